@@ -1,0 +1,55 @@
+# Two commands for a fresh machine with Python 3.11 and make: `make demo`, `make test`.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test lint types contract pytest bench fuzz screenshots snapshots clean
+.DEFAULT_GOAL := help
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | sort
+
+# The stamp depends on pyproject.toml: a changed dependency installs again.
+$(VENV)/.runtime: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "rltui needs Python 3.11 or newer; call make PYTHON=python3.11" >&2; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml $(VENV)/.runtime
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.runtime  ## set up and open the monitor on a recorded run, replayed live
+	@$(BIN)/rltui demo
+
+test: lint types contract pytest  ## set up and run everything CI runs
+
+lint: $(VENV)/.dev  ## ruff: errors and formatting
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev  ## mypy, strict
+	$(BIN)/mypy
+
+contract: $(VENV)/.dev  ## the layers may import downwards only
+	$(BIN)/lint-imports
+
+pytest: $(VENV)/.dev  ## the tests
+	$(BIN)/pytest
+
+bench: $(VENV)/.dev  ## ratios against peers and budgets (minutes; not part of CI)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check tensorboard-data-server
+	$(BIN)/python -m tests.bench
+
+fuzz: $(VENV)/.dev  ## a million mutated logs through every reader
+	$(BIN)/python -m tests.fuzz
+
+screenshots: $(VENV)/.dev  ## draw screenshots/ anew from recorded runs
+	$(BIN)/python screenshots/make.py
+
+snapshots: $(VENV)/.dev  ## accept the present screens as the expected ones
+	$(BIN)/pytest --snapshot-update -k snapshot
+
+clean:  ## remove what make made
+	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

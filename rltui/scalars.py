@@ -1,0 +1,113 @@
+"""What a reader hands up: scalars in the order of their file, and everything else worth knowing of it.
+
+The words are the field's: a run has tags; a tag has a series of scalars; a scalar has a step, a wall
+time and a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Level = Literal["info", "warning", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One trouble with a file, told once: what, where, what it means. `healed` withdraws it."""
+
+    level: Level
+    code: str  # kebab-case and stable: corrupt-record, torn-tail, not-json, restarted, ...
+    path: str  # relative to LOGDIR, cleaned
+    message: str  # one line for people, cleaned
+    offset: int | None = None  # bytes from the start of the file
+    count: int = 1  # records, lines or bytes concerned, as the message says
+    healed: bool = False
+
+    @property
+    def key(self) -> tuple[str, str, int | None]:
+        """Equal for two reports of the same trouble; the newer one replaces the older."""
+        return (self.code, self.path, self.offset)
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStart:
+    """The writer declared a restart: points at or above `step` that came before are superseded."""
+
+    index: int  # points of the same batch that precede it
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text or hparams record, or a log's own statement about the run (`total_steps`, ...)."""
+
+    tag: str
+    step: int
+    wall_time: float
+    kind: Literal["text", "hparams", "total-steps"]
+    body: str  # hparams: JSON object; total-steps: decimal integer
+
+
+_NO_U32 = np.empty(0, np.uint32)
+_NO_I64 = np.empty(0, np.int64)
+_NO_F64 = np.empty(0, np.float64)
+_NO_BOOL = np.empty(0, np.bool_)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Scalars of one log, in file order, as columns of equal length n.
+
+    tags: the log's tag table, cleaned; it only grows, so an index is good for the life of the log.
+    tag: (n,) uint32 index into `tags`.  step: (n,) int64.
+    wall_time: (n,) float64, seconds since 1970, NaN where the log has none.
+    value: (n,) float64.  single: (n,) bool, true where the value was a float32 on disk.
+    """
+
+    tags: Sequence[str] = ()
+    tag: NDArray[np.uint32] = field(default_factory=lambda: _NO_U32)
+    step: NDArray[np.int64] = field(default_factory=lambda: _NO_I64)
+    wall_time: NDArray[np.float64] = field(default_factory=lambda: _NO_F64)
+    value: NDArray[np.float64] = field(default_factory=lambda: _NO_F64)
+    single: NDArray[np.bool_] = field(default_factory=lambda: _NO_BOOL)
+    starts: tuple[SessionStart, ...] = ()
+    texts: tuple[Text, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.tag)
+
+    def __bool__(self) -> bool:
+        """Whether it says anything at all."""
+        return bool(len(self.tag) or self.starts or self.texts or self.problems)
+
+
+EMPTY = Batch()
+
+
+def concat(batches: Sequence[Batch]) -> Batch:
+    """Batches of one log as one batch, in their order."""
+    batches = [batch for batch in batches if batch]
+    if len(batches) < 2:
+        return batches[0] if batches else EMPTY
+    starts: list[SessionStart] = []
+    before = 0
+    for batch in batches:
+        starts += [SessionStart(before + start.index, start.step) for start in batch.starts]
+        before += len(batch)
+    return Batch(
+        tags=max((batch.tags for batch in batches), key=len),
+        tag=np.concatenate([batch.tag for batch in batches]),
+        step=np.concatenate([batch.step for batch in batches]),
+        wall_time=np.concatenate([batch.wall_time for batch in batches]),
+        value=np.concatenate([batch.value for batch in batches]),
+        single=np.concatenate([batch.single for batch in batches]),
+        starts=tuple(starts),
+        texts=tuple(text for batch in batches for text in batch.texts),
+        problems=tuple(problem for batch in batches for problem in batch.problems),
+    )

@@ -1,0 +1,87 @@
+"""Untrusted text made safe: everything that a log, a file name or a user's data says passes here once.
+
+A tag name can hold escape sequences that set the window title, write the clipboard or query the
+terminal, and right-to-left marks that reorder the line around them. Readers clean names where they
+enter; no other layer has to think of it again.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+QUOTE_LIMIT = 200  # characters of a foreign line that a diagnostic may quote
+
+# C0, DEL, C1; zero-width and bidirectional controls; line and paragraph separators; interlinear
+# marks, the byte-order mark, lone surrogates, tag characters.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def _spell(match: re.Match[str]) -> str:
+    point = ord(match.group())
+    if point < 0x100:
+        return f"\\x{point:02x}"
+    return f"\\u{point:04x}" if point < 0x10000 else f"\\U{point:08x}"
+
+
+def clean(text: str, limit: int | None = None) -> str:
+    """The text with every control character spelled out (``\\x1b``), cut in the middle to `limit` characters.
+
+    Ordinary text comes back as the same object. Never raises.
+    """
+    if not text.isascii() or not text.isprintable():
+        text = _UNSAFE.sub(_spell, text)
+    if limit is not None and len(text) > limit:
+        head = (limit - 1) * 2 // 3
+        text = f"{text[:head]}…{text[len(text) - (limit - 1 - head) :]}"
+    return text
+
+
+def quote(text: str) -> str:
+    """A foreign line as a diagnostic may show it: cleaned, cut at `QUOTE_LIMIT`."""
+    return clean(text[: 2 * QUOTE_LIMIT], QUOTE_LIMIT)
+
+
+def cell_width(text: str) -> int:
+    """Terminal cells that cleaned text occupies: wide East Asian and emoji count two, combining marks none."""
+    if text.isascii():
+        return len(text)
+    return sum(_char_width(char) for char in text)
+
+
+def _char_width(char: str) -> int:
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def fit(text: str, width: int, ellipsis: str = "…") -> str:
+    """Text cut in the middle to exactly at most `width` cells: both ends of a long tag tell it from its neighbours."""
+    if cell_width(text) <= width:
+        return text
+    if width <= cell_width(ellipsis):
+        return ellipsis[: max(width, 0)]
+    room = width - cell_width(ellipsis)
+    tail_room = room // 2
+    head, used = [], 0
+    for char in text:
+        used += _char_width(char)
+        if used > room - tail_room:
+            break
+        head.append(char)
+    tail, used = [], 0
+    for char in reversed(text):
+        used += _char_width(char)
+        if used > tail_room:
+            break
+        tail.append(char)
+    return "".join(head) + ellipsis + "".join(reversed(tail))
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """Text fitted and filled with blanks to exactly `width` cells."""
+    text = fit(text, width)
+    blanks = " " * (width - cell_width(text))
+    return blanks + text if right else text + blanks
