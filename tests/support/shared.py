@@ -1,0 +1,26 @@
+"""The collection of real logs beside the project, where there is one; tests that need it skip where there is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+LOGS = SHARED / "logs"
+BUNDLED = Path(__file__).resolve().parents[1] / "logs"
+
+needs_shared = pytest.mark.skipif(not LOGS.is_dir(), reason="the shared collection of logs is not here")
+
+
+def oracles() -> list[Path]:
+    """Every `*.oracle.json` of the shared collection; empty where it is missing."""
+    return sorted(LOGS.rglob("*.oracle.json"))
+
+
+def manifest() -> list[dict[str, Any]]:
+    """The labelled runs of the shared collection; empty where it is missing."""
+    path = LOGS / "manifest.json"
+    return list(json.loads(path.read_text())["runs"]) if path.is_file() else []
