@@ -1,0 +1,150 @@
+"""Numbers as people read them: few digits, a unit, and the same width from one tick to the next."""
+
+from __future__ import annotations
+
+import math
+
+_SI = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+# Units of the glossary whose values are counts: shown with SI letters, never with decimals below a thousand.
+COUNTS = frozenset(
+    {"tokens", "count", "steps", "step", "calls", "episodes", "samples", "versions", "version", "FLOP"}
+)
+# How a unit is written behind its number; a unit that is missing here is part of the title, not of the value.
+SUFFIX = {
+    "percent": "%",
+    "s": "s",
+    "ms": "ms",
+    "GB": "GB",
+    "GiB": "GiB",
+    "tokens/s": "tok/s",
+    "tokens/s/gpu": "tok/s",
+    "samples/s": "/s",
+    "samples/s/gpu": "/s",
+    "episodes/s": "/s",
+    "steps/s": "/s",
+    "TFLOP/s": "TF/s",
+    "ms/token": "ms",
+    "Hz": "Hz",
+}
+
+
+def format_plain(value: float, digits: int = 4) -> str:
+    """A number in at most `digits` significant digits: `0.132`, `12.30`, `1234`, `1.2e-06`, `12.3k`, `NaN`.
+
+    Trailing zeros stay, so that a value which wobbles in its last digit keeps its width.
+    """
+    if math.isnan(value):
+        return "NaN"
+    if math.isinf(value):
+        return "+Inf" if value > 0 else "-Inf"
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size < 1e-3:
+        return f"{value:.1e}"
+    if size >= 10 ** (digits + 1):
+        return format_si(value)
+    if size >= 10**digits or (value == int(value) and size >= 10 ** (digits - 1)):
+        return f"{value:.0f}"
+    decimals = max(digits - 1 - max(math.floor(math.log10(size)), 0), 0)
+    return f"{value:.{decimals}f}"
+
+
+def format_si(value: float, digits: int = 3) -> str:
+    """A large number with a letter: `12.3k`, `4.56M`; exponents beyond peta, where letters stop helping."""
+    if not math.isfinite(value):
+        return format_plain(value)
+    size = abs(value)
+    if size >= 1e18:
+        return f"{value:.1e}"
+    for factor, letter in _SI:
+        # 999.95 rounds up to the next letter, so that no value shows as 1000k
+        if size >= factor * 0.99995:
+            scaled = value / factor
+            decimals = max(digits - 1 - math.floor(math.log10(max(abs(scaled), 1.0))), 0)
+            return f"{scaled:.{decimals}f}{letter}"
+    return f"{value:.0f}" if value == int(value) else f"{value:.{digits - 1}f}"
+
+
+def format_value(value: float, unit: str = "") -> str:
+    """A metric's value with its unit, at most ten cells: `0.132`, `41.8 %`, `12.3 s`, `1.20e-06`, `8.19k`."""
+    if not math.isfinite(value):
+        return format_plain(value)
+    if unit == "s":
+        return format_seconds(value)
+    if unit == "ms":
+        return format_seconds(value / 1e3) if abs(value) >= 1e4 else f"{format_plain(value, 3)} ms"
+    if unit == "percent":
+        return f"{value:.1f} %" if abs(value) < 1000 else f"{format_si(value)} %"
+    if unit in COUNTS:
+        return f"{value:.0f}" if value == int(value) and abs(value) < 1e4 else format_si(value)
+    if unit == "rate" and 0 < abs(value) < 0.01:  # learning rates live here
+        return f"{value:.2e}"
+    if unit in SUFFIX:
+        text = format_si(value) if abs(value) >= 1000 else format_plain(value, 3)
+        return f"{text} {SUFFIX[unit]}"
+    return format_plain(value)
+
+
+def format_change(value: float, before: float, unit: str = "") -> str:
+    """The change from `before` to `value` with its sign: `+0.012`, `-3.1 %`; empty when it cannot be said."""
+    change = value - before
+    if not math.isfinite(change):
+        return ""
+    if change == 0:
+        return "="
+    if unit in COUNTS:
+        return ("+" if change > 0 else "-") + format_si(abs(change))
+    text = format_plain(abs(change), 3)
+    return ("+" if change > 0 else "-") + text
+
+
+def format_seconds(seconds: float) -> str:
+    """A duration that a metric reports: `350 ms`, `12.3 s`, `4m 05s`, `3h 12m`."""
+    if not math.isfinite(seconds):
+        return format_plain(seconds)
+    size = abs(seconds)
+    if size == 0:
+        return "0 s"
+    if size < 1e-3:
+        return f"{seconds * 1e6:.0f} µs"
+    if size < 1:
+        return f"{seconds * 1e3:.3g} ms"
+    if size < 99.95:
+        return f"{seconds:.1f} s" if size >= 9.995 else f"{seconds:.2f} s"
+    return format_duration(seconds)
+
+
+def format_duration(seconds: float) -> str:
+    """A span of time in two steps at most: `42s`, `4m 05s`, `3h 12m`, `5d 03h`; `?` when unknown."""
+    if not math.isfinite(seconds):
+        return "?"
+    sign, whole = ("-" if seconds < 0 else ""), round(abs(seconds))
+    if whole < 60:
+        return f"{sign}{whole}s"
+    minutes, secs = divmod(whole, 60)
+    if minutes < 60:
+        return f"{sign}{minutes}m {secs:02d}s"
+    hours, minutes = divmod(minutes, 60)
+    if hours < 48:
+        return f"{sign}{hours}h {minutes:02d}m"
+    days, hours = divmod(hours, 24)
+    return f"{sign}{days}d {hours:02d}h"
+
+
+def format_age(seconds: float | None) -> str:
+    """How long ago, coarse so that it does not flicker: `now`, `12s ago`, `4m ago`, `5d ago`; `?` unknown."""
+    if seconds is None or not math.isfinite(seconds):
+        return "?"
+    if seconds < 2:
+        return "now"
+    for span, letter in ((86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= 2 * span:
+            return f"{seconds // span:.0f}{letter} ago"
+    return f"{seconds:.0f}s ago"
+
+
+def format_step(step: int) -> str:
+    """A step in full, with thousands apart: `12,340`. Exact at any size."""
+    return f"{step:,}"

@@ -1,0 +1,51 @@
+"""Ranges that hold still: a chart's y range grows with slack and shrinks only when it is far too large.
+
+A range that follows every extreme redraws the whole chart at each point, and redrawing is what a screen
+costs over SSH.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+SLACK = 0.15  # share of the span added where the data outgrew the range
+SHRINK = 0.4  # the data must leave this share of the range unused before it shrinks
+
+
+def value_range(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[float, float]:
+    """The finite extremes of columns; (0, 0) when there are none."""
+    low, high = low[np.isfinite(low)], high[np.isfinite(high)]
+    if not len(low) or not len(high):
+        return (0.0, 0.0)
+    return (float(low.min()), float(high.max()))
+
+
+def hold(shown: tuple[float, float] | None, data: tuple[float, float]) -> tuple[float, float]:
+    """The range to show for `data` when `shown` was shown before: unchanged as long as it serves."""
+    low, high = data
+    if shown is not None and shown[0] <= low and high <= shown[1]:
+        unused = (shown[1] / 2 - shown[0] / 2) - (high / 2 - low / 2)
+        if unused <= SHRINK * (shown[1] / 2 - shown[0] / 2):
+            return shown
+    slack = (high / 2 - low / 2) * 2 * SLACK
+    if not math.isfinite(slack) or slack == 0:
+        return (low, high)
+    bottom = low if shown is not None and low >= shown[0] else low - slack
+    top = high if shown is not None and high <= shown[1] else high + slack
+    if low >= 0 > bottom:  # a length or a fraction never needs a negative axis
+        bottom = 0.0
+    return (bottom, top)
+
+
+def anchored(low: float, high: float, columns: int) -> tuple[float, float]:
+    """The step window [low, high] widened to column edges at multiples of a power of two.
+
+    New points then change only the last columns, not all of them: the window slides by whole columns.
+    """
+    span = max(high - low, 1.0)
+    width = 2.0 ** math.ceil(math.log2(span / max(columns - 1, 1)))
+    start = math.floor(low / width) * width
+    return (start, start + columns * width)

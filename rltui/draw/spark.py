@@ -1,0 +1,100 @@
+"""Sparklines: one line of cells that shows where a series has been, without hiding a one-step spike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Glyphs = Literal["blocks", "braille", "ascii"]
+
+_BLOCKS = np.array([ord(char) for char in "▁▂▃▄▅▆▇█"], np.uint32)
+_ASCII = np.array([ord(char) for char in "_.-:=+*#"], np.uint32)
+_BLANK = ord(" ")
+GAP = {"blocks": " ", "braille": " ", "ascii": " "}
+NON_FINITE = {"blocks": "×", "braille": "×", "ascii": "!"}  # a NaN or infinity was logged in this column
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """A drawn sparkline: `text` is exactly as wide as asked; `marks` are the cells with non-finite values."""
+
+    text: str
+    marks: tuple[int, ...] = ()
+
+
+def extremes(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Of each column's minimum and maximum the one farther from the middle of the window, shape (width,).
+
+    A mean per column would average a one-step spike away; the extreme keeps it.
+    """
+    with np.errstate(invalid="ignore"):
+        finite = np.isfinite(low) & np.isfinite(high)
+        if not finite.any():
+            return np.full(len(low), np.nan)
+        # halves throughout: sums and differences of huge floats would overflow
+        low_half, high_half = low / 2, high / 2
+        centre = np.median(low_half[finite] / 2 + high_half[finite] / 2)
+        return np.where(finite, np.where(high_half - centre >= centre - low_half, high, low), np.nan)
+
+
+def levels(values: NDArray[np.float64], bottom: float, top: float, count: int) -> NDArray[np.int64]:
+    """Values as levels 0..count-1 of the range, -1 where there is none. A flat range draws in the middle."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        half = top / 2 - bottom / 2  # halves: the difference of two huge floats would overflow
+        if not half > 0:
+            scaled = np.where(np.isfinite(values), (count - 1) // 2, -1.0)
+        else:
+            part = (values / 2 - bottom / 2) / half
+            scaled = np.where(np.isfinite(part), np.floor(np.clip(part, 0, 1) * (count - 1) + 0.5), -1.0)
+    return scaled.astype(np.int64)
+
+
+def sparkline(
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    bottom: float,
+    top: float,
+    *,
+    nonfinite: NDArray[np.int64] | None = None,
+    glyphs: Glyphs = "blocks",
+) -> Spark:
+    """Columns as one line of cells.
+
+    low, high: (n,) extremes per column, NaN where there is nothing; bottom, top: the range of the line.
+    nonfinite: (n,) how many NaN or infinite values each column holds.
+    For braille two columns share a cell, so n should be twice the width.
+    """
+    if glyphs == "braille":
+        return _braille_line(low, high, bottom, top, nonfinite)
+    table = _BLOCKS if glyphs == "blocks" else _ASCII
+    level = levels(extremes(low, high), bottom, top, len(table))
+    cells = np.where(level < 0, _BLANK, table[np.maximum(level, 0)]).astype("<u4")
+    marks: tuple[int, ...] = ()
+    if nonfinite is not None and nonfinite.any():
+        at = np.flatnonzero(nonfinite)
+        cells[at] = ord(NON_FINITE[glyphs])
+        marks = tuple(int(column) for column in at)
+    return Spark(cells.tobytes().decode("utf-32-le"), marks)
+
+
+def _braille_line(
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    bottom: float,
+    top: float,
+    nonfinite: NDArray[np.int64] | None,
+) -> Spark:
+    from rltui.draw.braille import Canvas
+
+    canvas = Canvas((len(low) + 1) // 2, 1)
+    canvas.line(low, high, bottom, top)
+    cells = list(canvas.lines()[0])
+    marks: tuple[int, ...] = ()
+    if nonfinite is not None and nonfinite.any():
+        marks = tuple(sorted({int(column) // 2 for column in np.flatnonzero(nonfinite)}))
+        for at in marks:
+            cells[at] = NON_FINITE["braille"]
+    return Spark("".join(cells), marks)

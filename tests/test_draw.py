@@ -1,0 +1,117 @@
+"""Drawing: what a person reads off cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rltui.draw.braille import Canvas
+from rltui.draw.number import format_age, format_change, format_duration, format_si, format_value
+from rltui.draw.scale import anchored, hold
+from rltui.draw.spark import sparkline
+
+NAN = float("nan")
+
+
+def test_a_one_step_spike_survives_in_its_column() -> None:
+    """A column that holds one extreme among many ordinary values shows the extreme."""
+    low = np.zeros(8)
+    high = np.zeros(8)
+    high[3] = 10.0
+    assert sparkline(low, high, 0.0, 10.0).text == "▁▁▁█▁▁▁▁"
+
+
+def test_gaps_and_non_finite_values_are_told_apart() -> None:
+    """Nothing logged is a blank; a logged NaN is a mark."""
+    low = np.array([1.0, NAN, NAN, 2.0])
+    drawn = sparkline(low, low, 1.0, 2.0, nonfinite=np.array([0, 0, 2, 0]))
+    assert drawn.text == "▁ ×█"
+    assert drawn.marks == (2,)
+
+
+def test_a_constant_series_is_drawn() -> None:
+    """A flat range is no division by zero."""
+    flat = np.full(3, 7.0)
+    assert sparkline(flat, flat, 7.0, 7.0).text == "▄▄▄"
+
+
+def test_huge_values_do_not_overflow_the_scale() -> None:
+    """Max - min of two huge floats is infinite; the levels are right all the same."""
+    ends = np.array([-1.7e308, 1.7e308])
+    assert sparkline(ends, ends, -1.7e308, 1.7e308, glyphs="ascii").text == "_#"
+
+
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=40))
+def test_any_values_draw_at_exactly_the_width(values: list[float]) -> None:
+    """Whatever was logged, a sparkline is as wide as it was asked to be."""
+    series = np.array(values)
+    finite = series[np.isfinite(series)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+    assert len(sparkline(series, series, low, high).text) == len(values)
+    assert len(sparkline(series, series, low, high, glyphs="braille").text) == (len(values) + 1) // 2
+
+
+def test_braille_fills_from_minimum_to_maximum() -> None:
+    """The left column of the first cell is full, the right one has its bottom dot only."""
+    canvas = Canvas(1, 1)
+    canvas.line(np.array([0.0, 0.0]), np.array([3.0, 0.0]), 0.0, 3.0, connect=False)
+    assert canvas.lines() == [chr(0x2800 | 0x47 | 0x80)]
+
+
+def test_the_later_series_owns_a_shared_cell() -> None:
+    """Two series over each other: every dot is kept, the colour is the later one's."""
+    canvas = Canvas(2, 1)
+    canvas.line(np.zeros(4), np.zeros(4), 0.0, 1.0)
+    canvas.line(np.full(2, 1.0), np.full(2, 1.0), 0.0, 1.0)
+    assert canvas.owners().tolist() == [[1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "shown"),
+    [
+        (0.132, "fraction", "0.132"),
+        (1.2e-6, "rate", "1.20e-06"),
+        (41.83, "percent", "41.8 %"),
+        (0.35, "s", "350 ms"),
+        (12.34, "s", "12.3 s"),
+        (3725.0, "s", "1h 02m"),
+        (8192.0, "tokens", "8192"),
+        (81920.0, "tokens", "81.9k"),
+        (999_960.0, "tokens", "1.00M"),
+        (float("nan"), "loss", "NaN"),
+        (float("-inf"), "loss", "-Inf"),
+        (-1234.5, "return", "-1234"),
+        (0.00012, "nats", "1.2e-04"),
+    ],
+)
+def test_values_read_as_people_write_them(value: float, unit: str, shown: str) -> None:
+    """Few digits, a unit, no noise."""
+    assert format_value(value, unit) == shown
+
+
+def test_durations_ages_and_changes() -> None:
+    """Two steps of time at most; an age does not flicker; a change has its sign."""
+    assert [format_duration(s) for s in (42, 245, 11520, 5 * 86400 + 3 * 3600)] == [
+        "42s",
+        "4m 05s",
+        "3h 12m",
+        "5d 03h",
+    ]
+    assert [format_age(s) for s in (0.4, 12, 250, 7300, None)] == ["now", "12s ago", "4m ago", "2h ago", "?"]
+    assert format_change(0.5, 0.4) == "+0.10"
+    assert format_change(3.0, 3.0) == "="
+    assert format_si(12345) == "12.3k"
+
+
+def test_a_range_holds_still_while_it_serves() -> None:
+    """A point inside the shown range leaves it alone; one outside grows that side with slack."""
+    assert hold((0.0, 10.0), (1.0, 9.0)) == (0.0, 10.0)
+    low, high = hold((0.0, 10.0), (1.0, 12.0))
+    assert (low, high > 12.0) == (1.0, True)
+
+
+def test_an_anchored_window_moves_by_whole_columns() -> None:
+    """Within one column's width a later last step changes nothing."""
+    assert anchored(0, 1000, 60) == anchored(0, 1010, 60)
