@@ -1,1 +1,175 @@
-"""."""
+"""The command line: names and exit codes are a promise to scripts, wording is for people.
+
+Commands are imported when they are called: `rltui explain` must not wait for the screen's libraries.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+import click
+
+from rltui import __version__
+from rltui.cli.output import INTERNAL, WRONG, note
+from rltui.text import clean
+
+COMMANDS = {
+    "watch": "open the monitor on a folder of logs",
+    "demo": "open the monitor on a bundled recording, replayed live",
+    "snapshot": "print one pane without a terminal",
+    "check": "judge every run; the exit code says whether it is well",
+    "runs": "list the runs: framework, state, last step, age",
+    "compare": "compare runs with a baseline at matched steps",
+    "export": "print every point of every run",
+    "explain": "say what a metric means",
+    "glossary": "print what every metric means",
+    "config": "check or locate the configuration",
+    "alert": "try the configured alerts",
+    "doctor": "say how logs are read and noticed, and what is not recognised",
+    "help": "list the keys of the monitor: rltui help keys",
+}
+
+EXAMPLES = """
+\b
+Examples:
+  rltui runs/                         watch the runs below a folder
+  ssh -t host rltui watch /scratch/me/runs
+  rltui check runs/ --json            health for scripts; exit code 1 when critical
+  rltui snapshot runs/ --pane reward  one pane as text, for a chat
+  rltui explain actor/pg_clipfrac     what a metric means
+"""
+
+
+class Commands(click.Group):
+    """The command group: lazy, and with `rltui LOGDIR` as a short form of `rltui watch LOGDIR`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order of their use, not of the alphabet."""
+        return [name for name in COMMANDS if importlib.util.find_spec(f"rltui.cli.{name}")]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import the module of a command and return its `command`."""
+        if name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f"rltui.cli.{name}").command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read `rltui`, `rltui LOGDIR` and `rltui --pane reward LOGDIR` as the watch command."""
+        first = next((arg for arg in args if not arg.startswith("-")), None)
+        own = any(arg in ("--help", "-h", "--version") for arg in args[:1])
+        if not own and first not in COMMANDS:
+            if first is not None and not _is_place(first):
+                close = ", ".join(_nearest(first)) or "watch, check, snapshot, …"
+                raise click.UsageError(f"no command or folder named {clean(first)!r}; commands: {close}", ctx)
+            args = ["watch", *args]
+        return super().parse_args(ctx, args)
+
+
+def _is_place(word: str) -> bool:
+    return os.sep in word or word in (".", "..") or Path(word).exists()
+
+
+def _nearest(word: str) -> list[str]:
+    from difflib import get_close_matches
+
+    return get_close_matches(word, COMMANDS, n=3, cutoff=0.6)
+
+
+@click.group(cls=Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", message="rltui %(version)s")
+def commands() -> None:
+    """Watch reinforcement learning runs in the terminal: what each metric means, what is wrong, since when.
+
+    rltui reads TensorBoard event files and JSONL, CSV and console logs while they are written. It never
+    writes into a log folder, opens no port and sends nothing anywhere.
+    """
+
+
+class Terminated(SystemExit):
+    """SIGTERM or SIGHUP reached a headless command: unwind, so that temporary files go, and end with its code."""
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    raise Terminated(128 + number)
+
+
+def run(args: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and end the process with the promised code. No traceback reaches a user."""
+    # One thread per core on a shared login node is bad manners, and costs 45 ms at start; we need none.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    with contextlib.suppress(ValueError):  # not in the main thread: somebody embeds us
+        signal.signal(signal.SIGTERM, _terminate)
+        signal.signal(signal.SIGHUP, _terminate)
+    sys.exit(_run(args))
+
+
+def _run(args: Sequence[str] | None) -> int:
+    try:
+        result: Any = commands.main(args=args, prog_name="rltui", standalone_mode=False)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as end:
+        return _flushed(end.exit_code)
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        return 130
+    except click.UsageError as error:
+        hint = f" (see: {error.ctx.command_path} --help)" if error.ctx is not None else ""
+        note(f"{error.format_message()}{hint}")
+        return WRONG
+    except click.ClickException as error:
+        note(error.format_message())
+        return _flushed(error.exit_code)
+    except BrokenPipeError:
+        return _drop_output(0)  # the reader has had enough, as with `| head`
+    except OSError as error:
+        note(f"{error.strerror or error}: {error.filename or 'standard output'}")
+        return _drop_output(WRONG)
+    except Exception as error:  # noqa: BLE001 - the outermost edge: users get one line, the file gets the rest
+        where = write_crash(traceback.format_exc())
+        note(f"internal error: {type(error).__name__}: {error}; please report it{where}")
+        return _drop_output(INTERNAL)
+
+
+def _flushed(code: int) -> int:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _drop_output(code)
+    return code
+
+
+def _drop_output(code: int) -> int:
+    """Point standard output at nothing, so that the interpreter's own flush at exit has nothing to complain of."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
+
+
+def write_crash(text: str) -> str:
+    """Keep a traceback in the user's state folder; returns `` with <file>`` for the message, or nothing."""
+    folder = Path(os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()) / "rltui"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = folder / "crash.txt"
+        path.write_text(f"rltui {__version__}\n{text}", errors="backslashreplace")
+    except OSError:
+        return ""
+    return f" with {path}"

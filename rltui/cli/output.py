@@ -1,0 +1,71 @@
+"""Printing: results to standard output, everything else to standard error, one line an error, JSON that any parser takes."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+import click
+
+from rltui.text import clean
+
+FOUND = 1  # a finding at or above --fail-on, or an unknown name asked for
+WRONG = 2  # wrong usage, unreadable configuration, or nothing that can be read
+STALLED = 3  # check only: no finding, but a run that should be live has stalled
+INTERNAL = 70  # our own fault (EX_SOFTWARE of sysexits.h)
+
+
+class CommandError(click.ClickException):
+    """An error for people: what, where, what to do, in one line."""
+
+    def __init__(self, message: str, exit_code: int = WRONG) -> None:
+        super().__init__(clean(message))
+        self.exit_code = exit_code
+
+
+def fail(message: str, exit_code: int = WRONG) -> NoReturn:
+    """Stop the command with one line on standard error."""
+    raise CommandError(message, exit_code)
+
+
+def leave(exit_code: int) -> NoReturn:
+    """Stop the command with a code and no further word."""
+    raise click.exceptions.Exit(exit_code)
+
+
+def emit(text: str = "") -> None:
+    """One line (or block) of a result. A closed pipe ends the program quietly, at the edge in `rltui.cli`."""
+    sys.stdout.write(text + "\n")
+
+
+def note(text: str) -> None:
+    """One line on standard error: progress, hints, where a file went."""
+    sys.stderr.write(f"rltui: {clean(text)}\n")
+
+
+def emit_json(value: object, *, indent: int | None = None) -> None:
+    """A JSON document on one line (or indented), in ASCII, with non-finite numbers as strings."""
+    emit(to_json(value, indent=indent))
+
+
+def to_json(value: object, *, indent: int | None = None) -> str:
+    """JSON text in ASCII, so that no terminal and no locale can be harmed by it."""
+    return json.dumps(_plain(value), ensure_ascii=True, allow_nan=False, indent=indent)
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no NaN: non-finite numbers become `"NaN"`, `"Infinity"`, `"-Infinity"`; numpy scalars plain ones."""
+    if isinstance(value, str) or value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence | set | frozenset):
+        return [_plain(item) for item in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value

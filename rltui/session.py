@@ -1,0 +1,207 @@
+"""A session: everything known about the runs below LOGDIR, kept up to date by deliveries from the readers.
+
+The screen and the headless commands use this one object. It has no threads and no clock of its own:
+whoever owns it applies deliveries and asks for judgement.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import fnmatch
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rltui.config import Config
+from rltui.logs.delivery import Delivery
+from rltui.logs.follow import read_all
+from rltui.names import Names, Recognition, recognise
+from rltui.rules.judge import Judge
+from rltui.rules.liveness import Liveness, liveness
+from rltui.scalars import Batch, Problem, SessionStart
+from rltui.store import Fresh, Run, Store
+
+# Fresh points of one run held back while its history is still being read: judging in large pieces is faster,
+# and by then all tags have been seen, so the framework is known. 2 million points are about 50 MB.
+HELD_POINTS = 2_000_000
+
+
+class RunView:
+    """One run with its names and its judge."""
+
+    def __init__(self, run: Run, config: Config) -> None:
+        self.run = run
+        self._config = config
+        self._tags_seen = -1
+        self._held: list[Fresh] = []
+        self._held_points = 0
+        self.recognition: Recognition = recognise(())
+        self.names = Names(self.recognition.framework, config)
+        self.judge = Judge(run, self.names, config)
+
+    @property
+    def name(self) -> str:
+        """The run's folder relative to LOGDIR; `.` for LOGDIR itself."""
+        return self.run.name
+
+    @property
+    def framework(self) -> str:
+        """Such as `verl` or `trl-grpo`; `unknown` when the keys say nothing."""
+        return self.recognition.label
+
+    @property
+    def modified(self) -> float:
+        """When one of its files was last written, seconds since 1970."""
+        return max((source.modified for source in self.run.sources.values()), default=-math.inf)
+
+    @property
+    def loading(self) -> bool:
+        """Whether history is still being read."""
+        return any(
+            source.read < source.size and source.also_of is None and not source.gone
+            for source in self.run.sources.values()
+        )
+
+    def liveness(self, now: float) -> Liveness:
+        """Live, stalled or ended; how long ago, and how much longer."""
+        return liveness(self.run, now)
+
+    def hold(self, fresh: Iterable[Fresh]) -> None:
+        """Keep points for the next judgement."""
+        for piece in fresh:
+            self._held.append(piece)
+            self._held_points += len(piece.points.step)
+
+    def judge_held(self, *, force: bool = False) -> bool:
+        """Judge what was held back, unless more history is about to come. True when anything was judged."""
+        if not self._held or (self.loading and not force and self._held_points < HELD_POINTS):
+            return False
+        self._name_anew()
+        held, self._held, self._held_points = self._held, [], 0
+        self.judge.feed(held)
+        return True
+
+    def _name_anew(self) -> None:
+        """Recognise the framework again when tags have appeared that could change the answer."""
+        if len(self.run.series) == self._tags_seen:
+            return
+        self._tags_seen = len(self.run.series)
+        recognition = recognise(self.run.series, override=self._config.framework_of(self.run.name))
+        renamed = recognition.label != self.recognition.label
+        self.recognition = recognition
+        if not renamed:
+            return
+        self.names = Names(recognition.framework, self._config)
+        self.judge = Judge(self.run, self.names, self._config)
+        held = {piece.tag for piece in self._held}
+        # A run that shows its colours late is judged again from what is still known exactly.
+        self.judge.feed(
+            [
+                Fresh(tag, series.recent(), None)
+                for tag, series in self.run.series.items()
+                if tag not in held and series.count
+            ]
+        )
+
+    def describe(self, now: float) -> dict[str, Any]:
+        """The fields that `runs --json` and `check --json` share, as promised."""
+        return {
+            "run": self.name,
+            "framework": self.framework,
+            "state": self.liveness(now).state,
+            "last_step": self.run.last_step,
+            "last_wall_time": self.run.last_wall,
+            "points": self.run.points,
+            "health": self.judge.health,
+        }
+
+
+class Session:
+    """All runs below the given folders."""
+
+    def __init__(self, config: Config | None = None, *, run_glob: str | None = None) -> None:
+        self.config = config if config is not None else Config()
+        self.store = Store()
+        self.runs: dict[str, RunView] = {}
+        self.problems: dict[tuple[str, str, int | None], Problem] = {}
+        self._run_glob = run_glob
+
+    def apply(self, deliveries: Iterable[Delivery], *, up_to_step: int | None = None) -> set[str]:
+        """Take in what the readers found; returns the names of the runs that changed."""
+        changed = set()
+        for delivery in deliveries:
+            name = delivery.source.run
+            if self._run_glob is not None and not fnmatch.fnmatchcase(name, self._run_glob):
+                continue
+            if up_to_step is not None:
+                delivery = dataclasses.replace(delivery, batch=_until(delivery.batch, up_to_step))  # noqa: PLW2901
+            run, fresh = self.store.apply(delivery)
+            view = self.runs.get(name)
+            if view is None:
+                view = self.runs[name] = RunView(run, self.config)
+            view.hold(fresh)
+            changed.add(name)
+        return changed
+
+    def judge(self, *, force: bool = False) -> set[str]:
+        """Judge all points that came since the last call; returns the names of the runs that were judged."""
+        return {name for name, view in list(self.runs.items()) if view.judge_held(force=force)}
+
+    def ordered(self) -> list[RunView]:
+        """The runs, most recently written first."""
+        return sorted(self.runs.values(), key=lambda view: (-view.modified, view.name))
+
+    def diagnostics(self) -> list[Problem]:
+        """What is odd about files and data, of all runs: read problems first, then the judges' findings on data."""
+        found = [problem for problem in self.problems.values() if not problem.healed]
+        for view in self.ordered():
+            found += [problem for problem in view.run.problems.values() if not problem.healed]
+            found += view.judge.diagnostics()
+        return found
+
+    @classmethod
+    def load(
+        cls,
+        logdirs: Sequence[str | Path],
+        config: Config | None = None,
+        *,
+        run_glob: str | None = None,
+        at_step: int | None = None,
+        verify: bool = False,
+        progress: Callable[[Delivery], None] | None = None,
+    ) -> Session:
+        """Read everything that is there now and judge it: what the headless commands start with."""
+        session = cls(config, run_glob=run_glob)
+        for delivery in read_all(logdirs, run_glob=run_glob, verify=verify):
+            session.apply((delivery,), up_to_step=at_step)
+            session.judge()
+            if progress is not None:
+                progress(delivery)
+        session.judge(force=True)
+        return session
+
+
+def _until(batch: Batch, step: int) -> Batch:
+    """The points of a batch at or below a step: a replay sees no more than was there then."""
+    keep = batch.step <= step
+    if keep.all():
+        return batch
+    before = np.cumsum(keep) - keep  # kept points before each point
+    starts = tuple(
+        SessionStart(int(before[start.index]) if start.index < len(before) else int(keep.sum()), start.step)
+        for start in batch.starts
+        if start.step <= step
+    )
+    return dataclasses.replace(
+        batch,
+        tag=batch.tag[keep],
+        step=batch.step[keep],
+        wall_time=batch.wall_time[keep],
+        value=batch.value[keep],
+        single=batch.single[keep],
+        starts=starts,
+        texts=tuple(text for text in batch.texts if text.step <= step),
+    )
