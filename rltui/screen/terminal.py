@@ -1,0 +1,175 @@
+"""The terminal given back whole: one guard for every way in which the screen may end.
+
+Quit, signals, a lost connection, an internal error and the interpreter's own exit all pass through
+`Guard.restore`, which acts exactly once per start: a second "leave" would pop a keyboard mode or a
+screen that belongs to the program around us.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import select
+import signal
+import sys
+import tempfile
+import termios
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from rltui.text import clean
+
+INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h
+GRACE = 1.5  # seconds that an orderly end may take before the terminal is restored over its head
+
+# Everything that the screen may have switched on, off again; the keyboard protocol before the
+# alternate screen is left, because terminals keep one keyboard stack per screen.
+_RESTORE = (
+    "\x1b[?2026l"  # synchronised output
+    "\x1b[?2004l"  # bracketed paste
+    "\x1b[?2048l"  # resize reports
+    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"  # mouse
+    "\x1b[?1004l"  # focus reports
+    "\x1b[?7h"  # line wrap
+    "\x1b[<u"  # keyboard protocol
+    "\x1b[0m\x1b[?1049l\x1b[?25h"  # style, alternate screen, cursor
+)
+_WITHOUT = "`rltui snapshot LOGDIR` prints a pane without one"
+_CANCEL = "\x18"  # ends a sequence of which only half reached the terminal
+
+
+def terminal_problem() -> str | None:
+    """Why the screen cannot start here, as one line for people, or None."""
+    for stream, name in ((sys.__stdin__, "input"), (sys.__stdout__, "output")):
+        try:
+            tty = stream is not None and os.isatty(stream.fileno())
+        except (OSError, ValueError):
+            tty = False
+        if not tty:
+            return f"the screen needs a terminal, but {name} is none; {_WITHOUT}"
+    if os.environ.get("TERM", "") == "dumb":
+        return f"TERM=dumb cannot show a screen; {_WITHOUT}"
+    return None
+
+
+def state_folder() -> Path:
+    """The user's own folder for layouts and crash reports, not necessarily there yet. Never inside LOGDIR."""
+    base = os.environ.get("XDG_STATE_HOME") or ""
+    root = Path(base) if base.startswith("/") else Path(os.path.expanduser("~")) / ".local" / "state"  # noqa: PTH111 (Path.expanduser raises without a home)
+    return root / "rltui"
+
+
+def report_crash(error: BaseException) -> str:
+    """Write the traceback to a file of the user's own; returns the one line that people see."""
+    text = "".join(traceback.format_exception(error))
+    name = f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+    for folder in (state_folder, lambda: Path(tempfile.mkdtemp(prefix="rltui-"))):
+        try:
+            place = folder()
+            place.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path = place / name
+            path.write_text(text, encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        return f"rltui: internal error ({type(error).__name__}); the details are in {path}"
+    words = clean(" ".join(str(error).split()), 120)
+    return f"rltui: internal error ({type(error).__name__}: {words}); no file could be written"
+
+
+class Guard:
+    """Holds what the terminal was before, and gives it back once.
+
+    `leave(code)` is called from a signal or a lost connection to ask the program for an orderly end;
+    if that has not come within `GRACE` seconds the terminal is restored and the process ended anyway.
+    """
+
+    def __init__(self) -> None:
+        self._armed = False
+        self._lock = threading.Lock()
+        self._attrs: list[Any] | None = None
+        self._in = self._out = -1
+        self._leave: Callable[[int], None] | None = None
+        self._handlers: dict[signal.Signals, Any] = {}
+        self._finished = threading.Event()
+        self._ending = False
+        self.drained = True  # the writer sets it to False while bytes are still on their way
+
+    def arm(self, fd_in: int, fd_out: int, leave: Callable[[int], None]) -> None:
+        """Remember the terminal's settings and take the signals. Main thread only."""
+        self._in, self._out, self._leave = fd_in, fd_out, leave
+        with contextlib.suppress(termios.error):
+            self._attrs = termios.tcgetattr(fd_in)
+        self._finished.clear()
+        if not self._armed:
+            self._armed = True
+            atexit.register(self.restore)
+        for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            before = signal.getsignal(sig)
+            # nohup and some launchers ignore SIGHUP on purpose; the lost terminal is noticed by reading.
+            if sig == signal.SIGHUP and before == signal.SIG_IGN:
+                continue
+            self._handlers.setdefault(sig, before)
+            signal.signal(sig, self._signalled)
+
+    def _signalled(self, number: int, _frame: FrameType | None) -> None:
+        self.end(128 + number)
+
+    def end(self, code: int) -> None:
+        """Ask for an orderly end with exit code `code`; a second call does not wait. Any thread."""
+        if self._ending:
+            self._now(code)
+        self._ending = True
+        threading.Thread(target=self._insist, args=(code,), daemon=True, name="guard").start()
+        if self._leave is not None:
+            self._leave(code)
+
+    def _insist(self, code: int) -> None:
+        if not self._finished.wait(GRACE):
+            self._now(code)
+
+    def _now(self, code: int) -> None:
+        self.restore()
+        os._exit(code)
+
+    def restore(self) -> None:
+        """The terminal as it was. Acts once per `arm`; never raises, never waits for a stuck terminal."""
+        with self._lock:
+            if not self._armed:
+                return
+            self._armed = False
+        atexit.unregister(self.restore)
+        self._send((_RESTORE if self.drained else _CANCEL + _RESTORE).encode())
+        if self._attrs is not None:
+            with contextlib.suppress(termios.error, OSError):
+                termios.tcsetattr(self._in, termios.TCSANOW, self._attrs)
+                termios.tcflush(
+                    self._in, termios.TCIFLUSH
+                )  # late answers of the terminal are not for the shell
+
+    def _send(self, data: bytes) -> None:
+        until = time.monotonic() + 0.5
+        while data and (left := until - time.monotonic()) > 0:
+            try:
+                if not select.select([], [self._out], [], left)[1]:
+                    return
+                data = data[os.write(self._out, data[:512]) :]
+            except (OSError, ValueError):
+                return
+
+    def disarm(self) -> None:
+        """The program has ended in order: restore and give the signals back. Main thread only."""
+        self._finished.set()
+        self.restore()
+        for sig, before in self._handlers.items():
+            with contextlib.suppress(TypeError, ValueError):
+                signal.signal(sig, before)
+        self._handlers.clear()
+
+
+guard = Guard()  # a process has one terminal
