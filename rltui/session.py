@@ -137,7 +137,7 @@ class Session:
             if self._run_glob is not None and not fnmatch.fnmatchcase(name, self._run_glob):
                 continue
             if up_to_step is not None:
-                delivery = dataclasses.replace(delivery, batch=_until(delivery.batch, up_to_step))  # noqa: PLW2901
+                delivery = dataclasses.replace(delivery, batch=_until(delivery.batch, up_to_step))
             run, fresh = self.store.apply(delivery)
             view = self.runs.get(name)
             if view is None:
@@ -155,7 +155,7 @@ class Session:
         return sorted(self.runs.values(), key=lambda view: (-view.modified, view.name))
 
     def diagnostics(self) -> list[Problem]:
-        """What is odd about files and data, of all runs: read problems first, then the judges' findings on data."""
+        """What is odd about files and data: problems of reading first, then what the judges say of data."""
         found = [problem for problem in self.problems.values() if not problem.healed]
         for view in self.ordered():
             found += [problem for problem in view.run.problems.values() if not problem.healed]

@@ -101,7 +101,7 @@ def commands() -> None:
 
 
 class Terminated(SystemExit):
-    """SIGTERM or SIGHUP reached a headless command: unwind, so that temporary files go, and end with its code."""
+    """SIGTERM or SIGHUP reached a headless command: unwind, so that temporary files go, and say so."""
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
@@ -157,7 +157,7 @@ def _flushed(code: int) -> int:
 
 
 def _drop_output(code: int) -> int:
-    """Point standard output at nothing, so that the interpreter's own flush at exit has nothing to complain of."""
+    """Point standard output at nothing, so that the interpreter's own flush at exit is content."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code

@@ -1,4 +1,4 @@
-"""Printing: results to standard output, everything else to standard error, one line an error, JSON that any parser takes."""
+"""Printing: results to standard output, everything else to standard error, JSON that any parser takes."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def to_json(value: object, *, indent: int | None = None) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """JSON has no NaN: non-finite numbers become `"NaN"`, `"Infinity"`, `"-Infinity"`; numpy scalars plain ones."""
+    """JSON has no NaN: non-finite numbers become `"NaN"`, `"Infinity"`, `"-Infinity"`."""
     if isinstance(value, str) or value is None or isinstance(value, bool):
         return value
     if isinstance(value, Mapping):

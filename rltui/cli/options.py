@@ -1,0 +1,78 @@
+"""Arguments that several commands share, and how they load a session."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from rltui.cli.output import fail, note
+from rltui.config import Config, load_config
+from rltui.session import Session
+from rltui.text import clean
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LOGDIRS = click.argument("logdirs", metavar="LOGDIR ...", nargs=-1, required=True, type=click.Path())
+RUN = click.option("--run", "run_glob", metavar="GLOB", help="Only runs whose name matches.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+AT_STEP = click.option(
+    "--at-step", type=int, metavar="N", help="Judge as it would have been judged at step N."
+)
+
+
+def read_config(logdirs: tuple[str, ...] = ()) -> Config:
+    """The user's configuration and `rltui.toml` beside the logs; what is wrong in them is said once, on stderr."""
+    config = load_config([Path(logdir) for logdir in logdirs])
+    for problem in config.problems:
+        note(f"{problem.path}: {problem.message}")
+    return config
+
+
+def load(logdirs: tuple[str, ...], run_glob: str | None = None, at_step: int | None = None) -> Session:
+    """Read and judge everything below the folders. Ends the command with 2 when there is nothing to read."""
+    for logdir in logdirs:
+        if not Path(logdir).exists():
+            fail(f"{clean(logdir)}: no such file or folder; name a folder with logs below it")
+    progress = _Progress() if sys.stderr.isatty() else None
+    session = Session.load(
+        logdirs, read_config(logdirs), run_glob=run_glob, at_step=at_step, progress=progress
+    )
+    if progress is not None:
+        progress.wipe()
+    if not session.runs:
+        where = ", ".join(clean(logdir) for logdir in logdirs)
+        wanted = f" that match {run_glob!r}" if run_glob is not None else ""
+        fail(f"{where}: no logs{wanted} found; rltui reads event files, JSONL, CSV and console logs")
+    return session
+
+
+class _Progress:
+    """A line on a terminal's standard error while a large log is being read; nothing for small ones."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._told = 0.0
+        self._read: dict[str, tuple[int, int]] = {}
+
+    def __call__(self, delivery: Any) -> None:
+        source = delivery.source
+        self._read[source.path] = (source.read, source.size)
+        now = time.monotonic()
+        if now - self._began < 0.5 or now - self._told < 0.2:
+            return
+        self._told = now
+        read = sum(read for read, _ in self._read.values()) / 1e6
+        size = sum(size for _, size in self._read.values()) / 1e6
+        sys.stderr.write(f"\r\x1b[Krltui: reading {read:.0f} of {size:.0f} MB")
+        sys.stderr.flush()
+
+    def wipe(self) -> None:
+        """Leave no trace of the progress line."""
+        if self._told:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
