@@ -1,0 +1,77 @@
+"""A recording: the scalars of one real run, step by step, in a small compressed file.
+
+First line: a JSON object with `name`, `title`, `framework`, `format` (`tfevents` or `verl-jsonl`), `about`.
+Every further line: `[step, seconds since the first row, {tag: value}]`; non-finite values as NaN, Infinity.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+FOLDER = Path(__file__).parent / "recordings"
+HEALTHY = "verl-ppo"  # what `rltui demo` plays without --fault
+
+Row = tuple[int, float, dict[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A run to replay. rows: (step, seconds since the first row, values by tag), in the order they were written."""
+
+    name: str
+    title: str
+    framework: str
+    format: Literal["tfevents", "verl-jsonl"]
+    about: str
+    rows: tuple[Row, ...]
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing goes wrong in it."""
+        return self.name == HEALTHY
+
+
+def names() -> list[str]:
+    """The bundled recordings, the healthy one first."""
+    found = sorted(path.name.removesuffix(".jsonl.gz") for path in FOLDER.glob("*.jsonl.gz"))
+    return sorted(found, key=lambda name: name != HEALTHY)
+
+
+def read(name: str) -> Recording:
+    """A bundled recording. Raises KeyError for a name that is not there."""
+    path = FOLDER / f"{name}.jsonl.gz"
+    if not path.is_file():
+        raise KeyError(name)
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        head = json.loads(next(lines))
+        rows = tuple((int(step), float(at), values) for step, at, values in map(json.loads, lines))
+    return Recording(rows=rows, **head)
+
+
+def write(recording: Recording, folder: Path = FOLDER) -> Path:
+    """Keep a recording; the same rows give the same bytes."""
+    head = {field: getattr(recording, field) for field in ("name", "title", "framework", "format", "about")}
+    lines = [json.dumps(head), *(json.dumps(row) for row in recording.rows)]
+    path = folder / f"{recording.name}.jsonl.gz"
+    with path.open("wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:
+        packed.write(("\n".join(lines) + "\n").encode())
+    return path
+
+
+def in_rows(points: Iterable[tuple[str, int, float, float]]) -> Iterator[Row]:
+    """Points (tag, step, wall time, value) in file order as rows: one per uninterrupted stretch of a step."""
+    step, began, at, values = None, None, 0.0, dict[str, float]()
+    for tag, point_step, wall_time, value in points:
+        began = wall_time if began is None else began
+        if step is not None and (point_step != step or tag in values):
+            yield (step, round(at, 3), values)
+            values = {}
+        step, at = point_step, wall_time - began
+        values[tag] = value
+    if step is not None:
+        yield (step, round(at, 3), values)

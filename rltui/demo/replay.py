@@ -1,0 +1,115 @@
+"""Replaying a recording: a real log that grows in a folder of its own, with wall times that end now."""
+
+from __future__ import annotations
+
+import json
+import struct
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+import google_crc32c
+
+from rltui.demo.recording import Recording, Row
+
+BEFORE = 0.4  # share of the run that is there when the monitor opens
+ROWS_PER_SECOND = 2.0  # at speed 1: quick enough to see it live, slow enough to read
+
+
+class Replay:
+    """Writes a recording below `folder`: a part at once, the rest as time goes by.
+
+    Times are the machine's clock when a row is written, and as if written at the same pace for rows before.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        folder: Path,
+        *,
+        speed: float = 1.0,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.recording = recording
+        self.pace = 1.0 / (ROWS_PER_SECOND * speed)  # seconds per row
+        self._clock = clock
+        self._next = 0
+        self._stopped = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._write = _event_rows if recording.format == "tfevents" else _verl_rows
+        self.path = folder / _file_name(recording, int(clock()))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.touch()
+
+    def write_until(self, count: int) -> None:
+        """Have the first `count` rows written, the last of them now."""
+        rows = self.recording.rows[self._next : count]
+        now = self._clock()
+        times = [now - (len(rows) - 1 - i) * self.pace for i in range(len(rows))]
+        with self.path.open("ab") as file:
+            if self._next == 0 and self.recording.format == "tfevents":
+                file.write(_record(_event(times[0] if times else now, 0, b"\x1a\x0dbrain.Event:2")))
+            self._write(file, rows, times)
+        self._next += len(rows)
+
+    def start(self) -> None:
+        """Write the first part now and the rest from a thread that ends with the process."""
+        self.write_until(int(len(self.recording.rows) * BEFORE))
+        self._thread = threading.Thread(target=self._go_on, name="replay", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Write no further row."""
+        self._stopped.set()
+
+    def _go_on(self) -> None:
+        while self._next < len(self.recording.rows) and not self._stopped.wait(self.pace):
+            self.write_until(self._next + 1)
+
+
+def _file_name(recording: Recording, began: int) -> str:
+    if recording.format == "tfevents":
+        return f"{recording.name}/events.out.tfevents.{began}.demo.1.0"
+    return f"{recording.name}/metrics.jsonl"
+
+
+def _verl_rows(file: BinaryIO, rows: tuple[Row, ...], times: list[float]) -> None:
+    for step, _, values in rows:
+        file.write(json.dumps({"step": step, "data": values}).encode() + b"\n")
+
+
+def _event_rows(file: BinaryIO, rows: tuple[Row, ...], times: list[float]) -> None:
+    for (step, _, values), at in zip(rows, times, strict=True):
+        for tag, value in values.items():
+            name = tag.encode()
+            single = b"\x0a" + _varint(len(name)) + name + b"\x15" + struct.pack("<f", value)
+            summary = b"\x0a" + _varint(len(single)) + single
+            file.write(_record(_event(at, step, b"\x2a" + _varint(len(summary)) + summary)))
+
+
+def _event(wall_time: float, step: int, rest: bytes) -> bytes:
+    """tensorflow.Event on the wire: wall_time (1, double), step (2, varint, left out at 0), then `rest`."""
+    return b"\x09" + struct.pack("<d", wall_time) + (b"\x10" + _varint(step) if step else b"") + rest
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    number &= (1 << 64) - 1
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def _record(payload: bytes) -> bytes:
+    """TFRecord framing: length, its masked CRC-32C, payload, its masked CRC-32C."""
+    length = struct.pack("<Q", len(payload))
+    return length + _masked_crc(length) + payload + _masked_crc(payload)
+
+
+def _masked_crc(data: bytes) -> bytes:
+    crc = google_crc32c.value(data)
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
