@@ -1,0 +1,148 @@
+"""Files in memory: bytes that arrive in scripted pieces, holes of zeros, errors on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rltui.logs.base import BLOCK, File, Format, Log
+from rltui.scalars import Batch, concat
+
+
+class MemFile:
+    """A `logs.base.File` over bytes. It shows what has arrived so far; a test lets more arrive.
+
+    `pieces` are the bytes of each arrival; the first is there at once, `grow` brings the next.
+    """
+
+    def __init__(self, path: str = "metrics.jsonl", *pieces: bytes) -> None:
+        self._path = path
+        self._coming = list(pieces[1:])
+        self.data = bytearray(pieces[0] if pieces else b"")
+        self.error: OSError | None = None  # raised by every call while set
+        self.reads: list[tuple[int, int]] = []  # (offset, length) of every read_at
+
+    @property
+    def path(self) -> str:
+        """The name given."""
+        return self._path
+
+    def size(self) -> int:
+        """Bytes that have arrived."""
+        if self.error:
+            raise self.error
+        return len(self.data)
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Bytes that have arrived; fewer only at the end."""
+        if self.error:
+            raise self.error
+        self.reads.append((offset, length))
+        return bytes(self.data[offset : offset + length])
+
+    def append(self, more: bytes) -> None:
+        """The writer writes on."""
+        self.data += more
+
+    def replace(self, content: bytes) -> None:
+        """The writer begins the file again with other content."""
+        self.data = bytearray(content)
+
+    def truncate(self, size: int = 0) -> None:
+        """The file is cut to `size` bytes."""
+        del self.data[size:]
+
+    def fill(self, offset: int, content: bytes) -> None:
+        """Bytes that had been zeros arrive late."""
+        self.data[offset : offset + len(content)] = content
+
+    def grow(self) -> bool:
+        """Let the next scripted piece arrive; False when there is none left."""
+        if not self._coming:
+            return False
+        self.append(self._coming.pop(0))
+        return True
+
+
+class SparseFile:
+    """A file of `size` zeros with some `extents` (offset, bytes) of content; costs no memory for the zeros."""
+
+    def __init__(self, path: str, size: int, extents: Sequence[tuple[int, bytes]]) -> None:
+        self._path, self._size, self._extents = path, size, list(extents)
+        self.largest_read = 0
+
+    @property
+    def path(self) -> str:
+        """The name given."""
+        return self._path
+
+    def size(self) -> int:
+        """The size declared."""
+        return self._size
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Zeros with the extents laid over them."""
+        length = max(0, min(length, self._size - offset))
+        self.largest_read = max(self.largest_read, length)
+        block = bytearray(length)
+        for start, content in self._extents:
+            low, high = max(start, offset), min(start + len(content), offset + length)
+            if low < high:
+                block[low - offset : high - offset] = content[low - start : high - start]
+        return bytes(block)
+
+
+def cut(data: bytes, at: Iterable[int]) -> list[bytes]:
+    """The bytes in pieces, cut at the given places (any order, out of range is ignored)."""
+    places = [0, *sorted({place for place in at if 0 < place < len(data)}), len(data)]
+    return [data[low:high] for low, high in zip(places, places[1:], strict=False)]
+
+
+def read_on(log: Log, file: File, budget: int = BLOCK) -> list[Batch]:
+    """Read until a look brings nothing and moves nothing."""
+    batches = []
+    while True:
+        before = log.offset
+        batch = log.read(file, budget)
+        if batch:
+            batches.append(batch)
+        if log.offset == before and not batch:
+            return batches
+
+
+def read_whole(form: Format, file: File, budget: int = BLOCK) -> Batch:
+    """Everything that a file holds now, as a one-off command reads it."""
+    log = form.open(file.path)
+    batches = read_on(log, file, budget)
+    batches.append(log.finish(file))
+    log.close()
+    return concat(batches)
+
+
+def read_in_pieces(form: Format, path: str, pieces: Sequence[bytes], budget: int = BLOCK) -> Batch:
+    """Everything that a file gives while its bytes arrive piece by piece, then finished."""
+    file = MemFile(path, *pieces)
+    log = form.open(path)
+    batches = read_on(log, file, budget)
+    while file.grow():
+        batches += read_on(log, file, budget)
+    batches.append(log.finish(file))
+    log.close()
+    return concat(batches)
+
+
+def points(batch: Batch) -> list[tuple[str, int, float, float]]:
+    """The points of a batch as (tag, step, wall_time, value), in order; NaN as None, to be compared."""
+    return [
+        (batch.tags[tag], step, _known(wall), _known(value))  # type: ignore[misc]
+        for tag, step, wall, value in zip(
+            batch.tag.tolist(),
+            batch.step.tolist(),
+            batch.wall_time.tolist(),
+            batch.value.tolist(),
+            strict=True,
+        )
+    ]
+
+
+def _known(value: float) -> float | None:
+    return None if value != value else value
