@@ -26,7 +26,7 @@ AT_STEP = click.option(
 
 
 def read_config(logdirs: tuple[str, ...] = ()) -> Config:
-    """The user's configuration and `rltui.toml` beside the logs; what is wrong in them is said once, on stderr."""
+    """The user's configuration and `rltui.toml` beside the logs; what is wrong in them is said on stderr."""
     config = load_config([Path(logdir) for logdir in logdirs])
     for problem in config.problems:
         note(f"{problem.path}: {problem.message}")

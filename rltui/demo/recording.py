@@ -21,7 +21,7 @@ Row = tuple[int, float, dict[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A run to replay. rows: (step, seconds since the first row, values by tag), in the order they were written."""
+    """A run to replay. rows: (step, seconds since the first row, values by tag), as they were written."""
 
     name: str
     title: str

@@ -1,0 +1,177 @@
+"""`rltui compare`: runs against a baseline at matched steps."""
+
+from __future__ import annotations
+
+import click
+
+from rltui.cli.options import JSON, LOGDIRS, RUN, load
+from rltui.cli.output import FOUND, CommandError, emit, emit_json, fail
+from rltui.compare import Axis, Comparison, Difference, compare
+from rltui.draw.number import format_change, format_seconds, format_si, format_step, format_value
+from rltui.session import RunView, Session
+from rltui.text import pad
+
+FEW = 20  # rows a person reads of one comparison; --all prints the rest
+HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's middle half")
+
+
+@click.command(name="compare")
+@LOGDIRS
+@click.option(
+    "--baseline", required=True, metavar="RUN", help="The run to compare with, by its name in `rltui runs`."
+)
+@RUN
+@click.option(
+    "--by",
+    "axis",
+    type=click.Choice(["step", "time", "tokens"]),
+    default="step",
+    show_default=True,
+    help="Match at equal steps, time since start, or tokens.",
+)
+@click.option("--all", "every", is_flag=True, help="All common metrics, not only the most important.")
+@click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text")
+@JSON
+def command(
+    logdirs: tuple[str, ...],
+    baseline: str,
+    run_glob: str | None,
+    axis: Axis,
+    every: bool,
+    form: str,
+    as_json: bool,
+) -> None:
+    """Compare the runs below LOGDIR with a baseline where both have been: at equal steps, time or tokens.
+
+    A metric is marked when it has left the range in which the baseline itself moved around that place.
+
+    \b
+    Examples:
+      rltui compare runs/ --baseline good_run
+      rltui compare runs/ --baseline good_run --run 'new*' --by tokens --format markdown
+    """
+    session = load(logdirs)
+    base = _baseline(session, baseline)
+    others = [view for view in session.ordered() if view is not base and _wanted(view, run_glob)]
+    if not others:
+        fail("no other run to compare with the baseline", FOUND)
+    found = [(view, compare(view, base, axis)) for view in others]
+    if as_json or form == "json":
+        emit_json(
+            {
+                "schema": 1,
+                "logdir": logdirs[0],
+                "baseline": base.name,
+                "by": axis,
+                "runs": [_json(view.name, comparison) for view, comparison in found],
+            }
+        )
+        return
+    write = _markdown if form == "markdown" else _text
+    for view, comparison in found:
+        if comparison is None:
+            emit(f"{view.name} and {base.name}: no common {axis} to compare at")
+            continue
+        emit(
+            f"{'### ' if form == 'markdown' else ''}{view.name} against {base.name}, at {_place(comparison)}"
+        )
+        emit()
+        shown = comparison.differences if every else _important(comparison)
+        write(shown)
+        hidden = len(comparison.differences) - len(shown)
+        outside = sum(difference.outside for difference in comparison.differences)
+        more = f"; {hidden} more with --all" if hidden else ""
+        emit(f"\n{outside} of {len(comparison.differences)} metrics outside the baseline's spread{more}\n")
+
+
+def _wanted(view: RunView, run_glob: str | None) -> bool:
+    import fnmatch
+
+    return run_glob is None or fnmatch.fnmatchcase(view.name, run_glob)
+
+
+def _baseline(session: Session, name: str) -> RunView:
+    if name in session.runs:
+        return session.runs[name]
+    from difflib import get_close_matches
+
+    endings = [run for run in session.runs if run.endswith(f"/{name}") or f"/{name}/" in f"/{run}/"]
+    if len(endings) == 1:
+        return session.runs[endings[0]]
+    close = endings or get_close_matches(name, session.runs, n=3, cutoff=0.3) or sorted(session.runs)[:5]
+    raise CommandError(f"no single run named {name!r}; there are {', '.join(close)}", FOUND)
+
+
+def _important(comparison: Comparison) -> tuple[Difference, ...]:
+    known = [difference for difference in comparison.differences if difference.canonical is not None]
+    return tuple((known or list(comparison.differences))[:FEW])
+
+
+def _place(comparison: Comparison) -> str:
+    if comparison.axis == "time":
+        return f"{format_seconds(comparison.matched)} after the start"
+    if comparison.axis == "tokens":
+        return f"{format_si(comparison.matched)} tokens"
+    return f"step {format_step(int(comparison.matched))}"
+
+
+def _cells(difference: Difference) -> tuple[str, ...]:
+    unit = difference.unit
+    mark = "" if not difference.outside else {True: "▲", False: "▼", None: "◆"}[difference.better]
+    percent = "" if difference.percent is None else f"{difference.percent:+.1f}"
+    return (
+        mark,
+        difference.title,
+        difference.tag,
+        format_value(difference.value, unit),
+        format_value(difference.baseline, unit),
+        format_change(difference.value, difference.baseline, unit),
+        percent,
+        f"{format_value(difference.spread[0], unit)} … {format_value(difference.spread[1], unit)}",
+    )
+
+
+def _text(differences: tuple[Difference, ...]) -> None:
+    rows = [_cells(difference) for difference in differences]
+    limits = (1, 24, 30, 10, 10, 10, 8, 24)
+    widths = [min(limit, max(len(row[i]) for row in [HEADS, *rows])) for i, limit in enumerate(limits)]
+    for row in [HEADS, *rows]:
+        cells = (
+            pad(cell, width, right=i in (3, 4, 5, 6))
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        emit("  ".join(cells).rstrip())
+    emit("\n▲ better ▼ worse ◆ different: outside the range in which the baseline itself moved")
+
+
+def _markdown(differences: tuple[Difference, ...]) -> None:
+    emit("| " + " | ".join(HEADS) + " |")
+    emit("|" + "---|" * len(HEADS))
+    for difference in differences:
+        emit("| " + " | ".join(cell.replace("|", "\\|") for cell in _cells(difference)) + " |")
+
+
+def _json(run: str, comparison: Comparison | None) -> dict[str, object]:
+    if comparison is None:
+        return {"run": run, "matched": None, "metrics": []}
+    return {
+        "run": run,
+        "matched": comparison.matched,
+        "metrics": [
+            {
+                "canonical": difference.canonical,
+                "title": difference.title,
+                "unit": difference.unit,
+                "tag": difference.tag,
+                "baseline_tag": difference.baseline_tag,
+                "value": difference.value,
+                "baseline": difference.baseline,
+                "difference": difference.difference,
+                "percent": difference.percent,
+                "spread": list(difference.spread),
+                "outside": difference.outside,
+                "better": difference.better,
+            }
+            for difference in comparison.differences
+        ],
+    }

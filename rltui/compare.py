@@ -1,0 +1,177 @@
+"""Comparing runs: the same quantity at the same step, time or tokens, against a baseline's own spread.
+
+A difference is called outside only when the run's level leaves the range in which the baseline itself moved
+around that place: comparing with the last sample, or drawing the line at the normal value, fails healthy runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.glossary.load import glossary
+from rltui.session import RunView
+from rltui.store import Series
+
+Axis = Literal["step", "time", "tokens"]
+
+WINDOW = 0.1  # the matched window: this share of the way so far, ending at the matched place
+COLUMNS = 32  # resolution of a window; its levels are medians over these columns
+REACH = 1.5  # Tukey's fences: outside means beyond the quartiles by 1.5 times the quartile distance
+FLOOR = 0.02  # of the baseline's own level: quartiles of a near-constant window are no measure of spread
+
+# Counters that say how many tokens a run has seen, best first.
+TOKEN_COUNTERS = ("progress.tokens",)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One quantity of a run against the baseline; `spread` are the baseline's quartiles around that place."""
+
+    canonical: str | None
+    title: str
+    unit: str
+    tag: str
+    baseline_tag: str
+    value: float
+    baseline: float
+    spread: tuple[float, float]
+    outside: bool
+    better: bool | None  # by the metric's direction; None where it has none
+
+    @property
+    def difference(self) -> float:
+        """Run minus baseline, in the unit of the key as written."""
+        return self.value - self.baseline
+
+    @property
+    def percent(self) -> float | None:
+        """The difference in percent of the baseline's size; None where that is zero."""
+        return 100 * self.difference / abs(self.baseline) if self.baseline else None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A run against the baseline. `matched` is in units of `axis`: a step, seconds since start, or tokens."""
+
+    run: str
+    axis: Axis
+    matched: float
+    differences: tuple[Difference, ...]
+
+
+def compare(view: RunView, baseline: RunView, axis: Axis = "step") -> Comparison | None:
+    """The quantities that both runs have, at the last place that both have reached; None without one."""
+    mine, theirs = _reached(view, axis), _reached(baseline, axis)
+    if mine is None or theirs is None:
+        return None
+    matched = min(mine[1], theirs[1])
+    differences = []
+    for tag, other in _pairs(view, baseline):
+        found = _difference(view, baseline, tag, other, axis, matched)
+        if found is not None:
+            differences.append(found)
+    return Comparison(view.name, axis, matched, tuple(differences))
+
+
+def _pairs(view: RunView, baseline: RunView) -> Iterable[tuple[str, str]]:
+    """Tags of the same quantity: by equal key, else by a canonical id that only one key of each run has."""
+    ours, theirs = _by_quantity(view), _by_quantity(baseline)
+    order = sorted(view.run.series, key=lambda tag: _rank(view, tag))
+    for tag in order:
+        if tag in baseline.run.series:
+            yield (tag, tag)
+            continue
+        name = view.names.name(tag)
+        key = (name.canonical, name.held_out, name.part)
+        if name.canonical is not None and len(ours[key]) == 1 and len(theirs.get(key, ())) == 1:
+            yield (tag, theirs[key][0])
+
+
+def _by_quantity(view: RunView) -> dict[tuple[str | None, bool, str], list[str]]:
+    found: dict[tuple[str | None, bool, str], list[str]] = {}
+    for tag in view.run.series:
+        name = view.names.name(tag)
+        found.setdefault((name.canonical, name.held_out, name.part), []).append(tag)
+    return found
+
+
+def _rank(view: RunView, tag: str) -> tuple[int, int, str]:
+    name = view.names.name(tag)
+    panes = [pane.id for pane in glossary().panes]
+    return (panes.index(name.pane) if name.pane in panes else len(panes), name.importance, tag)
+
+
+def _reached(view: RunView, axis: Axis) -> tuple[float, float] | None:
+    """Where a run began and how far it has come, on an axis; None when the log does not say."""
+    run = view.run
+    if axis == "step":
+        firsts = [series.first_step for series in run.series.values() if series.count]
+        return (min(firsts), run.last_step) if firsts and run.last_step is not None else None
+    if axis == "time":
+        if run.first_wall is None or run.last_wall is None:
+            return None
+        return (0.0, run.last_wall - run.first_wall)
+    counter = _token_counter(view)
+    return (0.0, counter.last_value) if counter is not None else None
+
+
+def _token_counter(view: RunView) -> Series | None:
+    for canonical in TOKEN_COUNTERS:
+        for tag, series in view.run.series.items():
+            if series.count and view.names.name(tag).canonical == canonical:
+                return series
+    return None
+
+
+def _window(view: RunView, series: Series, axis: Axis, matched: float) -> NDArray[np.float64] | None:
+    """Means of the columns of the matched window that hold a finite value; None when it is empty."""
+    reached = _reached(view, axis)
+    if reached is None:
+        return None
+    low, high = matched - WINDOW * (matched - reached[0]), matched
+    if axis == "tokens":
+        counter = _token_counter(view)
+        if counter is None:
+            return None
+        low, high = (_step_at(counter, edge) for edge in (low, high))
+    start = view.run.first_wall or 0.0
+    if axis == "time":
+        columns = series.columns(start + low, start + high, COLUMNS, axis="wall")
+    else:
+        columns = series.columns(low, high, COLUMNS)
+    means = columns.mean[np.isfinite(columns.mean)]
+    return means if len(means) else None
+
+
+def _step_at(counter: Series, tokens: float) -> float:
+    """The step at which a counter passed a number of tokens, between its known points."""
+    columns = counter.columns(counter.first_step, counter.last_step, 512)
+    known = np.isfinite(columns.last)
+    middles = (columns.edges[:-1] + columns.edges[1:])[known] / 2
+    return float(np.interp(tokens, np.maximum.accumulate(columns.last[known]), middles))
+
+
+def _difference(
+    view: RunView, baseline: RunView, tag: str, other: str, axis: Axis, matched: float
+) -> Difference | None:
+    ours = _window(view, view.run.series[tag], axis, matched)
+    theirs = _window(baseline, baseline.run.series[other], axis, matched)
+    if ours is None or theirs is None:
+        return None
+    name = view.names.name(tag)
+    value, level = float(np.median(ours)), float(np.median(theirs))
+    low, high = (float(edge) for edge in np.quantile(theirs, (0.25, 0.75)))
+    reach = max(REACH * (high - low), FLOOR * abs(level))
+    outside = not low - reach <= value <= high + reach
+    direction = name.metric.direction if name.metric is not None else "none"
+    better = (
+        None if direction not in ("up", "down") or value == level else (value > level) == (direction == "up")
+    )
+    return Difference(
+        name.canonical, name.title, name.unit, tag, other, value, level, (low, high), outside, better
+    )
