@@ -1,6 +1,6 @@
 """Comparing runs: the same quantity at the same step, time or tokens, against a baseline's own spread.
 
-A difference is called outside only when the run's level leaves the range in which the baseline itself moved
+A difference is called outside only when the run leaves the range in which the baseline itself moved
 around that place: comparing with the last sample, or drawing the line at the normal value, fails healthy runs.
 """
 
