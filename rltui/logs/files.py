@@ -1,0 +1,144 @@
+"""Files of this machine as formats see them: opened for one visit, read only, never blocking on a FIFO.
+
+No descriptor is kept between looks. On a network file system only `open` asks the server for fresh
+attributes, held descriptors go stale or keep deleted folders alive, and 2,000 runs would need more of
+them than a process may have; on a local disk opening costs microseconds.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import ParamSpec, TypeVar
+
+from rltui.logs.base import HEAD, File
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+PIECE = 4 << 20  # bytes of one system call: a format may ask for more than there is
+MARKER = 64  # bytes before the offset that are compared at every look
+
+
+class GivenUpError(OSError):
+    """The call came back after its worker had been given up; another one goes on in its place."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(errno.ETIMEDOUT, "the file system answered too late", path)
+
+
+class Calls:
+    """Which file call is under way and since when, so that a supervisor can give up on it.
+
+    One object per worker. Written by the worker alone, read by its supervisor, who may set `given_up`.
+    """
+
+    __slots__ = ("_clock", "given_up", "opened", "path", "read", "since", "subject")
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self.path: str | None = None  # None between calls
+        self.since = 0.0
+        self.subject: object = None  # what the call is for: a tracked log or a search
+        self.given_up = False
+        self.opened = 0
+        self.read = 0
+
+    def run(self, path: str, call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
+        """What `call` returns. Raises its OSError, or GivenUpError when nobody waits for it any more."""
+        self.since = self._clock()
+        self.path = path
+        try:
+            return call(*arguments, **options)
+        finally:
+            self.path = None
+            if self.given_up:
+                raise GivenUpError(path)
+
+
+class LocalFile:
+    """One regular file, opened read-only for the time of a `with` block, or of one call outside of it.
+
+    Raises OSError; ENOTSUP for what is not a regular file. A FIFO or device is never read: O_NONBLOCK
+    lets `open` return at once, and the descriptor is checked before the first read.
+    """
+
+    __slots__ = ("_calls", "_descriptor", "_place", "_reached", "_shown", "status")
+
+    def __init__(self, place: str, shown: str, calls: Calls | None = None) -> None:
+        self._place = place
+        self._shown = shown
+        self._calls = calls or Calls()
+        self._descriptor = -1
+        self._reached = 0
+        self.status: os.stat_result | None = None  # of the opened file
+
+    @property
+    def path(self) -> str:
+        """Relative to LOGDIR, cleaned."""
+        return self._shown
+
+    def __enter__(self) -> LocalFile:
+        self._calls.run(self._place, self._open)
+        self._calls.opened += 1
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._close()
+
+    def _open(self) -> None:
+        self._descriptor = os.open(self._place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        try:
+            self.status = os.fstat(self._descriptor)
+            if not stat.S_ISREG(self.status.st_mode):
+                raise OSError(errno.ENOTSUP, "not a regular file", self._place)
+        except OSError:
+            self._close()
+            raise
+
+    def _close(self) -> None:
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def size(self) -> int:
+        """Bytes known to be there: what `fstat` says, or more where reading got further (late attributes)."""
+        if self._descriptor < 0:
+            with self:
+                return self.size()
+        self.status = self._calls.run(self._place, os.fstat, self._descriptor)
+        return max(self.status.st_size, self._reached)
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Up to `length` bytes from `offset`; short reads are continued. Raises OSError."""
+        if self._descriptor < 0:
+            with self:
+                return self.read_at(offset, length)
+        pieces: list[bytes] = []
+        while length > 0:
+            piece = self._calls.run(self._place, os.pread, self._descriptor, min(length, PIECE), offset)
+            if not piece:
+                break
+            offset += len(piece)
+            length -= len(piece)
+            pieces.append(piece)
+            self._calls.read += len(piece)
+            self._reached = max(self._reached, offset)
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def identity(file: File, length: int = HEAD) -> bytes:
+    """The first bytes of a file: what it is known by, whatever its inode says."""
+    return file.read_at(0, length)
+
+
+def marker(file: File, offset: int) -> bytes:
+    """The bytes before `offset`: a file that was rewritten to a larger size betrays itself there."""
+    length = min(MARKER, offset)
+    return file.read_at(offset - length, length) if length else b""

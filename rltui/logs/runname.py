@@ -1,0 +1,89 @@
+"""Which run a log file belongs to, by its place and its name alone."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from rltui.text import clean
+
+# Stems that frameworks give their one metrics log; a log named so belongs to the run of its folder.
+PLAIN_STEMS = frozenset(
+    {
+        "metrics",  # tinker, Dreamer, prime-rl, home-made
+        "progress",  # SB3, RLlib, Spinning Up
+        "result",  # RLlib
+        "trainer_state",  # transformers, TRL
+        "trainer_log",  # LLaMA-Factory
+        "logging",  # ms-swift
+        "log",
+        "logs",
+        "log_history",
+        "console",
+        "monitor",  # SB3's episode log
+        "scalars",
+        "history",
+        "results",
+        "train_log",
+        "training_log",
+        "stdout",
+        "output",
+    }
+)
+_ENDING = re.compile(r"\.(jsonl|ndjson|json|csv|tsv|txt|log|out|err)$", re.IGNORECASE)
+_ROTATED = re.compile(
+    r"^(?P<base>.+?)[.-](?P<turn>\d{1,3}|\d{8}(?:[-T]?\d{2,6})?|old|bak|prev)$", re.IGNORECASE
+)
+_RANK_FOLDER = re.compile(r"(?:^|/)rank[_-]?(\d{1,6})(?:/|$)")
+_RANK_FILE = re.compile(r"\.rank[_-]?(\d{1,6})(?:\.gz)?$")
+
+
+@dataclass(frozen=True, slots=True)
+class RunName:
+    """What a path says about the log there."""
+
+    run: str  # with `/`; `.` for LOGDIR itself
+    rank: int | None  # the worker that wrote it
+    plain: bool  # whether the log shares the run of its folder
+
+
+def is_events(name: str) -> bool:
+    """Whether a base name is that of a TensorBoard event file."""
+    return "tfevents" in name
+
+
+def stem_of(name: str) -> str:
+    """A base name without `.gz` and without the ending of its format."""
+    name = name[:-3] if name.endswith(".gz") else name
+    return _ENDING.sub("", name) or name
+
+
+def rotated_from(name: str) -> str | None:
+    """The name that a rotated log had (``metrics.jsonl`` for ``metrics.jsonl.1``), None if it is not one."""
+    name = name[:-3] if name.endswith(".gz") else name
+    match = None if is_events(name) else _ROTATED.match(name)
+    return match[1] if match else None
+
+
+def run_name(folder: str, name: str) -> RunName:
+    """The run of the log `name` in `folder` (relative to LOGDIR with `/`, empty for LOGDIR itself)."""
+    rank = _rank(folder, name)
+    if is_events(name):
+        in_name = _RANK_FILE.search(name)
+        # Ranks that share a folder would interleave in one run; the first one stands for the folder.
+        if in_name and int(in_name[1]) > 0:
+            return RunName(_join(folder, f"rank{int(in_name[1])}"), rank, plain=False)
+        return RunName(clean(folder) or ".", rank, plain=True)
+    stem = stem_of(name)
+    if stem.lower() in PLAIN_STEMS:
+        return RunName(clean(folder) or ".", rank, plain=True)
+    return RunName(_join(folder, stem), rank, plain=False)
+
+
+def _join(folder: str, name: str) -> str:
+    return clean(f"{folder}/{name}" if folder else name)
+
+
+def _rank(folder: str, name: str) -> int | None:
+    match = _RANK_FILE.search(name) or _RANK_FOLDER.search(folder)
+    return int(match[1]) if match else None
