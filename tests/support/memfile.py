@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from rltui.logs.base import BLOCK, File, Format, Log
 from rltui.scalars import Batch, concat
@@ -64,7 +65,7 @@ class MemFile:
 
 
 class SparseFile:
-    """A file of `size` zeros with some `extents` (offset, bytes) of content; costs no memory for the zeros."""
+    """A file of `size` zeros with `extents` (offset, bytes) of content; the zeros cost no memory."""
 
     def __init__(self, path: str, size: int, extents: Sequence[tuple[int, bytes]]) -> None:
         self._path, self._size, self._extents = path, size, list(extents)
@@ -94,7 +95,7 @@ class SparseFile:
 def cut(data: bytes, at: Iterable[int]) -> list[bytes]:
     """The bytes in pieces, cut at the given places (any order, out of range is ignored)."""
     places = [0, *sorted({place for place in at if 0 < place < len(data)}), len(data)]
-    return [data[low:high] for low, high in zip(places, places[1:], strict=False)]
+    return [data[low:high] for low, high in pairwise(places)]
 
 
 def read_on(log: Log, file: File, budget: int = BLOCK) -> list[Batch]:
@@ -130,10 +131,10 @@ def read_in_pieces(form: Format, path: str, pieces: Sequence[bytes], budget: int
     return concat(batches)
 
 
-def points(batch: Batch) -> list[tuple[str, int, float, float]]:
+def points(batch: Batch) -> list[tuple[str, int, float | None, float | None]]:
     """The points of a batch as (tag, step, wall_time, value), in order; NaN as None, to be compared."""
     return [
-        (batch.tags[tag], step, _known(wall), _known(value))  # type: ignore[misc]
+        (batch.tags[tag], step, _known(wall), _known(value))
         for tag, step, wall, value in zip(
             batch.tag.tolist(),
             batch.step.tolist(),

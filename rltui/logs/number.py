@@ -1,0 +1,131 @@
+"""Numbers as logs write them: JSON numbers, tokens, text, percent, durations, lists.
+
+Booleans, other text and null are no scalars. Text counts as a number when it is spelled as JSON spells
+one (`"0.5"`, not `"000005"`, which is a name), as a non-finite token, or with a percent sign.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import datetime
+
+LIST_CAP = 4096  # numbers of a list that are summed up; longer lists are data, not a metric
+
+_NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,400})(?:\.[0-9]{0,400})?(?:[eE][+-]?[0-9]{1,4})?\Z")
+_NON_FINITE = {
+    "nan": math.nan,
+    "inf": math.inf,
+    "+inf": math.inf,
+    "-inf": -math.inf,
+    "infinity": math.inf,
+    "+infinity": math.inf,
+    "-infinity": -math.inf,
+}
+_TIMED = re.compile(r"elapsed|remaining|duration|runtime|(?:^|[/_])eta(?:$|[/_])", re.IGNORECASE)
+_CLOCK = re.compile(r"(?:(\d{1,6}) days?, ?)?(?:(\d{1,6}):)?(\d{1,2}):(\d{1,2}(?:\.\d{1,9})?)\Z")
+_UNITS = re.compile(r"(?:(\d+)d)? ?(?:(\d+)h)? ?(?:(\d+)m)? ?(?:(\d+(?:\.\d+)?)s)?\Z")
+_RATIO = re.compile(r"(-?[0-9]{1,18})/([0-9]{1,18})\Z")
+
+# A clock reading is told from an elapsed time by its size; the larger ones are milli-, micro-, nanoseconds.
+_EARLIEST = 5e8  # 1985, before any of these programs
+_SCALES = ((1e11, 1.0), (1e14, 1e-3), (1e17, 1e-6), (1e20, 1e-9))
+
+
+def real(number: int | float) -> float:
+    """The number as float64; integers beyond its range become infinite."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def from_text(text: str) -> float | None:
+    """The number that a text spells, or None. A percent sign is dropped, its scale kept."""
+    text = text.strip()
+    if len(text) > 420:
+        return None
+    if text[-1:] == "%":
+        text = text[:-1].rstrip()
+    if _NUMBER.match(text):
+        return float(text)
+    return _NON_FINITE.get(text.lower())
+
+
+def seconds(key: str, text: str) -> float | None:
+    """Seconds of a duration (`3 days, 17:51:32`, `0:01:02`, `1m 3s`) under a key about time, or None."""
+    if not _TIMED.search(key):
+        return None
+    text = text.strip()
+    if clock := _CLOCK.match(text):
+        days, hours, minutes, rest = clock.groups("0")
+        return int(days) * 86400 + int(hours) * 3600 + int(minutes) * 60 + float(rest)
+    if text and len(text) < 64 and (units := _UNITS.match(text)):
+        days, hours, minutes, rest = units.groups("0")
+        return int(days) * 86400 + int(hours) * 3600 + int(minutes) * 60 + float(rest)
+    return None
+
+
+def ratio(text: str) -> tuple[int, int] | None:
+    """The two numbers of `10/438`: a step and how many there will be. None for other text."""
+    match = _RATIO.match(text.strip())
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def step_of(value: object) -> int | None:
+    """The whole number that a step key holds, exactly, or None. Text is accepted, also `10/438`."""
+    if type(value) is int:
+        return value if -(1 << 63) <= value < 1 << 63 else None
+    if type(value) is float:
+        return int(value) if value.is_integer() and abs(value) < 1 << 63 else None
+    if type(value) is str and len(value) < 64:
+        if pair := ratio(value):
+            return pair[0]
+        text = value.strip()
+        if text.isascii() and text.removeprefix("-").isdigit():
+            return step_of(int(text))
+        number = from_text(text)
+        return None if number is None else step_of(number)
+    return None
+
+
+def wall_time(value: object) -> float:
+    """Seconds since 1970 of a clock reading (number or ISO text), NaN for anything else.
+
+    Numbers too small for a date are elapsed times, no readings. Text without a zone is local time.
+    """
+    if type(value) is str:
+        number = from_text(value)
+        if number is None:
+            return _iso(value)
+    elif type(value) is float or type(value) is int:
+        number = real(value)
+    else:
+        return math.nan
+    if number >= _EARLIEST:
+        for limit, scale in _SCALES:
+            if number < limit:
+                return number * scale
+    return math.nan
+
+
+def _iso(text: str) -> float:
+    try:
+        return datetime.fromisoformat(text.strip()).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return math.nan
+
+
+def statistics(values: list[object]) -> tuple[float, float, float] | None:
+    """Mean, least and greatest of a list of numbers; None when it is empty, long or holds anything else."""
+    if not values or len(values) > LIST_CAP or not {int, float}.issuperset(map(type, values)):
+        return None
+    numbers = [real(value) for value in values]  # type: ignore[arg-type]  # the types were just checked
+    if any(map(math.isnan, numbers)):
+        return (math.nan, math.nan, math.nan)
+    low, high = min(numbers), max(numbers)
+    try:
+        mean = math.fsum(numbers) / len(numbers)
+    except (OverflowError, ValueError):  # infinities of both signs, or a sum beyond float64
+        mean = math.nan if low == -math.inf and high == math.inf else sum(n / len(numbers) for n in numbers)
+    return (mean, low, high)

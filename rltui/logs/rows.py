@@ -1,0 +1,277 @@
+"""Records of any text format, collected into batches.
+
+Most records of a log have the same keys. Such records are kept as tuples of numbers and become one array
+at a time; only a record that holds anything but numbers is walked key by key.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.logs import axes
+from rltui.logs.flatten import is_declared_settings, is_summary, looks_like_settings, scalars
+from rltui.logs.number import ratio, real, step_of, wall_time
+from rltui.logs.tags import Tags
+from rltui.scalars import Batch, Problem, Text
+
+_NUMBERS = {int, float}
+_SHAPES = 4096  # sets of keys that are remembered; a log that makes ever new ones stays bounded
+_SETTINGS_CAP = 1 << 20  # characters of settings that are handed up
+
+
+@dataclass(slots=True)
+class _Shape:
+    """What a set of keys means: where the step and the time are, which columns are series."""
+
+    steps: list[str]
+    walls: list[str]
+    total: str | None
+    envelope: bool  # veRL: {"step": n, "data": {...}}
+    columns: NDArray[np.intp] | None  # None: all of them
+    tags: NDArray[np.uint32]
+
+
+@dataclass(slots=True)
+class _Block:
+    """Records of one shape that hold nothing but numbers."""
+
+    shape: _Shape
+    places: list[int] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
+    walls: list[float] = field(default_factory=list)
+    values: list[tuple[float, ...]] = field(default_factory=list)
+
+
+class Rows:
+    """Takes records in the order of the file, gives batches in the same order."""
+
+    def __init__(self, path: str, tags: Tags | None = None, *, preview: bool = False) -> None:
+        self.tags = Tags(path) if tags is None else tags
+        self._path = path
+        self._preview = preview  # from the middle of a file: records without a step of their own are left out
+        self._explicit = False  # some record had a step key
+        self._step = 0  # of the latest record
+        self._records = 0
+        self._total = ""
+        self._shapes: dict[tuple[str, ...], _Shape] = {}
+        self._inner: dict[tuple[str, ...], _Shape] = {}
+        self._texts: list[Text] = []
+        self._problems: list[Problem] = []
+        self._clear()
+
+    def preview(self) -> Rows:
+        """A collector with the same tag table, for records from the end of the file."""
+        return Rows(self._path, self.tags, preview=True)
+
+    def add(self, record: Mapping[str, object]) -> None:
+        """Take one record."""
+        keys = tuple(record)
+        shape = self._shapes.get(keys) or self._shape(keys, self._shapes, outer=True)
+        step = None
+        key: str | None = None
+        for key in shape.steps:
+            step = step_of(record[key])
+            if step is not None:
+                break
+        if step is None:
+            key, step = self._step_of_odd(record)
+            if step is None:
+                return
+        self._records += 1
+        self._place += 1
+        self._step = step
+        wall = math.nan
+        for name in shape.walls:
+            wall = wall_time(record[name])
+            if wall == wall:
+                break
+        if key is not None:
+            self._explicit = True
+            self._plan(record, key, shape.total, step, wall)
+        if shape.envelope and isinstance(data := record["data"], dict):
+            inner_keys = tuple(data)
+            inner = self._inner.get(inner_keys) or self._shape(inner_keys, self._inner, outer=False)
+            self._take(inner_keys, inner, data, None, step, wall, self._inner_blocks)
+        elif not shape.steps or key == shape.steps[0]:
+            self._take(keys, shape, record, key, step, wall, self._blocks)
+        else:
+            self._take_loose(record, key, step, wall)
+
+    def batch(self, problems: list[Problem] | None = None) -> Batch:
+        """Everything taken since the last call."""
+        problems = [*(problems or []), *self._problems]
+        if full := self.tags.problem():
+            problems.append(full)
+        parts = [_arrays(block) for blocks in (self._blocks, self._inner_blocks) for block in blocks.values()]
+        if self._loose:
+            place, tag, step, wall, value = zip(*self._loose, strict=True)
+            parts.append(
+                (
+                    np.array(place, np.int64),
+                    np.array(tag, np.uint32),
+                    np.array(step, np.int64),
+                    np.array(wall, np.float64),
+                    np.array(value, np.float64),
+                )
+            )
+        texts = tuple(self._texts)
+        self._texts, self._problems = [], []
+        self._clear()
+        if not parts:
+            return Batch(tags=self.tags.names, texts=texts, problems=tuple(problems))
+        place, tag, step, wall, value = (
+            parts[0] if len(parts) == 1 else (np.concatenate(column) for column in zip(*parts, strict=True))
+        )
+        if len(parts) > 1:
+            order = np.argsort(place, kind="stable")
+            tag, step, wall, value = tag[order], step[order], wall[order], value[order]
+        return Batch(
+            tags=self.tags.names,
+            tag=tag,
+            step=step,
+            wall_time=wall,
+            value=value,
+            single=np.zeros(len(tag), np.bool_),
+            texts=texts,
+            problems=tuple(problems),
+        )
+
+    def _clear(self) -> None:
+        self._place = -1
+        self._blocks: dict[tuple[str, ...], _Block] = {}
+        self._inner_blocks: dict[tuple[str, ...], _Block] = {}
+        self._loose: list[tuple[int, int, int, float, float]] = []
+
+    def _shape(self, keys: tuple[str, ...], known: dict[tuple[str, ...], _Shape], *, outer: bool) -> _Shape:
+        steps = axes.step_keys(keys) if outer else []
+        walls = axes.wall_keys(keys) if outer else []
+        total = axes.total_key(steps[0], keys) if steps else None
+        envelope = outer and "data" in keys and bool(steps) and {"data", *steps, *walls}.issuperset(keys)
+        tags, columns = [], []
+        if not envelope:
+            for column, key in enumerate(keys):
+                if not steps or key != steps[0]:
+                    tag = self.tags.index(key)
+                    if tag >= 0:
+                        tags.append(tag)
+                        columns.append(column)
+        every = len(columns) == len(keys)
+        shape = _Shape(
+            steps,
+            walls,
+            total,
+            envelope,
+            None if every else np.array(columns, np.intp),
+            np.array(tags, np.uint32),
+        )
+        if len(known) < _SHAPES:
+            known[keys] = shape
+        return shape
+
+    def _take(
+        self,
+        keys: tuple[str, ...],
+        shape: _Shape,
+        record: Mapping[str, object],
+        skip: str | None,
+        step: int,
+        wall: float,
+        blocks: dict[tuple[str, ...], _Block],
+    ) -> None:
+        values = tuple(record.values())
+        if not _NUMBERS.issuperset(map(type, values)):
+            self._take_loose(record, skip, step, wall)
+            return
+        block = blocks.get(keys)
+        if block is None:
+            block = blocks[keys] = _Block(shape)
+        block.places.append(self._place)
+        block.steps.append(step)
+        block.walls.append(wall)
+        block.values.append(values)  # type: ignore[arg-type]  # the types were just checked
+
+    def _take_loose(self, record: Mapping[str, object], skip: str | None, step: int, wall: float) -> None:
+        index, place, loose = self.tags.index, self._place, self._loose
+        for tag, value in scalars(record, skip):
+            number = index(tag)
+            if number >= 0:
+                loose.append((place, number, step, wall, value))
+
+    def _step_of_odd(self, record: Mapping[str, object]) -> tuple[str | None, int | None]:
+        """Key and step of a record whose own keys name none; step None for one that is no point at all."""
+        if is_summary(record):
+            return None, None
+        nested = {
+            f"{key}/{name}": value
+            for key, group in record.items()
+            if isinstance(group, dict)
+            for name, value in group.items()
+        }
+        for key in axes.step_keys(nested):
+            step = step_of(nested[key])
+            if step is not None:
+                return key, step
+        if self._preview:
+            return None, None
+        first = not self._records
+        if is_declared_settings(record) or (first and looks_like_settings(record)):
+            self._settings(record)
+            return None, None
+        if self._explicit:
+            return None, self._step
+        if first:
+            message = "no step in its records; their number counts as step"
+            self._problems.append(Problem("info", "no-step", self._path, message))
+        return None, self._records + 1
+
+    def _settings(self, record: Mapping[str, object]) -> None:
+        try:
+            body = json.dumps(record)
+        except (ValueError, RecursionError):
+            return
+        if len(body) <= _SETTINGS_CAP:
+            self._texts.append(Text("config", self._step, math.nan, "hparams", body))
+
+    def _plan(
+        self, record: Mapping[str, object], key: str, total: str | None, step: int, wall: float
+    ) -> None:
+        """Hand up the planned number of steps when the record declares another one than before."""
+        if total is not None:
+            planned = step_of(record[total])
+        elif type(text := record.get(key)) is str and (pair := ratio(text)):
+            planned = pair[1]
+        else:
+            return
+        if planned is not None and str(planned) != self._total and planned > 0:
+            self._total = str(planned)
+            self._texts.append(Text(total or key, step, wall, "total-steps", self._total))
+
+
+_Columns = tuple[
+    NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]
+]
+
+
+def _arrays(block: _Block) -> _Columns:
+    """Place, tag, step, wall time and value of every number of a block, row by row."""
+    try:
+        values = np.array(block.values, np.float64)
+    except OverflowError:  # an integer beyond float64
+        values = np.array([[real(value) for value in row] for row in block.values], np.float64)
+    shape = block.shape
+    if shape.columns is not None:
+        values = values[:, shape.columns]
+    count, width = len(block.steps), len(shape.tags)
+    return (
+        np.repeat(np.array(block.places, np.int64), width),
+        np.tile(shape.tags, count),
+        np.repeat(np.array(block.steps, np.int64), width),
+        np.repeat(np.array(block.walls, np.float64), width),
+        values.reshape(-1),
+    )

@@ -1,0 +1,62 @@
+"""Which text files beside a run are logs of it, told by their names and first records.
+
+A folder of a run also holds settings, tokenizers, data sets and samples. They are JSON too, so a log is
+asked for numbers and for a step key, or for a name that says what it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from rltui.logs import axes
+
+_NAME = re.compile(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
+# Files of JSON lines or objects beside a run that are no log of it.
+_OTHERS = re.compile(
+    r"""( .*config | params | hparams | args | arguments | package(-lock)? | .*tokenizer.* | .*vocab.*
+        | merges | special_tokens_map | added_tokens | preprocessor.* | model | .*\.index | manifest | .*oracle
+        | (adapter|training)_(config|args) | wandb-.* | metadata | dataset_infos? | checkpoints?
+        | timing_spans | trace(_events)? | .*trace | completions | all_results | latest | data | dataset
+        ) \.(jsonl?|ndjson|jsonlines) \Z""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# Names under which a log without any step key is still taken for one.
+_TELLING = re.compile(
+    r"metric|progress|train|log(ging|s)?[._-]|^log|histor|scores?|stats|loss|eval|valid|reward|result|monitor",
+    re.IGNORECASE,
+)
+_KEY = re.compile(rb'"((?:[^"\\]|\\.){1,200})"\s*:\s*(-?[0-9]|NaN|-?Infinity)?')
+
+
+def is_json(name: str) -> bool:
+    """Whether a base name may be one of a JSON log."""
+    return bool(_NAME.search(name)) and not name.startswith(".") and not _OTHERS.match(name)
+
+
+def is_telling(name: str) -> bool:
+    """Whether a base name says that the file is a log, so that its records need no step key."""
+    return bool(_TELLING.search(name))
+
+
+def is_point(record: dict[str, object], telling: bool) -> bool:
+    """Whether a record looks like one of a log: numbers beside its step, or numbers under a telling name."""
+    data = record.get("data")
+    inner = data if isinstance(data, dict) else {}
+    steps = axes.step_keys(record)
+    numbers = [
+        key
+        for key, value in [*record.items(), *inner.items()]
+        if type(value) in (int, float) and key not in steps
+    ]
+    nested = any(isinstance(value, dict) for value in record.values())
+    return bool(steps and (numbers or nested)) or (telling and bool(numbers))
+
+
+def is_cut_point(line: bytes, telling: bool) -> bool:
+    """The same for a first line that is longer than what is known of it."""
+    line = line.lstrip()
+    if not line.startswith(b"{"):
+        return False
+    keys = [(match[1].decode("utf-8", "replace"), bool(match[2])) for match in _KEY.finditer(line)]
+    steps = axes.step_keys(key for key, _ in keys)
+    return sum(number for key, number in keys if key not in steps) > 0 and (bool(steps) or telling)
