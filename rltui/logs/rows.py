@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,36 +109,23 @@ class Rows:
         problems = [*(problems or []), *self._problems]
         if full := self.tags.problem():
             problems.append(full)
-        parts = [_arrays(block) for blocks in (self._blocks, self._inner_blocks) for block in blocks.values()]
+        blocks = [*self._blocks.values(), *self._inner_blocks.values()]
+        parts = [_arrays(block) for block in blocks]
         if self._loose:
-            place, tag, step, wall, value = zip(*self._loose, strict=True)
-            parts.append(
-                (
-                    np.array(place, np.int64),
-                    np.array(tag, np.uint32),
-                    np.array(step, np.int64),
-                    np.array(wall, np.float64),
-                    np.array(value, np.float64),
-                )
-            )
+            parts.append(_loose_arrays(self._loose))
         texts = tuple(self._texts)
         self._texts, self._problems = [], []
         self._clear()
         if not parts:
             return Batch(tags=self.tags.names, texts=texts, problems=tuple(problems))
-        place, tag, step, wall, value = (
-            parts[0] if len(parts) == 1 else (np.concatenate(column) for column in zip(*parts, strict=True))
-        )
-        if len(parts) > 1:
-            order = np.argsort(place, kind="stable")
-            tag, step, wall, value = tag[order], step[order], wall[order], value[order]
+        all_of = parts[0] if len(parts) == 1 else _in_order(parts)
         return Batch(
             tags=self.tags.names,
-            tag=tag,
-            step=step,
-            wall_time=wall,
-            value=value,
-            single=np.zeros(len(tag), np.bool_),
+            tag=all_of.tag,
+            step=all_of.step,
+            wall_time=all_of.wall_time,
+            value=all_of.value,
+            single=np.zeros(len(all_of.tag), np.bool_),
             texts=texts,
             problems=tuple(problems),
         )
@@ -253,13 +241,18 @@ class Rows:
             self._texts.append(Text(total or key, step, wall, "total-steps", self._total))
 
 
-_Columns = tuple[
-    NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]
-]
+class _Columns(NamedTuple):
+    """Numbers as columns of one length; `place` is the number of their record within the batch."""
+
+    place: NDArray[np.int64]
+    tag: NDArray[np.uint32]
+    step: NDArray[np.int64]
+    wall_time: NDArray[np.float64]
+    value: NDArray[np.float64]
 
 
 def _arrays(block: _Block) -> _Columns:
-    """Place, tag, step, wall time and value of every number of a block, row by row."""
+    """The numbers of a block, record by record."""
     try:
         values = np.array(block.values, np.float64)
     except OverflowError:  # an integer beyond float64
@@ -268,10 +261,28 @@ def _arrays(block: _Block) -> _Columns:
     if shape.columns is not None:
         values = values[:, shape.columns]
     count, width = len(block.steps), len(shape.tags)
-    return (
+    return _Columns(
         np.repeat(np.array(block.places, np.int64), width),
         np.tile(shape.tags, count),
         np.repeat(np.array(block.steps, np.int64), width),
         np.repeat(np.array(block.walls, np.float64), width),
         values.reshape(-1),
     )
+
+
+def _loose_arrays(loose: list[tuple[int, int, int, float, float]]) -> _Columns:
+    place, tag, step, wall, value = zip(*loose, strict=True)
+    return _Columns(
+        np.array(place, np.int64),
+        np.array(tag, np.uint32),
+        np.array(step, np.int64),
+        np.array(wall, np.float64),
+        np.array(value, np.float64),
+    )
+
+
+def _in_order(parts: list[_Columns]) -> _Columns:
+    """Several parts as one, records in the order in which they came."""
+    whole = _Columns(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+    order = np.argsort(whole.place, kind="stable")
+    return _Columns(*(column[order] for column in whole))

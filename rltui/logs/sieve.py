@@ -14,8 +14,8 @@ _NAME = re.compile(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
 # Files of JSON lines or objects beside a run that are no log of it.
 _OTHERS = re.compile(
     r"""( .*config | params | hparams | args | arguments | package(-lock)? | .*tokenizer.* | .*vocab.*
-        | merges | special_tokens_map | added_tokens | preprocessor.* | model | .*\.index | manifest | .*oracle
-        | (adapter|training)_(config|args) | wandb-.* | metadata | dataset_infos? | checkpoints?
+        | merges | special_tokens_map | added_tokens | preprocessor.* | model | .*\.index | manifest
+        | .*oracle | (adapter|training)_(config|args) | wandb-.* | metadata | dataset_infos? | checkpoints?
         | timing_spans | trace(_events)? | .*trace | completions | all_results | latest | data | dataset
         ) \.(jsonl?|ndjson|jsonlines) \Z""",
     re.IGNORECASE | re.VERBOSE,
