@@ -1,0 +1,65 @@
+"""The demo: recordings are real logs again when they are replayed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rltui.demo import recording
+from rltui.demo.recording import Recording, in_rows
+from rltui.demo.replay import Replay
+from rltui.session import Session
+
+ROWS = tuple(
+    (step, float(step), {"critic/score/mean": step / 8, "actor/entropy": 1.0}) for step in range(1, 11)
+)
+
+
+@pytest.mark.parametrize("form", ["tfevents", "verl-jsonl"])
+def test_a_replay_is_read_as_the_log_it_came_from(tmp_path: Path, form: str) -> None:
+    """Every value of every row, in the format of the framework, written in two parts."""
+    replay = Replay(Recording("toy", "Toy", "verl", form, "-", ROWS), tmp_path, clock=lambda: 1e9)  # type: ignore[arg-type]
+    replay.write_until(4)
+    replay.write_until(10)
+    run = Session.load([tmp_path]).runs["toy"].run
+    points = run.series["critic/score/mean"].recent()
+    assert points.step.tolist() == list(range(1, 11))
+    assert points.value.tolist() == [step / 8 for step in range(1, 11)]
+
+
+def test_a_replay_ends_now(tmp_path: Path) -> None:
+    """Wall times are the machine's: the last row is now, those before at the replay's pace."""
+    replay = Replay(
+        Recording("toy", "Toy", "verl", "tfevents", "-", ROWS), tmp_path, speed=1.0, clock=lambda: 1e9
+    )
+    replay.write_until(10)
+    walls = Session.load([tmp_path]).runs["toy"].run.series["actor/entropy"].recent().wall_time
+    assert (walls[-1], walls[-2]) == (1e9, 1e9 - 0.5)
+
+
+@pytest.mark.parametrize("name", recording.names())
+def test_every_recording_says_where_it_is_from(name: str) -> None:
+    """A recording says of which framework it is and what happens in it; its steps grow."""
+    found = recording.read(name)
+    assert found.about
+    assert found.framework != "unknown"
+    steps = [step for step, _, _ in found.rows]
+    assert steps == sorted(steps)
+    assert len(found.rows) > 20
+
+
+def test_the_healthy_recording_is_there_and_first() -> None:
+    """`rltui demo` without a word plays a run in which nothing goes wrong."""
+    assert recording.names()[0] == recording.HEALTHY
+    assert len(recording.names()) > 4
+
+
+def test_points_become_rows_by_step() -> None:
+    """One row per uninterrupted stretch of a step; a tag that comes again begins a new row."""
+    points = [("a", 1, 5.0, 0.1), ("b", 1, 5.0, 0.2), ("a", 2, 7.0, 0.3), ("a", 2, 8.0, 0.4)]
+    assert list(in_rows(points)) == [
+        (1, 0.0, {"a": 0.1, "b": 0.2}),
+        (2, 2.0, {"a": 0.3}),
+        (2, 3.0, {"a": 0.4}),
+    ]

@@ -1,0 +1,48 @@
+"""What an import may pull in: start-up time and the layers, seen from a fresh interpreter."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+HEAVY = ["textual", "rich", "pandas", "tensorboard", "tbparse", "plotext", "pyarrow", "watchdog"]
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The top-level modules that a fresh interpreter holds after a statement."""
+    code = f"{statement}\nimport sys; print(' '.join({{name.partition('.')[0] for name in sys.modules}}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        "rltui.session",
+        "rltui.boards",
+        "rltui.rules.judge",
+        "rltui.logs.follow",
+        "rltui.compare",
+        "rltui.demo.replay",
+    ],
+)
+def test_the_lower_half_imports_no_heavy_library(module: str) -> None:
+    """Judging and showing runs without a terminal needs numpy, not a toolkit."""
+    assert loaded_by(f"import {module}") & set(HEAVY) == set()
+
+
+def test_explaining_a_metric_does_not_wait_for_the_screen() -> None:
+    """The command line imports a command when it is called."""
+    assert loaded_by("import rltui.cli") & {"numpy", *HEAVY} == set()
+
+
+def test_the_screen_starts_without_tables_and_plots() -> None:
+    """What reads tables and draws plots is imported when it is first needed."""
+    assert (
+        loaded_by("import rltui.screen.app") & {"pandas", "tensorboard", "tbparse", "plotext", "pyarrow"}
+        == set()
+    )

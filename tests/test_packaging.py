@@ -1,0 +1,61 @@
+"""What is shipped, and what is promised in the README."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """The names in a wheel built from this checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(ROOT)],
+        check=True, capture_output=True, timeout=300,
+    )  # fmt: skip
+    with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
+        return set(archive.namelist())
+
+
+def test_the_wheel_carries_its_data(wheel: set[str]) -> None:
+    """Themes, glossary, frameworks, rules and recordings are in the wheel; tests and logs are not."""
+    for needed in (
+        "themes_data/.*toml",
+        "glossary/data/.*toml",
+        "frameworks/data/.*toml",
+        "rules/data/.*toml",
+        r"demo/recordings/.*\.gz",
+        r"screen/.*\.tcss|screen/app\.py",
+    ):
+        assert any(re.fullmatch(f"rltui/{needed}", name) for name in wheel), needed
+    assert not [name for name in wheel if name.startswith(("tests/", "screenshots/"))]
+
+
+def test_the_readme_names_commands_that_exist() -> None:
+    """Every `rltui COMMAND` of the README is one."""
+    from rltui.cli import COMMANDS
+
+    named = set(re.findall(r"^\s*(?:ssh -t \S+ )?rltui ([a-z]+)\b", README, re.MULTILINE))
+    assert named
+    assert named <= set(COMMANDS) | {"runs"}
+
+
+def test_the_readme_names_make_targets_that_exist() -> None:
+    """`make demo`, `make test` and the rest are targets of the Makefile."""
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z]+)", README)) <= targets | {"it"}
+
+
+def test_pictures_of_the_readme_are_there() -> None:
+    """No broken image."""
+    for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README):
+        assert (ROOT / picture).is_file(), picture
