@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import os
 import stat
+import sys
 import tempfile
 import tomllib
 from collections.abc import Callable, Mapping
@@ -50,7 +51,7 @@ def load(folder: Path, name: str, build: Build, *, version: int = 1) -> Loaded:
     """
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".toml")
-        stats = [path.stat() for path in paths]
+        stats = [path.stat() for path in (*paths, *_makers(build))]
     except OSError as error:
         trouble = Problem(
             "error", "data-unreadable", clean(str(folder)), f"cannot be listed: {error.strerror}"
@@ -62,7 +63,8 @@ def load(folder: Path, name: str, build: Build, *, version: int = 1) -> Loaded:
             (
                 __version__,
                 version,
-                [(path.name, it.st_size, it.st_mtime_ns) for path, it in zip(paths, stats, strict=True)],
+                [path.name for path in paths],
+                [(it.st_size, it.st_mtime_ns) for it in stats],
             )
         ).encode()
     ).hexdigest()
@@ -76,6 +78,13 @@ def load(folder: Path, name: str, build: Build, *, version: int = 1) -> Loaded:
     if place is not None and not problems:
         _keep(place, key, data)
     return Loaded(data, tuple(problems))
+
+
+def _makers(build: Build) -> list[Path]:
+    """The program's own files beside the one that `build` stands in: when they change, so may its results."""
+    made_by = sys.modules.get(build.__module__)
+    place = getattr(made_by, "__file__", None)
+    return sorted(Path(place).parent.glob("*.py")) if place else []
 
 
 def parse(path: Path, problems: list[Problem]) -> Table | None:

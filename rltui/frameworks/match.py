@@ -1,0 +1,210 @@
+"""The pattern language of metric names, and a matcher that is quick for ten thousand tags.
+
+A pattern is a metric name in which
+
+- `*` stands for one or more characters within one part (parts are what `/` separates),
+- `**` stands for one or more whole parts, so `val-core/**/acc/mean@<n>` is read from the right,
+- `<n>` stands for digits,
+- `{a,b}` stands for either; the name it leads to may hold braces of the same length, taken in step.
+
+A name without wildcards beats one with; among patterns a literal first part beats a wildcard, then more
+literal characters beat fewer, then the narrower wildcard beats the wider. Two patterns that are alike in all
+that and can match one name are ambiguous: `ambiguous` finds them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import NamedTuple
+
+_BRACES = re.compile(r"\{([^{}]*)\}")
+_TOKEN = re.compile(r"\*\*|\*|<n>")
+_REGEX = {"**": "(.+)", "*": "([^/]+)", "<n>": "([0-9]+)"}
+_ANY, _PART, _DIGIT = "**", "*", "<n>"
+
+
+class PatternError(ValueError):
+    """A pattern that says nothing clear; its text is the reason."""
+
+
+def check(pattern: str) -> None:
+    """Raise PatternError for a pattern that cannot be meant."""
+    if not pattern or pattern != pattern.strip():
+        raise PatternError("is empty or begins or ends with a blank")
+    bare = _BRACES.sub("x", pattern)
+    if "{" in bare or "}" in bare:
+        raise PatternError("has braces that do not pair")
+    if any(not all(match.group(1).split(",")) for match in _BRACES.finditer(pattern)):
+        raise PatternError("has an empty alternative; write the shorter name on its own")
+    if re.search(r"(\*|<n>)(\*\*|\*|<n>)", bare.replace("**", "*")) or "***" in bare:
+        raise PatternError("has two wildcards in a row, so that neither has an end")
+
+
+def is_wild(pattern: str) -> bool:
+    """Whether an expanded pattern holds wildcards."""
+    return "*" in pattern or "<n>" in pattern
+
+
+def expand(pattern: str, target: str = "") -> Iterator[tuple[str, str]]:
+    """Pairs of (pattern without braces, target without braces). Raises PatternError."""
+    check(pattern)
+    groups = [match.group(1).split(",") for match in _BRACES.finditer(pattern)]
+    others = [match.group(1).split(",") for match in _BRACES.finditer(target)]
+    if others and [len(group) for group in others] != [len(group) for group in groups]:
+        raise PatternError("has other alternatives than the name it leads to")
+    frame, aim = _BRACES.split(pattern)[::2], _BRACES.split(target)[::2]
+    for choice in product(*(range(len(group)) for group in groups)):
+        name = _fill(frame, [group[at] for group, at in zip(groups, choice, strict=True)])
+        if others:
+            yield name, _fill(aim, [group[at] for group, at in zip(others, choice, strict=True)])
+        else:
+            yield name, target
+
+
+def _fill(frame: Sequence[str], words: Sequence[str]) -> str:
+    return "".join(piece + word for piece, word in zip(frame, [*words, ""], strict=True))
+
+
+def literal_head(pattern: str) -> str:
+    """What an expanded pattern begins with, up to its first wildcard."""
+    found = _TOKEN.search(pattern)
+    return pattern[: found.start()] if found else pattern
+
+
+def specificity(pattern: str) -> tuple[bool, int, int, int, int]:
+    """Sorts expanded patterns: the greater wins."""
+    wild = _TOKEN.findall(pattern)
+    return (
+        not is_wild(pattern.split("/", 1)[0]),
+        len(_TOKEN.sub("", pattern)),
+        -wild.count(_ANY),
+        -wild.count(_PART),
+        -wild.count(_DIGIT),
+    )
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether some name matches both expanded patterns."""
+    first, second = _tokens(one), _tokens(other)
+    seen, open_ = {(0, 0)}, [(0, 0)]
+    while open_:
+        i, j = open_.pop()
+        if i == len(first) and j == len(second):
+            return True
+        if i == len(first) or j == len(second) or not _share(first[i], second[j]):
+            continue
+        for state in product(
+            (i, i + 1) if len(first[i]) > 1 or first[i] == _PART else (i + 1,),
+            (j, j + 1) if len(second[j]) > 1 or second[j] == _PART else (j + 1,),
+        ):
+            if state not in seen:
+                seen.add(state)
+                open_.append(state)
+    return False
+
+
+def _tokens(pattern: str) -> list[str]:
+    """Wildcards and single characters; a wildcard is one or more of its class."""
+    tokens: list[str] = []
+    at = 0
+    for match in _TOKEN.finditer(pattern):
+        tokens += pattern[at : match.start()]
+        tokens.append(match.group())
+        at = match.end()
+    return [*tokens, *pattern[at:]]
+
+
+def _share(one: str, other: str) -> bool:
+    """Whether two tokens have a character in common."""
+    if one not in _REGEX and other not in _REGEX:
+        return one == other
+    if one in _REGEX and other in _REGEX:
+        return True  # a digit is of every class
+    wild, char = (one, other) if one in _REGEX else (other, one)
+    return wild == _ANY or (char != "/" if wild == _PART else char.isdigit())
+
+
+def ambiguous(patterns: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of expanded patterns of equal rank that can match one name."""
+    ranks: dict[tuple[bool, int, int, int, int], list[str]] = {}
+    pairs = []
+    for pattern in patterns:
+        peers = ranks.setdefault(specificity(pattern), [])
+        pairs += [(peer, pattern) for peer in peers if overlap(peer, pattern)]
+        peers.append(pattern)
+    return pairs
+
+
+class Found(NamedTuple):
+    """A name found: the pattern that matched, what its wildcards stood for, and where it leads."""
+
+    pattern: str
+    wild: tuple[str, ...]
+    place: int
+
+
+class Matcher:
+    """Expanded patterns in order of rank. `find` is quick; regular expressions are made when first needed."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """`names[index]` are expanded patterns, exact or wild; later duplicates lose."""
+        self._exact: dict[str, int] = {}
+        self._buckets: dict[str, list[tuple[str, int]]] = {}
+        self._compiled: dict[str, tuple[re.Pattern[str], dict[int, tuple[str, int]]]] = {}
+        for index, name in enumerate(names):
+            if is_wild(name):
+                first = name.split("/", 1)[0]
+                bucket = "" if is_wild(first) else first
+                self._buckets.setdefault(bucket, []).append((name, index))
+            else:
+                self._exact.setdefault(name, index)
+
+    def exact(self, key: str) -> int | None:
+        """Index of the name without wildcards that equals `key`."""
+        return self._exact.get(key)
+
+    def wild(self, key: str) -> Found | None:
+        """The best pattern with wildcards that matches `key`."""
+        for bucket in (key.split("/", 1)[0], ""):
+            if bucket in self._buckets:
+                regex, heads = self._compiled.get(bucket) or self._compile(bucket)
+                match = regex.fullmatch(key)
+                if match is not None and match.lastindex is not None:
+                    pattern, index = heads[match.lastindex]
+                    count = len(_TOKEN.findall(pattern))
+                    wild = match.groups()[match.lastindex : match.lastindex + count]
+                    return Found(pattern, wild, index)
+        return None
+
+    def _compile(self, bucket: str) -> tuple[re.Pattern[str], dict[int, tuple[str, int]]]:
+        entries = sorted(self._buckets[bucket], key=lambda entry: specificity(entry[0]), reverse=True)
+        pieces, heads, group = [], {}, 1
+        for pattern, index in entries:
+            heads[group] = (pattern, index)
+            pieces.append(f"({to_regex(pattern)})")
+            group += 1 + len(_TOKEN.findall(pattern))
+        self._compiled[bucket] = compiled = (re.compile("|".join(pieces), re.DOTALL), heads)
+        return compiled
+
+
+def to_regex(pattern: str) -> str:
+    """An expanded pattern as a regular expression with one group for each wildcard."""
+    return "".join(
+        _REGEX.get(piece, re.escape(piece)) for piece in re.split(f"({_TOKEN.pattern})", pattern) if piece
+    )
+
+
+def wild_text(pattern: str, wild: Sequence[str]) -> str:
+    """What the wildcards stood for, as people would say it: `openai/gsm8k @8`."""
+    words = []
+    for match, text in zip(_TOKEN.finditer(pattern), wild, strict=True):
+        at = match.start() > 0 and pattern[match.start() - 1] == "@"
+        words.append(f"@{text}" if at else text)
+    return " ".join(words)
+
+
+def lookup(patterns: Mapping[str, str]) -> list[tuple[str, str]]:
+    """A table of patterns and targets, expanded. Raises PatternError."""
+    return [pair for pattern, target in patterns.items() for pair in expand(pattern, target)]

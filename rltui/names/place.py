@@ -1,0 +1,70 @@
+"""Where a key goes that nobody knows: section, group and metric, as its own slashes say."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from rltui.frameworks.model import Conventions
+
+GENERAL = ("general", "General")
+
+# Pane names with a meaning of their own; a section of that name gets a pane beside it.
+TAKEN = ("overview", "findings", "all", "general")
+
+_ACRONYMS = {
+    word.lower(): word
+    for word in (
+        "KL", "LR", "MFU", "SPS", "FPS", "GPU", "CPU", "RAM", "GAE", "TD", "MSE", "PPO", "GRPO", "DPO",
+        "IS", "ESS", "TFLOPS", "API", "RM", "EMA", "EOS", "ID",
+    )
+}  # fmt: skip
+_SLUG = re.compile(r"[^a-z0-9]+")
+
+
+class Place(NamedTuple):
+    """Pane and group of an unrecognised key."""
+
+    pane: str
+    pane_title: str
+    group: str
+    title: str
+    statistic: str
+
+
+def place(key: str, conventions: Conventions) -> Place:
+    """The place of a key, logger prefix already taken off.
+
+    No slash: General. One: section and metric. Two or more: section, group and metric, where the group
+    is all that lies between. A section that the glossary has a pane for joins that pane.
+    """
+    parts = [part.strip() for part in key.split("/") if part.strip()] or [key]
+    last = parts[-1]
+    statistic = conventions.statistics.get(last.lower(), "")
+    if len(parts) == 1:
+        return Place(*GENERAL, "", humanise(last), "")
+    section, middle = parts[0], "/".join(parts[1:-1])
+    name = slug(section)
+    if name in conventions.sections:
+        pane, title = conventions.sections[name], ""
+    elif name in TAKEN or not name:
+        pane, title = f"{name or 'section'}-section", section
+    else:
+        pane, title = name, humanise(section)
+    whole = " ".join(humanise(part) if index == 0 else part for index, part in enumerate(parts[-2:]))
+    shown = whole if statistic and len(parts) > 2 else humanise(last)
+    return Place(pane, title, f"{section}/{middle}" if middle else "", shown, statistic if middle else "")
+
+
+def slug(text: str) -> str:
+    """A pane id: lower-case letters, digits and '-'. Letters of other scripts are kept as they are."""
+    made = _SLUG.sub("-", text.lower()).strip("-")
+    return made or "-".join(text.lower().split())
+
+
+def humanise(word: str) -> str:
+    """`frac_reward_zero_std` as `Frac reward zero std`."""
+    words = [piece for piece in re.split(r"[_\s]+", word) if piece]
+    said = [_ACRONYMS.get(piece.lower(), piece) for piece in words]
+    text = " ".join(said) or word
+    return text[:1].upper() + text[1:]

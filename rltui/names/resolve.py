@@ -1,0 +1,184 @@
+"""The names of one run: every tag is told what it means, once, and then remembered."""
+
+from __future__ import annotations
+
+from rltui.config import Config
+from rltui.frameworks.model import Entry, Framework, Resolved
+from rltui.frameworks.recognise import UNKNOWN
+from rltui.glossary.model import Metric, Statistic
+from rltui.names.catalogue import Catalogue, catalogue
+from rltui.names.name import Name
+from rltui.names.own import Own
+from rltui.names.place import humanise, place
+
+_STATISTICS: dict[str, Statistic] = {"mean": "mean", "min": "min", "max": "max", "std": "std"}
+
+# Panes whose metrics keep their pane when an evaluation writes them: a time of an evaluation is a time.
+_OF_THE_MACHINE = ("timing", "perf", "load", "rollout", "other")
+
+
+class Names:
+    """What the tags of one run mean. The user's word counts first, then the framework's, then a guess."""
+
+    def __init__(
+        self, framework: str | None = None, config: Config | None = None, shipped: Catalogue | None = None
+    ) -> None:
+        """`framework` is an id or a label (`trl-grpo`, `prime_rl`); None or `unknown` guesses by all."""
+        self._shipped = shipped or catalogue()
+        self._known = self._shipped.frameworks
+        self._conventions = self._shipped.conventions
+        self._framework = self._known.get(framework) if framework and framework != UNKNOWN else None
+        self._own = Own(config or Config(), self._shipped)
+        self._names: dict[str, Name] = {}
+
+    @property
+    def framework(self) -> Framework | None:
+        """The framework that was asked for, or None."""
+        return self._framework
+
+    @property
+    def problems(self) -> tuple[object, ...]:
+        """What is wrong with the names in the user's configuration."""
+        return self._own.problems
+
+    def name(self, tag: str) -> Name:
+        """What a tag means. Never fails; the same tag gives the same object."""
+        found = self._names.get(tag)
+        if found is None:
+            found = self._names[tag] = self._make(tag)
+        return found
+
+    def pane_title(self, pane: str) -> str:
+        """The title of a pane, of the glossary or of the user's making."""
+        return self._own.pane_titles.get(pane) or self._shipped.pane_titles.get(pane) or humanise(pane)
+
+    def _make(self, tag: str) -> Name:
+        own = self._own.find(tag)
+        if own is not None:
+            return self._known_name(tag, own, None, guessed=False)
+        framework = self._framework
+        if framework is not None:
+            found = framework.find(tag)
+            if found is not None:
+                return self._known_name(tag, found, framework.label, guessed=False)
+        guess = self._guess(tag)
+        if guess is not None:
+            return self._known_name(tag, guess, None, guessed=True)
+        return self._unknown(tag)
+
+    def _guess(self, tag: str) -> Resolved | None:
+        """What most frameworks mean by a name. Beside a known framework only names spelled out count."""
+        wild = self._framework is None
+        vote = self._known.vote(tag, wild=wild)
+        if vote is not None:
+            return vote[0]
+        prefixes = self._conventions.held_out if wild else self._framework.held_out  # type: ignore[union-attr]
+        for prefix in prefixes:
+            if tag.startswith(prefix) and len(tag) > len(prefix):
+                vote = self._known.vote(tag[len(prefix) :], wild=wild)
+                if vote is not None and not vote[0].entry.canonical.startswith("validation."):
+                    return vote[0]._replace(held_out=True)
+        for prefix in self._conventions.training:
+            if tag.startswith(prefix) and len(tag) > len(prefix):
+                vote = self._known.vote(tag[len(prefix) :], wild=wild)
+                if vote is not None:
+                    return vote[0]
+        return None
+
+    def _held_out(self, tag: str) -> bool:
+        if self._framework is not None:
+            return self._framework.is_held_out(tag)
+        return tag.startswith(self._conventions.held_out)
+
+    def _known_name(self, tag: str, found: Resolved, framework: str | None, *, guessed: bool) -> Name:
+        entry, _, part, repeats = found
+        canonical = entry.canonical
+        if repeats:
+            canonical = self._conventions.validation.get(canonical, canonical)
+        metric = self._own.metric(canonical)
+        if metric is None:
+            return self._unknown(tag)
+        held_out = repeats or canonical.startswith("validation.") or self._held_out(tag)
+        pane = metric.pane
+        if held_out and pane not in _OF_THE_MACHINE:
+            pane = "validation"
+        pane = self._own.panes.get(tag) or pane
+        unit, scale, comparable = self._units(entry, metric)
+        title = metric.title
+        if canonical in self._conventions.kinds:
+            title = humanise(part.rsplit("/", 1)[-1] if part else tag.rsplit("/", 1)[-1])
+        elif part:
+            title = f"{title} · {part}"
+        return Name(
+            tag,
+            self._own.titles.get(tag) or title,
+            pane,
+            self.pane_title(pane),
+            canonical,
+            metric,
+            metric.group or canonical,
+            unit,
+            metric.importance,
+            framework,
+            guessed,
+            held_out,
+            part,
+            metric.statistic or self._statistic(entry, tag),
+            entry.caveat,
+            scale,
+            entry.offset,
+            comparable,
+            self._own.range_of(tag, canonical),
+        )
+
+    def _statistic(self, entry: Entry, tag: str) -> Statistic:
+        """Which statistic of a metric that has none of its own: `actor_loss/std` is not the loss."""
+        if entry.statistic:
+            return _STATISTICS[entry.statistic]
+        last = tag.rsplit("/", 1)[-1]
+        word = self._conventions.statistics.get(last.lower(), "")
+        return _STATISTICS.get(word, "")
+
+    def _units(self, entry: Entry, metric: Metric) -> tuple[str, float, bool]:
+        """Unit as written, factor to the canonical unit, and whether there is such a factor."""
+        if entry.scale is not None:
+            return entry.unit or metric.unit, float(entry.scale), True
+        if not entry.unit or entry.unit == metric.unit:
+            return metric.unit, 1.0, True
+        factor = self._conventions.units.get(f"{entry.unit} -> {metric.unit}")
+        return entry.unit, float(factor or 1.0), factor is not None
+
+    def _unknown(self, tag: str) -> Name:
+        framework = self._framework
+        bare = framework.bare(tag) if framework is not None else tag
+        held_out = self._held_out(tag)
+        if framework is not None:
+            for prefix in self._conventions.training:
+                bare = bare.removeprefix(prefix) or bare
+        at = place(bare, self._conventions)
+        pane, title = at.pane, at.pane_title
+        if framework is not None and "/" in bare:
+            section = bare.split("/", 1)[0]
+            if section in framework.sections:
+                pane, title = self._pane_of(framework.sections[section]) or (pane, title)
+        if held_out:
+            pane, title = "validation", ""
+        pane = self._own.panes.get(tag) or pane
+        return Name(
+            tag,
+            self._own.titles.get(tag) or at.title,
+            pane,
+            title or self.pane_title(pane),
+            group=at.group,
+            framework=framework.label if framework is not None else None,
+            held_out=held_out,
+            statistic=_STATISTICS.get(at.statistic, ""),
+            declared_range=self._own.range_of(tag, None),
+        )
+
+    def _pane_of(self, area: str) -> tuple[str, str] | None:
+        """The pane of an area of canonical ids (`timing`), as the glossary has it."""
+        for metric in self._shipped.metrics.values():
+            if metric.id.startswith(f"{area}."):
+                return metric.pane, ""
+        return None
