@@ -1,0 +1,253 @@
+"""One event file being read: blocks in, batches out, and what to do where a block does not go on."""
+
+from __future__ import annotations
+
+from rltui.logs.base import BLOCK, RECORD_CAP, File
+from rltui.logs.tfevents import large, records, tail, wire
+from rltui.logs.tfevents.damage import Damage
+from rltui.logs.tfevents.records import BAD, DOUBT, FRAME, HEADER
+from rltui.logs.tfevents.rows import Rows
+from rltui.logs.tfevents.tags import Tags
+from rltui.scalars import EMPTY, Batch, concat
+
+_SCAN = 16 << 20  # bytes of damage that one look searches for the next good record
+_SYNC = 16 << 10  # bytes in which a look at the end of a file first searches for a record
+
+
+class EventLog:
+    """A `logs.base.Log` of TensorBoard event files.
+
+    Besides the protocol it has `held`: reading stopped at trouble that patience may solve, so another
+    `read` is worth while even when the file has not grown.
+    """
+
+    def __init__(self, path: str, verify: bool = False) -> None:
+        self._verify = verify
+        self._offset = 0
+        self._records = 0  # read so far, to estimate what a damaged stretch held
+        self._known = tail.Known(Tags())
+        self._damage = Damage(path)
+
+    @property
+    def offset(self) -> int:
+        """Bytes settled."""
+        return self._offset
+
+    @property
+    def held(self) -> bool:
+        """Whether reading waits at bytes that are not a record (yet)."""
+        return self._damage.place == self._offset
+
+    def read(self, file: File, budget: int = BLOCK) -> Batch:
+        """Decode on, about `budget` bytes; a longer record is taken whole. Raises OSError."""
+        return self._look(file, max(budget, HEADER), final=False)
+
+    def finish(self, file: File) -> Batch:
+        """Read what is left without patience for damage, and report a torn tail. Raises OSError."""
+        batches = []
+        while True:
+            before = self._offset
+            batches.append(self._look(file, BLOCK, final=True))
+            if self._offset == before:
+                return concat(batches)
+
+    def newest(self, file: File, length: int) -> Batch:
+        """The scalars of the last `length` bytes. Raises OSError."""
+        data = file.read_at(max(0, file.size() - length), length)
+        known = self._known.fork()
+        batches = []
+        at = 0
+        while (start := _first_record(data, at)) is not None:
+            decoded = self._decode(data[start:], known)
+            batches.append(decoded.batch)
+            at = start + decoded.end + 1
+            if decoded.need > len(data) - at:
+                break
+        whole = concat(batches)
+        return Batch(whole.tags, whole.tag, whole.step, whole.wall_time, whole.value, whole.single)
+
+    def close(self) -> None:
+        """Let go of what was learned."""
+        self._known = tail.Known(self._known.tags)
+
+    def _decode(self, data: bytes, known: tail.Known) -> tail.Decoded:
+        return tail.decode(data, known)
+
+    def _look(self, file: File, budget: int, *, final: bool) -> Batch:
+        """One block, or one step past an obstacle. The offset stays where neither is possible yet."""
+        data = file.read_at(self._offset, budget)
+        if not data:
+            return self._report(EMPTY)
+        decoded = self._decode(data, self._known)
+        if not decoded.end and decoded.need > len(data):
+            size = file.size()
+            if self._offset + decoded.need > size:
+                self._torn(file, size, decoded.need, final)
+                return self._report(EMPTY)
+            if decoded.need > BLOCK:
+                return self._large(file, size, decoded.need, final)
+            data = file.read_at(self._offset, decoded.need + HEADER)
+            decoded = self._decode(data, self._known)
+        if decoded.end:
+            self._move(decoded)
+            return self._report(decoded.batch)
+        self._trouble(file, data, decoded.need, final)
+        return self._report(EMPTY)
+
+    def _move(self, decoded: tail.Decoded) -> None:
+        self._damage.went_on()
+        for code, what, at, end in decoded.faults:
+            self._damage.bad_record(code, what, self._offset + at, self._offset + end)
+        self._offset += decoded.end
+        self._records += len(decoded.batch) + len(decoded.faults)
+
+    def _report(self, batch: Batch) -> Batch:
+        """The batch with the problems that came up since the last one."""
+        problems = self._damage.take()
+        if not problems:
+            return batch
+        return Batch(
+            batch.tags or self._known.tags.names,
+            batch.tag,
+            batch.step,
+            batch.wall_time,
+            batch.value,
+            batch.single,
+            batch.starts,
+            batch.texts,
+            problems,
+        )
+
+    def _torn(self, file: File, size: int, need: int, final: bool) -> None:
+        """The file ends within a record. Wait for the rest, unless a new writer has gone on behind."""
+        damage = self._damage
+        patient = damage.watch(self._offset) or final
+        if need - FRAME > RECORD_CAP:
+            damage.tell(
+                "warning",
+                "implausible-length",
+                f"the record at byte {self._offset} claims {need - FRAME} bytes; waiting for a plausible one",
+                self._offset,
+            )
+        if patient and self._skip_to_next(file, size, final):
+            return
+        if final and need - FRAME <= RECORD_CAP:
+            left = size - self._offset
+            damage.tell(
+                "info",
+                "torn-tail",
+                f"the last record is incomplete ({left} bytes): the writer stopped or has not flushed",
+                self._offset,
+                left,
+            )
+
+    def _large(self, file: File, size: int, need: int, final: bool) -> Batch:
+        """A record longer than a block: take what matters in it, and step over the rest."""
+        start, stop = self._offset + HEADER, self._offset + need - records.FOOTER
+        behind = file.read_at(stop + records.FOOTER, HEADER)
+        at_end = self._offset + need + len(behind) == size and len(behind) < HEADER
+        confirmed = records.header(behind, 0) >= 0 or at_end
+        if not confirmed and not records.sound_in_file(file, start, stop):
+            # Perhaps it was torn, and another writer went on within it.
+            self._trouble(file, behind, DOUBT, final)
+            return self._report(EMPTY)
+        if need - FRAME > RECORD_CAP:
+            self._damage.went_on()
+            self._damage.bad_record(
+                "implausible-length", "records of this length are not read", self._offset, self._offset + need
+            )
+            self._offset += need
+            return self._report(EMPTY)
+        rows = Rows()
+        good = True
+        try:
+            record = large.prune(file, start, stop)
+        except wire.MalformedError:
+            good = False
+        else:
+            good = tail.take_whole(record, self._known, rows)
+        batch = rows.batch(self._known.tags)
+        faults = []
+        if batch and not records.sound_in_file(file, start, stop):
+            faults = [tail.Fault(*tail.CORRUPT, 0, need)]
+            batch = EMPTY
+        elif not good:
+            faults = [tail.Fault(*tail.UNREADABLE, 0, need)]
+        self._move(tail.Decoded(batch, need, HEADER, faults))
+        return self._report(batch)
+
+    def _whole_is_sound(self, file: File, start: int, stop: int) -> bool:
+        """The data CRC of a long record, block by block."""
+        return records.sound_in_file(file, start, stop)
+
+    def _trouble(self, file: File, data: bytes, need: int, final: bool) -> None:
+        """There is no record at the offset. Wait, or go on behind it."""
+        damage = self._damage
+        patient = damage.watch(self._offset) or final
+        size = file.size()
+        if need == DOUBT:
+            frame = records.header(file.read_at(self._offset, HEADER), 0) + FRAME
+            behind = file.read_at(self._offset + frame, HEADER)
+            confirmed = records.header(behind, 0) >= 0
+            if (confirmed and (patient or not tail.maybe_late(data[HEADER : frame - records.FOOTER]))) or (
+                final and not behind
+            ):
+                damage.bad_record(*tail.CORRUPT, self._offset, self._offset + frame)
+                self._offset += frame
+                return
+            if not behind:
+                return  # the last record of the file: it may not have arrived whole
+        if patient and self._skip_to_next(file, size, final):
+            return
+        if (damage.looks < 2 and not final) or not (final or any(data)):
+            return
+        if need == BAD and not self._offset and not self._records:
+            damage.tell("warning", "not-an-event-file", "it does not begin like an event file", 0)
+        elif need == BAD and not any(data):
+            damage.tell(
+                "info",
+                "torn-tail",
+                f"zeros from byte {self._offset} to the end: they may not have arrived yet",
+                self._offset,
+                size - self._offset,
+            )
+        else:
+            damage.tell(
+                "warning" if final else "info",
+                "damaged-stretch",
+                f"no readable record from byte {self._offset} on; waiting for the next",
+                self._offset,
+                size - self._offset,
+            )
+
+    def _skip_to_next(self, file: File, size: int, final: bool) -> bool:
+        """Move to the next good record behind the trouble, if there is one already."""
+        damage = self._damage
+        start = self._offset + 1 if final else damage.tested
+        found, damage.tested = records.find(file, start, size if final else min(size, start + _SCAN))
+        if found is None:
+            return False
+        if start > self._offset + 1:
+            # Bytes that were tested before may have arrived since.
+            found = records.find(file, self._offset + 1, found)[0] or found
+        gap = found - self._offset
+        message = f"skipped {gap} damaged bytes at byte {self._offset}"
+        if self._records and self._offset:
+            message += f", about {max(1, round(gap * self._records / self._offset))} records"
+        damage.give_up("damaged-stretch", message, self._offset, gap)
+        self._offset = found
+        return True
+
+
+def _first_record(data: bytes, at: int) -> int | None:
+    """Where the first whole and sound record from `at` on begins."""
+    width = _SYNC
+    while at + HEADER <= len(data):
+        for place in records.headers(data[at : at + width]):
+            start = at + place
+            end = start + HEADER + records.header(data, start)
+            if end + records.FOOTER <= len(data) and records.sound(data, start + HEADER, end):
+                return start
+        at += width - HEADER + 1
+        width *= 4
+    return None

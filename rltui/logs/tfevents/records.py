@@ -1,0 +1,121 @@
+"""Framing: where records begin and end, one by one, and where to go on after damage.
+
+A TFRecord file is a row of records: length (uint64, little-endian), masked CRC of those eight bytes,
+data, masked CRC of the data. Nothing marks a beginning, but the CRC of a length is as good as a mark:
+four bytes that fit eight bytes, of which the upper four must be small. Any place of a file can so be
+tested, and reading can start in the middle or go on behind damage.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import numpy as np
+
+from rltui.logs.base import BLOCK, RECORD_CAP, File
+from rltui.logs.tfevents import crc
+
+HEADER = 12  # length and its CRC
+FOOTER = 4  # CRC of the data
+FRAME = HEADER + FOOTER
+BAD = 0  # for `need`: there is no header where one should be
+DOUBT = -1  # for `need`: a complete record whose data are wrong, and nothing confirms its length
+
+_header = struct.Struct("<QI").unpack_from
+_footer = struct.Struct("<I").unpack_from
+
+
+class Walk(NamedTuple):
+    """Complete records as (first byte, end) of their data; where the next begins; how many bytes it needs in all.
+
+    `need` is HEADER where not even the header is complete, and BAD where there is no valid one.
+    """
+
+    records: list[tuple[int, int]]
+    end: int
+    need: int
+
+
+def walk(data: bytes, at: int = 0) -> Walk:
+    """The records of `data` from `at` on; lengths are proved, data are not."""
+    records: list[tuple[int, int]] = []
+    size = len(data)
+    short = crc.OF_SHORT_LENGTHS
+    while at + HEADER <= size:
+        length, stored = _header(data, at)
+        proof = short[length] if length < crc.SPAN else crc.masked(data[at : at + 8])
+        if proof != stored:
+            return Walk(records, at, BAD)
+        end = at + length + FRAME
+        if end > size:
+            return Walk(records, at, length + FRAME)
+        records.append((at + HEADER, end - FOOTER))
+        at = end
+    return Walk(records, at, HEADER)
+
+
+def header(data: bytes, at: int) -> int:
+    """The length that a valid header at `at` declares, or -1."""
+    if at + HEADER > len(data):
+        return -1
+    length, stored = _header(data, at)
+    return int(length) if crc.masked(data[at : at + 8]) == stored else -1
+
+
+def sound(data: bytes, first: int, end: int) -> bool:
+    """Whether the data of the record at ``data[first:end]`` have the CRC that follows them."""
+    return bool(crc.masked(data[first:end]) == _footer(data, end)[0])
+
+
+def sound_in_file(file: File, start: int, stop: int) -> bool:
+    """The same for data at ``[start, stop)`` of a file, block by block."""
+    total = 0
+    at = start
+    while at < stop:
+        data = file.read_at(at, min(BLOCK, stop - at))
+        if not data:
+            return False
+        total = crc.extend(total, data)
+        at += len(data)
+    footer = file.read_at(stop, FOOTER)
+    return len(footer) == FOOTER and crc.raw(_footer(footer)[0]) == total
+
+
+def headers(data: bytes) -> list[int]:
+    """Every place in `data` where a valid header stands of a record no longer than RECORD_CAP.
+
+    All places are tested at once: the upper half of a length is zero, so candidates are runs of four zero
+    bytes; their CRCs are then computed as columns.
+    """
+    buffer = np.frombuffer(data, np.uint8)
+    if len(buffer) < HEADER:
+        return []
+    zero = buffer == 0
+    pairs = zero[:-1] & zero[1:]
+    fours = pairs[4 : len(buffer) - 7] & pairs[6 : len(buffer) - 5]
+    at = np.flatnonzero(fours & (buffer[3 : len(buffer) - 8] <= RECORD_CAP >> 24))
+    words = np.lib.stride_tricks.sliding_window_view(buffer, HEADER)[at].copy().view("<u4")
+    return [int(place) for place in at[crc.of_lengths(words[:, 0]) == words[:, 2]]]
+
+
+def find(file: File, at: int, stop: int) -> tuple[int | None, int]:
+    """The first place in ``[at, stop)`` of a whole record with right CRCs, and up to where all places are tested."""
+    size = file.size()
+    while at < stop:
+        data = file.read_at(at, BLOCK)
+        for place in headers(data):
+            length = header(data, place)
+            record = data[place : place + length + FRAME]
+            if len(record) < length + FRAME:
+                if at + place + length + FRAME > size:
+                    continue
+                record = file.read_at(at + place, length + FRAME)
+                if len(record) < length + FRAME:
+                    continue
+            if sound(record, HEADER, HEADER + length):
+                return at + place, at + place
+        if len(data) < HEADER:
+            break
+        at += len(data) - HEADER + 1
+    return None, min(at, stop)

@@ -1,0 +1,91 @@
+"""Shapes of records: the bytes that stay the same from one point of a tag to its next.
+
+Nearly every record of an event file says ``09 wall_time 10 step  2a .. 0a .. tag .. value``. Between
+the step and the value, and behind the value, all points of a tag have the same bytes. A shape is
+those bytes. Whoever has parsed one record of a shape by the book can read all others by comparing:
+same bytes, same parse, and only wall time, step and value left to fetch.
+
+The shapes of all logs are kept in one book, since runs of one program write the same records.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+from rltui.logs.tfevents import event
+from rltui.logs.tfevents.tags import SCALARS
+
+WALL_KEY, STEP_KEY = 0x09, 0x10  # the keys of wall_time and step, always one byte
+BODY = 9  # where the step, or without one the body, begins
+
+_SHAPES_KEPT = 200_000  # a program that never repeats itself must not fill the memory
+
+
+class Layout(NamedTuple):
+    """Where the value stands: `after` bytes before the end of the record, `width` bytes long (4 float, 8 double)."""
+
+    after: int
+    width: int
+
+
+class Shape(NamedTuple):
+    """One tag's records. `declared`: they say themselves that they are scalars; if not, the tag's metadata must."""
+
+    tag: bytes
+    before: bytes
+    after: bytes
+    width: int
+    declared: bool
+
+    @property
+    def layout(self) -> Layout:
+        """Where the value stands."""
+        return Layout(len(self.after), self.width)
+
+
+class Book:
+    """All shapes seen in this process, numbered. Entries are only ever added, under a lock; look-ups take none."""
+
+    def __init__(self) -> None:
+        self.shapes: list[Shape] = []
+        self.by_layout: dict[Layout, dict[bytes, int]] = {}
+        self._lock = threading.Lock()
+
+    def add(self, shape: Shape) -> int:
+        """The number of a shape, new or known; -1 when the book is full."""
+        with self._lock:
+            numbers = self.by_layout.setdefault(shape.layout, {})
+            constant = shape.before + shape.after
+            known = numbers.get(constant)
+            if known is None:
+                if len(self.shapes) >= _SHAPES_KEPT:
+                    return -1
+                known = len(self.shapes)
+                self.shapes.append(shape)
+                numbers[constant] = known
+            return known
+
+
+BOOK = Book()
+
+
+def shape_of(parsed: event.Event, data: bytes) -> Shape | None:
+    """The shape of a record with exactly one value that stands at a fixed place; None for all others."""
+    if not parsed.plain or len(parsed.values) != 1 or data[0] != WALL_KEY:
+        return None
+    if parsed.body != BODY and data[BODY] != STEP_KEY:
+        return None
+    value = parsed.values[0]
+    if value.number is None or not value.number.width:
+        return None
+    if not value.simple and value.plugin not in (None, SCALARS):
+        return None
+    at, width = value.number.at, value.number.width
+    return Shape(
+        value.tag,
+        data[parsed.body : at],
+        data[at + width :],
+        width,
+        value.simple or value.plugin == SCALARS,
+    )
