@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
-from rltui.logs import jsonl
+from rltui.logs import console, document, jsonl, table, tfevents
 from rltui.logs.base import Format
+from rltui.logs.gzipped import Gzipped
 
+_PLAIN: tuple[Format, ...] = (
+    tfevents.FORMAT,
+    document.FORMAT,
+    jsonl.FORMAT,
+    table.FORMAT,
+    console.FORMAT,
+)
 
-def _formats() -> tuple[Format, ...]:
-    found: list[Format] = []
-    for name in ("tfevents", "document", "samples"):
-        try:
-            found.append(import_module(f"rltui.logs.{name}").FORMAT)
-        except (ImportError, AttributeError):
-            continue
-    return (*found, jsonl.FORMAT)
-
-
-FORMATS = _formats()
+FORMATS: tuple[Format, ...] = (*_PLAIN, Gzipped(_PLAIN))
 
 
 def recognise(name: str, head: bytes) -> Format | None:

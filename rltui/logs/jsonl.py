@@ -202,7 +202,7 @@ class JsonLines:
 
     @staticmethod
     def _many(lines: list[bytes]) -> bool:
-        """Whether a `.json` file starts like JSON lines: an object, or the start of a long one, in line one."""
+        """Whether a `.json` file starts like JSON lines: an object, or the start of a long one, first."""
         first = lines[0].strip()
         return first.startswith(b'{"') and (len(lines) > 1 or len(first) > 1024 or first.endswith(b"}"))
 

@@ -70,28 +70,30 @@ class Rows:
         """A collector with the same tag table, for records from the end of the file."""
         return Rows(self._path, self.tags, preview=True)
 
-    def add(self, record: Mapping[str, object]) -> None:
-        """Take one record."""
+    def add(self, record: Mapping[str, object], at: tuple[int, float] | None = None) -> None:
+        """Take one record. `at` is its step and wall time where the format knows better than its keys."""
         keys = tuple(record)
         shape = self._shapes.get(keys) or self._shape(keys, self._shapes, outer=True)
-        step = None
-        key: str | None = None
-        for key in shape.steps:
-            step = step_of(record[key])
-            if step is not None:
-                break
-        if step is None:
-            key, step = self._step_of_odd(record)
+        key, step, wall = None, None, math.nan
+        if at is not None:
+            step, wall = at
+        else:
+            for key in shape.steps:
+                value = record[key]
+                step = step_of(value) if type(value) is int or axes.plain(key) != "epoch" else None
+                if step is not None:
+                    break
             if step is None:
-                return
+                key, step = self._step_of_odd(record)
+                if step is None:
+                    return
+            for name in shape.walls:
+                wall = wall_time(record[name])
+                if wall == wall:
+                    break
         self._records += 1
         self._place += 1
         self._step = step
-        wall = math.nan
-        for name in shape.walls:
-            wall = wall_time(record[name])
-            if wall == wall:
-                break
         if key is not None:
             self._explicit = True
             self._plan(record, key, shape.total, step, wall)
@@ -99,7 +101,7 @@ class Rows:
             inner_keys = tuple(data)
             inner = self._inner.get(inner_keys) or self._shape(inner_keys, self._inner, outer=False)
             self._take(inner_keys, inner, data, None, step, wall, self._inner_blocks)
-        elif not shape.steps or key == shape.steps[0]:
+        elif key == (shape.steps[0] if shape.steps else None):
             self._take(keys, shape, record, key, step, wall, self._blocks)
         else:
             self._take_loose(record, key, step, wall)
@@ -283,6 +285,11 @@ def _loose_arrays(loose: list[tuple[int, int, int, float, float]]) -> _Columns:
 
 def _in_order(parts: list[_Columns]) -> _Columns:
     """Several parts as one, records in the order in which they came."""
-    whole = _Columns(*(np.concatenate(column) for column in zip(*parts, strict=True)))
-    order = np.argsort(whole.place, kind="stable")
-    return _Columns(*(column[order] for column in whole))
+    order = np.argsort(np.concatenate([part.place for part in parts]), kind="stable")
+    return _Columns(
+        np.concatenate([part.place for part in parts])[order],
+        np.concatenate([part.tag for part in parts])[order],
+        np.concatenate([part.step for part in parts])[order],
+        np.concatenate([part.wall_time for part in parts])[order],
+        np.concatenate([part.value for part in parts])[order],
+    )

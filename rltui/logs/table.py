@@ -1,0 +1,243 @@
+"""Tables: CSV and TSV with a header line, as Stable-Baselines3, RLlib, Spinning Up and people write them.
+
+Empty cells are missing values. An SB3 monitor file begins with `#{json}`; its rows are episodes, so the
+step is the sum of their lengths `l` and the wall time is `t_start + t`. Any other table takes its step
+from a column that names it (`axes.STEP_KEYS`) or, said once, from the number of its row.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+
+from rltui.logs import axes, sieve
+from rltui.logs.base import BLOCK, File
+from rltui.logs.junk import Junk
+from rltui.logs.lines import Lines
+from rltui.logs.rows import Rows
+from rltui.scalars import Batch, Problem
+
+_QUOTED_CAP = 64 << 10  # bytes of a quoted field that runs over lines
+_HEADER_CAP = 4 << 20
+_DELIMITERS = ",\t;"
+
+
+class _Header:
+    """The columns of a table."""
+
+    def __init__(self, line: bytes, names: list[str], delimiter: str) -> None:
+        self.line = line
+        self.names = names
+        self.delimiter = delimiter
+        self._steps = [names.index(name) for name in axes.step_keys(names)]
+
+    @classmethod
+    def of(cls, line: bytes) -> _Header | None:
+        """The header that a line is: at least two cells, none a number. None for any other line."""
+        text = line.decode("utf-8", "replace").strip("\ufeff\r\0")
+        delimiter = max(_DELIMITERS, key=text.count)
+        names = [name.strip() for name in _split(text, delimiter)]
+        if len(names) < 2 or not any(names) or any(_number(name) is not None for name in names):
+            return None
+        return cls(line, names, delimiter)
+
+    def cells(self, line: bytes) -> list[str]:
+        """The cells of a row."""
+        return _split(line.decode("utf-8", "replace"), self.delimiter)
+
+    def record(self, cells: list[str]) -> dict[str, object]:
+        """The cells that are there under their names: numbers, and text where it is none."""
+        names = self.names
+        try:
+            if "_" not in "".join(cells):
+                record: dict[str, object] = dict(zip(names, map(float, cells), strict=True))
+                for column in self._steps:
+                    record[names[column]] = _number(cells[column])
+                record.pop("", None)
+                return record
+        except ValueError:
+            pass
+        record = {}
+        for name, cell in zip(names, cells, strict=True):
+            if name and cell:
+                number = _number(cell)
+                record[name] = cell if number is None else number
+        return record
+
+    def is_like(self, other: _Header) -> bool:
+        """Whether it is the header of the same table with other columns."""
+        return 2 * len(set(self.names) & set(other.names)) > len(other.names)
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    if '"' not in line:
+        return line.split(delimiter)
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+def _number(cell: str) -> int | float | None:
+    """The number in a cell; None for an empty cell and for text. `1_000` is text: trial ids look so."""
+    try:
+        if cell.isdigit() and len(cell) < 20:
+            return int(cell)
+        return None if "_" in cell else float(cell)
+    except ValueError:
+        return None
+
+
+class TableLog:
+    """One table being read."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._lines = Lines(path)
+        self._rows = Rows(path)
+        self._junk = Junk(path, "bad-row", "do not fit the header and were skipped")
+        self._header: _Header | None = None
+        self._quoted = b""  # lines of a row whose quoted field is still open
+        self._start = math.nan  # monitor: wall time of its first episode's start
+        self._monitor = False
+        self._steps = 0  # monitor: lengths of the episodes so far
+
+    @property
+    def offset(self) -> int:
+        """Bytes settled."""
+        return self._lines.offset
+
+    def read(self, file: File, budget: int = BLOCK) -> Batch:
+        """Decode on from `offset`."""
+        self._add(self._lines.take(file, budget))
+        return self._rows.batch([*self._lines.problems(), *self._junk.problems()])
+
+    def newest(self, file: File, length: int) -> Batch:
+        """Rows of the last `length` bytes, under the header of the first line; none of a monitor file."""
+        size = file.size()
+        begin = max(0, size - length)
+        header = _Header.of(file.read_at(0, min(_HEADER_CAP, size)).partition(b"\n")[0])
+        rows = self._rows.preview()
+        if header is not None and not header.line.startswith(b"#"):
+            for line in file.read_at(begin, size - begin).split(b"\n")[1:-1]:
+                cells = header.cells(line.rstrip(b"\r"))
+                if len(cells) == len(header.names):
+                    rows.add(header.record(cells))
+        batch = rows.batch()
+        return Batch(batch.tags, batch.tag, batch.step, batch.wall_time, batch.value, batch.single)
+
+    def finish(self, file: File) -> Batch:
+        """Take what is left. A last row without newline may be cut inside a number, so it is not read."""
+        before = -1
+        while before != self._lines.offset:
+            before = self._lines.offset
+            self._add(self._lines.take(file, final=True))
+        if self._quoted:
+            self._junk.add(self._quoted, before - len(self._quoted))
+            self._quoted = b""
+        tail = self._lines.tail(file)
+        torn = []
+        if tail.strip(b" \t\r\0"):
+            message = f"the last row ({len(tail):,} bytes) has no end and was not read"
+            torn.append(Problem("info", "torn-tail", self._path, message, before, len(tail)))
+        return self._rows.batch([*self._lines.problems(), *self._junk.problems(), *torn])
+
+    def close(self) -> None:
+        """Let go of what was collected."""
+        self._rows.batch()
+        self._quoted = b""
+
+    def _add(self, lines: list[bytes]) -> None:
+        offset = self._lines.start
+        for line in lines:
+            self._line(line, offset)
+            offset += len(line) + 1
+
+    def _line(self, line: bytes, offset: int) -> None:
+        if self._quoted:
+            line, self._quoted = self._quoted + b"\n" + line, b""
+        if b'"' in line and line.count(b'"') % 2 and not line.startswith(b"#") and len(line) < _QUOTED_CAP:
+            self._quoted = line
+            return
+        line = line.strip(b"\r\0")
+        if not line or line.isspace():
+            return
+        header = self._header
+        if header is None or line == header.line or line.startswith(b"#"):
+            self._begin(line, offset)
+            return
+        cells = header.cells(line)
+        if len(cells) == len(header.names):
+            self._take(header.record(cells))
+        elif (other := _Header.of(line)) is not None and other.is_like(header):
+            self._header = other
+        else:
+            self._junk.add(line, offset)
+
+    def _begin(self, line: bytes, offset: int) -> None:
+        """Take the header, or a comment."""
+        if not line.startswith(b"#"):
+            self._header = _Header.of(line)
+            if self._header is None:
+                self._junk.add(line, offset)
+            return
+        try:
+            self._start = float(json.loads(line[1:])["t_start"])
+            self._monitor = True
+        except (ValueError, RecursionError, KeyError, TypeError):
+            pass  # a comment that says nothing of a start
+
+    def _take(self, record: dict[str, object]) -> None:
+        if not self._monitor:
+            self._rows.add(record)
+            return
+        length, elapsed = record.get("l"), record.get("t")
+        if isinstance(length, int | float) and math.isfinite(length):
+            self._steps += int(length)
+        wall = self._start + elapsed if isinstance(elapsed, int | float) else math.nan
+        self._rows.add(record, (self._steps, wall))
+
+
+_NAME = re.compile(r"\.(csv|tsv)\Z|\Aprogress\.txt\Z", re.IGNORECASE)
+
+
+class Table:
+    """CSV and TSV."""
+
+    name = "csv"
+    rewrites = True
+
+    def matches(self, name: str, head: bytes) -> bool:
+        """By name, then by the header and the first row: numbers, and a step column or a telling name."""
+        if not _NAME.search(name) or name.startswith("."):
+            return False
+        if not head:
+            return True
+        lines = head.split(b"\n")
+        if lines[0].startswith(b"#"):
+            lines = lines[1:]
+        header = _Header.of(lines[0]) if lines else None
+        if header is None:
+            return False
+        steps = axes.step_keys(header.names)
+        if not steps and not sieve.is_telling(name):
+            return False
+        if len(lines) < 2 or not lines[1].strip():
+            return True
+        record = (
+            header.record(cells)
+            if len(cells := header.cells(lines[1].rstrip(b"\r"))) == len(header.names)
+            else {}
+        )
+        cut = len(lines) == 2
+        numbers = [key for key, value in record.items() if type(value) in (int, float) and key not in steps]
+        return bool(numbers) or cut
+
+    def open(self, path: str) -> TableLog:
+        """A log at its beginning."""
+        return TableLog(path)
+
+
+FORMAT = Table()
