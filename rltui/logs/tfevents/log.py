@@ -176,10 +176,6 @@ class EventLog:
         self._move(tail.Decoded(batch, need, HEADER, faults))
         return self._report(batch)
 
-    def _whole_is_sound(self, file: File, start: int, stop: int) -> bool:
-        """The data CRC of a long record, block by block."""
-        return records.sound_in_file(file, start, stop)
-
     def _trouble(self, file: File, data: bytes, need: int, final: bool) -> None:
         """There is no record at the offset. Wait, or go on behind it."""
         damage = self._damage

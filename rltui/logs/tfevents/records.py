@@ -27,9 +27,10 @@ _footer = struct.Struct("<I").unpack_from
 
 
 class Walk(NamedTuple):
-    """Complete records as (first byte, end) of their data; where the next begins; how many bytes it needs in all.
+    """Complete records as (first byte, end) of their data, and where the next begins.
 
-    `need` is HEADER where not even the header is complete, and BAD where there is no valid one.
+    `need`: how many bytes the next takes in all; HEADER where not even its header is complete, BAD where
+    it is no header.
     """
 
     records: list[tuple[int, int]]
@@ -100,7 +101,7 @@ def headers(data: bytes) -> list[int]:
 
 
 def find(file: File, at: int, stop: int) -> tuple[int | None, int]:
-    """The first place in ``[at, stop)`` of a whole record with right CRCs, and up to where all places are tested."""
+    """The first place in ``[at, stop)`` of a whole, sound record, and up to where all places are tested."""
     size = file.size()
     while at < stop:
         data = file.read_at(at, BLOCK)

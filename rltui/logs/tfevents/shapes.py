@@ -23,14 +23,14 @@ _SHAPES_KEPT = 200_000  # a program that never repeats itself must not fill the 
 
 
 class Layout(NamedTuple):
-    """Where the value stands: `after` bytes before the end of the record, `width` bytes long (4 float, 8 double)."""
+    """Where the value stands: `after` bytes stand behind it; it is `width` bytes long (4 float, 8 double)."""
 
     after: int
     width: int
 
 
 class Shape(NamedTuple):
-    """One tag's records. `declared`: they say themselves that they are scalars; if not, the tag's metadata must."""
+    """One tag's records. `declared`: they say that they are scalars; if not, the tag's metadata must."""
 
     tag: bytes
     before: bytes
@@ -45,7 +45,7 @@ class Shape(NamedTuple):
 
 
 class Book:
-    """All shapes seen in this process, numbered. Entries are only ever added, under a lock; look-ups take none."""
+    """All shapes seen in this process, numbered. Adding takes a lock, looking up takes none."""
 
     def __init__(self) -> None:
         self.shapes: list[Shape] = []

@@ -80,7 +80,7 @@ class Fault(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """What a stretch of records gave: its batch, where to go on, and what the record there needs (see `records`)."""
+    """What a stretch of records gave; where to go on, and what the record there needs (see `records`)."""
 
     batch: Batch
     end: int

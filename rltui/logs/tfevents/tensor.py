@@ -35,7 +35,7 @@ _NUMBERS: dict[int, tuple[str, int]] = {
 
 
 class Number(NamedTuple):
-    """A scalar's value. `single`: it was a float32. `at`, `width`: where its bytes stand, width 0 for a varint."""
+    """A scalar's value. `single`: it was a float32. `at`, `width`: its bytes, no width where it varies."""
 
     value: float
     single: bool
@@ -101,7 +101,7 @@ def _number(data: bytes, at: int, form: str, dtype: int) -> Number:
 
 
 def _integer(bits: int, dtype: int, form: str) -> Number:
-    """A value of the repeated integer fields, which widen their elements; halves stand there as bit patterns."""
+    """A value of a repeated integer field, which widens its elements; halves stand there as bit patterns."""
     if dtype == _BOOL:
         return Number(float(bits != 0), False, 0, 0)
     width = struct.calcsize(form)
