@@ -1,0 +1,170 @@
+"""Reading glossary files: every fault is named with its file and entry, all at once, and the rest stays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rltui.glossary import load, metric_row
+from rltui.scalars import Problem
+
+PANE = '[pane]\ntitle = "Policy"\norder = 1\nintro = "Look here first."\n'
+GOOD = (
+    '[[metric]]\nid = "policy.kl"\ntitle = "KL"\nunit = "nats"\ndirection = "near0"\nmeaning = "How far."\n'
+)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty folder for glossary files."""
+    place = tmp_path / "data"
+    place.mkdir()
+    return place
+
+
+def _told(folder: Path) -> list[str]:
+    return [f"{problem.path}: {problem.message}" for problem in load(folder).problems]
+
+
+def test_a_good_file_is_read_whole(folder: Path) -> None:
+    """What a file says is what comes out, with the order of entries as importance."""
+    second = GOOD.replace("policy.kl", "policy.max").replace('"KL"', '"KL max"')
+    extra = 'bounds = [-inf, 1]\nrange = [0, 2]\nsmooth = false\ngroup = "g"\nstatistic = "max"\n'
+    extra += 'check_next = ["policy.kl"]\n'
+    (folder / "policy.toml").write_text(PANE + GOOD + second + extra)
+    found = load(folder)
+    assert not found.problems
+    assert [pane.id for pane in found.panes] == ["policy"]
+    assert [(metric.id, metric.importance) for metric in found.of_pane("policy")] == [
+        ("policy.kl", 1),
+        ("policy.max", 2),
+    ]
+    metric = found.metrics["policy.max"]
+    assert metric.bounds == (float("-inf"), 1.0)
+    assert metric.range == (0.0, 2.0)
+    assert (metric.smooth, metric.group, metric.statistic) == (False, "g", "max")
+    assert metric.check_next == ("policy.kl",)
+
+
+def test_read_from_the_cache_it_is_the_same(folder: Path) -> None:
+    """The compiled cache changes nothing but the time."""
+    (folder / "policy.toml").write_text(PANE + GOOD + "bounds = [0, inf]\n")
+    assert load(folder) == load(folder)
+
+
+def test_all_faults_are_told_at_once(folder: Path) -> None:
+    """A user mends a file in one go: every fault names file, entry and the permitted values."""
+    (folder / "policy.toml").write_text(
+        PANE
+        + GOOD.replace("near0", "sideways")
+        + GOOD.replace("policy.kl", "policy.two").replace('unit = "nats"', 'units = "nats"')
+        + GOOD.replace("policy.kl", "Policy KL")
+    )
+    (folder / "reward.toml").write_text('[pain]\nx = 1\n[[metric]]\nid = "reward.mean"\n')
+    told = "\n".join(_told(folder))
+    assert "policy.toml: policy.kl: direction 'sideways' is unknown; permitted: up, down" in told
+    assert "policy.toml: policy.two: unknown key 'units'; permitted: id, title, unit" in told
+    assert "policy.toml: policy.two: unit is missing" in told
+    assert "policy.toml: Policy KL: id must be lower-case words" in told
+    assert "reward.toml: unknown key 'pain'; permitted: metric, pane" in told
+    assert "reward.toml: [pane] is missing" in told
+    assert "reward.toml: reward.mean: title is missing" in told
+
+
+def test_a_faulty_entry_does_not_take_its_neighbours(folder: Path) -> None:
+    """One bad entry is left out; the rest of the file stays."""
+    (folder / "policy.toml").write_text(
+        PANE + GOOD + GOOD.replace("policy.kl", "policy.bad").replace("nats", "parsecs")
+    )
+    assert list(load(folder).metrics) == ["policy.kl"]
+
+
+def test_an_id_is_defined_once(folder: Path) -> None:
+    """Two files cannot both define a metric; the second is named with the first."""
+    (folder / "a.toml").write_text(PANE + GOOD)
+    (folder / "b.toml").write_text(PANE + GOOD)
+    assert _told(folder) == ["b.toml: metric 'policy.kl' is already defined in a.toml"]
+
+
+def test_links_must_lead_somewhere(folder: Path) -> None:
+    """A check_next that names no metric is told and dropped."""
+    (folder / "policy.toml").write_text(PANE + GOOD + 'check_next = ["policy.gone"]\n')
+    assert _told(folder) == ["policy.toml: policy.kl check_next names no metric: policy.gone"]
+    assert load(folder).metrics["policy.kl"].check_next == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("bounds = [2, 1]", "bounds must be [low, high]"),
+        ("bounds = [0, nan]", "bounds must be [low, high]"),
+        ('range = "0..1"', "range must be [low, high]"),
+        ("smooth = 1", "smooth must be true or false"),
+        ('statistic = "mean"', "statistic needs a group"),
+        ('group = "g"\nstatistic = "mode"', "statistic 'mode' is unknown; permitted: mean, min, max, std"),
+        ('sources = "me"', "sources must be a list of texts"),
+        ("healthy = 3", "healthy must be a text"),
+        ("[[metric.sub]]\nx = 1", "unknown key 'sub'"),
+    ],
+)
+def test_values_are_checked(folder: Path, line: str, told: str) -> None:
+    """A value of the wrong kind is told with what is right."""
+    (folder / "policy.toml").write_text(PANE + GOOD + line + "\n")
+    assert any(told in message for message in _told(folder)), _told(folder)
+
+
+@pytest.mark.parametrize(
+    "text", ["metric = 3\n", "metric = [3]\n", "[metric]\nid = 1\n", "pane = 3\n", "\x00", "a = "]
+)
+def test_nonsense_never_raises(folder: Path, text: str) -> None:
+    """Whatever a file holds, loading comes back with a problem."""
+    (folder / "policy.toml").write_text(text)
+    assert load(folder).problems
+
+
+def test_a_title_must_fit_its_column(folder: Path) -> None:
+    """A title too wide for the table is refused."""
+    (folder / "policy.toml").write_text(PANE + GOOD.replace('"KL"', '"' + "K" * 29 + '"'))
+    assert "title is wider than 28 cells" in _told(folder)[0]
+
+
+def test_a_new_pane_needs_no_python(folder: Path) -> None:
+    """A pane and its metrics are one file; panes stand in the order that they ask for."""
+    (folder / "policy.toml").write_text(PANE + GOOD)
+    (folder / "safety.toml").write_text(
+        PANE.replace("Policy", "Safety").replace("order = 1", "order = 0.5")
+        + GOOD.replace("policy.kl", "safety.cost")
+    )
+    found = load(folder)
+    assert [pane.title for pane in found.panes] == ["Safety", "Policy"]
+    assert found.metrics["safety.cost"].pane == "safety"
+
+
+def test_a_user_s_own_entry_is_checked_like_a_shipped_one() -> None:
+    """`metric_row` gives a Metric or says what is wrong and where."""
+    problems: list[Problem] = []
+    table = {
+        "id": "my.cost",
+        "title": "Cost",
+        "unit": "score",
+        "direction": "down",
+        "meaning": "What it costs.",
+    }
+    metric = metric_row(table, "safety", 7, "rltui.toml", problems)
+    assert metric is not None
+    assert (metric.pane, metric.importance, problems) == ("safety", 7, [])
+    assert metric_row({**table, "unit": "euro"}, "safety", 7, "rltui.toml", problems) is None
+    assert "rltui.toml" in problems[0].path
+    assert "my.cost: unit 'euro' is unknown" in problems[0].message
+
+
+def test_control_characters_do_not_reach_the_screen(folder: Path) -> None:
+    """Text of a file is cleaned where it enters."""
+    (folder / "policy.toml").write_text(PANE + GOOD.replace("How far.", "How\\u001b[31m far."))
+    assert "\x1b" not in load(folder).metrics["policy.kl"].meaning
