@@ -5,7 +5,8 @@ A pattern is a metric name in which
 - `*` stands for one or more characters within one part (parts are what `/` separates),
 - `**` stands for one or more whole parts, so `val-core/**/acc/mean@<n>` is read from the right,
 - `<n>` stands for digits,
-- `{a,b}` stands for either; the name it leads to may hold braces of the same length, taken in step.
+- `{a,b}` stands for either (one of them may be empty); the name it leads to may hold braces of the same
+  length, taken in step.
 
 A name without wildcards beats one with; among patterns a literal first part beats a wildcard, then more
 literal characters beat fewer, then the narrower wildcard beats the wider. Two patterns that are alike in all
@@ -36,8 +37,8 @@ def check(pattern: str) -> None:
     bare = _BRACES.sub("x", pattern)
     if "{" in bare or "}" in bare:
         raise PatternError("has braces that do not pair")
-    if any(not all(match.group(1).split(",")) for match in _BRACES.finditer(pattern)):
-        raise PatternError("has an empty alternative; write the shorter name on its own")
+    if any(len(match.group(1).split(",")) < 2 for match in _BRACES.finditer(pattern)):
+        raise PatternError("has braces with a single alternative")
     if re.search(r"(\*|<n>)(\*\*|\*|<n>)", bare.replace("**", "*")) or "***" in bare:
         raise PatternError("has two wildcards in a row, so that neither has an end")
 

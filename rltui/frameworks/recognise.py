@@ -17,7 +17,7 @@ from rltui.frameworks.match import is_wild, to_regex
 from rltui.frameworks.model import Framework, Variant
 
 UNKNOWN = "unknown"
-SURE = 0.4  # confidence from which a framework is named
+SURE = 0.48  # confidence from which a framework is named
 SAMPLE = 200  # tags looked at to see how many of them a framework knows
 SHORTLIST = 4  # frameworks compared in that way
 
