@@ -165,7 +165,7 @@ def histogram(tag: str, buckets: int = 30) -> bytes:
 
 # Styles of whole files, for exactness and speed. Each: (steps, tags, random values) -> bytes
 
-TAGS = """
+_NAMES = """
 actor/entropy actor/kl_loss actor/pg_loss actor/pg_clipfrac actor/ppo_kl actor/grad_norm actor/lr
 critic/score/mean critic/score/max critic/score/min critic/rewards/mean critic/rewards/max critic/rewards/min
 critic/advantages/mean critic/advantages/max critic/advantages/min critic/returns/mean critic/returns/max
@@ -180,7 +180,8 @@ perf/max_memory_allocated_gb perf/cpu_memory_used_gb
 global_seqlen/min global_seqlen/max global_seqlen/minmax_diff global_seqlen/balanced_min
 global_seqlen/balanced_max global_seqlen/mean
 training/global_step training/epoch training/rollout_probs_diff_max training/rollout_probs_diff_mean
-""".split()
+"""
+TAGS = _NAMES.split()
 
 
 def _walls(count: int, start: float = WALL) -> np.ndarray:
