@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from rltui.logs import console, document, jsonl, table, tfevents
+from rltui.logs import console, document, jsonl, samples, table, tfevents
 from rltui.logs.base import Format
 from rltui.logs.gzipped import Gzipped
 
 _PLAIN: tuple[Format, ...] = (
     tfevents.FORMAT,
     document.FORMAT,
+    samples.FORMAT,
     jsonl.FORMAT,
     table.FORMAT,
     console.FORMAT,

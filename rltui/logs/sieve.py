@@ -16,7 +16,7 @@ _OTHERS = re.compile(
     r"""( .*config | params | hparams | args | arguments | package(-lock)? | .*tokenizer.* | .*vocab.*
         | merges | special_tokens_map | added_tokens | preprocessor.* | model | .*\.index | manifest
         | .*oracle | (adapter|training)_(config|args) | wandb-.* | metadata | dataset_infos? | checkpoints?
-        | timing_spans | trace(_events)? | .*trace | completions | all_results | latest | data | dataset
+        | timing_spans | trace(_events)? | .*trace | all_results | latest | data | dataset
         ) \.(jsonl?|ndjson|jsonlines) \Z""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -54,9 +54,13 @@ def is_point(record: dict[str, object], telling: bool) -> bool:
 
 def is_cut_point(line: bytes, telling: bool) -> bool:
     """The same for a first line that is longer than what is known of it."""
-    line = line.lstrip()
-    if not line.startswith(b"{"):
-        return False
-    keys = [(match[1].decode("utf-8", "replace"), bool(match[2])) for match in _KEY.finditer(line)]
+    keys = cut_keys(line)
     steps = axes.step_keys(key for key, _ in keys)
     return sum(number for key, number in keys if key not in steps) > 0 and (bool(steps) or telling)
+
+
+def cut_keys(line: bytes) -> list[tuple[str, bool]]:
+    """The keys of an object that is longer than what is known of it, and whether a number follows them."""
+    if not line.lstrip().startswith(b"{"):
+        return []
+    return [(match[1].decode("utf-8", "replace"), bool(match[2])) for match in _KEY.finditer(line)]
