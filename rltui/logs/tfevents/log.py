@@ -5,6 +5,7 @@ from __future__ import annotations
 from rltui.logs.base import BLOCK, RECORD_CAP, File
 from rltui.logs.tfevents import large, records, tail, wire
 from rltui.logs.tfevents.damage import Damage
+from rltui.logs.tfevents.known import Known
 from rltui.logs.tfevents.records import BAD, DOUBT, FRAME, HEADER
 from rltui.logs.tfevents.rows import Rows
 from rltui.logs.tfevents.tags import Tags
@@ -25,7 +26,7 @@ class EventLog:
         self._verify = verify
         self._offset = 0
         self._records = 0  # read so far, to estimate what a damaged stretch held
-        self._known = tail.Known(Tags())
+        self._known = Known(Tags())
         self._damage = Damage(path)
 
     @property
@@ -68,9 +69,9 @@ class EventLog:
 
     def close(self) -> None:
         """Let go of what was learned."""
-        self._known = tail.Known(self._known.tags)
+        self._known = Known(self._known.tags)
 
-    def _decode(self, data: bytes, known: tail.Known) -> tail.Decoded:
+    def _decode(self, data: bytes, known: Known) -> tail.Decoded:
         return tail.decode(data, known)
 
     def _look(self, file: File, budget: int, *, final: bool) -> Batch:

@@ -24,36 +24,40 @@ DOUBT = -1  # for `need`: a complete record whose data are wrong, and nothing co
 
 _header = struct.Struct("<QI").unpack_from
 _footer = struct.Struct("<I").unpack_from
+_seam = struct.Struct("<IQI").unpack_from  # a footer and the header behind it
 
 
 class Walk(NamedTuple):
-    """Complete records as (first byte, end) of their data, and where the next begins.
+    """Complete records as (first byte, end, stored CRC) of their data, and where the next begins.
 
     `need`: how many bytes the next takes in all; HEADER where not even its header is complete, BAD where
     it is no header.
     """
 
-    records: list[tuple[int, int]]
+    records: list[tuple[int, int, int]]
     end: int
     need: int
 
 
 def walk(data: bytes, at: int = 0) -> Walk:
     """The records of `data` from `at` on; lengths are proved, data are not."""
-    records: list[tuple[int, int]] = []
+    records: list[tuple[int, int, int]] = []
     size = len(data)
     short = crc.OF_SHORT_LENGTHS
-    while at + HEADER <= size:
-        length, stored = _header(data, at)
-        proof = short[length] if length < crc.SPAN else crc.masked(data[at : at + 8])
-        if proof != stored:
-            return Walk(records, at, BAD)
+    if at + HEADER > size:
+        return Walk(records, at, HEADER)
+    length, stored = _header(data, at)
+    while (short[length] if length < crc.SPAN else crc.masked(data[at : at + 8])) == stored:
         end = at + length + FRAME
-        if end > size:
-            return Walk(records, at, length + FRAME)
-        records.append((at + HEADER, end - FOOTER))
+        if end + HEADER > size:
+            if end > size:
+                return Walk(records, at, length + FRAME)
+            records.append((at + HEADER, end - FOOTER, _footer(data, end - FOOTER)[0]))
+            return Walk(records, end, HEADER)
+        proof, length, stored = _seam(data, end - FOOTER)
+        records.append((at + HEADER, end - FOOTER, proof))
         at = end
-    return Walk(records, at, HEADER)
+    return Walk(records, at, BAD)
 
 
 def header(data: bytes, at: int) -> int:

@@ -9,34 +9,33 @@ from rltui.logs.tfevents.tags import SCALARS, Tags
 from rltui.scalars import Batch, Problem, SessionStart, Text
 from rltui.text import clean
 
+_NONE: tuple[tuple[()], ...] = ((), (), (), (), ())
+
 
 class Rows:
-    """Growing columns: tag numbers, steps, wall times, values, float32 marks; and what else was said."""
+    """What events say, gathered.
 
-    __slots__ = ("single", "starts", "step", "tag", "texts", "value", "wall_time")
+    points: (tag number, step, wall time, value, was it a float32), in file order.
+    """
+
+    __slots__ = ("points", "starts", "texts")
 
     def __init__(self) -> None:
-        self.tag: list[int] = []
-        self.step: list[int] = []
-        self.wall_time: list[float] = []
-        self.value: list[float] = []
-        self.single: list[bool] = []
+        self.points: list[tuple[int, int, float, float, bool]] = []
         self.starts: list[SessionStart] = []
         self.texts: list[Text] = []
 
     def take(self, parsed: event.Event, data: bytes, tags: Tags) -> None:
         """Add all that `parsed` says; `data` is the record that it was parsed from."""
         if parsed.starts:
-            self.starts.append(SessionStart(len(self.tag), parsed.step))
+            self.starts.append(SessionStart(len(self.points), parsed.step))
         for value in parsed.values:
             plugin = tags.learn(value)
             if value.number is not None:
                 if value.simple or plugin == SCALARS:
-                    self.tag.append(tags.number(value.tag))
-                    self.step.append(parsed.step)
-                    self.wall_time.append(parsed.wall_time)
-                    self.value.append(value.number.value)
-                    self.single.append(value.number.single)
+                    number, single = tags.number(value.tag), value.number.single
+                    point = (number, parsed.step, parsed.wall_time, value.number.value, single)
+                    self.points.append(point)
             elif plugin == b"text" and value.strings:
                 self._say(parsed, value, "text", words.text_body(data, value.strings))
             elif plugin == b"hparams":
@@ -52,14 +51,15 @@ class Rows:
 
     def batch(self, tags: Tags, problems: tuple[Problem, ...] = ()) -> Batch:
         """The columns as a batch."""
+        tag, step, wall_time, value, single = zip(*self.points, strict=True) if self.points else _NONE
         return Batch(
-            tags=tags.names,
-            tag=np.array(self.tag, np.uint32),
-            step=np.array(self.step, np.int64),
-            wall_time=np.array(self.wall_time, np.float64),
-            value=np.array(self.value, np.float64),
-            single=np.array(self.single, np.bool_),
-            starts=tuple(self.starts),
-            texts=tuple(self.texts),
-            problems=problems,
+            tags.names,
+            np.array(tag, np.uint32),
+            np.array(step, np.int64),
+            np.array(wall_time, np.float64),
+            np.array(value, np.float64),
+            np.array(single, np.bool_),
+            tuple(self.starts),
+            tuple(self.texts),
+            problems,
         )

@@ -29,19 +29,16 @@ class Layout(NamedTuple):
     width: int
 
 
+SIMPLE = Layout(0, 4)  # a simple_value: the float is the last thing in the record
+
+
 class Shape(NamedTuple):
     """One tag's records. `declared`: they say that they are scalars; if not, the tag's metadata must."""
 
     tag: bytes
-    before: bytes
-    after: bytes
-    width: int
+    layout: Layout
+    constant: bytes  # from the step to the value, and behind the value
     declared: bool
-
-    @property
-    def layout(self) -> Layout:
-        """Where the value stands."""
-        return Layout(len(self.after), self.width)
 
 
 class Book:
@@ -56,14 +53,13 @@ class Book:
         """The number of a shape, new or known; -1 when the book is full."""
         with self._lock:
             numbers = self.by_layout.setdefault(shape.layout, {})
-            constant = shape.before + shape.after
-            known = numbers.get(constant)
+            known = numbers.get(shape.constant)
             if known is None:
                 if len(self.shapes) >= _SHAPES_KEPT:
                     return -1
                 known = len(self.shapes)
                 self.shapes.append(shape)
-                numbers[constant] = known
+                numbers[shape.constant] = known
             return known
 
 
@@ -84,8 +80,7 @@ def shape_of(parsed: event.Event, data: bytes) -> Shape | None:
     at, width = value.number.at, value.number.width
     return Shape(
         value.tag,
-        data[parsed.body : at],
-        data[at + width :],
-        width,
+        Layout(len(data) - at - width, width),
+        data[parsed.body : at] + data[at + width :],
         value.simple or value.plugin == SCALARS,
     )
