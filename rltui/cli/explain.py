@@ -1,0 +1,131 @@
+"""`rltui explain`: what a metric means, asked by any framework's name for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+import click
+
+from rltui import names as resolver
+from rltui.cli.output import FOUND, emit, emit_json, fail, leave, note
+from rltui.frameworks.load import frameworks
+from rltui.glossary import Metric, glossary
+from rltui.glossary.card import Card, Judged
+from rltui.rules.load import rulebook
+from rltui.rules.model import Rule
+from rltui.text import clean
+
+WIDTH = 80  # cells
+# Not the shared option: its module loads sessions, and a look into the glossary must not wait for them.
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+
+
+@click.command(name="explain")
+@click.argument("keys", metavar="KEY ...", nargs=-1, required=True)
+@click.option("--framework", metavar="NAME", help="Read the key as this framework writes it.")
+@JSON
+def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None:
+    """Say what a metric means: KEY as any framework writes it, or a canonical id such as policy.kl_ref.
+
+    Where frameworks mean different things by one name, all of them are told; --framework decides.
+
+    \b
+    Examples:
+      rltui explain actor/pg_clipfrac
+      rltui explain train/entropy_loss --framework stable-baselines3
+      rltui explain policy.kl_ref --json
+    """
+    label = known_framework(framework) if framework is not None else None
+    unknown, first = False, True
+    for key in keys:
+        cards = cards_of(key, label)
+        if not cards:
+            unknown = True
+            _tell_nearest(key, label)
+        for found in cards:
+            if as_json:
+                emit_json(found.as_json())
+                continue
+            if not first:
+                emit()
+            emit("\n".join(found.as_lines(WIDTH)))
+            first = False
+    if unknown:
+        leave(FOUND)
+
+
+def cards_of(key: str, framework: str | None = None) -> list[Card]:
+    """What `key` may mean, the likeliest first; empty where nobody writes such a name."""
+    return [
+        card(key, found.metric, found.framework, caveats=[found.caveat])
+        for found in resolver.explain(key, framework)
+        if found.metric is not None
+    ]
+
+
+def card(
+    key: str,
+    metric: Metric,
+    framework: str | None,
+    *,
+    caveats: Sequence[str] = (),
+    names: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+) -> Card:
+    """The card of a metric with the rules that judge it and the names that it has elsewhere."""
+    metrics = glossary().metrics
+    names = aliases() if names is None else names
+    return Card(
+        key=clean(key),
+        metric=metric,
+        framework=framework,
+        caveats=tuple(caveat for caveat in caveats if caveat),
+        rules=_rules(metric.id, framework),
+        aliases=names.get(metric.id, {}),
+        titles={name: metrics[name].title for name in metric.check_next if name in metrics},
+    )
+
+
+@cache
+def aliases() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Canonical id -> framework label -> the names that it writes, `*` where a run names a part itself."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for framework in frameworks():
+        own = list(framework.names.items())[: framework.own]
+        for variant in framework.variants:
+            own += variant.names.items()
+        for name, entry in own:
+            keys = found.setdefault(entry.canonical, {}).setdefault(framework.label, [])
+            if name not in keys:
+                keys.append(name)
+    return found
+
+
+def known_framework(name: str) -> str:
+    """The label of a framework or variant in any spelling; ends the command with 1 for an unknown one."""
+    found = frameworks().get(name)
+    if found is None:
+        fail(f"no framework named {name!r}; frameworks: {', '.join(frameworks().labels)}", FOUND)
+    return found.label
+
+
+def _rules(canonical: str, framework: str | None) -> tuple[Judged, ...]:
+    """The rules that judge a metric; those that other frameworks only know are left out when one is named."""
+    told = []
+    for rule in rulebook().of_metric(canonical):
+        elsewhere = framework is not None and not rule.applies.to(framework, "*", False, canonical)
+        if rule.shown and not (elsewhere and (rule.applies.frameworks or rule.applies.frameworks_not)):
+            told.append(Judged(rule.id, rule.severity, _when(rule)))
+    return tuple(told)
+
+
+def _when(rule: Rule) -> str:
+    held = f", for {rule.hold} points" if rule.hold > 1 else ""
+    return f"{rule.title or rule.kind}{held}"
+
+
+def _tell_nearest(key: str, framework: str | None) -> None:
+    near = resolver.nearest(key)
+    whose = f" of {framework}" if framework else ""
+    hint = f"; nearest: {', '.join(near)}" if near else "; `rltui glossary` lists all metrics"
+    note(f"{clean(key, 120)}: no metric{whose} by this name{hint}")
