@@ -28,21 +28,20 @@ _SETTINGS_CAP = 1 << 20  # characters of settings that are handed up
 
 @dataclass(slots=True)
 class _Shape:
-    """What a set of keys means: where the step and the time are, which columns are series."""
+    """Where a set of keys has its step and its time."""
 
     steps: list[str]
     walls: list[str]
     total: str | None
     envelope: bool  # veRL: {"step": n, "data": {...}}
-    columns: NDArray[np.intp] | None  # None: all of them
-    tags: NDArray[np.uint32]
 
 
 @dataclass(slots=True)
 class _Block:
     """Records of one shape that hold nothing but numbers."""
 
-    shape: _Shape
+    columns: NDArray[np.intp] | None  # of the values, that are series; None for all of them
+    tags: NDArray[np.uint32]  # of those columns
     places: list[int] = field(default_factory=list)
     steps: list[int] = field(default_factory=list)
     walls: list[float] = field(default_factory=list)
@@ -61,7 +60,6 @@ class Rows:
         self._records = 0
         self._total = ""
         self._shapes: dict[tuple[str, ...], _Shape] = {}
-        self._inner: dict[tuple[str, ...], _Shape] = {}
         self._texts: list[Text] = []
         self._problems: list[Problem] = []
         self._clear()
@@ -73,7 +71,7 @@ class Rows:
     def add(self, record: Mapping[str, object], at: tuple[int, float] | None = None) -> None:
         """Take one record. `at` is its step and wall time where the format knows better than its keys."""
         keys = tuple(record)
-        shape = self._shapes.get(keys) or self._shape(keys, self._shapes, outer=True)
+        shape = self._shapes.get(keys) or self._shape(keys)
         key, step, wall = None, None, math.nan
         if at is not None:
             step, wall = at
@@ -99,10 +97,9 @@ class Rows:
             self._plan(record, key, shape.total, step, wall)
         if shape.envelope and isinstance(data := record["data"], dict):
             inner_keys = tuple(data)
-            inner = self._inner.get(inner_keys) or self._shape(inner_keys, self._inner, outer=False)
-            self._take(inner_keys, inner, data, None, step, wall, self._inner_blocks)
+            self._take(inner_keys, data, None, step, wall, self._inner_blocks)
         elif key == (shape.steps[0] if shape.steps else None):
-            self._take(keys, shape, record, key, step, wall, self._blocks)
+            self._take(keys, record, key, step, wall, self._blocks)
         else:
             self._take_loose(record, key, step, wall)
 
@@ -138,36 +135,28 @@ class Rows:
         self._inner_blocks: dict[tuple[str, ...], _Block] = {}
         self._loose: list[tuple[int, int, int, float, float]] = []
 
-    def _shape(self, keys: tuple[str, ...], known: dict[tuple[str, ...], _Shape], *, outer: bool) -> _Shape:
-        steps = axes.step_keys(keys) if outer else []
-        walls = axes.wall_keys(keys) if outer else []
+    def _shape(self, keys: tuple[str, ...]) -> _Shape:
+        steps = axes.step_keys(keys)
+        walls = axes.wall_keys(keys)
         total = axes.total_key(steps[0], keys) if steps else None
-        envelope = outer and "data" in keys and bool(steps) and {"data", *steps, *walls}.issuperset(keys)
-        tags, columns = [], []
-        if not envelope:
-            for column, key in enumerate(keys):
-                if not steps or key != steps[0]:
-                    tag = self.tags.index(key)
-                    if tag >= 0:
-                        tags.append(tag)
-                        columns.append(column)
-        every = len(columns) == len(keys)
-        shape = _Shape(
-            steps,
-            walls,
-            total,
-            envelope,
-            None if every else np.array(columns, np.intp),
-            np.array(tags, np.uint32),
-        )
-        if len(known) < _SHAPES:
-            known[keys] = shape
+        envelope = "data" in keys and bool(steps) and {"data", *steps, *walls}.issuperset(keys)
+        shape = _Shape(steps, walls, total, envelope)
+        if len(self._shapes) < _SHAPES:
+            self._shapes[keys] = shape
         return shape
+
+    def _columns(
+        self, keys: tuple[str, ...], skip: str | None
+    ) -> tuple[NDArray[np.intp] | None, NDArray[np.uint32]]:
+        """Places of the keys that are series (None for all of them) and their tags."""
+        pairs = [(column, self.tags.index(key)) for column, key in enumerate(keys) if key != skip]
+        kept = [pair for pair in pairs if pair[1] >= 0]
+        columns = None if len(kept) == len(keys) else np.array([column for column, _ in kept], np.intp)
+        return columns, np.array([tag for _, tag in kept], np.uint32)
 
     def _take(
         self,
         keys: tuple[str, ...],
-        shape: _Shape,
         record: Mapping[str, object],
         skip: str | None,
         step: int,
@@ -180,7 +169,7 @@ class Rows:
             return
         block = blocks.get(keys)
         if block is None:
-            block = blocks[keys] = _Block(shape)
+            block = blocks[keys] = _Block(*self._columns(keys, skip))
         block.places.append(self._place)
         block.steps.append(step)
         block.walls.append(wall)
@@ -259,13 +248,12 @@ def _arrays(block: _Block) -> _Columns:
         values = np.array(block.values, np.float64)
     except OverflowError:  # an integer beyond float64
         values = np.array([[real(value) for value in row] for row in block.values], np.float64)
-    shape = block.shape
-    if shape.columns is not None:
-        values = values[:, shape.columns]
-    count, width = len(block.steps), len(shape.tags)
+    if block.columns is not None:
+        values = values[:, block.columns]
+    count, width = len(block.steps), len(block.tags)
     return _Columns(
         np.repeat(np.array(block.places, np.int64), width),
-        np.tile(shape.tags, count),
+        np.tile(block.tags, count),
         np.repeat(np.array(block.steps, np.int64), width),
         np.repeat(np.array(block.walls, np.float64), width),
         values.reshape(-1),
