@@ -1,0 +1,59 @@
+"""How much the compiled cache of the glossary saves at start, and what the glossary weighs.
+
+    PYTHONPATH=. python tests/bench/bench_glossary.py
+
+The budget is 50 ms and 10 MB for the whole glossary; the ratio is to parsing the same files with tomllib.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import time
+import tomllib
+import tracemalloc
+from collections.abc import Callable
+
+from rltui.glossary.load import DATA, load
+
+
+def _median_ms(work: Callable[[], object], rounds: int = 15) -> float:
+    times = []
+    for _ in range(rounds):
+        begun = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - begun)
+    return statistics.median(times) * 1e3
+
+
+def _parse() -> None:
+    for path in DATA.glob("*.toml"):
+        tomllib.loads(path.read_text())
+
+
+def bench_load() -> None:
+    """Recalling the compiled glossary against parsing its files."""
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["XDG_CACHE_HOME"] = cache
+        begun = time.perf_counter()
+        load(DATA)
+        first = (time.perf_counter() - begun) * 1e3
+        recalled = _median_ms(lambda: load(DATA))
+    parsed = _median_ms(_parse, 5)
+    print(f"first start {first:.1f} ms, later {recalled:.1f} ms; parsing alone {parsed:.1f} ms")
+    print(f"recalling takes {recalled / parsed:.2f} of parsing")
+
+
+def bench_memory() -> None:
+    """What the glossary holds once it is loaded."""
+    tracemalloc.start()
+    book = load(DATA)
+    held, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    print(f"{len(book.metrics)} metrics hold {held / 1e6:.2f} MB, {peak / 1e6:.2f} MB at the peak of loading")
+
+
+if __name__ == "__main__":
+    bench_load()
+    bench_memory()
