@@ -20,7 +20,7 @@ TITLE_WIDTH = 28  # cells; a title is the first column of a table that holds fiv
 DIRECTIONS: dict[str, str] = {
     "up": "higher is better",
     "down": "lower is better",
-    "flat": "steady is good",
+    "flat": "a steady course is good",
     "near0": "near zero is good",
     "near1": "near one is good",
     "none": "no direction is good in itself",
@@ -38,7 +38,7 @@ UNITS: dict[str, str] = {
     "score": "reward points",
     "return": "sum of rewards of an episode",
     "loss": "loss, meaningful only against itself",
-    "coef": "weight of a term",
+    "coef": "coefficient",
     "rate": "learning rate or decay",
     "weight": "weight",
     "ratio": "ratio",
