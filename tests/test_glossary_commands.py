@@ -13,20 +13,20 @@ from rltui.cli import explain as explain_command
 from rltui.cli import glossary as glossary_command
 from rltui.glossary import glossary
 
-FOUNDING_KEYS = (
-    "env/success_once", "env/return", "env/reward", "env/episode_len", "rollout/advantages_mean", "rollout/rewards",
-    "train/actor/approx_kl", "train/actor/clip_fraction", "train/critic/explained_variance", "train/entropy_loss",
-    "val-core/gsm8k/acc/mean@1", "val-aux/gsm8k/reward/mean@1", "val-aux/num_turns/max", "actor/loss", "actor/pg_loss",
-    "actor/entropy", "actor/grad_norm", "actor/ppo_kl", "actor/pg_clipfrac", "actor/lr", "critic/advantages/std",
-    "response_length/clip_ratio", "response/aborted_ratio", "loss/dpo", "rewards/margins", "rm/accuracy",
-    "num_turns/max", "global_seqlen/minmax_diff", "timing_s/gen", "timing_s/agent_loop/slowest/tool_calls",
-    "timing_per_token_ms/gen", "perf/mfu/actor", "perf/throughput", "kl_divergence_inference", "grad_norm",
-    "stop_reason_length_pct", "group_length_gini_mean", "timing_waiting_for_data", "eps", "objective/kl",
-    "objective/rlhf_reward", "policy/approxkl_avg", "val/clipfrac_avg", "val/ratio", "val/num_eos_tokens", "episode",
-    "completions/clipped_ratio", "rewards/my_reward/mean", "reward_std", "clip_ratio/low_min", "env/reward_mean",
-    "objective/kl_coef", "ppo/mean_non_score_reward", "ppo/policy/ratio", "ppo/val/var_explained",
-    "tokens/responses_len_std", "objective/ref_logprobs",
-)  # fmt: skip
+FOUNDING_KEYS = """
+    env/success_once env/return env/reward env/episode_len rollout/advantages_mean rollout/rewards
+    train/actor/approx_kl train/actor/clip_fraction train/critic/explained_variance train/entropy_loss
+    val-core/gsm8k/acc/mean@1 val-aux/gsm8k/reward/mean@1 val-aux/num_turns/max actor/loss actor/pg_loss
+    actor/entropy actor/grad_norm actor/ppo_kl actor/pg_clipfrac actor/lr critic/advantages/std
+    response_length/clip_ratio response/aborted_ratio loss/dpo rewards/margins rm/accuracy num_turns/max
+    global_seqlen/minmax_diff timing_s/gen timing_s/agent_loop/slowest/tool_calls timing_per_token_ms/gen
+    perf/mfu/actor perf/throughput kl_divergence_inference grad_norm stop_reason_length_pct
+    group_length_gini_mean timing_waiting_for_data eps objective/kl objective/rlhf_reward
+    policy/approxkl_avg val/clipfrac_avg val/ratio val/num_eos_tokens episode completions/clipped_ratio
+    rewards/my_reward/mean reward_std clip_ratio/low_min env/reward_mean objective/kl_coef
+    ppo/mean_non_score_reward ppo/policy/ratio ppo/val/var_explained tokens/responses_len_std
+    objective/ref_logprobs
+""".split()
 
 
 @pytest.fixture(autouse=True)
