@@ -1,1 +1,8 @@
-"""."""
+"""What has been read, held in bounded memory: exact recent points, bucketed history, attempts."""
+
+from rltui.store.points import Attempt, Columns, Fresh, Points
+from rltui.store.run import Run
+from rltui.store.series import Series
+from rltui.store.store import Store
+
+__all__ = ["Attempt", "Columns", "Fresh", "Points", "Run", "Series", "Store"]

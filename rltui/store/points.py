@@ -1,0 +1,120 @@
+"""What the store answers with: points, a window cut in columns, and what is new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
+Axis = Literal["step", "wall"]
+Reason = Literal["session-start", "rewind", "file"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Points of one tag as columns of equal length n: step int64, wall_time float64 (NaN unknown), value float64."""
+
+    step: I64
+    wall_time: F64
+    value: F64
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+
+NO_POINTS = Points(np.empty(0, np.int64), np.empty(0), np.empty(0))
+
+
+def join(parts: Sequence[Points]) -> Points:
+    """Points one after the other, in the order given."""
+    parts = [part for part in parts if len(part)]
+    if len(parts) < 2:
+        return parts[0] if parts else NO_POINTS
+    return Points(
+        np.concatenate([part.step for part in parts]),
+        np.concatenate([part.wall_time for part in parts]),
+        np.concatenate([part.value for part in parts]),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Columns:
+    """A window of a series cut in `width` columns; column i covers [edges[i], edges[i+1]), the last one its end too.
+
+    low, high, mean and last speak of finite values and are NaN where a column has none; count is the number
+    of finite values, nonfinite of the others. Where a bucket of old points is wider than a column, the
+    columns that it covers repeat its low, high, mean and last with count 0: the points are in that stretch,
+    and nobody knows where; the count stands once, in the column of its newest point.
+    """
+
+    edges: F64  # (width + 1,)
+    low: F64  # (width,)
+    high: F64
+    mean: F64
+    last: F64
+    count: I64
+    nonfinite: I64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fresh:
+    """New shown points of one tag, in order of arrival.
+
+    rewound_to: a restart; forget what is at or above this step, then take the points.
+    """
+
+    tag: str
+    points: Points
+    rewound_to: int | None = None
+
+
+class FreshList(Sequence[Fresh]):
+    """The Fresh of one delivery, made when somebody looks: a tick of 60 scalars costs nothing until then."""
+
+    __slots__ = ("_made", "_make")
+
+    def __init__(self, make: Callable[[], list[Fresh]]) -> None:
+        self._make = make
+        self._made: list[Fresh] | None = None
+
+    def _list(self) -> list[Fresh]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def __len__(self) -> int:
+        return len(self._list())
+
+    def __iter__(self) -> Iterator[Fresh]:
+        return iter(self._list())
+
+    @overload
+    def __getitem__(self, index: int) -> Fresh: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Fresh]: ...
+
+    def __getitem__(self, index: int | slice) -> Fresh | list[Fresh]:
+        return self._list()[index]
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One stretch of a training between a (re)start and the next: a session start, a file, or steps that went back."""
+
+    first_step: int
+    first_wall: float  # NaN unknown
+    last_step: int
+    reason: Reason
+    path: str = ""  # the log it was read from, relative to LOGDIR
+    superseded: int = 0  # earlier points that it replaced
+
+
+def sensible(wall: float) -> bool:
+    """Whether a wall time can be meant: after 1970, in seconds (milliseconds and 1e308 are not)."""
+    return 0.0 < wall < 1e11

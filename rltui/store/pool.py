@@ -1,0 +1,291 @@
+"""The numbers of one run: exact windows of all its series in shared tables, older points in buckets.
+
+Tables are [series, slot], so that a tick of sixty scalars is a handful of scatters instead of sixty appends.
+A window holds its points sorted by step (points of one step by arrival). When it is full its oldest quarter goes to
+the buckets. The rules speak of single points, so the same points in other batches leave the same windows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.store.buckets import LOWEST, Buckets
+from rltui.store.points import F64, I64, NO_POINTS, Points
+
+Rows = NDArray[np.intp]
+Values = NDArray[np.floating]
+HIGHEST = int(np.iinfo(np.int64).max)
+
+
+class Pool:
+    """Windows and buckets of all series of a run; a series is a row.
+
+    window: points that a series holds exactly at least, once it has them. slots: buckets per series.
+    """
+
+    def __init__(self, window: int, slots: int) -> None:
+        self.window = window
+        self.limit = window + window // 4
+        self.rows = 0
+        self.wide = 16  # slots allocated per window
+        self.step: I64 = np.empty((0, self.wide), np.int64)
+        self.wall: F64 = np.empty((0, self.wide))
+        self.value: Values = np.empty((0, self.wide), np.float32)
+        self.length = np.zeros(0, np.intp)
+        self.count = np.zeros(0, np.int64)  # points shown, in window and buckets
+        self.odd = np.zeros(0, np.int64)  # of which non-finite
+        self.first_odd = np.zeros(0, np.int64)  # step; HIGHEST without one
+        self.first = np.zeros(0, np.int64)  # lowest step; HIGHEST without one
+        self.bucketed = np.zeros(0, np.int64)  # highest step that left the window; LOWEST: none
+        self.buckets = Buckets(slots)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held in tables."""
+        own = (self.step, self.wall, self.value, self.length, self.count, self.odd, self.first, self.bucketed)
+        return sum(array.nbytes for array in own) + self.buckets.nbytes
+
+    def add_rows(self, rows: int) -> None:
+        """Make room for `rows` series in all."""
+        self.rows = max(self.rows, rows)
+        old = len(self.length)
+        if rows > old:
+            self._allocate(max(rows, old * 3 // 2), self.wide)
+
+    def _allocate(self, rows: int, wide: int) -> None:
+        old_rows, old_wide = self.step.shape
+        for name in ("step", "wall", "value"):
+            table = getattr(self, name)
+            grown = np.empty((rows, wide), table.dtype)
+            keep = min(wide, old_wide)
+            grown[:old_rows, :keep] = table[:, :keep]
+            setattr(self, name, grown)
+        self.wide = wide
+        if rows > old_rows:
+            fills = {
+                "length": 0,
+                "count": 0,
+                "odd": 0,
+                "first_odd": HIGHEST,
+                "first": HIGHEST,
+                "bucketed": LOWEST,
+            }
+            for name, fill in fills.items():
+                line = getattr(self, name)
+                grown = np.full(rows, fill, line.dtype)
+                grown[:old_rows] = line
+                setattr(self, name, grown)
+
+    def resize(self, window: int, slots: int) -> None:
+        """Hold so much per series from now on. What a smaller window lets go is in the buckets."""
+        self.window, self.limit = window, window + window // 4
+        if self.buckets.slots != slots:
+            self.buckets.resize(slots)
+        surplus = np.flatnonzero(self.length[: self.rows] > self.limit)
+        if len(surplus):
+            self._evict(surplus, self.length[surplus] - window)
+        if self.wide > self.limit:
+            self._allocate(len(self.length), self.limit)
+
+    def widen(self) -> None:
+        """Keep values as float64 from now on."""
+        self.value = self.value.astype(np.float64)
+        self.buckets.widen()
+
+    def fits(self, value: F64) -> bool:
+        """Whether float32 holds these values exactly."""
+        with np.errstate(over="ignore"):
+            narrow = value.astype(np.float32)
+        return bool(((narrow == value) | (value != value)).all())
+
+    def tick(self, rows: Rows, step: I64, wall: F64, value: F64) -> None:
+        """One new point for each of some rows, none below the newest step of its row. `rows` are distinct."""
+        length = self.length[rows]
+        longest = int(length.max())
+        if longest >= self.wide:
+            if self.wide < self.limit:
+                self._allocate(len(self.length), min(2 * self.wide, self.limit))
+            full = rows[length >= self.limit]
+            if len(full):
+                self._evict(full, np.full(len(full), self.limit - self.window, np.intp))
+                length = self.length[rows]
+        at = rows * self.wide + length
+        self.step.ravel()[at] = step
+        self.wall.ravel()[at] = wall
+        self.value.ravel()[at] = value
+        self.length[rows] = length + 1
+        self.count[rows] += 1
+        if not longest or not length.all():
+            young = length == 0
+            self.first[rows[young]] = np.minimum(self.first[rows[young]], step[young])
+        finite = np.isfinite(value)
+        if not finite.all():
+            self._note_odd(rows[~finite], step[~finite])
+
+    def _note_odd(self, rows: Rows, step: I64) -> None:
+        np.add.at(self.odd, rows, 1)
+        np.minimum.at(self.first_odd, rows, step)
+
+    def add(self, rows: Rows, step: I64, wall: F64, value: F64) -> None:
+        """Take points in, sorted by row (and by arrival within a row)."""
+        size = len(rows)
+        if not size:
+            return
+        change = np.empty(size, np.bool_)
+        change[0] = True
+        np.not_equal(rows[1:], rows[:-1], out=change[1:])
+        heads = np.flatnonzero(change)
+        sizes = np.diff(np.append(heads, size))
+        each = rows[heads]
+        finite = np.isfinite(value)
+        if not finite.all():
+            self._note_odd(rows[~finite], step[~finite])
+        self.count[each] += sizes
+        length = self.length[each]
+        newest = np.full(len(each), LOWEST, np.int64)
+        old = length > 0
+        newest[old] = self.step[each[old], length[old] - 1]
+        back = np.empty(size, np.bool_)
+        back[0] = False
+        np.less(step[1:], step[:-1], out=back[1:])
+        back[heads] = step[heads] < newest
+        self.first[each] = np.minimum(self.first[each], np.minimum.reduceat(step, heads))
+        if back.any():
+            muddled = np.logical_or.reduceat(back, heads)
+            for index in np.flatnonzero(muddled).tolist():
+                inside = slice(int(heads[index]), int(heads[index] + sizes[index]))
+                self._insert(int(each[index]), step[inside], wall[inside], value[inside])
+            clear = ~muddled
+            keep = np.repeat(clear, sizes)
+            if not keep.any():
+                return
+            rows, step, wall, value = rows[keep], step[keep], wall[keep], value[keep]
+            each, sizes, length = each[clear], sizes[clear], length[clear]
+            heads = np.cumsum(sizes) - sizes
+        self._append(rows, each, heads, sizes, length, step, wall, value)
+
+    def _append(
+        self, rows: Rows, each: Rows, heads: Rows, sizes: Rows, length: Rows, step: I64, wall: F64, value: F64
+    ) -> None:
+        """Points that go forward in every row."""
+        total = length + sizes
+        over = total - self.limit
+        leaving = np.zeros(len(each), np.intp)
+        spill = over > 0
+        if spill.any():
+            quarter = self.limit - self.window
+            leaving[spill] = -(-over[spill] // quarter) * quarter
+            from_window = np.minimum(leaving, length)
+            going = from_window > 0
+            if going.any():
+                self._evict(each[going], from_window[going])
+            straight = leaving - from_window
+            if straight.any():
+                place = np.arange(len(rows)) - np.repeat(heads, sizes)
+                old = place < np.repeat(straight, sizes)
+                self.buckets.add(rows[old], step[old], wall[old], value[old])
+                last = heads + straight - 1
+                some = straight > 0
+                self.bucketed[each[some]] = np.maximum(self.bucketed[each[some]], step[last[some]])
+                new = ~old
+                rows, step, wall, value = rows[new], step[new], wall[new], value[new]
+                sizes = sizes - straight
+                heads = np.cumsum(sizes) - sizes
+            length = self.length[each]
+        longest = int((length + sizes).max())
+        if longest > self.wide:
+            self._allocate(len(self.length), min(max(2 * self.wide, longest), self.limit))
+        at = np.arange(len(rows)) + np.repeat(each * self.wide + length - heads, sizes)
+        self.step.ravel()[at] = step
+        self.wall.ravel()[at] = wall
+        self.value.ravel()[at] = value
+        self.length[each] = length + sizes
+
+    def _evict(self, rows: Rows, leaving: Rows) -> None:
+        """The oldest points of some windows go to the buckets."""
+        order = np.argsort(rows)
+        rows, leaving = rows[order], leaving[order]
+        heads = np.cumsum(leaving) - leaving
+        at = np.arange(int(leaving.sum())) + np.repeat(rows * self.wide - heads, leaving)
+        step = self.step.ravel()[at]
+        value = self.value.ravel()[at].astype(np.float64)
+        self.buckets.add(np.repeat(rows, leaving), step, self.wall.ravel()[at], value)
+        self.bucketed[rows] = np.maximum(self.bucketed[rows], step[heads + leaving - 1])
+        for row, count in zip(rows.tolist(), leaving.tolist(), strict=True):
+            left = int(self.length[row]) - count
+            if left:
+                for table in (self.step, self.wall, self.value):
+                    table[row, :left] = table[row, count : count + left]
+            self.length[row] = left
+
+    def _insert(self, row: int, step: I64, wall: F64, value: F64) -> None:
+        """Points in any order, one window's worth after the other."""
+        done = 0
+        while done < len(step):
+            length = int(self.length[row])
+            if length >= self.limit:
+                self._evict(np.array([row]), np.array([self.limit - self.window]))
+                length = int(self.length[row])
+            take = slice(done, min(done + self.limit - length, len(step)))
+            size = length + take.stop - take.start
+            if size > self.wide:
+                self._allocate(len(self.length), min(max(2 * self.wide, size), self.limit))
+            steps = np.concatenate([self.step[row, :length], step[take]])
+            order = np.argsort(steps, kind="stable")
+            self.step[row, :size] = steps[order]
+            self.wall[row, :size] = np.concatenate([self.wall[row, :length], wall[take]])[order]
+            self.value[row, :size] = np.concatenate([self.value[row, :length], value[take]])[order]
+            self.length[row] = size
+            done = take.stop
+
+    def points(self, row: int) -> Points:
+        """The window of a series as it is, in step order. Views of the tables: copy what you keep."""
+        if row >= len(self.length):
+            return NO_POINTS
+        length = self.length[row]
+        return Points(
+            self.step[row, :length], self.wall[row, :length], self.value[row, :length].astype(np.float64)
+        )
+
+    def cut(self, row: int, low: int, high: int) -> tuple[Points, int, bool]:
+        """Take out the points at steps [low, high): those from the window, how many in all, whether that is exact."""
+        length = int(self.length[row])
+        steps = self.step[row, :length]
+        begin, end = int(np.searchsorted(steps, low)), int(np.searchsorted(steps, high))
+        window = self.points(row)
+        gone = Points(
+            window.step[begin:end].copy(), window.wall_time[begin:end].copy(), window.value[begin:end].copy()
+        )
+        for table in (self.step, self.wall, self.value):
+            table[row, begin : begin + length - end] = table[row, end:length]
+        self.length[row] = length - (end - begin)
+        dropped, odd, straddles = (0, 0, False)
+        if self.bucketed[row] >= low:
+            dropped, odd, straddles = self.buckets.cut(row, low, high)
+            self.bucketed[row] = self.buckets.newest(row)
+        self.count[row] -= len(gone) + dropped
+        odd += int((~np.isfinite(gone.value)).sum())
+        if odd:
+            self.odd[row] -= odd
+            self._find_odd(row, low)
+        if low <= self.first[row]:
+            left = self.step[row, 0] if self.length[row] else HIGHEST
+            self.first[row] = left if self.bucketed[row] == LOWEST else min(self.first[row], left)
+        return gone, len(gone) + dropped, not straddles
+
+    def _find_odd(self, row: int, low: int) -> None:
+        if self.first_odd[row] < low and self.odd[row]:
+            return
+        window = self.points(row)
+        odd = np.flatnonzero(~np.isfinite(window.value))
+        self.first_odd[row] = window.step[odd[0]] if len(odd) and self.odd[row] else HIGHEST
+
+    def clear(self, row: int) -> int:
+        """Forget a series; how many points that were."""
+        gone = int(self.count[row])
+        self.buckets.clear(row)
+        self.length[row] = self.count[row] = self.odd[row] = 0
+        self.first[row] = self.first_odd[row] = HIGHEST
+        self.bucketed[row] = LOWEST
+        return gone

@@ -1,0 +1,383 @@
+"""Which points a restart superseded: attempts as segments of a run's logs.
+
+Pure bookkeeping on steps, shared by the store (as points arrive) and by the export (in two passes).
+
+A segment is a stretch of one log between two starts: the log's first point, a start that the writer declared, or
+a place where the run's steps went back. Segments are ordered by the age of their logs, then by place in the log.
+A later segment supersedes what earlier ones said of a tag from the step at which it begins to speak of that tag:
+the step of its first point, or the declared step for every tag. Points of logs that were written at the same
+time (the earlier one went on after the later one began) leave each other alone.
+
+Steps that go back are a restart only when the run as a whole goes back: `NEEDED` distinct steps of one tag run
+forward again below its former highest one, and at least half of the tags that spoke since stepped back too. A tag
+that counts something else (seconds, batches of an epoch), several points of one step, a swapped pair of lines and
+two writers that take turns are none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from posixpath import dirname
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.scalars import SessionStart
+from rltui.store.points import F64, I64, Reason, sensible
+from rltui.store.rewinds import Rewinds
+
+HIGHEST = int(np.iinfo(np.int64).max)
+LOWEST = int(np.iinfo(np.int64).min)
+KEPT_SEGMENTS = 32  # closed segments of one log that the store tells apart; older ones are merged
+
+Rows = NDArray[np.intp]
+_NAME_TIME = re.compile(r"tfevents\.(\d{9,11})(?:\D|$)")
+
+
+def _grown(array: I64, size: int, fill: int) -> I64:
+    if len(array) >= size:
+        return array
+    out = np.full(max(size, 2 * len(array)), fill, np.int64)
+    out[: len(array)] = array
+    return out
+
+
+@dataclass(slots=True, eq=False)
+class Log:
+    """One log of a run in one life: a replaced file is another log at the same path."""
+
+    path: str
+    rank: int | None
+    generation: int
+    born: float  # unix time in its name, else of its first point; 0 unknown
+    first_wall: float = np.nan
+    last_wall: float = np.nan
+    count: int = 0  # points seen
+    segments: list[Segment] = field(default_factory=list)
+    rewinds: Rewinds = field(default_factory=Rewinds)
+
+    @property
+    def key(self) -> tuple[float, float, str, int]:
+        """Age: logs sort by it."""
+        return (self.born, 0.0 if np.isnan(self.first_wall) else self.first_wall, self.path, self.generation)
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """A stretch of one log. `first` and `high` are steps by row (tag of the run); HIGHEST and LOWEST where silent."""
+
+    log: Log
+    begin: int  # number of its first point within the log
+    reason: Reason
+    start: int = HIGHEST  # the step that the writer declared
+    first: I64 = field(default_factory=lambda: np.empty(0, np.int64))
+    high: I64 = field(default_factory=lambda: np.empty(0, np.int64))
+    cuts: I64 = field(default_factory=lambda: np.empty(0, np.int64))  # what it supersedes, by row
+    axis: int | None = None  # the step at which most tags of its first row began
+    row: NDArray[np.bool_] | None = None  # the tags of that row
+    speaking: int = 0  # rows with a first
+    first_step: int = HIGHEST
+    first_wall: float = np.nan
+    last_step: int = LOWEST
+    superseded: int = 0  # earlier points that it replaced, for the store to count
+
+    @property
+    def key(self) -> tuple[float, float, str, int, int]:
+        """Order of segments."""
+        return (*self.log.key, self.begin)
+
+    def grow(self, rows: int) -> None:
+        """Make room for `rows` tags."""
+        self.first = _grown(self.first, rows, HIGHEST)
+        self.high = _grown(self.high, rows, LOWEST)
+        self.cuts = _grown(self.cuts, rows, HIGHEST)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Points of one batch that belong to one segment: indices [low, high) of the batch.
+
+    A negative `low` reaches back: so many of the log's points that came before the batch belong to this
+    segment too, though they were taken for the one before. They are still to be had from `Log.rewinds.journal`.
+    """
+
+    segment: Segment
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Points of `row` at steps in [low, high) that came before `cause` are superseded."""
+
+    row: int
+    low: int
+    high: int
+    cause: Segment
+
+
+class Restarts:
+    """The segments of one run. Feed a batch, admit its pieces in order, ask for limits."""
+
+    def __init__(self, keep: int | None = KEPT_SEGMENTS) -> None:
+        self.logs: dict[str, Log] = {}
+        self.segments: list[Segment] = []
+        self._rows = 0
+        self._keep = keep
+        self._parallel: set[tuple[str, str]] = set()
+        self.released: list[Segment] = []  # segments whose cuts were withdrawn: their log runs beside another
+
+    def log(self, path: str, rank: int | None = None) -> Log:
+        """The log at a path in its present life, made at the first call."""
+        found = self.logs.get(path)
+        if found is None:
+            match = _NAME_TIME.search(path)
+            found = self.logs[path] = Log(path, rank, 0, float(match.group(1)) if match else 0.0)
+        return found
+
+    def replaced(self, path: str) -> None:
+        """The file at `path` is another one now: what comes is a later log than what came."""
+        old = self.logs.get(path)
+        if old is not None:
+            self.logs[path] = Log(path, old.rank, old.generation + 1, old.born)
+
+    def forget(self, path: str) -> None:
+        """What this log said comes again from its first byte: it never spoke."""
+        old = self.logs.pop(path, None)
+        if old is not None:
+            self.segments = [segment for segment in self.segments if segment.log is not old]
+
+    def feed(
+        self, log: Log, rows: Rows, step: I64, wall: F64, value: F64, starts: Sequence[SessionStart]
+    ) -> list[Piece]:
+        """Cut a batch into segments."""
+        size = len(rows)
+        self._clock(log, wall)
+        if not log.segments:
+            self._open(log, log.count, "file", HIGHEST)
+        breaks: list[tuple[int, Reason, int]] = []  # index, why, declared step
+        bounds = sorted((min(max(start.index, 0), size), start.step) for start in starts)
+        begin = 0
+        for index, declared in [*bounds, (size, None)]:
+            if index > begin:
+                inside = slice(begin, index)
+                found = log.rewinds.scan(
+                    log.count + begin, rows[inside], step[inside], wall[inside], value[inside]
+                )
+                breaks += [(number - log.count, "rewind", HIGHEST) for number in found]
+            begin = index
+            if declared is not None:
+                log.rewinds.restart()
+                breaks.append((index, "session-start", declared))
+        pieces: list[Piece] = []
+        low = 0
+        for index, reason, declared in breaks:
+            if index > low:
+                pieces.append(Piece(log.segments[-1], low, index))
+            low = index
+            last = log.segments[-1]
+            if last.begin == log.count + index:  # nothing in between: one start
+                last.start = min(last.start, declared)
+                last.reason = reason if reason == "session-start" else last.reason
+            else:
+                self._open(log, log.count + index, reason, declared)
+        if size > low or not pieces:
+            pieces.append(Piece(log.segments[-1], low, size))
+        return pieces
+
+    def tick(self, log: Log, rows: Rows, step: I64, wall: F64) -> bool:
+        """The cheap way for a tick (distinct rows) of the newest segment that goes forward everywhere.
+
+        False, and nothing noted, when it is anything else: then `feed` and `admit` it.
+        """
+        if not log.segments or log.segments[-1] is not self.segments[-1]:
+            return False
+        segment = log.segments[-1]
+        if (
+            segment.axis is None
+            or (segment.first[rows] == HIGHEST).any()
+            or not log.rewinds.steady(rows, step)
+        ):
+            return False
+        self._clock(log, wall)
+        segment.high[rows] = step
+        segment.last_step = max(segment.last_step, int(step[-1]))
+        log.count += len(rows)
+        return True
+
+    def settle(self, log: Log, size: int) -> None:
+        """The batch has been dealt with: `size` more points of the log are behind us."""
+        log.count += size
+        log.rewinds.settle()
+        if self._keep is not None and len(log.segments) > self._keep:
+            self._merge(log)
+
+    def _open(self, log: Log, begin: int, reason: Reason, start: int) -> None:
+        for each in self.segments:  # a lone segment never had to say what it supersedes
+            each.cuts = np.minimum(each.cuts, self._cuts_of(each))
+        segment = Segment(log, begin, reason, start)
+        segment.grow(max(self._rows, 8))
+        log.segments.append(segment)
+        self.segments.append(segment)
+        self.segments.sort(key=lambda item: item.key)
+
+    def _merge(self, log: Log) -> None:
+        """Two oldest closed segments of a log become one: their points never come again, their cuts add up."""
+        old, new = log.segments[0], log.segments[1]
+        new.grow(len(old.first))
+        size = len(old.first)
+        for name, better in (("first", np.minimum), ("cuts", np.minimum), ("high", np.maximum)):
+            array = getattr(new, name)
+            array[:size] = better(array[:size], getattr(old, name))
+        new.start = min(new.start, old.start)
+        new.superseded += old.superseded
+        new.begin, new.first_step = old.begin, min(old.first_step, new.first_step)
+        new.reason, new.axis, new.row = old.reason, old.axis, old.row
+        log.segments.pop(0)
+        self.segments.remove(old)
+
+    def _clock(self, log: Log, wall: F64) -> None:
+        """Note first and last wall time; find logs that turn out to be written side by side."""
+        if not len(wall):
+            return
+        last = float(wall.max())
+        first = float(wall[0])
+        if not sensible(last) or not sensible(first):
+            known = wall[(wall > 0) & (wall < 1e11)]
+            if not len(known):
+                return
+            first, last = float(known[0]), float(known.max())
+        if np.isnan(log.first_wall):
+            log.first_wall, log.last_wall = first, last
+            log.born = log.born or first
+            self.segments.sort(key=lambda item: item.key)
+        elif last > log.last_wall:
+            log.last_wall = last
+        if len(self.logs) < 2:
+            return
+        for other in {segment.log.path: segment.log for segment in self.segments}.values():
+            if other.path == log.path:
+                continue
+            early, late = (log, other) if log.key < other.key else (other, log)
+            pair = (early.path, late.path)
+            if early.last_wall > late.first_wall and pair not in self._parallel:
+                self._parallel.add(pair)
+                self.released += late.segments
+
+    def follows(self, late: Segment, early: Segment) -> bool:
+        """Whether `late` is a later attempt of what `early` was doing."""
+        if late.log is early.log:
+            return late.begin > early.begin
+        if late.log.rank != early.log.rank or late.key < early.key:
+            return False
+        if late.log.path == early.log.path:
+            return True
+        same_folder = dirname(late.log.path) == dirname(early.log.path)
+        return same_folder and (early.log.path, late.log.path) not in self._parallel
+
+    def admit(self, segment: Segment, rows: Rows, step: I64, wall: F64, rows_known: int) -> list[Cut]:
+        """Note that a segment speaks of these points; the cuts that follow, for points that came before."""
+        if rows_known > self._rows or len(segment.first) < rows_known:
+            self._rows = max(rows_known, self._rows)
+            for each in self.segments:
+                each.grow(self._rows)
+        new = False
+        if len(rows):
+            if segment.speaking < rows_known or segment.axis is None:
+                new = self._note_first(segment, rows, step)
+            np.maximum.at(segment.high, rows, step)
+            segment.last_step = max(segment.last_step, int(step.max()))
+            if segment.first_step == HIGHEST:
+                segment.first_step, segment.first_wall = int(step[0]), float(wall[0])
+        if len(self.segments) == 1 or (
+            not new and not segment.start < HIGHEST and segment is self.segments[-1]
+        ):
+            return []
+        return self._refresh()
+
+    def _note_first(self, segment: Segment, rows: Rows, step: I64) -> bool:
+        unseen = np.flatnonzero(segment.first[rows] == HIGHEST)
+        repeated = len(unseen) < len(rows)
+        if len(unseen):
+            fresh_rows, first_at = np.unique(rows[unseen], return_index=True)
+            at = unseen[first_at]
+            repeated = repeated or len(fresh_rows) < len(unseen)
+            if (
+                segment.axis is None and repeated
+            ):  # only what came before the first repetition is the first row
+                seen = set(np.flatnonzero(segment.first < HIGHEST).tolist())
+                for index, row in enumerate(rows.tolist()):
+                    if row in seen:
+                        early = at < index
+                        segment.first[fresh_rows[early]] = step[at[early]]
+                        break
+                    seen.add(row)
+                self._freeze(segment)
+            segment.first[fresh_rows] = step[at]
+            segment.speaking += len(fresh_rows)
+            return True
+        if segment.axis is None and repeated:
+            self._freeze(segment)
+            return True
+        return False
+
+    def _freeze(self, segment: Segment) -> None:
+        """The first row is complete: its most frequent step is where the attempt begins for tags that are yet silent."""
+        segment.row = segment.first < HIGHEST
+        steps, counts = np.unique(segment.first[segment.row], return_counts=True)
+        if len(steps):
+            segment.axis = int(steps[np.argmax(counts)])
+
+    def _cuts_of(self, late: Segment) -> I64:
+        """By row, the step from which `late` supersedes what it follows."""
+        cuts = np.minimum(late.first, late.start)
+        if late.axis is None or late.row is None:
+            return cuts
+        high = np.full(len(cuts), LOWEST, np.int64)
+        for early in self.segments:
+            if early is not late and self.follows(late, early):
+                np.maximum(high, early.high[: len(high)], out=high)
+        leaders = late.first == late.axis
+        reach = int(high[leaders].max()) if leaders.any() else LOWEST
+        if reach < late.axis or 2 * int((high[leaders] >= late.axis).sum()) < int(late.row.sum()):
+            return cuts
+        row = np.zeros(len(cuts), np.bool_)
+        row[: len(late.row)] = late.row
+        along = (high >= late.axis) & (high <= reach) & ~(row & (late.first != late.axis))
+        return np.where(along, np.minimum(cuts, late.axis), cuts)
+
+    def _refresh(self) -> list[Cut]:
+        """Recompute what each segment supersedes; what has been lowered, as cuts."""
+        found: list[Cut] = []
+        for index, late in enumerate(self.segments):
+            before, now = late.cuts, self._cuts_of(late)
+            now = np.minimum(now, before)  # what was once superseded stays so
+            late.cuts = now
+            lowered = (now < before)[: self._rows]
+            if not index or not lowered.any():
+                continue
+            spoken = np.zeros(self._rows, np.bool_)
+            for early in self.segments[:index]:
+                if self.follows(late, early):
+                    spoken |= early.first[: self._rows] < HIGHEST
+            limit = self.limit(late)
+            for row in np.flatnonzero(lowered & spoken).tolist():
+                high = HIGHEST if limit is None else int(limit[row])
+                if now[row] < high:
+                    found.append(Cut(row, int(now[row]), high, late))
+        return found
+
+    def limit(self, segment: Segment) -> I64 | None:
+        """By row, the step from which this segment's points are superseded by later ones; None: nowhere."""
+        if segment is self.segments[-1]:
+            return None
+        at = self.segments.index(segment)
+        later = [late for late in self.segments[at + 1 :] if self.follows(late, segment)]
+        if not later:
+            return None
+        out: I64 = later[0].cuts.copy()
+        for late in later[1:]:
+            np.minimum(out, late.cuts, out=out)
+        return out
