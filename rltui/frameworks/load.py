@@ -14,7 +14,7 @@ from typing import Any
 
 from rltui import datafiles
 from rltui.frameworks.check import build
-from rltui.frameworks.match import Matcher, wild_text
+from rltui.frameworks.match import Matcher, is_wild, wild_text
 from rltui.frameworks.model import Conventions, Entry, Framework, Resolved, Variant, Vote
 from rltui.scalars import Problem
 
@@ -98,7 +98,7 @@ class Frameworks:
                     each["title"],
                     tuple(each["any"]),
                     tuple(each["without"]),
-                    {name: _entry(entry) for name, entry in each["names"].items()},
+                    {name: entry_of(entry) for name, entry in each["names"].items()},
                 )
                 for each in raw["variants"]
             )
@@ -111,7 +111,7 @@ class Frameworks:
                 held_out=tuple(raw["held_out"]),
                 held_out_sets=raw["held_out_sets"],
                 own=raw["own"],
-                names={name: _entry(entry) for name, entry in raw["names"].items()},
+                names={name: entry_of(entry) for name, entry in raw["names"].items()},
                 variants=variants,
                 must=tuple(tuple(group) for group in raw["must"]),
                 without=tuple(raw["without"]),
@@ -137,8 +137,13 @@ class Frameworks:
                 return None
             index, part = found.place, wild_text(found.pattern, found.wild)
         entry, ids, contested = values[index]
-        made = _entry(entry)
+        made = entry_of(entry)
         return Resolved(made, names[index], part, False), Vote(made, ids, contested)
+
+    @cached_property
+    def spelled(self) -> tuple[str, ...]:
+        """Every name that some framework writes, wildcards left out."""
+        return tuple(name for name in self._raw["union"] if not is_wild(name))
 
     @cached_property
     def aliases(self) -> Mapping[str, Mapping[str, list[str]]]:
@@ -156,7 +161,8 @@ def _plain(name: str) -> str:
     return name.strip().lower().replace("_", "-").replace(" ", "-")
 
 
-def _entry(raw: str | dict[str, Any]) -> Entry:
+def entry_of(raw: str | dict[str, Any]) -> Entry:
+    """An entry from its plain form."""
     if isinstance(raw, str):
         return Entry(raw)
     return Entry(

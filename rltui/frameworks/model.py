@@ -88,6 +88,14 @@ class Framework:
                 return self._underlying(key[len(prefix) :])
         return None
 
+    def owns(self, pattern: str) -> bool:
+        """Whether a name is of its own file (or its variant's), not of one that it extends."""
+        return pattern in self._own or bool(self.variant and pattern in self.variant.names)
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        return frozenset(list(self.names)[: self.own])
+
     def bare(self, key: str) -> str:
         """The key without the logger's prefix."""
         for prefix in self.prefixes:

@@ -1,25 +1,170 @@
-"""What `rltui explain` says of a key."""
+"""What a key means, asked by any framework's name for it, and what was meant where nobody writes it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
-from rltui.names.catalogue import catalogue
+from rltui.frameworks.match import is_wild
+from rltui.frameworks.model import Framework
+from rltui.glossary.model import Metric
+from rltui.names.catalogue import Catalogue, catalogue
+from rltui.names.name import Name
+from rltui.names.resolve import Names
 
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One meaning of a key."""
+    """One meaning of a key.
+
+    `framework` is the label of the only framework that means this by it, None where several do (`frameworks`
+    has them all) or where the key is a canonical id. `unit` is that of the value as written.
+    """
 
     key: str
+    metric: Metric
+    framework: str | None = None
+    frameworks: tuple[str, ...] = ()
+    pattern: str = ""  # the name as the framework's file has it
+    pane: str = ""
+    unit: str = ""
+    part: str = ""
+    held_out: bool = False
+    older: bool = False  # only older releases write it
+    caveat: str = ""
+    scale: float = 1.0
+    offset: float = 0.0
+
+    @property
+    def canonical(self) -> str:
+        """The canonical id."""
+        return self.metric.id
+
+    @property
+    def title(self) -> str:
+        """The title of the metric."""
+        return self.metric.title
+
+    @property
+    def aliases(self) -> dict[str, list[str]]:
+        """Framework label -> the names that it writes for this metric."""
+        return dict(catalogue().frameworks.aliases.get(self.canonical, {}))
+
+    def as_json(self, rules: Iterable[Any] = ()) -> dict[str, Any]:
+        """The fields that `explain --json` promises; `rules` are of the layer above."""
+        metric = self.metric
+        return {
+            "key": self.key,
+            "framework": self.framework,
+            "canonical": metric.id,
+            "title": metric.title,
+            "pane": self.pane or metric.pane,
+            "unit": self.unit or metric.unit,
+            "direction": metric.direction,
+            "meaning": metric.meaning,
+            "healthy": metric.healthy,
+            "watch_for": metric.watch_for,
+            "rules": list(rules),
+            "check_next": list(metric.check_next),
+            "aliases": self.aliases,
+            "sources": list(metric.sources),
+            "caveat": self.caveat,
+            "held_out": self.held_out,
+            "frameworks": list(self.frameworks),
+        }
 
 
-def explain(key: str, framework: str | None = None) -> list[Explanation]:
-    """Meanings of a key."""
-    catalogue()
-    return []
+def explain(key: str, framework: str | None = None, shipped: Catalogue | None = None) -> list[Explanation]:
+    """All that `key` may mean, what most frameworks mean first; empty where nobody writes such a name.
+
+    `key` is a name as any framework writes it, or a canonical id. `framework` (id or label) decides between
+    frameworks; its word alone counts then.
+    """
+    known = shipped or catalogue()
+    metric = known.metrics.get(key)
+    if framework is not None:
+        chosen = known.frameworks.get(framework)
+        told = _of(key, chosen, Names(framework, shipped=known)) if chosen is not None else None
+        if told is not None:
+            return [replace(told, framework=chosen.label if chosen else None)]
+        return [Explanation(key, metric)] if metric is not None else []
+    if metric is not None:
+        return [Explanation(key, metric)]
+    found = [
+        told
+        for each in known.frameworks
+        if (told := _of(key, each, _names(each.label, known), own=True)) is not None
+    ]
+    sharp = [told for told in found if not is_wild(told.pattern)] or [
+        told for told in found if told.canonical not in known.conventions.kinds
+    ]
+    return _joined(sharp or found)
 
 
-def nearest(key: str) -> list[str]:
-    """Names like it."""
-    return []
+@cache
+def _names(label: str, shipped: Catalogue) -> Names:
+    return Names(label, shipped=shipped)
+
+
+def _of(key: str, framework: Framework | None, names: Names, *, own: bool = False) -> Explanation | None:
+    """What one framework means by the key; with `own`, only by names of its own file."""
+    found = framework.find(key) if framework is not None else None
+    if framework is None or found is None or (own and not framework.owns(found.pattern)):
+        return None
+    name: Name = names.name(key)
+    if name.metric is None or name.guessed:
+        return None
+    return Explanation(
+        key=key,
+        metric=name.metric,
+        frameworks=(framework.label,),
+        pattern=found.pattern,
+        pane=name.pane,
+        unit=name.unit,
+        part=name.part,
+        held_out=name.held_out,
+        older=found.entry.older,
+        caveat=name.caveat,
+        scale=name.scale,
+        offset=name.offset,
+    )
+
+
+def _joined(found: Sequence[Explanation]) -> list[Explanation]:
+    """Frameworks that mean the same told as one, the meaning of the most first."""
+    meanings: dict[tuple[object, ...], list[Explanation]] = {}
+    for each in found:
+        meaning = (each.canonical, each.unit, each.scale, each.offset, each.held_out)
+        meanings.setdefault(meaning, []).append(each)
+    joined = []
+    for group in meanings.values():
+        labels = tuple(label for each in group for label in each.frameworks)
+        whose = "{0}: {1}" if len(labels) > 1 else "{1}"
+        caveats = [whose.format(each.frameworks[0], each.caveat) for each in group if each.caveat]
+        joined.append(
+            replace(
+                group[0],
+                framework=labels[0] if len(labels) == 1 else None,
+                frameworks=labels,
+                caveat=" ".join(caveats),
+                older=all(each.older for each in group),
+            )
+        )
+    return sorted(joined, key=lambda each: -len(each.frameworks))
+
+
+def nearest(key: str, count: int = 5) -> list[str]:
+    """Names and canonical ids that look like `key`, the likeliest first."""
+    known = catalogue()
+    words: dict[str, str] = {}
+    for word in (*known.metrics, *known.frameworks.spelled):
+        words.setdefault(word.lower(), word)
+    asked = key.lower()
+    near = difflib.get_close_matches(asked, words, count, 0.6)
+    last = asked.rsplit("/", 1)[-1].rsplit(".", 1)[-1]
+    if len(near) < count and len(last) > 3:
+        near += [word for word in words if last in word and word not in near]
+    return [words[word] for word in near[:count]]

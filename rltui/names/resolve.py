@@ -10,6 +10,7 @@ from rltui.names.catalogue import Catalogue, catalogue
 from rltui.names.name import Name
 from rltui.names.own import Own
 from rltui.names.place import humanise, place
+from rltui.scalars import Problem
 
 _STATISTICS: dict[str, Statistic] = {"mean": "mean", "min": "min", "max": "max", "std": "std"}
 
@@ -37,7 +38,7 @@ class Names:
         return self._framework
 
     @property
-    def problems(self) -> tuple[object, ...]:
+    def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the names in the user's configuration."""
         return self._own.problems
 
@@ -102,7 +103,7 @@ class Names:
         pane = metric.pane
         if held_out and pane not in _OF_THE_MACHINE:
             pane = "validation"
-        pane = self._own.panes.get(tag) or pane
+        pane = self._own.pane_of(tag, canonical) or pane
         unit, scale, comparable = self._units(entry, metric)
         title = metric.title
         if canonical in self._conventions.kinds:
@@ -111,7 +112,7 @@ class Names:
             title = f"{title} · {part}"
         return Name(
             tag,
-            self._own.titles.get(tag) or title,
+            title,
             pane,
             self.pane_title(pane),
             canonical,
@@ -128,7 +129,7 @@ class Names:
             scale,
             entry.offset,
             comparable,
-            self._own.range_of(tag, canonical),
+            self._own.range_of(tag, canonical, part),
         )
 
     def _statistic(self, entry: Entry, tag: str) -> Statistic:
@@ -163,10 +164,12 @@ class Names:
                 pane, title = self._pane_of(framework.sections[section]) or (pane, title)
         if held_out:
             pane, title = "validation", ""
-        pane = self._own.panes.get(tag) or pane
+        own = self._own.pane_of(tag, None)
+        if own is not None:
+            pane, title = own, ""
         return Name(
             tag,
-            self._own.titles.get(tag) or at.title,
+            at.title,
             pane,
             title or self.pane_title(pane),
             group=at.group,

@@ -1,0 +1,25 @@
+"""The user's own knowledge and wishes: `load_config(logdirs)`.
+
+Two kinds of facts are kept apart. What a metric is called, where it goes and how it is scaled (display)
+may also stand in `rltui.toml` beside the logs. What runs or sends something, and what a user likes, counts
+only from the user's own file. The nearer file wins where both say something. Whatever is wrong is told and
+left out.
+"""
+
+from __future__ import annotations
+
+from rltui.config.files import beside, load_config, own_path, read_file
+from rltui.config.model import Config, Environment, OwnPane, Threshold
+from rltui.config.schema import json_schema
+
+__all__ = [
+    "Config",
+    "Environment",
+    "OwnPane",
+    "Threshold",
+    "beside",
+    "json_schema",
+    "load_config",
+    "own_path",
+    "read_file",
+]
