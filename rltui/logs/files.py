@@ -37,7 +37,7 @@ class Calls:
     One object per worker. Written by the worker alone, read by its supervisor, who may set `given_up`.
     """
 
-    __slots__ = ("_clock", "given_up", "opened", "path", "read", "since", "subject")
+    __slots__ = ("_clock", "failed", "given_up", "opened", "path", "read", "since", "subject")
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -45,6 +45,7 @@ class Calls:
         self.since = 0.0
         self.subject: object = None  # what the call is for: a tracked log or a search
         self.given_up = False
+        self.failed: list[str] = []  # paths whose calls came back too late
         self.opened = 0
         self.read = 0
 
@@ -67,12 +68,12 @@ class LocalFile:
     lets `open` return at once, and the descriptor is checked before the first read.
     """
 
-    __slots__ = ("_calls", "_descriptor", "_place", "_reached", "_shown", "status")
+    __slots__ = ("_descriptor", "_place", "_reached", "_shown", "calls", "status")
 
     def __init__(self, place: str, shown: str, calls: Calls | None = None) -> None:
         self._place = place
         self._shown = shown
-        self._calls = calls or Calls()
+        self.calls = calls or Calls()
         self._descriptor = -1
         self._reached = 0
         self.status: os.stat_result | None = None  # of the opened file
@@ -83,8 +84,8 @@ class LocalFile:
         return self._shown
 
     def __enter__(self) -> LocalFile:
-        self._calls.run(self._place, self._open)
-        self._calls.opened += 1
+        self.calls.run(self._place, self._open)
+        self.calls.opened += 1
         return self
 
     def __exit__(
@@ -112,7 +113,7 @@ class LocalFile:
         if self._descriptor < 0:
             with self:
                 return self.size()
-        self.status = self._calls.run(self._place, os.fstat, self._descriptor)
+        self.status = self.calls.run(self._place, os.fstat, self._descriptor)
         return max(self.status.st_size, self._reached)
 
     def read_at(self, offset: int, length: int) -> bytes:
@@ -122,13 +123,13 @@ class LocalFile:
                 return self.read_at(offset, length)
         pieces: list[bytes] = []
         while length > 0:
-            piece = self._calls.run(self._place, os.pread, self._descriptor, min(length, PIECE), offset)
+            piece = self.calls.run(self._place, os.pread, self._descriptor, min(length, PIECE), offset)
             if not piece:
                 break
             offset += len(piece)
             length -= len(piece)
             pieces.append(piece)
-            self._calls.read += len(piece)
+            self.calls.read += len(piece)
             self._reached = max(self._reached, offset)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 

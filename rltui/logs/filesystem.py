@@ -67,7 +67,7 @@ def of_magic(magic: int) -> FileSystem:
 
 
 def kind_of(path: str | os.PathLike[str]) -> FileSystem:
-    """The file system of `path`, or of its nearest folder that exists. May block on a dead mount; never raises."""
+    """The file system of `path`, or of its nearest folder that exists. Never raises; may block."""
     if not sys.platform.startswith("linux"):
         return _remote(f"unknown ({sys.platform})")
     try:

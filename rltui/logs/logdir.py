@@ -62,16 +62,18 @@ class _Folder:
 
 
 def roots_of(
-    logdirs: Sequence[str | os.PathLike[str]], could_be_log: Callable[[str], bool]
+    logdirs: Sequence[str | os.PathLike[str]],
+    could_be_log: Callable[[str], bool],
+    is_folder: Callable[[str], bool] = os.path.isdir,
 ) -> tuple[Root, ...]:
-    """The LOGDIRs as given, each with what keeps its runs apart from those of the others."""
+    """The LOGDIRs as given, each with what keeps its runs apart from those of the others.
+
+    One that does not exist yet is taken for a folder, unless its name says that it will be a log.
+    """
     places: list[tuple[str, str, str | None]] = []
     for given in dict.fromkeys(os.fspath(logdir) for logdir in logdirs):
         place = Path(given).expanduser().absolute()
-        try:
-            single = not stat.S_ISDIR(place.stat().st_mode)
-        except OSError:
-            single = bool(place.suffix) and could_be_log(place.name)
+        single = not is_folder(str(place)) and could_be_log(place.name) and bool(place.suffix)
         absolute = os.path.normpath(place.parent if single else place)
         places.append((given, absolute, place.name if single else None))
     prefixes = _prefixes([place for _, place, _ in places])
@@ -107,7 +109,7 @@ class Search:
         self._wall = wall
         self._known: dict[str, _Folder] = {}
         self._troubled: dict[str, Problem] = {}
-        self.skipped: set[str] = set()  # folders whose listing never came back
+        self.skipped: set[str] = set()  # folders whose listing has not come back
         self.pruned = 0
         self.waiting: tuple[str, ...] = ()
 
@@ -119,8 +121,9 @@ class Search:
     def walk(self, calls: Calls, *, fresh: bool = False) -> Iterator[Item]:
         """One walk: the logs in folders that changed (in all, if `fresh`), troubles once.
 
-        None is a chance to stop for a while; a trouble that is over comes again as `healed`. Folders are visited once whatever links lead to them; what
-        only a link leads to comes last, so that a log is known by its own place. Raises GivenUpError only.
+        None is a chance to stop for a while; a trouble that is over comes again as `healed`. Folders
+        are visited once whatever links lead to them; what only a link leads to comes last, so that a
+        log is known by its own place. Raises GivenUpError only.
         """
         seen: set[tuple[int, int]] = set()
         reals: set[str] = set()
@@ -130,8 +133,10 @@ class Search:
         alive: set[str] = set()
         stack: list[_Folder] = []
         for root in reversed(self.roots):
-            shown = root.prefix.rstrip("/")
-            stack.append(_Folder(root.place, shown, root, os.path.realpath(root.place), 0))
+            if root.place in self.skipped:
+                continue
+            real = calls.run(root.place, os.path.realpath, root.place)
+            stack.append(_Folder(root.place, root.prefix.rstrip("/"), root, real, 0))
         while stack or links:
             if stack:
                 folder = stack.pop()
@@ -149,7 +154,6 @@ class Search:
             try:
                 status = calls.run(folder.place, os.stat, folder.place)
             except GivenUpError:
-                self.skipped.add(folder.place)
                 raise
             except OSError as error:
                 if folder.depth == 0 and error.errno in (errno.ENOENT, errno.ENOTDIR):
@@ -194,7 +198,6 @@ class Search:
         try:
             entries = calls.run(folder.place, os.scandir, folder.place)
         except GivenUpError:
-            self.skipped.add(folder.place)
             raise
         except OSError as error:
             yield from self._trouble(folder.place, folder.shown, error)
@@ -204,7 +207,6 @@ class Search:
                 try:
                     batch = calls.run(folder.place, _take, entries, BREATH)
                 except GivenUpError:
-                    self.skipped.add(folder.place)
                     raise
                 except OSError as error:
                     yield from self._trouble(folder.place, folder.shown, error)

@@ -65,6 +65,15 @@ def rotated_from(name: str) -> str | None:
     return match[1] if match else None
 
 
+def file_order(name: str) -> tuple[str, int, int]:
+    """Sorts the logs of one folder as they were written: rotated ones first, the oldest of them first."""
+    base = rotated_from(name)
+    if base is None:
+        return (name, 1, 0)
+    turn = re.sub(r"\D", "", name[len(base) :].removesuffix(".gz")) or "0"
+    return (base, 0, -int(turn) if len(turn) < 8 else int(turn))
+
+
 def run_name(folder: str, name: str) -> RunName:
     """The run of the log `name` in `folder` (relative to LOGDIR with `/`, empty for LOGDIR itself)."""
     rank = _rank(folder, name)
@@ -74,7 +83,8 @@ def run_name(folder: str, name: str) -> RunName:
         if in_name and int(in_name[1]) > 0:
             return RunName(_join(folder, f"rank{int(in_name[1])}"), rank, plain=False)
         return RunName(clean(folder) or ".", rank, plain=True)
-    stem = stem_of(name)
+    base = rotated_from(name)
+    stem = stem_of(base if base and _ENDING.search(base) else name)
     if stem.lower() in PLAIN_STEMS:
         return RunName(clean(folder) or ".", rank, plain=True)
     return RunName(_join(folder, stem), rank, plain=False)

@@ -1,0 +1,361 @@
+"""Following: looks at the logs, decides what to read next, and says what changed. No threads, no waiting.
+
+Every look is one bounded round: search for new logs, look at those that are due, show the newest of those
+that are new, read on in the history of the rest.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rltui.logs.agenda import Agenda
+from rltui.logs.backlog import Backlog
+from rltui.logs.base import BLOCK
+from rltui.logs.delivery import Delivery, FollowStatus, Kind, Source
+from rltui.logs.family import Family
+from rltui.logs.files import Calls, GivenUpError
+from rltui.logs.filesystem import FileSystem
+from rltui.logs.gauge import Gauge
+from rltui.logs.kin import above
+from rltui.logs.kinds import AllFormats, Kinds
+from rltui.logs.logdir import Found
+from rltui.logs.pace import Pace
+from rltui.logs.runname import is_events, rotated_from
+from rltui.logs.seeker import Seeker
+from rltui.logs.tracked import Tracked
+from rltui.logs.whole import read_all
+from rltui.scalars import EMPTY, Batch, Problem
+from rltui.text import clean
+
+__all__ = ["Follower", "read_all"]
+
+SLICE = 0.05  # seconds of reading between two chances for the consumer
+PREVIEW = 256 << 10  # bytes at the end of a large log that are shown first
+LARGE = BLOCK  # bytes of history from which a preview is worth it
+GIVE_UP = 5.0  # seconds after which a file call counts as one that never returns
+_EAGER = 64  # logs found before opening them begins although the search is not over
+
+Over = Callable[[], bool]
+
+
+class Follower:
+    """All logs below the LOGDIRs, followed. To be driven by one thread at a time.
+
+    poll: seconds between looks at a log that grows; half of it on local disks where that is cheap.
+    run_glob: only runs with such names. all_sources: deliver the points of twins too.
+    clock, wall: monotonic and wall time; kinds: the formats; system: what is known of the file system.
+    """
+
+    def __init__(
+        self,
+        logdirs: Sequence[str | Path],
+        *,
+        poll: float = 1.0,
+        run_glob: str | None = None,
+        all_sources: bool = False,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+        kinds: Kinds | None = None,
+        system: FileSystem | None = None,
+    ) -> None:
+        self.logdirs = tuple(os.fspath(logdir) for logdir in logdirs)
+        self._glob = run_glob
+        self._all_sources = all_sources
+        self._clock = clock
+        self._wall = wall
+        self._kinds = kinds or AllFormats()
+        self._calls = Calls()
+        self.pace = Pace(poll, system or FileSystem("", remote=False, events=False, hold=True))
+        self.seeker = Seeker(self.logdirs, self._kinds, self.pace, system=system, wall=wall)
+        self.gauge = Gauge()
+        self.tracks: dict[str, Tracked] = {}
+        self._absorbed: set[str] = set()
+        self._family = Family()
+        self._agenda = Agenda(self.pace)
+        self._backlog = Backlog()
+        self._met: list[Tracked] = []  # found, not opened yet; the last comes first
+        self._ready: list[Tracked] = []  # opened, not shown yet; the last comes first
+        self._stuck: deque[tuple[str, object]] = deque()
+        self._freed: deque[tuple[str, object]] = deque()
+
+    # -- what the owner asks
+
+    def look(self, now: float | None = None) -> Iterator[Delivery]:
+        """One round. Yields after at most about SLICE of work; to be consumed to its end."""
+        calls = self._calls
+        began = time.perf_counter()
+        for delivery in self._round(self._clock() if now is None else now, calls, began):
+            self.gauge.note(delivery.batch.problems)
+            yield delivery
+        if calls.given_up:
+            self._returned(calls)
+        else:
+            self.gauge.looked(time.perf_counter() - began)
+
+    @property
+    def caught_up(self) -> bool:
+        """Whether everything that was there has been read."""
+        return not (self.seeker.first or self._met or self._ready or self._backlog)
+
+    def next_due(self, now: float | None = None) -> float:
+        """Seconds until the next look is worth it; 0 when there is work now."""
+        if self.seeker.busy or self._stuck or self._freed or not self.caught_up:
+            return 0.0
+        at = self._clock() if now is None else now
+        return max(0.0, min(self.seeker.next_due(), self._agenda.next_due()) - at)
+
+    def focus(self, run: str | None) -> None:
+        """Read the history of this run first."""
+        self._backlog.focus(run)
+
+    def ring(self) -> None:
+        """Something was made, moved or deleted: search now. From any thread."""
+        self.seeker.ring()
+
+    def progress(self) -> tuple[int, int]:
+        """Bytes settled and bytes known, of all logs that are read. From any thread."""
+        read = [track for track in list(self.tracks.values()) if self._reads(track) and not track.gone]
+        return sum(track.offset for track in read), sum(track.size for track in read)
+
+    def status(self) -> FollowStatus:
+        """How the following goes. From any thread."""
+        return self.gauge.status(
+            list(self.tracks.values()),
+            seeker=self.seeker,
+            agenda=self._agenda,
+            calls=self._calls,
+            caught_up=self.caught_up,
+            progress=self.progress(),
+        )
+
+    # -- what a supervisor asks
+
+    def busy_with(self) -> tuple[str, float] | None:
+        """The path that a file call is about, and since when (`time.monotonic`); None between calls."""
+        calls = self._calls
+        path, since = calls.path, calls.since
+        return None if path is None else (path, since)
+
+    def give_up(self, path: str) -> None:
+        """The call on `path` will not return: another thread may `look` on without that file or folder."""
+        calls = self._calls
+        if calls.path != path:
+            return
+        subject = calls.subject
+        if isinstance(subject, Tracked):
+            subject.stuck = True
+        self.seeker.give_up(None if isinstance(subject, Tracked) else path)
+        self._stuck.append((path, subject))
+        self.gauge.retired(calls)
+        self._calls = Calls()
+        calls.given_up = True
+
+    def _returned(self, calls: Calls) -> None:
+        """A call that was given up came back after all, in the thread that nobody waits for."""
+        subject = calls.subject
+        if isinstance(subject, Tracked):
+            subject.stuck = False
+            self._freed.append((subject.found.place, subject))
+        else:
+            for path in calls.failed:
+                self.seeker.dead.discard(path)
+                self._freed.append((path, None))
+
+    def _report_stuck(self, at: float) -> Iterator[Delivery]:
+        for queue, healed in ((self._stuck, False), (self._freed, True)):
+            while queue:
+                path, subject = queue.popleft()
+                log = subject if isinstance(subject, Tracked) else None
+                source = log.source() if log else Source(run="", path=clean(path), format="")
+                late = f"the file system has not answered for {GIVE_UP:.0f} s; the rest goes on without it"
+                said = "answers again" if healed else late
+                problem = Problem("error", "not-answering", source.path, said, healed=healed)
+                yield Delivery(source, Batch(problems=(problem,)), "state")
+                if healed and log is not None:
+                    if log.opened:
+                        self._agenda.put(log, at, soon=True)
+                    else:
+                        self._met.append(log)
+
+    # -- the round
+
+    def _round(self, at: float, calls: Calls, began: float) -> Iterator[Delivery]:
+        def over() -> bool:
+            return calls.given_up or time.perf_counter() - began > SLICE
+
+        yield from self._report_stuck(at)
+        steps = (self._seek, self._look_at_due, self._open_met, self._show_ready, self._read_history)
+        for step in steps:
+            try:
+                yield from step(at, calls, over)
+            except GivenUpError as error:
+                calls.failed.append(str(error.filename))
+            if calls.given_up:
+                return
+
+    def _seek(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
+        calls.subject = None
+        for item in self.seeker.seek(at, calls, over):
+            if isinstance(item, Problem):
+                yield Delivery(Source(run="", path=item.path, format=""), Batch(problems=(item,)), "state")
+            else:
+                yield from self._meet(item, at, calls)
+                calls.subject = None
+
+    def _meet(self, found: Found, at: float, calls: Calls) -> Iterator[Delivery]:
+        known = self.tracks.get(found.place)
+        if known is not None:
+            if known.gone and not known.stuck:
+                self._agenda.put(known, at, soon=True)
+            return
+        if found.place in self._absorbed or not self._wanted(found):
+            return
+        base = rotated_from(found.name)
+        original = self.tracks.get(found.place[: -len(found.name)] + base) if base else None
+        if original is not None and original.log is not None and not original.stuck:
+            # A tracked log may just have been rotated into this file: let it read its rest there first.
+            yield from self._visit(original, at, calls, lambda: False)
+            if found.place in self._absorbed:
+                return
+        track = Tracked(found, self._kinds)
+        track.changed = at
+        calls.subject = track
+        try:
+            status = calls.run(found.place, os.stat, found.place)
+            track.modified, track.size = status.st_mtime, status.st_size
+        except GivenUpError:
+            raise
+        except OSError:  # its visit tells what is wrong
+            pass
+        self.tracks[found.place] = track
+        self._family.add(track)
+        self._met.append(track)
+
+    def _wanted(self, found: Found) -> bool:
+        if self._glob is None or fnmatch.fnmatchcase(found.run, self._glob):
+            return True
+        # A sub-run of add_scalars or add_hparams goes by the name of the run above it.
+        return is_events(found.name) and any(
+            fnmatch.fnmatchcase(upper or ".", self._glob) for upper in above(found.folder)
+        )
+
+    def _look_at_due(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
+        started, unchanged = time.perf_counter(), 0
+        self._agenda.recount(self.tracks.values(), at)
+        while (track := self._agenda.take(at)) is not None:
+            said = False
+            for delivery in self._visit(track, at, calls, over if self._reads(track) else None):
+                said = True
+                yield delivery
+            if calls.given_up:
+                return
+            self._agenda.put(track, at)
+            unchanged += not said
+            if over():
+                break
+        if unchanged:
+            self.pace.measured((time.perf_counter() - started) / unchanged)
+
+    def _open_met(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
+        """Find out what the new files are before the first of them is shown: twins must know each other."""
+        if not self._met or (self.seeker.busy and len(self._met) < _EAGER):
+            return
+        self._met.sort(key=_recency)
+        while self._met and not over():
+            track = self._met.pop()
+            yield from self._visit(track, at, calls, None)
+            self._ready.append(track)
+        self._ready.sort(key=_recency)
+
+    def _show_ready(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
+        """Settle where the new logs belong, and show the ends of the large ones."""
+        if self._met and len(self._ready) < _EAGER:
+            return
+        while self._ready and not over():
+            track = self._ready.pop()
+            self._agenda.put(track, at)
+            yield from self._settle(track, calls)
+            if self._reads(track) and track.log is not None and not track.caught_up:
+                self._backlog.add(track)
+                if track.backlog > LARGE and not track.previewed:
+                    yield from self._preview(track, calls)
+
+    def _read_history(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
+        if self._ready or self._met:
+            return
+        while (track := self._backlog.take()) is not None:
+            if not track.readable or not self._reads(track):
+                continue
+            yield from self._visit(track, at, calls, over, history=True)
+            if calls.given_up:
+                return
+            if track.caught_up or not track.readable:
+                self._agenda.put(track, at)
+            else:
+                self._backlog.put_back(track)
+            if over():
+                return
+
+    # -- one log
+
+    def _visit(
+        self, track: Tracked, at: float, calls: Calls, until: Over | None, history: bool = False
+    ) -> Iterator[Delivery]:
+        """Look at one log; yields what it says. Raises GivenUpError."""
+        was_caught_up = track.caught_up
+        limit = 1 << 62 if history else LARGE
+        pieces = track.visit(calls, at, trust=self.pace.system.hold, until=until, limit=limit)
+        self._absorbed.update(track.absorbed)
+        for kind, batch in pieces:
+            yield self._delivery(track, kind, batch)
+            if kind == "points" and len(batch) and was_caught_up and track.modified:
+                self.gauge.lagged(self._wall() - track.modified)
+            if kind == "gone":
+                self._release(track)
+        if calls.given_up or until is None:
+            return
+        if pieces and track.also_of is None and (track.sample is None or not track.sample.complete):
+            yield from self._settle(track, calls)
+        if not history and not track.caught_up and track.log is not None and self._reads(track):
+            self._backlog.add(track)
+            if not track.previewed and track.backlog > LARGE:
+                yield from self._preview(track, calls)
+
+    def _preview(self, track: Tracked, calls: Calls) -> Iterator[Delivery]:
+        for kind, batch in track.newest(calls, PREVIEW):
+            yield self._delivery(track, kind, batch)
+
+    def _settle(self, track: Tracked, calls: Calls) -> Iterator[Delivery]:
+        """Find out which run the log belongs to, and whether it is a twin; withdraw what was said wrongly."""
+        for other, before in self._family.settle(track, calls):
+            if other.published:
+                yield Delivery(replace(other.source(), run=before), EMPTY, "rewritten")
+                other.published = False
+                other.forget()
+                if self._reads(other):
+                    self._met.append(other)
+            yield self._delivery(other, "state", EMPTY)
+
+    def _release(self, main: Tracked) -> None:
+        """A main log vanished: its twins are read in its place."""
+        for twin in self._family.orphaned(main):
+            twin.forget()
+            self._met.append(twin)
+
+    def _reads(self, track: Tracked) -> bool:
+        return self._all_sources or track.also_of is None
+
+    def _delivery(self, track: Tracked, kind: Kind, batch: Batch) -> Delivery:
+        if len(batch):
+            track.published = True
+        return Delivery(track.source(), track.renamed(batch), kind)
+
+
+def _recency(track: Tracked) -> float:
+    return track.modified

@@ -1,0 +1,100 @@
+"""What the following measures of itself: lags, looks, reads, and the troubles that stand."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from statistics import median
+from typing import TYPE_CHECKING
+
+from rltui.logs.delivery import FollowStatus
+from rltui.logs.files import Calls
+from rltui.logs.pace import HOT_SECONDS
+from rltui.logs.tracked import Tracked
+from rltui.scalars import Problem
+
+if TYPE_CHECKING:
+    from rltui.logs.agenda import Agenda
+    from rltui.logs.seeker import Seeker
+
+_KEPT = 1000  # troubles kept
+
+
+class Gauge:
+    """Counters of one follower."""
+
+    def __init__(self) -> None:
+        self.bell = "off"
+        self._lags: deque[float] = deque(maxlen=64)
+        self._looks: deque[float] = deque(maxlen=256)
+        self._problems: dict[tuple[str, str, int | None], Problem] = {}
+        self._opened = 0
+        self._read = 0
+
+    def lagged(self, seconds: float) -> None:
+        """So long after a file was written its new points were read."""
+        self._lags.append(max(0.0, seconds))
+
+    def looked(self, seconds: float) -> None:
+        """A look took so long."""
+        self._looks.append(seconds)
+
+    def retired(self, calls: Calls) -> None:
+        """Keep the counts of a worker that was given up."""
+        self._opened += calls.opened
+        self._read += calls.read
+
+    def note(self, problems: Iterable[Problem]) -> None:
+        """Troubles told, or withdrawn."""
+        for problem in problems:
+            if problem.healed:
+                self._problems.pop(problem.key, None)
+            elif len(self._problems) < _KEPT:
+                self._problems[problem.key] = problem
+
+    def status(
+        self,
+        tracks: Sequence[Tracked],
+        *,
+        seeker: Seeker,
+        agenda: Agenda,
+        calls: Calls,
+        caught_up: bool,
+        progress: tuple[int, int],
+    ) -> FollowStatus:
+        """All of it as one picture."""
+        pace, search = agenda.pace, seeker.search
+        system = pace.system
+        poll = pace.hot(agenda.hot)
+        how = "open and read at every look" if not system.hold else "attributes of paths"
+        bell = {"on": "; a bell for new files", "off": ""}.get(self.bell, f"; no bell: {self.bell}")
+        lags, looks = list(self._lags), list(self._looks)
+        newest = max((track.changed for track in tracks), default=0.0)
+        return FollowStatus(
+            file_systems=tuple(
+                (root.given, kind.name) for root, kind in zip(seeker.roots, seeker.systems, strict=False)
+            ),
+            noticing=f"poll every {poll:.3g} s ({system.name}, {how}){bell}",
+            bell=self.bell,
+            poll=poll,
+            rescan=pace.scan(),
+            files=len(tracks),
+            hot=sum(newest - track.changed <= HOT_SECONDS for track in tracks),
+            twins=sum(track.also_of is not None for track in tracks),
+            gone=sum(track.gone for track in tracks),
+            folders=search.folders if search else 0,
+            pruned=search.pruned if search else 0,
+            waiting=search.waiting if search else (),
+            lag=median(lags) if lags else None,
+            lag_worst=max(lags) if lags else None,
+            look=looks[-1] if looks else 0.0,
+            look_worst=max(looks, default=0.0),
+            scan=pace.scan_cost,
+            opened=self._opened + calls.opened,
+            bytes_read=self._read + calls.read,
+            bytes_settled=progress[0],
+            bytes_known=progress[1],
+            descriptors=0,
+            caught_up=caught_up,
+            problems=tuple(self._problems.values()),
+        )

@@ -1,0 +1,48 @@
+"""What the follower must know of formats: which names to open, and which format a head belongs to."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from rltui.logs.base import Format, Log
+from rltui.logs.runname import rotated_from
+
+
+class Kinds(Protocol):
+    """The formats as one object; tests bring their own."""
+
+    def recognise(self, name: str, head: bytes) -> Format | None:
+        """The format of a file with this base name and these first bytes."""
+        ...
+
+    def could_be_log(self, name: str) -> bool:
+        """Whether a file of this base name is worth opening. No I/O."""
+        ...
+
+
+def open_log(known: Format, path: str, *, verify: bool = False) -> Log:
+    """A log of a format; `verify` proves every checksum where the format has any."""
+    if verify and known.name == "tfevents":
+        from rltui.logs.tfevents.log import EventLog
+
+        return EventLog(path, verify=True)
+    return known.open(path)
+
+
+class AllFormats:
+    """Every format that rltui reads, rotated logs (``metrics.jsonl.1``) under the name they had."""
+
+    def recognise(self, name: str, head: bytes) -> Format | None:
+        """The format of a file with this base name and these first bytes."""
+        from rltui.logs import formats
+
+        return formats.recognise(rotated_from(name) or name, head)
+
+    def could_be_log(self, name: str) -> bool:
+        """Whether a file of this base name is worth opening."""
+        from rltui.logs import formats
+
+        if formats.could_be_log(name):
+            return True
+        base = rotated_from(name)
+        return base is not None and formats.could_be_log(base)

@@ -1,0 +1,299 @@
+"""One log being followed: its file, its reader, and what became of both since the last look."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from dataclasses import replace
+
+from rltui.logs import rotation
+from rltui.logs.base import BLOCK, HEAD, Format, Log
+from rltui.logs.delivery import Kind, Source
+from rltui.logs.files import Calls, GivenUpError, LocalFile, identity
+from rltui.logs.kinds import Kinds, open_log
+from rltui.logs.likeness import Likeness
+from rltui.logs.logdir import Found
+from rltui.logs.trouble import Trouble
+from rltui.logs.twins import Sample
+from rltui.scalars import EMPTY, Batch, Problem, concat
+from rltui.text import quote
+
+Piece = tuple[Kind, Batch]
+
+_QUIET_ENDINGS = (".json", ".txt", ".log", ".out", ".err")  # many of these are no metrics logs
+_CUT = "the file was replaced or cut and begins anew; what it said before is kept as superseded"
+
+
+class Tracked:
+    """State of one log between looks. Touched by one worker at a time; holds no descriptor."""
+
+    def __init__(self, found: Found, kinds: Kinds, *, verify: bool = False) -> None:
+        self.found = found
+        self._kinds = kinds
+        self._verify = verify
+        self.run = found.run
+        self.also_of: str | None = None
+        self.tag_map: Callable[[str], str] | None = None  # renames the tags of a folded sub-run
+        self.format: Format | None = None
+        self.log: Log | None = None
+        self.size = 0
+        self.modified = 0.0
+        self.changed = 0.0  # monotonic time of the last change seen
+        self.due = 0.0
+        self.gone = False
+        self.stuck = False  # its call has not come back
+        self.opened = False  # visited at least once
+        self.caught_up = False  # everything that was there has been read
+        self.previewed = False
+        self.published = False  # points or a preview of it were delivered
+        self.queued = False  # waits in the backlog
+        self.restless = False  # must be opened at the next look even if its attributes did not change
+        self.sample: Sample | None = None  # what its beginning says, for finding twins
+        self.asked = -1  # the size at which the sample was taken
+        self.absorbed: list[str] = []  # rotated copies that were read as part of this log
+        self.trouble = Trouble(found.path)
+        self._unknown: Problem | None = None
+        self._pending: Kind | None = None
+        self._stamp: tuple[int, ...] = ()
+        self._likeness = Likeness()
+
+    @property
+    def offset(self) -> int:
+        """Bytes settled."""
+        return self.log.offset if self.log is not None else 0
+
+    @property
+    def backlog(self) -> int:
+        """Bytes known but not settled."""
+        return max(0, self.size - self.offset)
+
+    @property
+    def readable(self) -> bool:
+        """Whether reading on may bring something now."""
+        return self.log is not None and not (self.stuck or self.gone or self.trouble.count)
+
+    def source(self) -> Source:
+        """The log as consumers see it now."""
+        return Source(
+            run=self.run,
+            path=self.found.path,
+            format=self.format.name if self.format else "",
+            size=self.size,
+            read=self.offset,
+            also_of=self.also_of,
+            rank=self.found.rank,
+            gone=self.gone,
+            modified=self.modified,
+        )
+
+    def renamed(self, batch: Batch) -> Batch:
+        """The batch with the tags of a folded sub-run as its run calls them."""
+        if self.tag_map is None or not batch.tags:
+            return batch
+        return replace(batch, tags=[self.tag_map(tag) for tag in batch.tags])
+
+    def file(self, calls: Calls) -> LocalFile:
+        """The file, to be opened for a visit."""
+        return LocalFile(self.found.place, self.found.path, calls)
+
+    def visit(
+        self, calls: Calls, now: float, *, trust: bool, until: Callable[[], bool] | None, limit: int = BLOCK
+    ) -> list[Piece]:
+        """Look at the file and read what is new, until `until` says to stop. No OSError leaves it.
+
+        trust: attributes of the path are current, an unchanged file need not be opened.
+        until: None only checks and recognises the file. limit: a larger backlog is left for the history.
+        Raises GivenUpError when the worker was given up and nothing had been read.
+        """
+        pieces: list[Piece] = []
+        calls.subject = self
+        try:
+            if trust and self.opened and not (self.restless or self.gone or self.trouble.count):
+                stamp = _stamp(calls.run(self.found.place, os.stat, self.found.place))
+                if stamp == self._stamp and (self.caught_up or until is None):
+                    return pieces
+            with self.file(calls) as file:
+                self.opened = True
+                if self.gone:
+                    self.gone = False
+                    pieces.append(("state", EMPTY))
+                known = self._check(file, now, trust, pieces)
+                if known and until is not None and self.backlog <= limit:
+                    self._advance(file, until, pieces)
+            _add(pieces, self.trouble.over())
+        except GivenUpError:
+            if not pieces:
+                raise
+        except (FileNotFoundError, NotADirectoryError):
+            self._vanished(calls, pieces)
+        except OSError as error:
+            self._failed(self.trouble.failed(error), pieces)
+        except Exception as error:  # noqa: BLE001 - a reader's unforeseen error must not end the other logs
+            self._failed(self.trouble.broke(error), pieces)
+        return pieces
+
+    def newest(self, calls: Calls, length: int) -> list[Piece]:
+        """A preview of the last `length` bytes. Troubles are left for the next visit; raises GivenUpError."""
+        self.previewed = True
+        batch = self._ask(calls, lambda log, file: log.newest(file, length))
+        return [("newest", batch)] if batch else []
+
+    def finish(self, calls: Calls) -> list[Piece]:
+        """The file will not grow any more. Raises GivenUpError only."""
+        batch = self._ask(calls, lambda log, file: log.finish(file))
+        return [("points", batch)] if batch else []
+
+    def _ask(self, calls: Calls, question: Callable[[Log, LocalFile], Batch]) -> Batch:
+        calls.subject = self
+        if self.log is None:
+            return EMPTY
+        try:
+            with self.file(calls) as file:
+                return question(self.log, file)
+        except GivenUpError:
+            raise
+        except OSError:
+            return EMPTY
+        except Exception as error:  # noqa: BLE001 - a reader's unforeseen error must not end the other logs
+            told = self.trouble.broke(error)
+            return Batch(problems=(told,)) if told else EMPTY
+
+    def close(self) -> None:
+        """Let go of the reader's buffers."""
+        if self.log is not None:
+            self.log.close()
+
+    def forget(self) -> None:
+        """Begin again at the first byte, as if the log had never been read."""
+        self.close()
+        self.log = self.format = None
+        self._likeness = Likeness()
+        self.caught_up = self.previewed = False
+        self.restless = True
+        self.sample, self.asked = None, -1
+
+    # -- the file as it is now
+
+    def _check(self, file: LocalFile, now: float, trust: bool, pieces: list[Piece]) -> bool:
+        """Take in size and time, find out whether it is the same file. False: nothing to read now."""
+        size = file.size()
+        stamp = _stamp(file.status) if file.status else ()
+        if stamp != self._stamp and (self._stamp or self.log is not None):
+            self.changed = now
+        self._stamp, self.restless = stamp, False
+        self.size = size
+        self.modified = file.status.st_mtime if file.status else 0.0
+        verdict = self._likeness.compare(file, self.offset, now, trust=trust)
+        if verdict == "wait":
+            self.restless = True
+            return False
+        if verdict == "replaced":
+            self._replaced(file.calls, pieces)
+            self.restless = False
+        self.size = max(size, self.offset)  # attributes may lag behind what can be read
+        if self.log is None:
+            self._recognise(file, pieces)
+        return self.log is not None
+
+    def _replaced(self, calls: Calls, pieces: list[Piece]) -> None:
+        if self.format is not None and self.format.rewrites:
+            self._pending = "rewritten"
+            self.forget()
+            return
+        self._drain(calls, pieces)
+        self.forget()
+        told = Problem("info", "restarted", self.found.path, _CUT)
+        pieces.append(("restarted", Batch(problems=(told,))))
+
+    def _drain(self, calls: Calls, pieces: list[Piece]) -> None:
+        """Read what the log got last before it was rotated away."""
+        if self.log is None:
+            return
+        place = rotation.moved_to(
+            self.found.place, self._likeness.head, self._likeness.mark, self.log.offset, calls
+        )
+        if place is None:
+            return
+        batches: list[Batch] = []
+        with LocalFile(place, self.found.path, calls) as file:
+            while True:
+                before = self.log.offset
+                batches.append(self.log.read(file, BLOCK))
+                if self.log.offset == before:
+                    break
+            batches.append(self.log.finish(file))
+        self.absorbed.append(place)
+        pieces.append(("points", concat(batches)))
+
+    def _recognise(self, file: LocalFile, pieces: list[Piece]) -> None:
+        head = identity(file, HEAD)
+        name = self.found.name
+        known = self._kinds.recognise(name, head) if head else None
+        if known is not None:
+            self.format, self.log = known, open_log(known, self.found.path, verify=self._verify)
+            self.caught_up = False
+            if self._unknown is not None:
+                told, self._unknown = self._unknown, None
+                _add(pieces, Problem(told.level, told.code, told.path, "is a log now", healed=True))
+            return
+        self.caught_up = True
+        if head and self._unknown is None and not name.endswith(_QUIET_ENDINGS):
+            said = f"not a log that rltui can read: begins with {quote(repr(head[:24]))}"
+            self._unknown = Problem("warning", "unrecognised", self.found.path, said)
+            _add(pieces, self._unknown)
+
+    def _advance(self, file: LocalFile, until: Callable[[], bool], pieces: list[Piece]) -> None:
+        """Read on until the end or until `until`; what was decoded before an error is kept."""
+        log = self.log
+        assert log is not None
+        batches: list[Batch] = []
+        started = log.offset
+        self.caught_up = False
+        try:
+            while True:
+                before = log.offset
+                batch = log.read(file, BLOCK)
+                if batch:
+                    batches.append(batch)
+                if log.offset == before or log.offset >= self.size:
+                    self.caught_up = True
+                    break
+                if until():
+                    break
+            if log.offset != started:
+                self._likeness.remember(file, log.offset)
+        finally:
+            kind, self._pending = self._pending or "points", None
+            joined = concat(batches)
+            if joined or kind != "points" or log.offset != started:
+                pieces.append((kind, joined))
+        self.size = max(self.size, log.offset)
+        # A torn tail may heal in place (late pages of a network file system): looked at again.
+        self.restless = self.caught_up and log.offset < self.size
+
+    # -- the file as it is not
+
+    def _vanished(self, calls: Calls, pieces: list[Piece]) -> None:
+        self.opened = True
+        if self.gone:
+            return
+        # The copy may vanish too, or not be readable: what was read stays true.
+        with contextlib.suppress(OSError):
+            self._drain(calls, pieces)
+        self.gone, self.caught_up, self._stamp = True, True, ()
+        pieces.append(("gone", EMPTY))
+
+    def _failed(self, told: Problem | None, pieces: list[Piece]) -> None:
+        self.opened = True
+        self._stamp = ()
+        _add(pieces, told)
+
+
+def _add(pieces: list[Piece], told: Problem | None) -> None:
+    if told is not None:
+        pieces.append(("state", Batch(problems=(told,))))
+
+
+def _stamp(status: os.stat_result) -> tuple[int, ...]:
+    return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev)

@@ -1,0 +1,147 @@
+"""Twins: one training that is logged in several formats at once is one run.
+
+Two logs of different formats are twins when they say equal values at equal steps. Names do not count:
+a framework gives the same quantity other names in each of its logs. Most single values agree between
+different runs too (learning rates, counters), so most of what both say at a step must agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.logs.base import File, Format
+from rltui.logs.runname import is_events, stem_of
+from rltui.scalars import Batch
+
+SAMPLE_BYTES = 256 << 10  # read of each log to compare it
+SAMPLE_STEPS = 8
+TOLERANCE = 2e-5  # relative: event files hold float32, tables often five or six digits
+ENOUGH = 4  # values that both logs must hold at equal steps before anything is concluded
+AGREEING = 0.5  # share of these that must agree
+NEAREST = 16  # logs that one is compared with at most
+
+# Which of two twins is the main source: what is exact, complete and dated first.
+_RANKS = ("tfevents", "jsonl", "json", "csv", "tsv", "table", "console")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What the beginning of a log says."""
+
+    rows: dict[int, NDArray[np.float64]]  # step: sorted distinct values that could tell runs apart
+    tags: tuple[str, ...]
+    hparams: bool
+    complete: bool  # reading more of the log would not change it
+
+    @property
+    def empty(self) -> bool:
+        """Whether it holds no scalars."""
+        return not self.tags
+
+
+class Candidate(Protocol):
+    """A log as the search for twins sees it."""
+
+    @property
+    def folder(self) -> str:
+        """Relative to LOGDIR, empty for LOGDIR itself."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Base name."""
+        ...
+
+
+def sample(known: Format, file: File) -> Sample:
+    """Read the beginning of a log apart from its following. Raises OSError."""
+    log = known.open(file.path)
+    steps: dict[int, list[NDArray[np.float64]]] = {}
+    tags: Sequence[str] = ()
+    hparams = False
+    complete = False
+    used: set[int] = set()
+    try:
+        while True:
+            before = log.offset
+            batch = log.read(file, SAMPLE_BYTES // 4)
+            if len(batch):
+                tags = batch.tags
+                used.update(np.unique(batch.tag).tolist())
+            hparams = hparams or any(text.kind == "hparams" for text in batch.texts)
+            _collect(batch, steps)
+            complete = len(steps) > SAMPLE_STEPS or log.offset >= SAMPLE_BYTES
+            if complete or log.offset == before:
+                break
+    finally:
+        log.close()
+    # The last step may be half written when the sample ends.
+    chosen = sorted(steps)[:SAMPLE_STEPS]
+    rows = {step: np.unique(np.concatenate(steps[step])) for step in chosen}
+    return Sample(rows, tuple(tags[index] for index in sorted(used)), hparams, complete)
+
+
+def _collect(batch: Batch, steps: dict[int, list[NDArray[np.float64]]]) -> None:
+    value = batch.value
+    with np.errstate(invalid="ignore"):
+        telling = np.isfinite(value) & (value != np.rint(value))
+    step, value = batch.step[telling], value[telling]
+    for each in np.unique(step).tolist():
+        if each in steps or len(steps) < 8 * SAMPLE_STEPS:
+            steps.setdefault(each, []).append(value[step == each])
+
+
+def same(one: Sample, other: Sample) -> bool | None:
+    """Whether two logs tell of the same training; None when they do not say enough yet."""
+    shared = agreed = 0
+    for step in one.rows.keys() & other.rows.keys():
+        few, many = sorted((one.rows[step], other.rows[step]), key=len)
+        if not len(few):
+            continue
+        shared += len(few)
+        right = np.clip(np.searchsorted(many, few), 0, len(many) - 1)
+        left = np.maximum(right - 1, 0)
+        distance = np.minimum(np.abs(many[right] - few), np.abs(many[left] - few))
+        agreed += int(np.count_nonzero(distance <= TOLERANCE * np.abs(few)))
+    if shared >= ENOUGH:
+        return agreed >= AGREEING * shared
+    return False if one.complete and other.complete else None
+
+
+def rank(known: Format, name: str) -> int:
+    """Lower is richer. RLlib's event writer drops what is not finite, its result.json does not."""
+    if stem_of(name) == "result" and known.name not in ("csv", "table"):
+        return -1
+    if is_events(name):
+        return 0
+    return _RANKS.index(known.name) if known.name in _RANKS else len(_RANKS) - 2
+
+
+def names_of(folder: str, name: str) -> tuple[str, ...]:
+    """What a log may be called by in another format's log: its stem, or the folder of an event file."""
+    called = folder.rpartition("/")[2] if is_events(name) else stem_of(name)
+    return (called.lower(),) if called else ()
+
+
+def nearest(folder: str, name: str, others: Sequence[Candidate]) -> list[Candidate]:
+    """The logs that may be twins of `folder/name`, closest first: by common folder, then by a common name."""
+    stem = stem_of(name).lower()
+    parts = folder.split("/") if folder else []
+
+    def closeness(other: Candidate) -> tuple[int, int, str, str]:
+        theirs = other.folder.split("/") if other.folder else []
+        common = 0
+        for mine, its in zip(parts, theirs, strict=False):
+            if mine != its:
+                break
+            common += 1
+        called = stem in (stem_of(other.name).lower(), theirs[-1].lower() if theirs else "")
+        apart = len(parts) + len(theirs) - 2 * common
+        return (-common - 4 * called, apart, other.folder, other.name)
+
+    return sorted(others, key=closeness)[:NEAREST]

@@ -1,0 +1,77 @@
+"""Reading everything once, to the end: what commands without a screen start with."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rltui.logs.delivery import Delivery, Source
+from rltui.logs.family import Family
+from rltui.logs.files import Calls
+from rltui.logs.kinds import AllFormats, Kinds
+from rltui.logs.logdir import scan
+from rltui.logs.runname import file_order
+from rltui.logs.tracked import Piece, Tracked
+from rltui.scalars import EMPTY, Batch, Problem
+
+PORTION = 16 << 20  # bytes of a log that one delivery holds at most, about
+
+
+class MissingError(FileNotFoundError):
+    """A LOGDIR does not exist. `problem` says it for people."""
+
+    def __init__(self, logdir: str) -> None:
+        super().__init__(f"{logdir}: no such file or folder")
+        self.problem = Problem("error", "missing", logdir, "no such file or folder")
+
+
+def read_all(
+    logdirs: Sequence[str | Path],
+    *,
+    run_glob: str | None = None,
+    verify: bool = False,
+    all_sources: bool = False,
+    kinds: Kinds | None = None,
+) -> Iterator[Delivery]:
+    """Every point of every log below the LOGDIRs: runs by name, their logs as they were written.
+
+    Twins come as one "state" each unless `all_sources`. Troubles with folders come under the empty run
+    name. verify: check all checksums. Raises MissingError at the start for a LOGDIR that is not there.
+    """
+    kinds = kinds or AllFormats()
+    found, problems, missing = scan(logdirs, kinds.could_be_log)
+    if missing:
+        raise MissingError(missing[0])
+    for problem in problems:
+        yield Delivery(Source(run="", path=problem.path, format=""), Batch(problems=(problem,)), "state")
+    calls = Calls()
+    family = Family()
+    tracks = [Tracked(each, kinds, verify=verify) for each in found]
+    for track in tracks:
+        family.add(track)
+    opened = [(track, track.visit(calls, 0.0, trust=True, until=None)) for track in tracks]
+    for track in tracks:
+        family.settle(track, calls)
+    opened.sort(key=lambda each: (each[0].run, each[0].found.folder, file_order(each[0].found.name)))
+    for track, pieces in opened:
+        if run_glob is not None and not fnmatch.fnmatchcase(track.run, run_glob):
+            continue
+        reads = all_sources or track.also_of is None
+        yield from _deliver(track, pieces or [("state", EMPTY)])
+        while reads and track.readable and not track.caught_up:
+            yield from _deliver(track, _portion(track, calls))
+        if reads:
+            yield from _deliver(track, [*track.finish(calls), ("state", EMPTY)])
+        track.close()
+
+
+def _portion(track: Tracked, calls: Calls) -> list[Piece]:
+    """The next PORTION of a log, or a bit more."""
+    stop = track.offset + PORTION
+    return track.visit(calls, 0.0, trust=True, until=lambda: track.offset >= stop, limit=1 << 62)
+
+
+def _deliver(track: Tracked, pieces: Sequence[Piece]) -> Iterator[Delivery]:
+    for kind, batch in pieces:
+        yield Delivery(track.source(), track.renamed(batch), kind)
