@@ -40,7 +40,7 @@ def record(line: str) -> dict[str, object] | None:
         if not colon:  # a piece of a key or of a text that holds the separator
             before += f"{pair} - "
             continue
-        number = _number(value.strip())
+        number = _number(value)
         if number is not None:
             numbers[before + key] = number
         before = ""
@@ -48,7 +48,9 @@ def record(line: str) -> dict[str, object] | None:
 
 
 def _number(text: str) -> float | None:
-    if text.endswith(")") and (wrapped := _WRAPPED.match(text)):
+    if text.startswith("np.float64("):  # by far the most frequent
+        text = text[11:-1]
+    elif text.endswith(")") and (wrapped := _WRAPPED.match(text)):
         text = wrapped[1].partition(",")[0].strip("[] ")
     return from_text(text)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rltui.logs.number import from_text, real, seconds, statistics
 
@@ -103,6 +103,6 @@ def looks_like_settings(record: Mapping[str, object]) -> bool:
     return 2 * numbers <= len(record)
 
 
-def is_summary(record: Mapping[str, object]) -> bool:
-    """Whether it is the closing object of a trainer (ms-swift), which repeats the log: no point of it."""
-    return isinstance(record.get("log_history"), list) or "last_model_checkpoint" in record
+def is_summary(keys: Sequence[str]) -> bool:
+    """Whether keys are those of a trainer's closing object (ms-swift), which only repeats the log."""
+    return "log_history" in keys or "last_model_checkpoint" in keys

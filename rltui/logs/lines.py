@@ -36,7 +36,7 @@ class Lines:
             self._skip(file, budget)
             return []
         data = file.read_at(self.offset, max(budget, 1))
-        if data[:1] == b"\0":
+        if data[:1] == b"\0" or (self._zeros and data):
             data = self._past_zeros(file, data, final)
         end = data.rfind(b"\n") + 1
         if not end:

@@ -42,14 +42,14 @@ def real(number: int | float) -> float:
 
 def from_text(text: str) -> float | None:
     """The number that a text spells, or None. A percent sign is dropped, its scale kept."""
-    text = text.strip()
-    if len(text) > 420:
-        return None
-    if text[-1:] == "%":
-        text = text[:-1].rstrip()
     if _NUMBER.match(text):
         return float(text)
-    return _NON_FINITE.get(text.lower())
+    text = text.strip()
+    if text[-1:] == "%":
+        text = text[:-1].rstrip()
+    if len(text) > 420:
+        return None
+    return float(text) if _NUMBER.match(text) else _NON_FINITE.get(text.lower())
 
 
 def seconds(key: str, text: str) -> float | None:

@@ -33,6 +33,7 @@ class _Shape:
     steps: list[str]
     walls: list[str]
     total: str | None
+    summary: bool  # of a trainer that is done: no point
     envelope: bool  # veRL: {"step": n, "data": {...}}
 
 
@@ -72,6 +73,8 @@ class Rows:
         """Take one record. `at` is its step and wall time where the format knows better than its keys."""
         keys = tuple(record)
         shape = self._shapes.get(keys) or self._shape(keys)
+        if shape.summary:
+            return
         key, step, wall = None, None, math.nan
         if at is not None:
             step, wall = at
@@ -140,7 +143,7 @@ class Rows:
         walls = axes.wall_keys(keys)
         total = axes.total_key(steps[0], keys) if steps else None
         envelope = "data" in keys and bool(steps) and {"data", *steps, *walls}.issuperset(keys)
-        shape = _Shape(steps, walls, total, envelope)
+        shape = _Shape(steps, walls, total, is_summary(keys), envelope)
         if len(self._shapes) < _SHAPES:
             self._shapes[keys] = shape
         return shape
@@ -184,8 +187,6 @@ class Rows:
 
     def _step_of_odd(self, record: Mapping[str, object]) -> tuple[str | None, int | None]:
         """Key and step of a record whose own keys name none; step None for one that is no point at all."""
-        if is_summary(record):
-            return None, None
         nested = {
             f"{key}/{name}": value
             for key, group in record.items()
