@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from dataclasses import replace
 
 import click
 
@@ -57,48 +56,36 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
 
 def cards_of(key: str, framework: str | None = None) -> list[Card]:
     """What `key` may mean, the likeliest first; empty where nobody writes such a name."""
-    return [
-        card(key, found.metric, found.framework, caveats=[found.caveat])
-        for found in resolver.explain(key, framework)
-        if found.metric is not None
-    ]
+    cards = []
+    for found in resolver.explain(key, framework):
+        plain = card(found.metric, key, found.framework)
+        cards.append(
+            replace(
+                plain,
+                frameworks=found.frameworks,
+                pane=found.pane,
+                unit=found.unit,
+                scale=found.scale,
+                offset=found.offset,
+                held_out=found.held_out,
+                older=found.older,
+                caveats=(found.caveat,) if found.caveat else (),
+            )
+        )
+    return cards
 
 
-def card(
-    key: str,
-    metric: Metric,
-    framework: str | None,
-    *,
-    caveats: Sequence[str] = (),
-    names: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
-) -> Card:
+def card(metric: Metric, key: str = "", framework: str | None = None) -> Card:
     """The card of a metric with the rules that judge it and the names that it has elsewhere."""
     metrics = glossary().metrics
-    names = aliases() if names is None else names
     return Card(
-        key=clean(key),
+        key=clean(key or metric.id),
         metric=metric,
         framework=framework,
-        caveats=tuple(caveat for caveat in caveats if caveat),
         rules=_rules(metric.id, framework),
-        aliases=names.get(metric.id, {}),
+        aliases=frameworks().aliases.get(metric.id, {}),
         titles={name: metrics[name].title for name in metric.check_next if name in metrics},
     )
-
-
-@cache
-def aliases() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Canonical id -> framework label -> the names that it writes, `*` where a run names a part itself."""
-    found: dict[str, dict[str, list[str]]] = {}
-    for framework in frameworks():
-        own = list(framework.names.items())[: framework.own]
-        for variant in framework.variants:
-            own += variant.names.items()
-        for name, entry in own:
-            keys = found.setdefault(entry.canonical, {}).setdefault(framework.label, [])
-            if name not in keys:
-                keys.append(name)
-    return found
 
 
 def known_framework(name: str) -> str:

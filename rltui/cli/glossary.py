@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from rltui.cli.explain import JSON, aliases, card, known_framework
+from rltui.cli.explain import JSON, card, known_framework
 from rltui.cli.output import FOUND, emit, emit_json, fail, note
 from rltui.frameworks.load import frameworks
 from rltui.glossary import Metric, Pane, glossary
@@ -43,10 +43,9 @@ def command(pane: str | None, framework: str | None, as_json: bool) -> None:
         for each in panes
     ]
     if as_json:
-        names = aliases()
         for _, metrics in shown:
             for metric in metrics:
-                emit_json(card(metric.id, metric, None, names=names).as_json())
+                emit_json(card(metric).as_json())
         return
     blocks = [_pane(each, metrics, written or {}) for each, metrics in shown if metrics]
     emit("\n\n".join(blocks))

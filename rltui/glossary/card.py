@@ -25,14 +25,22 @@ class Judged:
 class Card:
     """All that is known of one key: its metric, and how frameworks and rules refer to it.
 
-    `framework` is the label of the framework that the key was read as, None for a canonical id and for a
-    key that is common to all. `aliases` are names by framework label; `titles` are those of the metrics in
-    `check_next`, by id.
+    `framework` is the label of the only framework that means this by the key, None for a canonical id and
+    where several do (`frameworks` has them all). `unit` is that of the values as written, `scale` and
+    `offset` bring them to the metric's own (`value * scale + offset`). `held_out`: evaluation writes it.
+    `aliases` are names by framework label; `titles` are those of the metrics in `check_next`, by id.
     """
 
     key: str
     metric: Metric
     framework: str | None = None
+    frameworks: tuple[str, ...] = ()
+    pane: str = ""
+    unit: str = ""
+    scale: float = 1.0
+    offset: float = 0.0
+    held_out: bool = False
+    older: bool = False
     caveats: tuple[str, ...] = ()
     rules: tuple[Judged, ...] = ()
     aliases: Mapping[str, Sequence[str]] | None = None
@@ -46,8 +54,8 @@ class Card:
             "framework": self.framework,
             "canonical": metric.id,
             "title": metric.title,
-            "pane": metric.pane,
-            "unit": metric.unit,
+            "pane": self.pane or metric.pane,
+            "unit": self.unit or metric.unit,
             "direction": metric.direction,
             "meaning": metric.meaning,
             "healthy": metric.healthy,
@@ -57,6 +65,8 @@ class Card:
             "aliases": {name: list(keys) for name, keys in (self.aliases or {}).items()},
             "sources": list(metric.sources),
             "caveats": list(self.caveats),
+            "frameworks": list(self.frameworks),
+            "held_out": self.held_out,
         }
 
     def as_lines(self, width: int = 80) -> list[str]:
@@ -65,7 +75,7 @@ class Card:
         lines = [metric.title, "=" * cell_width(metric.title)]
         lines += wrap(self._whence(), width)
         unit = UNITS.get(metric.unit, metric.unit)
-        lines += wrap(f"{metric.pane} pane · {unit} · {DIRECTIONS[metric.direction]}", width)
+        lines += wrap(f"{self.pane or metric.pane} pane · {unit} · {DIRECTIONS[metric.direction]}", width)
         lines += ["", *wrap(metric.meaning, width), ""]
         for label, text in self._parts():
             lines += labelled(label, text, width)
@@ -76,8 +86,21 @@ class Card:
     def _whence(self) -> str:
         if self.key == self.metric.id:
             return f"{self.metric.id} (canonical)"
-        whose = f" [{self.framework}]" if self.framework else ""
+        names = self.frameworks or ((self.framework,) if self.framework else ())
+        whose = f" [{', '.join(names[:4])}{', …' if len(names) > 4 else ''}]" if names else ""
         return f"{self.key} → {self.metric.id}{whose}"
+
+    def _notes(self) -> Iterator[str]:
+        if self.held_out and not self.metric.id.startswith("validation."):
+            yield "Written by evaluation: the same quantity on held-out data."
+        if self.older:
+            yield "Only older releases write this name."
+        if (self.scale, self.offset) != (1.0, 0.0):
+            sign = f" {self.offset:+g}" if self.offset else ""
+            yield f"Written as {self.unit or 'another scale'}; judged as value × {self.scale:g}{sign}."
+        elif self.unit and self.unit != self.metric.unit:
+            yield f"Written as {self.unit}: absolute limits may not apply."
+        yield from self.caveats
 
     def _parts(self) -> Iterator[tuple[str, str]]:
         metric, titles = self.metric, self.titles or {}
@@ -85,8 +108,8 @@ class Card:
             yield "healthy", metric.healthy
         if metric.watch_for:
             yield "watch for", metric.watch_for
-        for at, caveat in enumerate(self.caveats):
-            yield ("" if at else "note"), caveat
+        for at, note in enumerate(self._notes()):
+            yield ("" if at else "note"), note
         for at, rule in enumerate(self.rules):
             yield ("" if at else "rules"), f"{rule.severity}: {rule.when} ({rule.id})"
         for at, name in enumerate(metric.check_next):
