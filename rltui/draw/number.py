@@ -47,7 +47,9 @@ def format_plain(value: float, digits: int = 4) -> str:
         return format_si(value)
     if size >= 10**digits or (value == int(value) and size >= 10 ** (digits - 1)):
         return f"{value:.0f}"
-    decimals = max(digits - 1 - max(math.floor(math.log10(size)), 0), 0)
+    power = math.floor(math.log10(size))
+    # Below one a digit less, so that 0.0241 and 0.520 say equally much.
+    decimals = max(digits - 1 - power if power >= 0 else digits - 2 - power, 0)
     return f"{value:.{decimals}f}"
 
 
@@ -78,7 +80,9 @@ def format_value(value: float, unit: str = "") -> str:
     if unit == "percent":
         return f"{value:.1f} %" if abs(value) < 1000 else f"{format_si(value)} %"
     if unit in COUNTS:
-        return f"{value:.0f}" if value == int(value) and abs(value) < 1e4 else format_si(value)
+        if abs(value) < 1e4:
+            return f"{value:.0f}" if value == int(value) else format_plain(value)
+        return format_si(value)
     if unit == "rate" and 0 < abs(value) < 0.01:  # learning rates live here
         return f"{value:.2e}"
     if unit in SUFFIX:

@@ -1,0 +1,140 @@
+"""A pane of a run as data: its rows in order, and what about them is thinned, guessed or superseded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rltui.boards.panes import FIXED, LONG_TITLE, pane_of, pane_title
+from rltui.boards.row import Row, rows_of
+from rltui.boards.window import Window, window_of
+
+if TYPE_CHECKING:
+    from rltui.rules.finding import Finding
+    from rltui.session import RunView
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """One pane of one run at one moment. `notes` are short facts about how honest the picture is."""
+
+    pane: str
+    title: str
+    rows: tuple[Row, ...]
+    window: Window
+    notes: tuple[str, ...] = ()
+    empty: str = ""  # what to say when there are no rows
+
+    @property
+    def metrics(self) -> list[Row]:
+        """The rows without headings."""
+        return [row for row in self.rows if row.kind != "heading"]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All findings on its rows, each once."""
+        return list({id(finding): finding for row in self.rows for finding in row.findings}.values())
+
+
+_EMPTY = {
+    "critic": "This run has no critic metrics. GRPO, RLOO and DPO train without a value function.",
+    "load": "This run reports no load balance. Runs on one device have none.",
+    "timing": "This run reports no timing of its own.",
+    "perf": "This run reports neither throughput nor MFU.",
+    "lengths": "This run reports no lengths.",
+    "reward": "This run reports no reward yet.",
+    "policy": "This run reports nothing about its policy yet.",
+    "findings": "Nothing to report.",
+    "all": "No metric has been read yet.",
+}
+
+
+def span_of(view: RunView) -> tuple[int, int]:
+    """First and last step that any series of the run shows."""
+    first = last = None
+    for series in list(view.run.series.values()):
+        if series.count and series.first_step is not None and series.last_step is not None:
+            first = series.first_step if first is None else min(first, series.first_step)
+            last = series.last_step if last is None else max(last, series.last_step)
+    return (first or 0, last or 0)
+
+
+def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | None = None) -> Window:
+    """The steps that the boards of a run show."""
+    first, last = span_of(view)
+    return window_of(first, last, share=share, growing=live, at_step=at_step)
+
+
+def board(
+    view: RunView,
+    pane: str,
+    now: float,
+    at_step: int | None = None,
+    *,
+    share: float = 1.0,
+    merge: bool = True,
+    pinned: Iterable[str] = (),
+) -> Board:
+    """The rows of a pane. `all` and the run's own sections get headings; pinned tags come first."""
+    tags = list(view.run.series)
+    if pane != "all":
+        tags = [tag for tag in tags if pane_of(view, tag) == pane]
+    rows = rows_of(view, tags, at_step=at_step, merge=merge)
+    pins = set(pinned)
+    first = [row for row in rows if pins.intersection(row.tags)]
+    rest = [row for row in rows if not pins.intersection(row.tags)]
+    if pane == "all":
+        rest = _with_headings(rest, lambda row: pane_title(pane_of(view, row.tag)), _pane_order(view))
+    elif pane not in FIXED:
+        rest = _with_headings(rest, lambda row: row.name.group if row.name is not None else "", None)
+    window = window_for(view, live=view.liveness(now).state == "live", share=share, at_step=at_step)
+    return Board(
+        pane=pane,
+        title=LONG_TITLE.get(pane, pane),
+        rows=tuple(first + rest),
+        window=window,
+        notes=tuple(_notes(view, tags)),
+        empty="" if rows else _EMPTY.get(pane, "No such metric in this run."),
+    )
+
+
+def _pane_order(view: RunView) -> dict[str, int]:
+    titles = [pane_title(pane) for pane in FIXED]
+    return {title: index for index, title in enumerate(titles)}
+
+
+def _with_headings(rows: list[Row], title_of, order: dict[str, int] | None) -> list[Row]:  # type: ignore[no-untyped-def]
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(title_of(row), []).append(row)
+    titles = list(groups)
+    if order is not None:
+        titles.sort(key=lambda title: order.get(title, len(order)))
+    if len(titles) < 2:
+        return rows
+    out: list[Row] = []
+    for title in titles:
+        if title:
+            out.append(Row("heading", title))
+        out += groups[title]
+    return out
+
+
+def _notes(view: RunView, tags: list[str]) -> list[str]:
+    """What a reader must know to trust the picture."""
+    notes = []
+    names = [view.names.name(tag) for tag in tags]
+    guessed = sum(name.guessed for name in names)
+    if guessed:
+        notes.append(f"{guessed} of {len(names)} names guessed")
+    series = [view.run.series[tag] for tag in tags]
+    superseded = sum(one.superseded for one in series)
+    if superseded:
+        notes.append(f"{superseded:,} points superseded by a restart")
+    nonfinite = sum(one.nonfinite for one in series)
+    if nonfinite:
+        notes.append(f"{nonfinite:,} NaN or infinite")
+    if view.run.previewing:
+        notes.append("newest points first, history is loading")
+    return notes

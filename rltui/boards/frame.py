@@ -1,0 +1,313 @@
+"""What stands around and above the rows: the header, the tab bar, the overview's cards, as lines of cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rltui.boards.layout import Ranges, finding_text, shown_range
+from rltui.boards.overview import (
+    HEALTH_GLYPH,
+    HEALTH_ROLE,
+    HEALTH_WORD,
+    STATE_GLYPH,
+    STATE_ROLE,
+    Header,
+    Overview,
+)
+from rltui.boards.panes import PaneTab
+from rltui.boards.row import GLYPHS, ROLE_OF, Curve, Row, curve
+from rltui.boards.window import Window
+from rltui.draw.braille import Canvas
+from rltui.draw.line import BLANK, Line, Span, fill, line, sides
+from rltui.draw.number import format_plain
+from rltui.draw.scale import value_range
+from rltui.draw.spark import Glyphs, sparkline
+from rltui.text import cell_width, fit, pad
+
+if TYPE_CHECKING:
+    from rltui.rules.finding import Finding
+
+CARD_WIDTH = 36  # cells that a card wants; as many cards stand side by side as fit
+CARD_MOST = 9  # rows; taller cards say no more
+AXIS = 7  # cells of the value labels left of a card's curve
+
+
+def header_lines(head: Header, width: int, *, right: Sequence[Span] = ()) -> list[Line]:
+    """Two lines: who and how far; how it is. `right` stands at the end of the second line.
+
+    When there is little room the later facts go first, the run's name last.
+    """
+    state = f"{STATE_GLYPH.get(head.state, '?')} {head.state}"
+    facts = [head.step_text]
+    if head.progress is not None and math.isfinite(head.progress):
+        facts.append(f"{head.progress:.0%}")
+    if head.eta_text and head.state == "live":
+        facts.append(head.eta_text)
+    if head.age_text:
+        facts.append(head.age_text)
+    frame = "" if head.framework == "unknown" else head.framework
+
+    def room() -> int:
+        used = cell_width(state) + sum(cell_width(fact) + 3 for fact in facts) + 4
+        return width - used - (cell_width(frame) + 3 if frame else 0)
+
+    name_cells = min(cell_width(head.run), 28)
+    while room() < name_cells and (len(facts) > 1 or frame):
+        if len(facts) > 2 or not frame:
+            facts.pop()
+        else:
+            frame = ""
+    tail: list[Span] = [(state, STATE_ROLE.get(head.state, "text"))]
+    for index, fact in enumerate(facts):
+        tail.append(("   " + fact, "text" if index == 0 else "dim"))
+    name = fit(head.run, max(room(), 6))
+    first = sides(
+        [(f" {name}", "strong"), ("   " + frame if frame else "", "dim")], [*tail, (" ", "text")], width
+    )
+    health = f" {HEALTH_GLYPH.get(head.health, '?')} {HEALTH_WORD.get(head.health, head.health)}"
+    words: list[Span] = [(health, HEALTH_ROLE.get(head.health, "text"))]
+    sentence = head.sentence
+    if head.quiet and head.state == "stalled":
+        sentence = f"{sentence} {head.quiet}" if sentence else head.quiet
+    if sentence:
+        words.append((f"   {sentence}", "text"))
+    return [first, sides(words, [*right, (" ", "text")] if right else [], width)]
+
+
+@dataclass(frozen=True, slots=True)
+class TabBar:
+    """A drawn tab bar and where each tab stands: (first cell, last cell + 1, pane)."""
+
+    line: Line
+    rule: Line
+    spots: tuple[tuple[int, int, str], ...]
+
+
+def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
+    """One line of tabs and a rule under it that is heavy below the active one; far tabs are cut, never the active."""
+    labels: list[list[Span]] = []
+    for tab in tabs:
+        here = tab.id == active
+        spans: list[Span] = []
+        if tab.key:
+            spans.append((f"{tab.key} ", "accent" if here else "faint"))
+        empty = tab.metrics == 0 and tab.id not in ("overview", "findings", "all")
+        spans.append((tab.title, "strong" if here else "faint" if empty else "dim"))
+        if tab.warnings:
+            spans.append((f" {GLYPHS[tab.severity]}{tab.warnings}", ROLE_OF[tab.severity]))
+        labels.append(spans)
+    widths = [sum(cell_width(text) for text, _ in spans) + 3 for spans in labels]
+    at = next((index for index, tab in enumerate(tabs) if tab.id == active), 0)
+    first, last = _visible(widths, at, width - 2)
+    spans = [("‹" if first else " ", "dim")]
+    rule: list[Span] = [("─", "faint")]
+    spots = []
+    x = 1
+    for index in range(first, last):
+        here = index == at
+        spans += [(" ", "text"), *labels[index], ("  ", "text")]
+        rule.append(
+            ("━" * (widths[index] - 1) + "─" if here else "─" * widths[index], "accent" if here else "faint")
+        )
+        spots.append((x, x + widths[index], tabs[index].id))
+        x += widths[index]
+    rule = [(text[:-1], role) if role == "accent" else (text, role) for text, role in rule]
+    fixed: list[Span] = []
+    for text, role in rule:
+        fixed.append((text, role))
+        if role == "accent":
+            fixed.append(("─", "faint"))
+    fixed.append(("─" * max(width - x, 0), "faint"))
+    if last < len(tabs):
+        missing = width - 1 - x
+        spans.append((" " * max(missing, 0) + "›", "dim"))
+    return TabBar(line(*spans), line(*fixed), tuple(spots))
+
+
+def _visible(widths: list[int], at: int, room: int) -> tuple[int, int]:
+    """The widest run of tabs round `at` that fits in `room` cells, from the left while that shows it."""
+    first, last, used = 0, 0, 0
+    for index, width in enumerate(widths):
+        while used + width > room and first < index and first < at:
+            used -= widths[first]
+            first += 1
+        if used + width > room and index > at:
+            break
+        used += width
+        last = index + 1
+    return first, max(last, at + 1)
+
+
+def finding_lines(findings: Sequence[Finding], width: int, most: int) -> list[Line]:
+    """Findings, one line each: severity, what, since when, which pane, what to do. At most `most` lines."""
+    if not findings:
+        return [line((" ✓ ", "good"), ("nothing to report", "dim"))]
+    shown = findings if len(findings) <= most else findings[: max(most - 1, 1)]
+    lines = []
+    for finding in shown:
+        role = ROLE_OF[finding.severity]
+        text = finding_text(finding)
+        spans: list[Span] = [(f" {GLYPHS[finding.severity]} ", role), (fit(text, width - 4), role)]
+        left = width - 4 - cell_width(text) - 3
+        if left > 24 and finding.advice:
+            spans.append(("   " + fit(finding.advice, left), "dim"))
+        lines.append(line(*spans))
+    if len(shown) < len(findings) and most > 1:
+        lines.append(line((f"   and {len(findings) - len(shown)} more: f", "dim")))
+    return lines
+
+
+# ---- cards
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """Where a row's card stands: for clicks and for moving the selection."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    row: int
+
+
+def card_grid(count: int, width: int, height: int, *, full: bool = False) -> tuple[int, int, int]:
+    """Columns, cards and rows per card for at most `count` cards in a box; zeros when not even one fits.
+
+    Cards are six rows or taller where that leaves two lines of them; `full` takes more and lower cards.
+    """
+    columns = max(1, min((width + 3) // (CARD_WIDTH + 3), 5, count))
+    if height < 4 or width < 24 or not count:
+        return (0, 0, 0)
+    lines = math.ceil(count / columns)
+    least = 5 if full or height < 18 else 6 if height < 30 else 7
+    while lines > 1 and height // lines < least:
+        lines -= 1
+    return (columns, min(count, lines * columns), min(height // lines, CARD_MOST))
+
+
+def card_lines(
+    row: Row,
+    width: int,
+    height: int,
+    window: Window,
+    *,
+    ranges: Ranges | None,
+    glyphs: Glyphs,
+    selected: bool,
+) -> list[Line]:
+    """One metric as a small chart: title and value, the curve with its range at the left, a blank line."""
+    role = ROLE_OF[row.severity]
+    value, change = row.value_text, row.change_text
+    glyph = f"{GLYPHS[row.severity]} " if row.severity in ("warning", "critical") else ""
+    room = width - cell_width(value) - 10 - cell_width(glyph)
+    spread = row.spread_text
+    title: list[Span] = [(glyph, role), (fit(row.title, max(room, 8)), role if glyph else "text")]
+    if spread and cell_width(row.title) + cell_width(spread) + 2 <= room:
+        title.append((f"  {spread}", "faint"))
+    value_spans: list[Span] = [
+        (value, role if glyph else "strong"),
+        (" " + pad(change, 8, right=True), "dim"),
+    ]
+    head = sides(title, value_spans, width, back="select" if selected else "")
+    inner = height - 2
+    out = [head]
+    if inner >= 5:
+        out.append(line((fit(row.tag, width), "faint")))
+        inner -= 1
+    out += _card_curve(row, width, max(inner, 1), window, ranges, glyphs)
+    return [*out, BLANK][:height]
+
+
+def _card_curve(
+    row: Row, width: int, rows: int, window: Window, ranges: Ranges | None, glyphs: Glyphs
+) -> list[Line]:
+    cells = width - AXIS - 1
+    drawn = curve(row, window, cells * (1 if glyphs == "ascii" else 2))
+    if drawn is None:
+        return [line((" " * AXIS + " no points yet", "faint"))] + [BLANK] * (rows - 1)
+    low, high = value_range(drawn.low, drawn.high)
+    bottom, top = shown_range(row, (low, high), window, ranges)
+    if glyphs == "ascii" or rows == 1:
+        half = curve(row, window, cells) if glyphs != "ascii" else drawn
+        assert half is not None
+        spark = sparkline(half.low, half.high, bottom, top, nonfinite=half.nonfinite,
+                          glyphs="ascii" if glyphs == "ascii" else "blocks")  # fmt: skip
+        label = pad(format_plain(high, 3), AXIS, right=True)
+        return [line((label + " ", "faint"), (spark.text, "accent"))] + [BLANK] * (rows - 1)
+    body = canvas_spans(drawn, cells, rows, bottom, top)
+    lines = []
+    for index, spans in enumerate(body):
+        label = format_plain(top, 3) if index == 0 else format_plain(bottom, 3) if index == rows - 1 else ""
+        if top == bottom:
+            label = format_plain(top, 3) if index == rows // 2 else ""
+        lines.append(line((pad(label, AXIS, right=True) + " ", "faint"), *spans))
+    return lines
+
+
+def canvas_spans(drawn: Curve, cells: int, rows: int, bottom: float, top: float) -> list[list[Span]]:
+    """A curve on a braille canvas as runs of cells, row by row: its spread behind it, non-finite values marked."""
+    canvas = Canvas(cells, rows)
+    main = canvas.line(drawn.low, drawn.high, bottom, top)
+    texts, owners = canvas.lines(), canvas.owners()
+    bad = {int(column) // 2 for column in np.flatnonzero(drawn.nonfinite)}
+    out: list[list[Span]] = []
+    for index, text in enumerate(texts):
+        roles = ["accent" if owner == main else "faint" for owner in owners[index]]
+        chars = list(text)
+        if index == 0:
+            for column in bad:
+                if column < cells:
+                    chars[column], roles[column] = "×", "bad"
+        out.append(_runs(chars, roles))
+    return out
+
+
+def _runs(chars: list[str], roles: list[str]) -> list[Span]:
+    """Cells joined to runs; blanks take the role of what is before them, which saves colour changes."""
+    runs: list[Span] = []
+    for char, role in zip(chars, roles, strict=True):
+        if runs and (runs[-1][1] == role or char == " "):
+            runs[-1] = (runs[-1][0] + char, runs[-1][1])
+        else:
+            runs.append((char, role))
+    return runs
+
+
+def overview_lines(
+    data: Overview, width: int, height: int, *, ranges: Ranges | None = None, glyphs: Glyphs = "blocks",
+    selected: int = -1,
+    full: bool = False,
+) -> tuple[list[Line], list[Card]]:  # fmt: skip
+    """The overview below its header: findings, then cards; and where the cards stand."""
+    most = max(1, min(len(data.findings), 2 if height < 22 else 5 if height < 34 else 8))
+    lines = finding_lines(data.findings, width, most)
+    lines.append(BLANK)
+    margin = 1
+    columns, count, rows = card_grid(len(data.rows), width - 2 * margin, height - len(lines), full=full)
+    if not columns:
+        return lines, []
+    card_width = (width - 2 * margin - 3 * (columns - 1)) // columns
+    cards: list[Card] = []
+    for start in range(0, count, columns):
+        blocks = []
+        for index in range(start, min(start + columns, count)):
+            x = margin + (index - start) * (card_width + 3)
+            cards.append(Card(x, len(lines), card_width, rows, index))
+            blocks.append(card_lines(data.rows[index], card_width, rows, data.window, ranges=ranges, glyphs=glyphs,
+                                     selected=index == selected))  # fmt: skip
+        for at in range(rows):
+            spans: list[Span] = [(" " * margin, "text")]
+            for place, block in enumerate(blocks):
+                part = fill(block[at] if at < len(block) else BLANK, card_width)
+                role_back = part.back
+                spans += [(text, f"{role}/{role_back}" if role_back else role) for text, role in part.spans]
+                if place < len(blocks) - 1:
+                    spans.append(("   ", "text"))
+            lines.append(line(*spans))
+    return lines, cards

@@ -1,0 +1,182 @@
+"""Boards as lines of cells at a given width: which columns fit, where they stand, what is left out first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rltui.boards.board import Board
+from rltui.boards.row import GLYPHS, ROLE_OF, Row, curve
+from rltui.boards.window import Window
+from rltui.draw.line import Line, Span, line
+from rltui.draw.number import format_plain, format_step
+from rltui.draw.scale import hold, value_range
+from rltui.draw.spark import Glyphs, sparkline
+from rltui.text import cell_width, fit, pad
+
+if TYPE_CHECKING:
+    from rltui.rules.finding import Finding
+
+VALUE = 11  # cells of a value with its unit, right-aligned
+CHANGE = 9
+RANGE = 17  # "  0.108 … 0.482  "
+SPARK_MOST = 64  # a longer line says no more and costs more
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Cells per column of a board; 0 leaves the column out."""
+
+    width: int
+    title: int
+    key: int
+    change: int
+    spark: int
+    range: int
+    value: int = VALUE
+    glyphs: Glyphs = "blocks"
+
+
+@dataclass(slots=True)
+class Ranges:
+    """The value range each curve was last drawn with, so that it holds still (see `draw.scale`)."""
+
+    shown: dict[tuple[str, float, float], tuple[float, float]] = field(default_factory=dict)
+
+
+def plan(width: int, board: Board, glyphs: Glyphs = "blocks") -> Plan:
+    """The columns of a board at a width: the key goes first, then the range, the change, the curve."""
+    longest = max((cell_width(row.title) for row in board.metrics), default=10)
+    keys = max((cell_width(row.tag) for row in board.metrics), default=10)
+    title = min(max(longest, 10), 30 if width >= 120 else 24 if width >= 96 else 20 if width >= 60 else 14)
+    key = min(keys, 34 if width >= 120 else 22) if width >= 96 else 0
+    change = CHANGE if width >= 56 else 0
+    value_range_cells = RANGE if width >= 76 else 0
+    used = 3 + title + 2 + VALUE + (key + 2 if key else 0) + (change + 1 if change else 0)
+    used += (value_range_cells + 1 if value_range_cells else 0) + 2 + 1
+    spark = min(width - used, SPARK_MOST)
+    if spark < 6:
+        spark = 0
+    if spark == SPARK_MOST and key:  # room to spare goes to the keys
+        key = min(keys, key + width - used - spark)
+    return Plan(width, title, key, change, spark, value_range_cells, glyphs=glyphs)
+
+
+def header_line(columns: Plan, window: Window) -> Line:
+    """The faint words over the columns; over the curves stand the steps that they span."""
+    spans: list[Span] = [("   " + pad("metric", columns.title) + "  ", "faint")]
+    if columns.key:
+        spans.append((pad("key as written", columns.key) + "  ", "faint"))
+    spans.append((pad("last", columns.value, right=True), "faint"))
+    if columns.change:
+        spans.append((" " + pad("change", columns.change, right=True), "faint"))
+    if columns.spark:
+        low, high = window.edges(columns.spark)
+        left, right = f"step {format_step(round(low))}", format_step(round(min(high, window.high)))
+        # The right-hand label stands where the newest step is drawn.
+        reach = min(round((window.high + 1 - low) / (high - low) * columns.spark), columns.spark)
+        room = max(reach, len(left) + len(right) + 1)
+        label = left + " " * (room - len(left) - len(right)) + right if room <= columns.spark else left
+        spans.append(("  " + pad(label, columns.spark), "faint"))
+    if columns.range:
+        spans.append((" " + pad(_centre("min … max", columns.range), columns.range), "faint"))
+    return line(*spans)
+
+
+def row_lines(
+    row: Row, columns: Plan, window: Window, ranges: Ranges | None = None, *, selected: bool = False,
+    notes: bool = True,
+) -> list[Line]:  # fmt: skip
+    """A row: one line, and one more that says what is wrong and since when, if something is."""
+    back = "select" if selected else ""
+    if row.kind == "heading":
+        return [line((" " + fit(row.title, columns.width - 2), "strong"), back=back)]
+    role = ROLE_OF[row.severity]
+    spans: list[Span] = [
+        (f" {GLYPHS[row.severity]} ", role),
+        (pad(row.title, columns.title) + "  ", role if row.severity in ("warning", "critical") else "text"),
+    ]
+    if columns.key:
+        spans.append((pad(row.tag, columns.key) + "  ", "dim"))
+    spans.append((pad(row.value_text, columns.value, right=True), "strong" if role == "text" else role))
+    if columns.change:
+        spans.append((" " + pad(row.change_text, columns.change, right=True), "dim"))
+    if columns.spark:
+        spans += _curve_spans(row, columns, window, ranges)
+    lines = [line(*spans, back=back)]
+    finding = row.finding
+    if notes and finding is not None:
+        lines.append(line(*note_spans(finding, columns.width - 6, indent=5), back=back))
+    return lines
+
+
+def note_spans(finding: Finding, width: int, indent: int) -> list[Span]:
+    """A finding in one line: what, since which step."""
+    return [
+        (" " * indent + "└ ", "faint"),
+        (fit(finding_text(finding), width - 1), ROLE_OF[finding.severity]),
+    ]
+
+
+def finding_text(finding: Finding) -> str:
+    """A finding in a few words: what, since which step."""
+    text = f"{finding.title or finding.message} · since step {format_step(finding.since_step)}"
+    if finding.state == "resolved" and finding.resolved_step is not None:
+        text += f", resolved at {format_step(finding.resolved_step)}"
+    return text
+
+
+def _curve_spans(row: Row, columns: Plan, window: Window, ranges: Ranges | None) -> list[Span]:
+    cells = columns.spark * (2 if columns.glyphs == "braille" else 1)
+    drawn = curve(row, window, cells)
+    if drawn is None:
+        blank = " " * columns.spark
+        return [("  " + blank, "faint"), (" " * (columns.range + 1) if columns.range else "", "dim")]
+    low, high = value_range(drawn.low, drawn.high)
+    bottom, top = shown_range(row, (low, high), window, ranges)
+    spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite, glyphs=columns.glyphs)
+    spans: list[Span] = [("  ", "text")]
+    at = 0
+    for mark in spark.marks:
+        spans += [(spark.text[at:mark], "accent"), (spark.text[mark : mark + 1], "bad")]
+        at = mark + 1
+    spans.append((spark.text[at:], "accent"))
+    if columns.range:
+        side = (columns.range - 3) // 2
+        spread = row.spread_text
+        text = f"{pad(format_plain(low, 3), side, right=True)} … {pad(format_plain(high, 3), side)}"
+        if row.kind == "band" and spread:
+            text = pad(_centre(spread, columns.range), columns.range)
+        spans.append((" " + text, "dim"))
+    return spans
+
+
+def shown_range(
+    row: Row, data: tuple[float, float], window: Window, ranges: Ranges | None
+) -> tuple[float, float]:
+    """The range a curve is drawn in: declared by the user, or the data's with slack that holds still."""
+    if row.name is not None and row.name.declared_range is not None:
+        low, high = row.name.declared_range
+        return (min(low, data[0]), max(high, data[1]))
+    if ranges is None or not window.growing:
+        return data
+    key = (row.tag, window.low, 0.0)
+    ranges.shown[key] = hold(ranges.shown.get(key), data)
+    return ranges.shown[key]
+
+
+def _centre(text: str, width: int) -> str:
+    return " " * max((width - cell_width(text)) // 2, 0) + text
+
+
+def board_lines(board: Board, width: int, glyphs: Glyphs = "blocks") -> list[Line]:
+    """A whole board without a screen: column words, rows, warnings."""
+    if not board.metrics:
+        return [line(("   " + board.empty, "dim"))]
+    columns = plan(width, board, glyphs)
+    lines = [header_line(columns, board.window)]
+    for index, row in enumerate(board.rows):
+        if row.kind == "heading" and index:
+            lines.append(Line())
+        lines += row_lines(row, columns, board.window)
+    return lines

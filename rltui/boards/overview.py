@@ -1,0 +1,179 @@
+"""The first thing a person sees: how the run is, how far it is, what is wrong, the few metrics that matter."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rltui.boards.board import window_for
+from rltui.boards.panes import pane_of
+from rltui.boards.row import Row, rows_of
+from rltui.boards.window import Window
+from rltui.draw.number import format_age, format_duration, format_si, format_step
+
+if TYPE_CHECKING:
+    from rltui.rules.finding import Finding
+    from rltui.session import RunView
+
+HEALTH_GLYPH = {"ok": "✓", "warning": "▲", "critical": "✖"}
+HEALTH_WORD = {"ok": "healthy", "warning": "warning", "critical": "critical"}
+HEALTH_ROLE = {"ok": "good", "warning": "warn", "critical": "bad"}
+STATE_GLYPH = {"live": "●", "stalled": "◌", "ended": "■"}
+STATE_ROLE = {"live": "good", "stalled": "warn", "ended": "dim"}
+
+# What matters for any run, in order, where no scenario says better: the first that a run has of each line.
+_KEY_METRICS = (
+    ("validation.accuracy", "validation.success_rate", "validation.return.mean", "validation.reward.mean"),
+    ("reward.mean", "reward.episode_return.mean", "reward.score.mean", "preference.margin", "reward.success_rate"),
+    ("policy.approx_kl", "policy.kl_ref", "policy.kl_penalty", "policy.kl_loss", "preference.kl"),
+    ("policy.entropy", "policy.entropy_loss", "preference.accuracy", "policy.action_std"),
+    ("lengths.response.mean", "lengths.episode.mean", "lengths.total.mean"),
+    ("policy.clip_fraction", "policy.clip_fraction_high"),
+    ("critic.explained_variance", "critic.q.mean"),
+    ("optimizer.grad_norm",),
+    ("critic.loss", "preference.loss", "reward_model.loss", "optimizer.loss", "policy.loss"),
+    ("reward.zero_std_fraction", "reward.std", "reward.group_std"),
+    ("lengths.response_clip_fraction", "lengths.aborted_fraction"),
+    ("perf.throughput", "perf.tokens_per_second", "perf.steps_per_second", "perf.samples_per_second"),
+    ("timing.step", "perf.time_per_step"),
+    ("perf.mfu.actor", "perf.mfu"),
+    ("turns.mean",),
+    ("optimizer.learning_rate",),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Who, how, how far: the same words on the screen and in a snapshot."""
+
+    run: str
+    framework: str
+    state: str
+    step: int | None
+    total: int | None
+    progress: float | None
+    age: float | None
+    eta: float | None
+    quiet: str
+    health: str
+    sentence: str
+    points: int
+    loading: float | None  # share of known bytes read, None when all is read
+
+    @property
+    def step_text(self) -> str:
+        """`step 812 / 1,000`."""
+        if self.step is None:
+            return "no step yet"
+        text = f"step {format_step(self.step)}"
+        return f"{text} / {format_step(self.total)}" if self.total else text
+
+    @property
+    def age_text(self) -> str:
+        """How long ago the last point was written; for ended runs it is a date's worth of time."""
+        if self.age is None or not math.isfinite(self.age):
+            return ""
+        return f"last point {format_age(coarse(self.age))}"
+
+    @property
+    def eta_text(self) -> str:
+        """`eta 42m`."""
+        return "" if self.eta is None or not math.isfinite(self.eta) else f"eta {format_duration(self.eta)}"
+
+    @property
+    def points_text(self) -> str:
+        """`48.7k points`."""
+        return f"{format_si(self.points)} points"
+
+
+def coarse(seconds: float) -> float:
+    """An age in steps that grow with it: a counter of seconds would repaint an idle screen every second."""
+    for step, below in ((5, 30), (10, 60), (30, 120)):
+        if seconds < below:
+            return float(seconds // step * step)
+    return seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The overview pane as data."""
+
+    header: Header
+    findings: tuple[Finding, ...]
+    rows: tuple[Row, ...]
+    window: Window
+
+
+def header(view: RunView, now: float, at_step: int | None = None) -> Header:
+    """The header of a run."""
+    run = view.run
+    alive = view.liveness(now)
+    size = sum(source.size for source in run.sources.values() if source.also_of is None and not source.gone)
+    read = sum(source.read for source in run.sources.values() if source.also_of is None and not source.gone)
+    return Header(
+        run=run.name,
+        framework=view.framework,
+        state=alive.state,
+        step=run.last_step if at_step is None else min(at_step, run.last_step or 0),
+        total=alive.total,
+        progress=alive.progress,
+        age=alive.age,
+        eta=alive.eta,
+        quiet=alive.quiet,
+        health=view.judge.health,
+        sentence=view.judge.sentence(),
+        points=run.points,
+        loading=read / size if view.loading and size else None,
+    )
+
+
+def key_rows(view: RunView, count: int, *, at_step: int | None = None) -> list[Row]:
+    """The rows that matter most for this kind of run, at most `count`, each of another thing."""
+    tags: dict[str, list[str]] = {}
+    for tag in list(view.run.series):
+        name = view.names.name(tag)
+        if name.canonical is not None and view.run.series[tag].count:
+            tags.setdefault(name.canonical, []).append(tag)
+    rows: list[Row] = []
+    seen: set[str] = set()
+
+    def add(canonical: str) -> bool:
+        if canonical not in tags or canonical in seen:
+            return False
+        seen.add(canonical)
+        name = view.names.name(tags[canonical][0])
+        mates = [
+            tag
+            for tag in view.run.series
+            if name.group and (other := view.names.name(tag)).group == name.group
+            and other.part == name.part and other.held_out == name.held_out
+        ]  # fmt: skip
+        found = rows_of(view, mates or tags[canonical][:1], at_step=at_step)
+        chosen = next((row for row in found if tags[canonical][0] in row.tags), None)
+        if chosen is None:
+            return False
+        rows.append(chosen)
+        return True
+
+    for alternatives in _KEY_METRICS:
+        if len(rows) < count:
+            any(add(canonical) for canonical in alternatives)
+    if len(rows) < min(count, 4):  # a run whose names nobody knows: its own most important rows
+        shown = {tag for row in rows for tag in row.tags}
+        rest = [tag for tag in view.run.series if tag not in shown and view.run.series[tag].count]
+        rest.sort(key=lambda tag: pane_of(view, tag) not in ("reward", "validation", "policy"))
+        rows += rows_of(view, rest, at_step=at_step)[: count - len(rows)]
+    return rows[:count]
+
+
+def overview(
+    view: RunView, now: float, at_step: int | None = None, *, count: int = 12, share: float = 1.0
+) -> Overview:
+    """The overview of a run with at most `count` metrics."""
+    return Overview(
+        header=header(view, now, at_step),
+        findings=tuple(view.judge.findings()),
+        rows=tuple(key_rows(view, count, at_step=at_step)),
+        window=window_for(view, live=view.liveness(now).state == "live", share=share, at_step=at_step),
+    )

@@ -1,0 +1,94 @@
+"""Which panes a run has, in which order, with which keys and how many warnings: the tab bar as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rltui.rules.finding import Finding
+    from rltui.session import RunView
+
+
+# id, short title (tab), long title (heading), key, whether it is there without metrics
+_PANES = (
+    ("overview", "overview", "Overview", "1", True),
+    ("validation", "validation", "Validation", "v", False),
+    ("reward", "reward", "Reward", "2", True),
+    ("policy", "policy", "Policy stability", "3", True),
+    ("critic", "critic", "Critic", "4", True),
+    ("lengths", "lengths", "Lengths", "5", True),
+    ("preference", "preference", "Preference", "d", False),
+    ("reward-model", "reward model", "Reward model", "m", False),
+    ("turns", "turns", "Turns", "u", False),
+    ("load", "load", "Load balance", "6", True),
+    ("timing", "timing", "Timing", "7", True),
+    ("perf", "MFU", "MFU and throughput", "8", True),
+    ("rollout", "rollout", "Rollouts", "o", False),
+)
+_LAST = (("findings", "findings", "Findings", "f", True), ("all", "all", "All metrics", "9", True))
+FIXED = tuple(pane[0] for pane in (*_PANES, *_LAST))
+LONG_TITLE = {pane[0]: pane[2] for pane in (*_PANES, *_LAST)}
+PANE_KEYS = {pane[0]: pane[3] for pane in (*_PANES, *_LAST)}
+
+# Panes of the glossary that have no tab of their own.
+_MAPPED = {"optimizer": "policy", "discarded": "rollout"}
+
+SEVERITIES = ("info", "warning", "critical")
+
+
+@dataclass(frozen=True, slots=True)
+class PaneTab:
+    """One tab. `warnings` counts findings at warning or above, `severity` is the worst of them or empty."""
+
+    id: str
+    title: str
+    key: str = ""
+    warnings: int = 0
+    severity: str = ""
+    metrics: int = 0
+
+
+def pane_of(view: RunView, tag: str) -> str:
+    """The pane that shows a tag."""
+    pane = view.names.name(tag).pane
+    return _MAPPED.get(pane, pane)
+
+
+def pane_title(pane: str) -> str:
+    """A pane's title as a heading."""
+    return LONG_TITLE.get(pane, pane)
+
+
+def panes_of(view: RunView) -> list[PaneTab]:
+    """The tabs of a run in their order: always-present ones, those that its metrics call for, its own sections."""
+    counts: dict[str, int] = {}
+    for tag in list(view.run.series):
+        pane = pane_of(view, tag)
+        counts[pane] = counts.get(pane, 0) + 1
+    findings = view.judge.findings()
+    worst: dict[str, list[Finding]] = {}
+    for finding in findings:
+        for pane in {
+            finding.pane,
+            *(pane_of(view, tag) for tag in finding.metrics if tag in view.run.series),
+        }:
+            worst.setdefault(pane, []).append(finding)
+    worst["findings"] = findings
+
+    def tab(pane: str, title: str, key: str) -> PaneTab:
+        # The overview lists all findings in words; a number on its tab would count everything twice.
+        mine = [] if pane in ("overview", "all") else worst.get(pane, [])
+        counted = [finding for finding in mine if finding.severity != "info"]
+        return PaneTab(id=pane, title=title, key=key, warnings=len(counted), severity=worst_of(counted),
+                       metrics=counts.get(pane, 0))  # fmt: skip
+
+    tabs = [tab(pane, title, key) for pane, title, _, key, always in _PANES if always or pane in counts]
+    tabs += [tab(pane, pane, "") for pane in counts if pane not in FIXED]
+    tabs += [tab(pane, title, key) for pane, title, _, key, _ in _LAST]
+    return tabs
+
+
+def worst_of(findings: list[Finding]) -> str:
+    """The highest severity among findings, empty for none."""
+    return max((finding.severity for finding in findings), key=SEVERITIES.index, default="")

@@ -1,0 +1,258 @@
+"""A row of a board: one metric, or the statistics of one distribution, ready to be drawn at any width."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.boards.panes import SEVERITIES, pane_of
+from rltui.boards.window import Window
+from rltui.draw.number import format_change, format_value
+
+if TYPE_CHECKING:
+    from rltui.names import Name
+    from rltui.rules.finding import Finding
+    from rltui.session import RunView
+    from rltui.store import Series
+
+GLYPHS = {"critical": "✖", "warning": "▲", "info": "·", "": " "}
+ROLE_OF = {"critical": "bad", "warning": "warn", "info": "info", "": "text"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row. `parts` are the series by statistic; `main` is the one whose value and curve are shown.
+
+    kind `band`: several statistics of one distribution in one row; `heading`: only a title.
+    """
+
+    kind: Literal["metric", "band", "heading"]
+    title: str
+    tag: str = ""
+    name: Name | None = None
+    unit: str = ""
+    parts: Mapping[str, Series] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    at_step: int | None = None  # the moment it shows; None is now
+
+    @property
+    def value(self) -> float | None:
+        """The last value."""
+        return value_at(self.main, self.at_step)[0] if self.main is not None else None
+
+    @property
+    def before(self) -> float | None:
+        """The value before the last."""
+        return value_at(self.main, self.at_step)[1] if self.main is not None else None
+
+    @property
+    def last_of(self) -> dict[str, float]:
+        """The last values of the other statistics of the distribution."""
+        found = {key: value_at(series, self.at_step)[0] for key, series in list(self.parts.items())[1:]}
+        return {key: value for key, value in found.items() if value is not None}
+
+    @property
+    def main(self) -> Series | None:
+        """The series whose value is shown."""
+        return next(iter(self.parts.values()), None)
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The keys of all series of the row, as written."""
+        return tuple(series.tag for series in self.parts.values())
+
+    @property
+    def finding(self) -> Finding | None:
+        """The worst finding about it."""
+        return max(self.findings, key=lambda finding: SEVERITIES.index(finding.severity), default=None)
+
+    @property
+    def severity(self) -> str:
+        """The worst severity, empty when nothing is wrong."""
+        return self.finding.severity if self.finding else ""
+
+    @property
+    def value_text(self) -> str:
+        """The last value with its unit."""
+        value = self.value
+        return "–" if value is None else format_value(value, self.unit)
+
+    @property
+    def change_text(self) -> str:
+        """The change since the value before, signed."""
+        if self.main is None:
+            return ""
+        value, before = value_at(self.main, self.at_step)
+        return "" if value is None or before is None else format_change(value, before, self.unit)
+
+    @property
+    def spread_text(self) -> str:
+        """The distribution's last extremes or deviation, empty for a single metric."""
+        if len(self.parts) < 2:
+            return ""
+        last = self.last_of
+        low, high, std = (last.get(key) for key in ("min", "max", "std"))
+        if low is not None and high is not None:
+            return f"{format_value(low, self.unit)}‥{format_value(high, self.unit)}"
+        if std is not None:
+            return f"±{format_value(std, self.unit)}"
+        return ""
+
+    @property
+    def smooth(self) -> bool:
+        """Whether a moving average tells the truth: not for schedules, counters, coefficients."""
+        return self.name is None or self.name.metric is None or self.name.metric.smooth
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """A row's curve in a window, (n,) columns; NaN where nothing was logged and no usual gap was bridged."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    nonfinite: NDArray[np.int64]
+    band: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    points: int = 0  # finite and non-finite points in the window
+
+
+def own_axis(series: Series, window: Window) -> bool:
+    """Whether a tag counts something else than the run's steps (seconds, epochs): other steps, and not because it
+    started late or fell silent.
+    """
+    first, last = series.first_step, series.last_step
+    if first is None or last is None:
+        return False
+    span = window.high - window.low
+    return last < window.low or (series.count > 2 and span > 0 and last > window.high + span)
+
+
+def curve(row: Row, window: Window, columns: int) -> Curve | None:
+    """The curve of a row, at the window's column edges; None when it has no points there."""
+    main = row.main
+    if main is None or columns < 1 or not main.count:
+        return None
+    if own_axis(main, window):
+        window = Window(float(main.first_step or 0), float(main.last_step or 0), window.growing)
+    edges = window.edges(columns)
+    cut = main.columns(*edges, columns)
+    points = int(cut.count.sum() + cut.nonfinite.sum())
+    if not points:
+        return None
+    filled = bridge(cut.count + cut.nonfinite)
+    low, high, mean = cut.low[filled], cut.high[filled], cut.mean[filled]
+    for values in (low, high, mean):
+        values[filled < 0] = math.nan
+    # A column that was bridged repeats its neighbour's value, not its event.
+    return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), _band(row, edges, columns), points)
+
+
+def _band(
+    row: Row, edges: tuple[float, float], columns: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    low, high = row.parts.get("min"), row.parts.get("max")
+    if low is None or high is None:
+        return None
+    below, above = low.columns(*edges, columns), high.columns(*edges, columns)
+    at, to = bridge(below.count), bridge(above.count)
+    return (
+        np.where(at >= 0, below.low[at], math.nan),
+        np.where(to >= 0, above.high[to], math.nan),
+    )
+
+
+def bridge(count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each column the column whose values it shows, -1 for a gap: (n,) counts to (n,) indices.
+
+    A metric that is logged every few steps leaves empty columns in between; they repeat the last one. A gap
+    of twice the usual distance is a gap and stays one.
+    """
+    index = np.arange(len(count))
+    there = np.flatnonzero(count)
+    if not len(there):
+        return np.full(len(count), -1)
+    usual = int(np.median(np.diff(there))) if len(there) > 1 else 1
+    last = np.maximum.accumulate(np.where(count > 0, index, -1))
+    shown = np.where((last >= 0) & (index - last < 2 * usual), last, -1)
+    shown[index > there[-1]] = -1
+    return shown
+
+
+def value_at(series: Series, at_step: int | None) -> tuple[float | None, float | None]:
+    """The last and the previous value of a series, now or as it was at a step."""
+    if not series.count:
+        return (None, None)
+    if at_step is None or (series.last_step is not None and series.last_step <= at_step):
+        return (series.last_value, series.previous_value)
+    recent = series.recent()
+    known = int(np.searchsorted(recent.step, at_step, side="right"))
+    if known:
+        before = float(recent.value[known - 2]) if known > 1 else None
+        return (float(recent.value[known - 1]), before)
+    first = series.first_step if series.first_step is not None else at_step
+    if first > at_step:
+        return (None, None)
+    cut = series.columns(float(first), float(at_step) + 1, 128)
+    there = np.flatnonzero(cut.count)
+    if not len(there):
+        return (None, None)
+    return (float(cut.last[there[-1]]), float(cut.last[there[-2]]) if len(there) > 1 else None)
+
+
+def rows_of(
+    view: RunView,
+    tags: Iterable[str],
+    *,
+    at_step: int | None = None,
+    merge: bool = True,
+    findings: Iterable[Finding] | None = None,
+) -> list[Row]:
+    """Rows for tags, most important first; `merge` lets the statistics of one distribution share a row."""
+    by_tag: dict[str, list[Finding]] = {}
+    for finding in view.judge.findings() if findings is None else findings:
+        for tag in finding.metrics:
+            by_tag.setdefault(tag, []).append(finding)
+    groups: dict[tuple[str, ...], list[Name]] = {}
+    for tag in tags:
+        name = view.names.name(tag)
+        stands = bool(name.group and name.statistic and merge)
+        key = (
+            ("group", pane_of(view, tag), name.group, name.part, str(name.held_out))
+            if stands
+            else ("tag", tag)
+        )
+        groups.setdefault(key, []).append(name)
+    rows: list[tuple[tuple[int, int], Row]] = []
+    for order, names in enumerate(groups.values()):
+        stats = {name.statistic: name for name in names}
+        if len(stats) == len(names) > 1 and "mean" in stats:
+            ordered = [stats[key] for key in ("mean", "min", "max", "std") if key in stats]
+            rows.append(((min(n.importance for n in names), order), _row(view, ordered, by_tag, at_step)))
+        else:
+            rows += [((name.importance, order), _row(view, [name], by_tag, at_step)) for name in names]
+    return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
+
+
+def _row(view: RunView, names: list[Name], by_tag: Mapping[str, list[Finding]], at_step: int | None) -> Row:
+    main = names[0]
+    band = len(names) > 1
+    parts = {name.statistic or "mean": view.run.series[name.tag] for name in names}
+    found = {id(f): f for name in names for f in by_tag.get(name.tag, ())}
+    title = main.title
+    if band and title.lower().endswith(" mean"):
+        title = title[:-5]
+    return Row(
+        kind="band" if band else "metric",
+        title=title,
+        tag=main.tag,
+        name=main,
+        unit=main.unit,
+        parts=parts,
+        findings=tuple(found.values()),
+        at_step=at_step,
+    )

@@ -1,0 +1,74 @@
+"""A pane as plain text that reads well pasted into a chat: who, when, rows, warnings, 100 columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rltui.boards.board import Board, board
+from rltui.boards.frame import finding_lines, header_lines
+from rltui.boards.layout import board_lines, finding_text
+from rltui.boards.overview import header, overview
+from rltui.boards.panes import pane_title
+from rltui.boards.row import GLYPHS, ROLE_OF
+from rltui.draw.line import BLANK, Line, line, wrap
+from rltui.draw.number import format_step
+from rltui.draw.spark import Glyphs
+
+if TYPE_CHECKING:
+    from rltui.session import RunView
+
+COUNT = 16  # metrics of an overview
+
+
+def pane_lines(
+    view: RunView,
+    pane: str,
+    now: float,
+    *,
+    width: int = 100,
+    at_step: int | None = None,
+    glyphs: Glyphs = "blocks",
+) -> list[Line]:
+    """A pane with its header as lines of cells; as many as needed."""
+    head = header(view, now, at_step)
+    lines = [*header_lines(head, width), line(("─" * width, "faint"))]
+    if pane == "findings":
+        return lines + findings_text(view, width)
+    if pane == "overview":
+        data = overview(view, now, at_step, count=COUNT)
+        lines += finding_lines(data.findings, width, 12)
+        made = Board("overview", "Overview", data.rows, data.window)
+    else:
+        made = board(view, pane, now, at_step)
+        lines.append(line((f" {pane_title(pane)}", "strong"), (f"   {len(made.metrics)} rows", "dim")))
+    lines += [BLANK, *board_lines(made, width, glyphs)]
+    if made.notes:
+        lines += [BLANK, line((" " + " · ".join(made.notes), "dim"))]
+    return lines
+
+
+def findings_text(view: RunView, width: int) -> list[Line]:
+    """All findings with what to do about them."""
+    lines: list[Line] = []
+    findings = view.judge.findings()
+    if not findings:
+        lines.append(line((" ✓ ", "good"), ("nothing to report", "text")))
+    for finding in findings:
+        lines.append(line((f" {GLYPHS[finding.severity]} {finding_text(finding)}", ROLE_OF[finding.severity]),
+                          (f"   {finding.pane}", "dim")))  # fmt: skip
+        for text in (finding.message, finding.advice):
+            lines += [line(("     " + part, "text")) for part in wrap(text, width - 6)]
+        lines.append(line(("     " + ", ".join(finding.metrics[:4]), "dim")))
+        lines.append(BLANK)
+    for finding in view.judge.history():
+        until = "" if finding.resolved_step is None else f" to {format_step(finding.resolved_step)}"
+        words = (
+            f" ✓ {finding.title or finding.message} · step {format_step(finding.since_step)}{until}, resolved"
+        )
+        lines.append(line((words, "dim")))
+    return lines
+
+
+def as_text(lines: list[Line]) -> str:
+    """Lines without colours, trailing blanks cut, one newline at the end."""
+    return "\n".join(one.text.rstrip() for one in lines) + "\n"

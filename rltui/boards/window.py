@@ -1,0 +1,52 @@
+"""The span of steps that a board shows, cut into columns whose edges hold still while a run grows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+# A column is this many steps times a power of two: the axis then grows by a quarter at most, at rare moments, and
+# between them new points change only the last columns.
+_MANTISSAS = (4, 5, 6, 7, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Steps `low` to `high` of a run; `growing` runs get room to grow, others end at the right edge."""
+
+    low: float
+    high: float
+    growing: bool = False
+
+    def edges(self, columns: int) -> tuple[float, float]:
+        """The first and last edge of `columns` equal columns that hold the window."""
+        span = max(self.high + 1 - self.low, 1.0)
+        if not self.growing or columns < 2:
+            return (self.low, self.low + span)
+        width = column_width(span, columns)
+        start = math.floor(self.low / width) * width
+        if start + columns * width < self.high + 1:
+            width = column_width(span + width, columns)
+            start = math.floor(self.low / width) * width
+        return (start, start + columns * width)
+
+
+def column_width(span: float, columns: int) -> float:
+    """The smallest column of the ladder 4, 5, 6, 7, 8 times a power of two that cuts `span` into `columns`."""
+    need = span / columns
+    power = 2.0 ** (math.floor(math.log2(need)) - 2)
+    for mantissa in _MANTISSAS:
+        if mantissa * power >= need:
+            return mantissa * power
+    return 8 * power
+
+
+def window_of(
+    first: int, last: int, *, share: float = 1.0, growing: bool = False, at_step: int | None = None
+) -> Window:
+    """The last `share` of steps `first` to `last`; at an earlier now when `at_step` is given."""
+    if at_step is not None:
+        last, growing = min(last, at_step), False
+    last = max(first, last)
+    low = last - (last - first) * share
+    return Window(float(math.floor(low)), float(last), growing)

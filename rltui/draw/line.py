@@ -1,0 +1,125 @@
+"""A line of cells: runs of text with a role each, which themes turn into colours and text files ignore."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rltui.text import cell_width, fit
+
+# Roles are meanings, not colours. Every theme knows all of them.
+ROLES = (
+    "text",  # values and titles
+    "strong",  # what the eye should find first
+    "dim",  # keys, ranges, hints
+    "faint",  # rules, axes, empty places
+    "accent",  # curves, the active tab, keys to press
+    "good",
+    "warn",
+    "bad",
+    "info",
+    "mark",  # restarts, events, non-finite values on curves
+    "band",  # healthy bands, spreads, raw values behind a smoothed curve
+    *(f"series{index}" for index in range(8)),
+)
+BACKS = ("", "select", "bar", "panel")  # backgrounds of whole lines or boxes
+
+Span = tuple[str, str]  # text, role
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line. `back` is the background of all of it, to the right edge as well."""
+
+    spans: tuple[Span, ...] = ()
+    back: str = ""
+
+    @property
+    def text(self) -> str:
+        """The words without their roles, trailing blanks kept."""
+        return "".join(text for text, _ in self.spans)
+
+    @property
+    def width(self) -> int:
+        """Terminal cells."""
+        return sum(cell_width(text) for text, _ in self.spans)
+
+
+BLANK = Line()
+
+
+def line(*spans: Span, back: str = "") -> Line:
+    """A line of runs; empty ones are left out, neighbours of one role joined."""
+    joined: list[Span] = []
+    for text, role in spans:
+        if not text:
+            continue
+        if joined and joined[-1][1] == role:
+            joined[-1] = (joined[-1][0] + text, role)
+        else:
+            joined.append((text, role))
+    return Line(tuple(joined), back)
+
+
+def crop(source: Line, width: int) -> Line:
+    """A line cut at `width` cells, with an ellipsis where something was lost."""
+    if source.width <= width:
+        return source
+    spans: list[Span] = []
+    left = max(width - 1, 0)
+    for text, role in source.spans:
+        cells = cell_width(text)
+        if cells > left:
+            cut = text
+            while cell_width(cut) > left:
+                cut = cut[:-1]
+            spans.append((cut + "…" if width > 0 else "", role))
+            break
+        spans.append((text, role))
+        left -= cells
+    return line(*spans, back=source.back)
+
+
+def fill(source: Line, width: int) -> Line:
+    """A line cropped or filled with blanks to exactly `width` cells."""
+    source = crop(source, width)
+    missing = width - source.width
+    if missing <= 0:
+        return source
+    return line(*source.spans, (" " * missing, "text"), back=source.back)
+
+
+def sides(left: Iterable[Span], right: Iterable[Span], width: int, *, back: str = "") -> Line:
+    """Two groups at the two edges of a line; the left one is cut when both do not fit."""
+    tail = line(*right)
+    room = width - tail.width
+    if room < 8 and tail.spans:  # nothing sensible is left for the left side: it goes first
+        return crop(line(*left, back=back), width)
+    head = crop(line(*left), max(room - (1 if tail.spans else 0), 0))
+    return line(*head.spans, (" " * (room - head.width), "text"), *tail.spans, back=back)
+
+
+def beside(lefts: list[Line], rights: list[Line], width: int, gap: int = 2) -> list[Line]:
+    """Two blocks of lines next to each other, the left one exactly `width` cells wide."""
+    out = []
+    for index in range(max(len(lefts), len(rights))):
+        left = fill(lefts[index] if index < len(lefts) else BLANK, width)
+        right = rights[index] if index < len(rights) else BLANK
+        out.append(line(*left.spans, (" " * gap, "text"), *right.spans) if right.spans else left)
+    return out
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Words broken into lines of at most `width` cells; a word that is longer is cut in the middle."""
+    lines: list[str] = []
+    current = ""
+    for raw in text.split():
+        word = fit(raw, width)
+        if not current:
+            current = word
+        elif cell_width(current) + 1 + cell_width(word) <= width:
+            current = f"{current} {word}"
+        else:
+            lines.append(current)
+            current = word
+    return [*lines, current] if current else lines

@@ -1,0 +1,362 @@
+"""The Textual application: one widget, a desk that holds the state, and deliveries from the readers' thread."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual import events
+from textual.app import App, ComposeResult
+from textual.message import Message
+
+from rltui.boards.overview import header
+from rltui.screen.desk import Desk
+from rltui.screen.driver import GuardedDriver
+from rltui.screen.glass import Glass
+from rltui.screen.keys import Keys
+from rltui.screen.memory import Memory, forget, path_for, recall, remember
+from rltui.screen.paint import Palette, textual_theme
+from rltui.screen.terminal import INTERNAL_ERROR, guard, report_crash, terminal_problem
+from rltui.themes import PLAIN, SIXTEEN, load_themes, shipped_folder
+
+if TYPE_CHECKING:
+    from rltui.config import Config
+    from rltui.logs.delivery import Delivery
+
+FRAME = 0.25  # seconds between frames that nobody asked for by a key
+SLICE = 0.012  # seconds of applying data between two chances for keys
+INBOX = 6  # lists of deliveries that may wait before the readers' thread waits
+
+
+class Arrived(Message):
+    """The readers' thread has put something into the inbox."""
+
+    def can_replace(self, message: Message) -> bool:
+        """It carries nothing: one is as good as many."""
+        return isinstance(message, Arrived)
+
+
+class Monitor(App[int], inherit_bindings=False):
+    """The screen. Feed the desk's session and call `changed`, or give `deliver` to a Feed."""
+
+    ENABLE_COMMAND_PALETTE = False
+    ALLOW_SELECT = False
+    CSS = "Screen { overflow: hidden; }"
+
+    def __init__(self, desk: Desk, *, color: bool = True, memory_path: Path | None = None) -> None:
+        no_color = bool(os.environ.pop("NO_COLOR", "")) or not color
+        super().__init__(driver_class=GuardedDriver)
+        self.animation_level = "none"
+        self.desk = desk
+        self.crash: BaseException | None = None
+        self.feed: Any = None
+        self.follower: Any = None
+        self._memory_path = memory_path
+        self._inbox: deque[list[Delivery]] = deque()
+        self._room = threading.Condition()
+        self._stopping = False
+        self._dirty = True
+        self._painted = 0.0
+        self._timer_set = False
+        self._clock_words = ""
+        if no_color:
+            desk.themes = {PLAIN.id: PLAIN}
+        elif (
+            not desk.memory.theme
+            and self.console.color_system in ("standard", None)
+            and SIXTEEN in desk.themes
+        ):
+            desk.memory.theme = SIXTEEN
+        self.palette = Palette(desk.theme, ascii_only=desk.glyphs == "ascii")
+        self._use_theme()
+
+    # ---- life
+
+    def compose(self) -> ComposeResult:
+        """One widget."""
+        yield Glass(self.palette)
+
+    def on_mount(self) -> None:
+        """Draw first, read afterwards."""
+        glass = self.glass
+        glass.clicked = self._clicked
+        glass.wheeled = self._wheeled
+        glass.focus()
+        self.set_interval(1.0, self._second)
+        self.call_after_refresh(self._begin)
+
+    @property
+    def glass(self) -> Glass:
+        """The widget that shows everything."""
+        return self.query_one(Glass)
+
+    def _begin(self) -> None:
+        self.paint()
+        if self.feed is not None:
+            self.feed.start()
+
+    def _on_exit_app(self) -> Any:
+        self._stop_feed()
+        return super()._on_exit_app()
+
+    def _stop_feed(self) -> None:
+        self._stopping = True
+        with self._room:
+            self._room.notify_all()
+        if self.feed is not None:
+            self.feed.stop()
+            self.feed = None
+        if self._memory_path is not None:
+            remember(self._memory_path, self.desk.memory)
+            self._memory_path = None
+
+    def _handle_exception(self, error: Exception) -> None:
+        """An internal error: keep it for the report, leave quietly; the traceback goes into a file."""
+        if self.crash is None:
+            self.crash = error
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        self._return_code = INTERNAL_ERROR
+        self._close_messages_no_wait()
+
+    def panic(self, *renderables: Any) -> None:
+        """Textual's own way to die is ours too."""
+        self._handle_exception(sys.exception() or RuntimeError("the screen gave up"))  # type: ignore[arg-type]
+
+    # ---- data
+
+    def deliver(self, deliveries: list[Delivery]) -> None:
+        """Take what the readers found; called from their thread, which waits while the screen lags behind."""
+        if not deliveries or self._stopping:
+            return
+        with self._room:
+            while len(self._inbox) >= INBOX and not self._stopping:
+                self._room.wait(0.5)
+        self._inbox.append(deliveries)
+        self.post_message(Arrived())
+
+    def on_arrived(self) -> None:
+        """Apply for a moment, then let keys through."""
+        until = time.perf_counter() + SLICE
+        while self._inbox and time.perf_counter() < until:
+            batch = self._inbox[0]
+            while batch and time.perf_counter() < until:
+                self.desk.session.apply((batch.pop(0),))
+            if not batch:
+                self._inbox.popleft()
+                with self._room:
+                    self._room.notify()
+        if self._inbox:
+            self.post_message(Arrived())
+        self.changed()
+
+    def changed(self) -> None:
+        """The data changed: judge and draw at the next frame."""
+        self._dirty = True
+        if not self._timer_set:
+            self._timer_set = True
+            self.set_timer(max(self._painted + FRAME - time.monotonic(), 0.005), self._frame)
+
+    def _frame(self) -> None:
+        self._timer_set = False
+        if isinstance(self._driver, GuardedDriver) and self._driver.congested:
+            self.changed()  # the terminal lags: leave this frame out
+            return
+        self.desk.session.judge()
+        self.paint()
+
+    def _second(self) -> None:
+        """Once a second: redraw if the words about time have changed."""
+        desk = self.desk
+        view = desk.view
+        words = desk.message
+        if view is not None:
+            head = header(view, desk.now, desk.at_step)
+            words += f"{head.state}{head.age_text}{head.eta_text}{head.quiet}"
+        loading = self._progress()
+        if words != self._clock_words or loading != desk.loading:
+            self._clock_words = words
+            self.changed()
+
+    def _progress(self) -> float | None:
+        if self.follower is None or self.follower.caught_up:
+            return None
+        read, known = self.follower.progress()
+        return min(read / known, 0.99) if known else 0.0
+
+    # ---- picture
+
+    def paint(self) -> None:
+        """Draw what has changed."""
+        self._dirty = False
+        self._painted = time.monotonic()
+        glass = self.glass
+        width, height = glass.size
+        if width and height:
+            self.desk.loading = self._progress()
+            glass.show(self.desk.frame(width, height))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Everything is drawn anew at the new size."""
+        self.glass.forget()
+        self.call_after_refresh(self.paint)
+
+    def choose_theme(self, name: str) -> None:
+        """Use another theme, if there is one of that name."""
+        if name in self.desk.themes:
+            self.desk.memory.theme = name
+            self._use_theme()
+
+    def _use_theme(self) -> None:
+        theme = textual_theme(self.desk.theme)
+        self.register_theme(theme)
+        self.theme = theme.name
+        self.palette = Palette(self.desk.theme, ascii_only=self.desk.glyphs == "ascii")
+
+    # ---- keys and mouse
+
+    async def on_event(self, event: events.Event) -> None:
+        """All keys go to the desk; nothing else on the screen listens."""
+        if isinstance(event, events.Key):
+            self.desk.press(key_name(event))
+            self._acted()
+            return
+        await super().on_event(event)
+
+    def _clicked(self, x: int, y: int) -> None:
+        self.desk.click(self.glass.page, x, y)
+        self._acted()
+
+    def _wheeled(self, direction: int) -> None:
+        self.desk.do("down" if direction > 0 else "up")
+        self._acted()
+
+    def _acted(self) -> None:
+        desk = self.desk
+        for kind, text in desk.outbox:
+            if kind == "theme":
+                self._use_theme()
+                self.glass.recolor(self.palette)
+            elif kind == "copy" and isinstance(self._driver, GuardedDriver) and not self._driver.copy(text):
+                desk.say("too long for the clipboard of a terminal")
+        desk.outbox.clear()
+        if desk.exit_code is not None:
+            self._stop_feed()
+            self.exit(desk.exit_code, return_code=desk.exit_code)
+            return
+        if self.follower is not None and desk.view is not None:
+            self.follower.focus(desk.view.name)
+        self.paint()
+
+
+def key_name(event: events.Key) -> str:
+    """A key as the table of bindings writes it: the character itself, or a name."""
+    if event.character is not None and event.character.isprintable() and "ctrl+" not in event.key:
+        return event.character
+    return {"ctrl+h": "backspace", "ctrl+i": "tab", "ctrl+m": "enter", "ctrl+j": "enter"}.get(
+        event.key, event.key
+    )
+
+
+def ascii_needed() -> bool:
+    """Whether the terminal or the locale cannot show more than ASCII."""
+    if os.environ.get("TERM") == "linux":
+        return True
+    locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or ""
+    return bool(locale) and "utf" not in locale.lower()
+
+
+def build(
+    session: Any,
+    logdirs: Sequence[str] = (),
+    *,
+    pane: str | None = None,
+    baseline: str | None = None,
+    theme: str | None = None,
+    at_step: int | None = None,
+    ascii_only: bool = False,
+    color: bool = True,
+    config: Config | None = None,
+    memory_path: Path | None = None,
+    clock: Any = time.time,
+) -> Monitor:
+    """A monitor over a session, without readers: for tests, screenshots, and `run`."""
+    folders = [shipped_folder(), *getattr(config, "theme_folders", ())]
+    themes, problems = load_themes(folders)
+    keys = Keys(getattr(config, "keys", None))
+    memory = recall(memory_path) if memory_path is not None else Memory()
+    theme = theme or getattr(config, "theme", None) or None
+    if theme is not None:
+        memory.theme = theme
+    desk = Desk(
+        session, logdirs=logdirs, clock=clock, keys=keys, themes=themes, memory=memory,
+        ascii_only=ascii_only, baseline=baseline, at_step=at_step,
+    )  # fmt: skip
+    if pane:
+        desk.pane = pane
+    troubles = [*keys.problems, *problems]
+    if troubles:
+        desk.say(f"{troubles[0].path}: {troubles[0].message}")
+    return Monitor(desk, color=color, memory_path=memory_path)
+
+
+def run(
+    logdirs: Sequence[str],
+    *,
+    pane: str | None = None,
+    run_glob: str | None = None,
+    baseline: str | None = None,
+    theme: str | None = None,
+    poll: float | None = None,
+    at_step: int | None = None,
+    ascii_only: bool = False,
+    color: bool = True,
+    mouse: bool = True,
+    reset: bool = False,
+    config: Config | None = None,
+) -> int:
+    """Open the monitor and stay until the user leaves. Returns the exit code."""
+    from rltui.session import Session
+
+    problem = terminal_problem()
+    if problem is None and theme is not None and theme not in (known := load_themes()[0]):
+        problem = f"no theme is called '{theme}'; there are {', '.join(sorted(known))}"
+    if problem is not None:
+        print(f"rltui: {problem}", file=sys.stderr)
+        return 2
+    memory_path = path_for(logdirs)
+    if reset:
+        forget(memory_path)
+    session = Session(config, run_glob=run_glob)
+    app = build(
+        session, [str(one) for one in logdirs], pane=pane, baseline=baseline, theme=theme, at_step=at_step,
+        ascii_only=ascii_only or ascii_needed(), color=color, config=config, memory_path=memory_path,
+    )  # fmt: skip
+    from rltui.logs.feed import Feed
+    from rltui.logs.follow import Follower
+
+    if not app.desk.memory.theme and app.console.color_system in ("standard", None):
+        app.choose_theme(SIXTEEN)
+    follower = Follower(list(logdirs), run_glob=run_glob, **({} if poll is None else {"poll": poll}))
+    app.follower = follower
+    app.feed = Feed(follower, app.deliver)
+    try:
+        app.run(mouse=mouse)
+    except Exception as error:  # noqa: BLE001 (the outermost edge: the terminal must be given back)
+        app.crash = app.crash or error
+    finally:
+        app._stop_feed()
+        guard.disarm()
+    if app.crash is not None:
+        with contextlib.suppress(OSError):
+            print(report_crash(app.crash), file=sys.stderr)
+        return INTERNAL_ERROR
+    return app.return_code or 0

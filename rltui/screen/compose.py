@@ -1,0 +1,251 @@
+"""The screen without overlays: header, tab bar, one pane, footer, put together for a size."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rltui.boards.board import Board
+from rltui.boards.frame import header_lines, overview_lines, tab_bar
+from rltui.boards.layout import header_line, plan, row_lines
+from rltui.boards.overview import STATE_GLYPH, STATE_ROLE, Overview, header, overview
+from rltui.draw.line import BLANK, Line, Span, line, sides
+from rltui.draw.number import format_age, format_step
+from rltui.screen.findings import findings_page
+from rltui.screen.view import SMALLEST, Page, Scroll, Spot, too_small
+from rltui.text import cell_width, fit, pad
+
+if TYPE_CHECKING:
+    from rltui.screen.desk import Desk
+
+
+def compose(desk: Desk, width: int, height: int) -> Page:
+    """Everything but overlays."""
+    if width < SMALLEST[0] or height < SMALLEST[1]:
+        return too_small(width, height)
+    view = desk.view
+    if view is None:
+        return _waiting(desk, width, height)
+    head = header(view, desk.now, desk.at_step)
+    lines = header_lines(head, width, right=_run_place(desk))[: 2 if height >= 12 else 1]
+    page = Page(lines, [Spot(0, 0, width, 1, "runs"), Spot(0, 1, width, 1, "pane:findings")][: len(lines)])
+    if height >= 8:
+        bar = tab_bar(desk.tabs(), desk.pane, width)
+        tabs = [bar.line, bar.rule] if height >= 16 else [bar.line]
+        spots = [Spot(0, 0, 1, 1, "previous-pane"), Spot(width - 1, 0, 1, 1, "next-pane")]
+        spots += [Spot(first, 0, last - first, 1, f"pane:{pane}") for first, last, pane in bar.spots]
+        page = page.below(Page(tabs, spots))
+    room = height - len(page.lines) - (1 if height >= 7 else 0)
+    body = _body(desk, width, room)
+    body.lines = (body.lines + [BLANK] * room)[:room]
+    page = page.below(body)
+    if height >= 7:
+        page = page.below(footer(desk, width))
+    return page
+
+
+def _body(desk: Desk, width: int, height: int) -> Page:
+    view = desk.view
+    assert view is not None
+    if desk.query and desk.pane in ("overview", "findings"):
+        found = desk.board()
+        return board_page(desk, found, width, height) if found is not None else Page()
+    if desk.pane == "overview":
+        data = overview(view, desk.now, desk.at_step, count=16, share=_share(desk))
+        data = Overview(data.header, tuple(desk.findings()), data.rows, data.window)
+        return overview_page(desk, data, width, height)
+    if desk.pane == "findings":
+        return findings_page(desk, width, height)
+    made = desk.board()
+    return board_page(desk, made, width, height) if made is not None else Page()
+
+
+def _share(desk: Desk) -> float:
+    from rltui.screen.desk import SHARES
+
+    return SHARES[desk.share]
+
+
+def overview_page(desk: Desk, data: Overview, width: int, height: int) -> Page:
+    """Findings, cards and, where there is room, the other runs; as plain rows on small screens."""
+    others = _glance(desk, width, 0 if height < 20 or len(desk.session.runs) < 2 else 3 if height < 36 else 5)
+    room = height - len(others.lines)
+    tag = desk.chosen.get("overview", "")
+    at = next((index for index, row in enumerate(data.rows) if row.tag == tag), 0 if data.rows else -1)
+    if height < 11 or width < 34 or desk.memory.density == "compact":
+        from rltui.boards.frame import finding_lines
+
+        made = Board("overview", "Overview", data.rows, data.window)
+        top = Page(finding_lines(data.findings, width, 1 if height < 11 else 3))
+        return top.below(board_page(desk, made, width, height - len(top.lines), column_words=False))
+    lines, cards = overview_lines(
+        data,
+        width,
+        room,
+        ranges=desk.ranges,
+        glyphs=desk.glyphs,
+        selected=at,
+        full=desk.memory.density == "full",
+    )
+    desk.card_columns = max(sum(card.y == cards[0].y for card in cards), 1) if cards else 1
+    found = min(len(data.findings), len(lines))
+    spots = [Spot(0, index, width, 1, "go-finding", str(index)) for index in range(found)]
+    spots += [Spot(c.x, c.y, c.width, c.height, "select", data.rows[c.row].tag) for c in cards]
+    lines = (lines + [BLANK] * room)[:room]
+    return Page(lines, spots).below(others)
+
+
+def _glance(desk: Desk, width: int, most: int) -> Page:
+    """The other runs in a line each."""
+    view = desk.view
+    others = [other for other in desk.session.ordered() if other is not view]
+    if most < 1 or not others or view is None:
+        return Page()
+    shown = others if len(others) < most else others[: most - 1]
+    names = min(max(cell_width(other.name) for other in shown), max(width // 3, 12))
+    page = Page()
+    for index, other in enumerate(shown):
+        alive = other.liveness(desk.now)
+        health = other.judge.health
+        step = format_step(other.run.last_step) if other.run.last_step is not None else "–"
+        spans: list[Span] = [
+            (f" {STATE_GLYPH.get(alive.state, '?')} ", STATE_ROLE.get(alive.state, "dim")),
+            (pad(other.name, names), "text"),
+            (f"  {pad(other.framework, 12)}  step {pad(step, 10, right=True)}  ", "dim"),
+            (pad(format_age(alive.age), 8, right=True) + "  ", "dim"),
+            (
+                "" if health == "ok" else f"{_glyph(health)} {health}",
+                "bad" if health == "critical" else "warn",
+            ),
+        ]
+        page.lines.append(line(*spans))
+        page.spots.append(Spot(0, index, width, 1, "run", other.name))
+    if len(shown) < len(others):
+        page.lines.append(line((f"   and {len(others) - len(shown)} more runs: ", "dim"), ("r", "accent")))
+        page.spots.append(Spot(0, len(page.lines) - 1, width, 1, "runs"))
+    return page
+
+
+def _glyph(health: str) -> str:
+    from rltui.boards.overview import HEALTH_GLYPH
+
+    return HEALTH_GLYPH.get(health, "?")
+
+
+def board_page(desk: Desk, made: Board, width: int, height: int, *, column_words: bool = True) -> Page:
+    """A board with its selected row in sight. Only rows in sight are drawn."""
+    if not made.metrics:
+        return Page([BLANK, line(("   " + made.empty, "dim"))][:height])
+    columns = plan(width, made, desk.glyphs)
+    page = Page()
+    if column_words and height >= 6:
+        page.lines.append(header_line(columns, made.window))
+    room = height - len(page.lines)
+    desk.page_rows = max(room - 2, 1)
+    notes = desk.memory.density != "compact"
+    # Heights first, lines only for what is in sight: thousands of rows cost nothing.
+    heights = [(2 if index else 1) if row.kind == "heading" else 1 + (notes and row.finding is not None)
+               for index, row in enumerate(made.rows)]  # fmt: skip
+    tag = desk.chosen.get(desk.pane, "")
+    at = next((index for index, row in enumerate(made.rows) if row.kind != "heading" and row.tag == tag), -1)
+    if at < 0:
+        at = next(index for index, row in enumerate(made.rows) if row.kind != "heading")
+    first = sum(heights[:at])
+    lead = heights[at - 1] if at and made.rows[at - 1].kind == "heading" else 0
+    scroll = desk.scrolls.setdefault(desk.pane, Scroll())
+    top = scroll.to(first - lead, first + heights[at] - 1, sum(heights), room)
+    y = 0
+    body: list[Line] = []
+    for index, row in enumerate(made.rows):
+        if y + heights[index] > top and y < top + room:
+            lines = row_lines(row, columns, made.window, desk.ranges, selected=index == at, notes=notes)
+            if row.kind == "heading" and index:
+                lines.insert(0, BLANK)
+            for offset, one in enumerate(lines):
+                if top <= y + offset < top + room:
+                    if row.kind != "heading":
+                        page.spots.append(Spot(0, len(page.lines) + len(body), width, 1, "select", row.tag))
+                    body.append(one)
+        y += heights[index]
+        if y >= top + room:
+            break
+    page.lines += body
+    return page
+
+
+def _run_place(desk: Desk) -> list[Span]:
+    total = len(desk.session.runs)
+    view = desk.view
+    if total < 2 or view is None:
+        return []
+    ordered = desk.session.ordered()
+    return [(f"run {ordered.index(view) + 1} of {total}", "dim")]
+
+
+def footer(desk: Desk, width: int) -> Page:
+    """What is happening at the left, the keys worth knowing at the right."""
+    left: list[Span] = [(" ", "dim")]
+    if desk.message:
+        left.append((desk.message, "strong"))
+    else:
+        left += _status(desk)
+    right: list[Span] = []
+    spots: list[tuple[int, str]] = []
+    room = width // 2 + 6
+    for bind in desk.keys.binds:
+        if not bind.hint or desk.message:
+            continue
+        words: list[Span] = [(f"{desk.keys.hint_of(bind.action)}", "accent"), (f" {bind.hint}  ", "dim")]
+        cells = sum(cell_width(text) for text, _ in words)
+        if sum(cell_width(text) for text, _ in right) + cells > room:
+            continue
+        right += words
+        spots.append((cells, bind.action))
+    x = width - sum(cells for cells, _ in spots)
+    page = Page([sides(left, right, width, back="bar")])
+    for cells, action in spots:
+        page.spots.append(Spot(x, 0, cells, 1, action))
+        x += cells
+    return page
+
+
+def _status(desk: Desk) -> list[Span]:
+    """Loading, pause, filter, honesty: the most important first."""
+    pieces: list[Span] = []
+    if desk.loading is not None:
+        pieces.append((f"reading {desk.loading:.0%}", "info"))
+    if desk.at_step is not None:
+        word = "paused" if desk.frozen_now is not None else "shown"
+        pieces.append((f"{word} at step {format_step(desk.at_step)}", "mark"))
+    if desk.query:
+        pieces.append((f"filter {fit(desk.query, 24)}", "mark"))
+    from rltui.screen.desk import SHARES
+
+    if desk.share:
+        pieces.append((f"last 1/{round(1 / SHARES[desk.share])} of the run", "dim"))
+    made = desk.board() if desk.pane not in ("overview", "findings") or desk.query else None
+    row = desk.selected() if made is not None else None
+    if row is not None:
+        pieces.append((fit(row.tag, 40), "dim"))
+    if made is not None:
+        pieces += [(note, "dim") for note in made.notes]
+    spans: list[Span] = []
+    for index, piece in enumerate(pieces):
+        spans += [(" · ", "faint")] if index else []
+        spans.append(piece)
+    return spans
+
+
+def _waiting(desk: Desk, width: int, height: int) -> Page:
+    """No run yet: what is waited for, and the keys that work."""
+    where = ", ".join(desk.logdirs) or "."
+    top = height // 2 - 2
+    lines = [BLANK] * max(top, 0)
+    word = "Reading" if desk.loading is not None else "Waiting for logs below"
+    for text, role in (
+        (f"{word} {where}", "text"),
+        ("Event files, JSON lines and CSV are found as they appear.", "dim"),
+    ):
+        text = fit(text, width - 2)
+        lines.append(line((" " * max((width - cell_width(text)) // 2, 0) + text, role)))
+    page = Page((lines + [BLANK] * height)[: height - 1])
+    return page.below(footer(desk, width))

@@ -1,0 +1,287 @@
+"""The screen's state and what keys do to it, without a terminal: a frame of lines out, keys in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from rltui.boards.board import Board, board, span_of
+from rltui.boards.layout import Ranges
+from rltui.boards.panes import PaneTab, pane_of, panes_of
+from rltui.boards.row import Row
+from rltui.draw.spark import Glyphs
+from rltui.screen.filters import matcher
+from rltui.screen.keys import Keys
+from rltui.screen.memory import Memory
+from rltui.screen.view import Page, Scroll, Spot
+from rltui.themes import DEFAULT, PLAIN, Theme
+
+if TYPE_CHECKING:
+    from rltui.rules.finding import Finding
+    from rltui.session import RunView, Session
+
+SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by boards
+TRAVEL = 0.05  # share of the run that one step back in time goes
+MESSAGE_SECONDS = 8.0
+DENSITIES = ("auto", "compact", "full")
+
+
+class Overlay(Protocol):
+    """A page over the panes: large chart, explanation, list of runs, help, palette."""
+
+    where: str  # the place whose keys it takes, see `keys`
+    typing: bool  # whether printable keys are text
+
+    def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
+        """What it shows on a screen of that size."""
+        ...
+
+    def act(self, desk: Desk, action: str, argument: str) -> bool:
+        """Do an action; False when it is not for this page."""
+        ...
+
+    def type(self, desk: Desk, key: str) -> bool:
+        """Take a key as text while `typing`; False when it is none."""
+        ...
+
+
+class Desk:
+    """Everything that a person has chosen, over a session of runs."""
+
+    def __init__(
+        self,
+        session: Session,
+        *,
+        logdirs: Sequence[str] = (),
+        clock: Callable[[], float] = time.time,
+        keys: Keys | None = None,
+        themes: Mapping[str, Theme] | None = None,
+        memory: Memory | None = None,
+        ascii_only: bool = False,
+        baseline: str | None = None,
+        at_step: int | None = None,
+    ) -> None:
+        self.session = session
+        self.logdirs = tuple(logdirs)
+        self.clock = clock
+        self.keys = keys if keys is not None else Keys()
+        self.themes = dict(themes) if themes else {PLAIN.id: PLAIN}
+        self.memory = memory if memory is not None else Memory()
+        self.glyphs: Glyphs = "ascii" if ascii_only else "blocks"
+        self.baseline = baseline
+        self.at_step = at_step
+        self.frozen_now: float | None = None
+        self.pane = self.memory.pane or "overview"
+        self.share = 0
+        self.query = ""
+        self.marked: list[str] = []
+        self.overlays: list[Overlay] = []
+        self.ranges = Ranges()
+        self.scrolls: dict[str, Scroll] = {}
+        self.chosen: dict[str, str] = {}  # selected tag by pane
+        self.card_columns = 1
+        self.page_rows = 10
+        self.loading: float | None = None  # share read, None when all is read
+        self.exit_code: int | None = None
+        self.outbox: list[
+            tuple[str, str]
+        ] = []  # ("copy", text), ("theme", id): for whoever owns the terminal
+        self._run: str | None = None
+        self._chose_run = False
+        self._message = ("", 0.0)
+        self._cached: tuple[object, Board] | None = None
+
+    # ---- what is shown
+
+    @property
+    def now(self) -> float:
+        """Seconds since 1970; stands still while paused."""
+        return self.clock() if self.frozen_now is None else self.frozen_now
+
+    @property
+    def theme(self) -> Theme:
+        """The theme in force."""
+        for name in (self.memory.theme, DEFAULT):
+            if name in self.themes:
+                return self.themes[name]
+        return next(iter(self.themes.values()))
+
+    @property
+    def view(self) -> RunView | None:
+        """The run shown: the one chosen, else the most recently written."""
+        if self._chose_run and self._run in self.session.runs:
+            return self.session.runs[self._run]
+        ordered = self.session.ordered()
+        if not ordered:
+            return None
+        found = self.session.runs.get(self._run or "")
+        # Until a person chooses, the newest run is followed; equal ages must not make the screen jump.
+        if found is None or ordered[0].modified > found.modified + 30:
+            found = ordered[0]
+            self._run = found.name
+        return found
+
+    def choose_run(self, name: str) -> None:
+        """Show another run."""
+        self._run, self._chose_run = name, True
+        self.at_step = self.frozen_now = None
+        self.ranges.shown.clear()
+
+    def tabs(self) -> list[PaneTab]:
+        """The tabs of the run shown; before any run there are only those that are always present."""
+        view = self.view
+        return [] if view is None else panes_of(view)
+
+    def findings(self) -> list[Finding]:
+        """The findings of the run shown, as they were at the moment shown."""
+        view = self.view
+        if view is None:
+            return []
+        found = view.judge.findings()
+        if self.at_step is None:
+            return found
+        then = self.at_step
+        return [one for one in found if one.since_step <= then] + [
+            one
+            for one in view.judge.history()
+            if one.since_step <= then and (one.resolved_step is None or one.resolved_step > then)
+        ]
+
+    def board(self) -> Board | None:
+        """The board of the pane shown, filtered. Rows are made anew only when tags, names or findings change."""
+        view = self.view
+        if view is None:
+            return None
+        pane = "all" if self.query and self.pane in ("overview", "findings") else self.pane
+        merge = self.memory.density != "full"
+        found = view.judge.findings()
+        key = (
+            view.name, pane, len(view.run.series), id(view.names), self.at_step, merge, self.share, self.query,
+            tuple(self.memory.pins), tuple((f.id, f.severity, f.since_step) for f in found), view.run.version,
+        )  # fmt: skip
+        if self._cached is not None and self._cached[0] == key:
+            return self._cached[1]
+        made = board(
+            view, pane, self.now, self.at_step, share=SHARES[self.share], merge=merge, pinned=self.memory.pins
+        )
+        if self.query:
+            match = matcher(self.query)
+            kept = tuple(
+                row for row in made.rows
+                if row.kind != "heading" and any(match(f"{row.title} {tag} {_canonical(row)}") for tag in row.tags)
+            )  # fmt: skip
+            made = Board(
+                made.pane, made.title, kept, made.window, made.notes, f"No metric matches {self.query}."
+            )
+        self._cached = (key, made)
+        return made
+
+    def selected(self) -> Row | None:
+        """The selected row of the pane shown."""
+        rows = self.rows()
+        tag = self.chosen.get(self.pane, "")
+        return next((row for row in rows if row.tag == tag), rows[0] if rows else None)
+
+    def rows(self) -> list[Row]:
+        """The rows that can be selected in the pane shown."""
+        if self.pane == "overview" and not self.query:
+            from rltui.boards.overview import key_rows
+
+            view = self.view
+            return key_rows(view, 16, at_step=self.at_step) if view is not None else []
+        made = self.board()
+        return made.metrics if made is not None else []
+
+    @property
+    def message(self) -> str:
+        """The last thing said, for a few seconds."""
+        text, until = self._message
+        return text if self.clock() < until else ""
+
+    def say(self, text: str) -> None:
+        """Tell something in the footer for a few seconds."""
+        self._message = (text, self.clock() + MESSAGE_SECONDS)
+
+    # ---- what is done
+
+    def press(self, key: str) -> None:
+        """A key: text for whoever is typing, else an action."""
+        top = self.overlays[-1] if self.overlays else None
+        if top is not None and top.typing and top.type(self, key):
+            return
+        action = self.keys.action(key, top.where if top is not None else "board")
+        if action is not None:
+            self.do(action)
+
+    def click(self, page: Page, x: int, y: int) -> None:
+        """A mouse click on a page that was drawn."""
+        spot = page.spot_at(x, y)
+        if spot is not None:
+            self.do(spot.action, spot.argument)
+
+    def do(self, action: str, argument: str = "") -> None:
+        """An action, by the topmost page that knows it."""
+        from rltui.screen import actions
+
+        top = self.overlays[-1] if self.overlays else None
+        if top is not None and top.act(self, action, argument):
+            return
+        actions.perform(self, action, argument)
+
+    def close(self) -> None:
+        """Leave the topmost page."""
+        if self.overlays:
+            self.overlays.pop()
+
+    def go(self, pane: str, tag: str = "") -> None:
+        """Show a pane, and a metric in it."""
+        self.overlays.clear()
+        self.pane = pane
+        if tag:
+            self.query = ""
+            self.chosen[pane] = tag
+            row = next((row for row in self.rows() if tag in row.tags), None)
+            if row is not None:
+                self.chosen[pane] = row.tag
+        self.memory.pane = pane
+
+    def go_to_tag(self, tag: str) -> None:
+        """Show a metric in its pane."""
+        view = self.view
+        if view is not None and tag in view.run.series:
+            self.go(pane_of(view, tag), tag)
+
+    def tag_of(self, canonical: str) -> str | None:
+        """The tag of the run shown that is called so in the glossary."""
+        view = self.view
+        if view is None:
+            return None
+        return next((tag for tag in view.run.series if view.names.name(tag).canonical == canonical), None)
+
+    def travel(self, direction: int) -> None:
+        """Move the moment shown by a twentieth of the run; beyond the end it is now again."""
+        view = self.view
+        if view is None:
+            return
+        first, last = span_of(view)
+        step = max(round((last - first) * TRAVEL), 1)
+        at = (last if self.at_step is None else self.at_step) + direction * step
+        self.at_step = None if at >= last else max(at, first)
+        self.frozen_now = None if self.at_step is None else self.now
+
+    def frame(self, width: int, height: int) -> Page:
+        """The whole screen at a size."""
+        from rltui.screen.compose import compose
+
+        page = compose(self, width, height)
+        for overlay in self.overlays:
+            page = overlay.page(self, page, width, height)
+        return page
+
+
+def _canonical(row: Row) -> str:
+    return (row.name.canonical or "") if row.name is not None else ""
+
+
+NOWHERE = Spot(0, 0, 0, 0, "nothing")

@@ -1,0 +1,128 @@
+"""What a metric means: meaning, healthy values, what to fear, what to look at next, and the key as written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rltui.boards.layout import finding_text
+from rltui.boards.row import GLYPHS, ROLE_OF, Row
+from rltui.draw.line import BLANK, Line, Span, line, wrap
+from rltui.draw.number import format_plain, format_step, format_value
+from rltui.screen.listing import Listing
+from rltui.text import fit
+
+if TYPE_CHECKING:
+    from rltui.screen.desk import Desk
+
+LABEL = 14
+WIDTH = 84  # cells of running text; longer lines are hard to read
+
+
+class ExplainPage(Listing):
+    """The glossary entry of one row, with links to what to look at next."""
+
+    def __init__(self, row: Row) -> None:
+        super().__init__()
+        self.row = row
+        self.title = row.title
+
+    def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
+        """The entry; only links can be chosen."""
+        width = min(width, WIDTH)
+        row, name = self.row, self.row.name
+        metric = name.metric if name is not None else None
+        lines: list[Line] = []
+        items: list[tuple[int, str]] = []
+
+        def say(label: str, text: str, role: str = "text") -> None:
+            for at, part in enumerate(wrap(text, width - LABEL)):
+                lines.append(line((f"{label if not at else '':{LABEL}}", "dim"), (part, role)))
+
+        for tag in row.tags[:6]:
+            lines.append(line((fit(tag, width), "dim")))
+        if name is not None:
+            origin = name.framework or "unknown framework"
+            origin += f" → {name.canonical}" if name.canonical else ""
+            origin += "  (a guess from its name)" if name.guessed and name.canonical else ""
+            lines.append(line((fit(origin, width), "faint" if not name.guessed else "dim")))
+        lines.append(BLANK)
+        for finding in row.findings:
+            role = ROLE_OF[finding.severity]
+            for at, part in enumerate(wrap(f"{finding_text(finding)}. {finding.message}", width - 2)):
+                lines.append(line((f"{GLYPHS[finding.severity]} " if not at else "  ", role), (part, role)))
+            if finding.advice:
+                lines += [line(("→ " if not at else "  ", "accent"), (part, "text"))
+                          for at, part in enumerate(wrap(finding.advice, width - 2))]  # fmt: skip
+            lines.append(BLANK)
+        if metric is None:
+            say("meaning", "No glossary entry knows this key. It is shown as it was logged.")
+        else:
+            say("meaning", metric.meaning)
+            if metric.healthy:
+                say("healthy", metric.healthy, "good")
+            if metric.watch_for:
+                say("watch for", metric.watch_for, "warn")
+        if name is not None and name.caveat:
+            say("in " + (name.framework or "this log"), name.caveat)
+        lines.append(BLANK)
+        self._facts(lines, width)
+        links = metric.check_next if metric is not None else ()
+        found = [(tag, one) for one in links if (tag := desk.tag_of(one)) is not None]
+        if found:
+            lines.append(BLANK)
+            lines.append(line(("look next at", "strong")))
+            view = desk.view
+            for tag, _ in found:
+                title = view.names.name(tag).title if view is not None else tag
+                items.append((len(lines), tag))
+                spans: list[Span] = [
+                    ("  → ", "accent"),
+                    (fit(title, 30), "text"),
+                    (f"  {fit(tag, width - 40)}", "dim"),
+                ]
+                lines.append(line(*spans))
+        if metric is not None and metric.sources:
+            lines.append(BLANK)
+            lines += [line((part, "faint")) for part in wrap("from " + "; ".join(metric.sources), width)]
+        return lines, items
+
+    def _facts(self, lines: list[Line], width: int) -> None:
+        main = self.row.main
+        if main is None or not main.count:
+            return
+        unit = self.row.unit
+        facts = [("last", self.row.value_text), ("points", f"{main.count:,}")]
+        if main.first_step is not None and main.last_step is not None:
+            facts.append(("steps", f"{format_step(main.first_step)} – {format_step(main.last_step)}"))
+        if main.nonfinite:
+            facts.append(("NaN or Inf", f"{main.nonfinite:,}"))
+        if main.superseded:
+            facts.append(("superseded", f"{main.superseded:,} points of earlier attempts"))
+        for statistic, value in self.row.last_of.items():
+            facts.append((statistic, format_value(value, unit)))
+        if self.row.value is not None and abs(self.row.value) >= 1e-12 and "." in self.row.value_text:
+            facts[0] = ("last", f"{self.row.value_text}   ({self.row.value!r})")
+        for label, text in facts:
+            lines.append(line((f"{label:{LABEL}}", "dim"), (fit(text, width - LABEL), "text")))
+        bounds = (
+            self.row.name.metric.bounds
+            if self.row.name is not None and self.row.name.metric is not None
+            else None
+        )
+        if bounds is not None:
+            ends = f"{format_plain(bounds[0])} to {format_plain(bounds[1])}; a value outside is a bug"
+            lines.append(line((f"{'possible':{LABEL}}", "dim"), (ends, "text")))
+
+    def foot(self, desk: Desk) -> list[Span]:
+        """Keys of this page."""
+        return [("Enter", "accent"), (" go there  ", "dim"), ("Esc", "accent"), (" back", "dim")]
+
+    def choose(self, desk: Desk, argument: str) -> None:
+        """Follow a link."""
+        desk.go_to_tag(argument)
+
+    def more(self, desk: Desk, action: str, argument: str) -> bool:
+        """The same key closes it."""
+        if action == "explain":
+            desk.close()
+        return True

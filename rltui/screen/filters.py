@@ -1,0 +1,54 @@
+"""One way to filter metrics, runs and commands: words in any order, a glob with `*`, or `/regex/`."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable
+
+Match = Callable[[str], bool]
+
+
+def matcher(query: str) -> Match:
+    """A test for texts. Case does not matter; every word must match, its letters in order if not as a whole.
+
+    A regex that is not complete yet matches everything, so that nothing flickers while it is typed.
+    """
+    query = query.strip()
+    if not query:
+        return lambda text: True
+    if query.startswith("/"):
+        try:
+            pattern = re.compile(query.strip("/"), re.IGNORECASE)
+        except (re.error, RecursionError):
+            return lambda text: True
+        return lambda text: pattern.search(text[:1000]) is not None
+    if "*" in query or "?" in query:
+        glob = query.lower() if query.startswith("*") else f"*{query.lower()}"
+        glob = glob if glob.endswith("*") else f"{glob}*"
+        return lambda text: fnmatch.fnmatchcase(text.lower(), glob)
+    words = query.lower().split()
+
+    def plain(text: str) -> bool:
+        lower = text.lower()
+        return all(word in lower for word in words)
+
+    return plain
+
+
+def fuzzy(query: str, text: str) -> int | None:
+    """How badly a text matches letters in order: 0 is a whole word at the start, None is not at all."""
+    query, lower = query.lower(), text.lower()
+    if not query:
+        return 0
+    whole = lower.find(query)
+    if whole >= 0:
+        return whole
+    at, cost = -1, 100
+    for char in query.replace(" ", ""):
+        found = lower.find(char, at + 1)
+        if found < 0:
+            return None
+        cost += found - at - 1
+        at = found
+    return cost

@@ -1,0 +1,55 @@
+"""Help: every key, made from the table of bindings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rltui.draw.line import BLANK, Line, beside, line
+from rltui.screen.keys import Bind, shown
+from rltui.screen.listing import Listing
+from rltui.text import pad
+
+if TYPE_CHECKING:
+    from rltui.screen.desk import Desk
+
+KEYS = 14
+
+
+class HelpPage(Listing):
+    """All keys in one or two columns."""
+
+    title = "Keys"
+
+    def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
+        """Groups of keys; two columns where they fit."""
+        groups: dict[str, list[Bind]] = {}
+        for bind in desk.keys.binds:
+            if bind.keys and bind.action != "interrupt":
+                groups.setdefault(bind.group, []).append(bind)
+        if width < 100:
+            lines = help_lines(groups, width)
+        else:
+            half = (width - 4) // 2
+            names = list(groups)
+            sizes = [len(groups[name]) + 2 for name in names]
+            cut = next(i for i in range(len(names) + 1) if sum(sizes[:i]) >= sum(sizes) / 2 - 2)
+            left = help_lines({name: groups[name] for name in names[:cut]}, half)
+            right = help_lines({name: groups[name] for name in names[cut:]}, half)
+            cells = max((one.width for one in left), default=0)
+            lines = beside(left, right, cells, 4)
+        return lines, []
+
+
+def help_lines(groups: dict[str, list[Bind]], width: int) -> list[Line]:
+    """One column of help."""
+    lines: list[Line] = []
+    for group, binds in groups.items():
+        if lines:
+            lines.append(BLANK)
+        lines.append(line((group, "strong")))
+        for bind in binds:
+            keys = " ".join(shown(key) for key in bind.keys[:3])
+            lines.append(
+                line((pad("  " + keys, KEYS), "accent"), (bind.words[: max(width - KEYS, 4)], "text"))
+            )
+    return lines

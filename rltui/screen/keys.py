@@ -1,0 +1,128 @@
+"""Every key of the screen in one table: what it does, what help says about it, where it works."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rltui.boards.panes import LONG_TITLE, PANE_KEYS
+from rltui.scalars import Problem
+from rltui.text import clean
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """One action and its keys. `where`: any, board, chart, runs, list; `hint` is the footer's word, if any."""
+
+    action: str
+    keys: tuple[str, ...]
+    words: str
+    group: str
+    where: str = "any"
+    hint: str = ""
+
+
+MOVE, LOOK, PANES, TIME, RUNS, SHARE, PROGRAM, CHART = (
+    "Moving", "Looking closer", "Panes", "Time", "Runs", "Sharing", "Program", "Large chart",
+)  # fmt: skip
+
+BINDINGS: tuple[Bind, ...] = (
+    Bind("up", ("up", "k"), "previous metric", MOVE),
+    Bind("down", ("down", "j"), "next metric", MOVE),
+    Bind("left", ("left", "h"), "previous card, or pane", MOVE),
+    Bind("right", ("right", "l"), "next card, or pane", MOVE),
+    Bind("page-up", ("pageup", "ctrl+b"), "a screen up", MOVE),
+    Bind("page-down", ("pagedown", "ctrl+f", " "), "a screen down", MOVE),
+    Bind("home", ("home", "g"), "to the top", MOVE),
+    Bind("end", ("end", "G"), "to the end", MOVE),
+    Bind("next-pane", ("tab",), "next pane", MOVE),
+    Bind("previous-pane", ("shift+tab",), "previous pane", MOVE),
+    Bind("open", ("enter",), "large chart of the metric; in a list, go there", LOOK, hint="chart"),
+    Bind("explain", ("e", "?"), "what the metric means, what is healthy, what to look at next", LOOK, hint="explain"),
+    Bind("filter", ("/",), "filter metrics or runs: words, glob with *, or /regex/", LOOK, hint="filter"),
+    Bind("next-finding", ("n",), "jump to the next metric with a finding", LOOK),
+    Bind("back", ("escape", "backspace"), "back; clears a filter", LOOK),
+    Bind("pin", ("*",), "pin the metric to the top of its pane", LOOK),
+    Bind("density", ("a",), "density: auto, compact, full", LOOK),
+    Bind("smoother", ("+", "="), "smooth charts more", LOOK),
+    Bind("rougher", ("-",), "smooth charts less", LOOK),
+    *(
+        Bind(f"pane:{pane}", (PANE_KEYS[pane],), LONG_TITLE[pane].lower(), PANES,
+             hint="findings" if pane == "findings" else "")
+        for pane in LONG_TITLE
+    ),
+    Bind("pause", ("p",), "pause: freeze what is shown while data goes on being read", TIME),
+    Bind("earlier", ("[",), "move now back through the run", TIME),
+    Bind("later", ("]",), "move now forward again", TIME),
+    Bind("window", ("w",), "steps shown: all, last quarter, last sixteenth", TIME),
+    Bind("runs", ("r",), "list of runs", RUNS, hint="runs"),
+    Bind("next-run", (">", "."), "next run", RUNS),
+    Bind("previous-run", ("<", ","), "previous run", RUNS),
+    Bind("mark", ("x",), "in the list of runs: mark for comparison on charts", RUNS, where="runs"),
+    Bind("sort", ("S",), "in the list of runs: sort by another column", RUNS, where="runs"),
+    Bind("snapshot", ("s",), "write the pane to a text file here, and copy it", SHARE, hint="snapshot"),
+    Bind("copy", ("y",), "copy the key of the metric", SHARE),
+    Bind("axis", ("x",), "x axis: step, relative time, wall time", CHART, where="chart"),
+    Bind("log", ("L",), "logarithmic y axis", CHART, where="chart"),
+    Bind("zoom-in", ("z", "i"), "zoom in round the cursor", CHART, where="chart"),
+    Bind("zoom-out", ("Z", "o"), "zoom out", CHART, where="chart"),
+    Bind("reset", ("0",), "the whole run again", CHART, where="chart"),
+    Bind("palette", (":", "ctrl+p"), "everything by name: panes, metrics, runs, commands", PROGRAM),
+    Bind("theme", ("t",), "next theme", PROGRAM),
+    Bind("help", ("H", "f1"), "all keys", PROGRAM, hint="help"),
+    Bind("quit", ("q",), "leave", PROGRAM, hint="quit"),
+    Bind("interrupt", ("ctrl+c",), "leave with exit code 130", PROGRAM),
+)  # fmt: skip
+
+# How keys are written for people.
+SHOWN = {
+    "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home",
+    "end": "End", "tab": "Tab", "shift+tab": "Shift-Tab", "enter": "Enter", "escape": "Esc", " ": "Space",
+    "backspace": "Backspace", "f1": "F1",
+}  # fmt: skip
+
+
+def shown(key: str) -> str:
+    """A key as people know it."""
+    if key.startswith("ctrl+"):
+        return f"Ctrl-{key[5:].upper()}"
+    return SHOWN.get(key, key)
+
+
+class Keys:
+    """The bindings in force: the table, with a user's own keys over it."""
+
+    def __init__(self, own: Mapping[str, object] | None = None) -> None:
+        self.problems: list[Problem] = []
+        known = {bind.action for bind in BINDINGS}
+        changed: dict[str, tuple[str, ...]] = {}
+        for action, keys in (own or {}).items():
+            listed = [keys] if isinstance(keys, str) else keys
+            if action not in known:
+                self._fault(f"keys: no action is called '{clean(str(action), 40)}'")
+            elif not isinstance(listed, list | tuple) or not all(
+                isinstance(key, str) and key for key in listed
+            ):
+                self._fault(f"keys.{action}: a key or a list of keys is needed")
+            else:
+                changed[action] = tuple(str(key) for key in listed)
+        self.binds = tuple(
+            Bind(b.action, changed.get(b.action, b.keys), b.words, b.group, b.where, b.hint) for b in BINDINGS
+        )
+        self._by_key: dict[tuple[str, str], str] = {}
+        # A user's own key wins over the same key of the table.
+        for bind in sorted(self.binds, key=lambda bind: bind.action in changed):
+            for key in bind.keys:
+                self._by_key[bind.where, key] = bind.action
+
+    def _fault(self, message: str) -> None:
+        self.problems.append(Problem("warning", "bad-key", "config", message))
+
+    def action(self, key: str, where: str) -> str | None:
+        """What a key does in a place; what it does everywhere if the place has nothing of its own."""
+        return self._by_key.get((where, key)) or self._by_key.get(("any", key))
+
+    def hint_of(self, action: str) -> str:
+        """The first key of an action, as people know it."""
+        bind = next((bind for bind in self.binds if bind.action == action), None)
+        return shown(bind.keys[0]) if bind is not None and bind.keys else ""

@@ -1,0 +1,109 @@
+"""A list over the screen with one selected line: the common part of help, explanations, runs and palette."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rltui.draw.line import Line
+from rltui.screen.view import Page, Scroll, Spot, box
+
+if TYPE_CHECKING:
+    from rltui.draw.line import Span
+    from rltui.screen.desk import Desk
+
+
+class Listing:
+    """Lines in a box; the selected one of `items` is marked. Items are (line index, argument)."""
+
+    where = "list"
+    typing = False
+    title = ""
+
+    def __init__(self) -> None:
+        self.at = 0
+        self.scroll = Scroll()
+        self.count = 0
+        self.rows = 10
+
+    def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
+        """All lines, and which of them can be chosen with which argument."""
+        raise NotImplementedError
+
+    def foot(self, desk: Desk) -> list[Span]:
+        """Words at the lower edge."""
+        return [("Esc", "accent"), (" back", "dim")]
+
+    def choose(self, desk: Desk, argument: str) -> None:
+        """Enter or click on an item."""
+
+    def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
+        """The box over the screen."""
+        lines, items = self.content(desk, max(width - 8, 12), height)
+        room = max(height - 4, 1)
+        self.rows = room
+        self.count = len(items) or max(len(lines) - room + 1, 1)
+        self.at = min(max(self.at, 0), self.count - 1)
+        if items:
+            marked = items[self.at][0]
+            lines[marked] = Line(lines[marked].spans, "select")
+            top = self.scroll.to(max(marked - (1 if self.at else marked), 0), marked, len(lines), room)
+        else:
+            top = self.scroll.top = self.at
+        widest = max((one.width for one in lines), default=10)
+        shown = lines[top : top + room]
+        if shown and len(lines) > room:  # the box keeps its width while it scrolls
+            shown = [
+                Line((*shown[0].spans, (" " * max(widest - shown[0].width, 0), "text")), shown[0].back),
+                *shown[1:],
+            ]
+        more = f" {top + len(shown)}/{len(lines)} " if len(lines) > room else ""
+        page = box(under, shown, width, height, self.title, [(more, "dim"), *self.foot(desk)])
+        frame = page.spots[-1]
+        for index, (at, _) in enumerate(items):
+            if top <= at < top + room:
+                page.spots.append(
+                    Spot(frame.x + 1, frame.y + 1 + at - top, frame.width - 2, 1, "item", str(index))
+                )
+        self._items = items
+        return page
+
+    def act(self, desk: Desk, action: str, argument: str) -> bool:
+        """Moving, choosing, leaving; other panes and programs work as ever."""
+        steps = {
+            "up": -1,
+            "down": 1,
+            "page-up": -self.rows,
+            "page-down": self.rows,
+            "home": -(10**9),
+            "end": 10**9,
+        }
+        if action in steps:
+            self.at = min(max(self.at + steps[action], 0), max(self.count - 1, 0))
+        elif action == "item":
+            self.at = int(argument)
+            self.choose(desk, self._items[self.at][1])
+        elif action == "open":
+            if self._items and self.at < len(self._items):
+                self.choose(desk, self._items[self.at][1])
+        elif action == "nothing":
+            pass
+        elif action == "back":
+            desk.close()
+        elif action in ("quit", "interrupt", "theme", "palette"):
+            return False
+        elif action.startswith("pane:"):
+            desk.overlays.clear()
+            return False
+        else:
+            return self.more(desk, action, argument)
+        return True
+
+    def more(self, desk: Desk, action: str, argument: str) -> bool:
+        """Actions of one kind of list; what it does not know is not done behind it either."""
+        return True
+
+    def type(self, desk: Desk, key: str) -> bool:
+        """Lists take no text unless they say so."""
+        return False
+
+    _items: list[tuple[int, str]] = []  # noqa: RUF012 (replaced at each drawing, never changed)

@@ -1,0 +1,104 @@
+"""Lines of cells to Textual strips: a theme's colours for every role, made once."""
+
+from __future__ import annotations
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.color import Color
+from textual.strip import Strip
+from textual.theme import Theme as TextualTheme
+
+from rltui.draw.line import Line
+from rltui.text import cell_width
+from rltui.themes import Theme
+
+
+class Palette:
+    """Rich styles by role and background. `role/back` is a run with a background of its own."""
+
+    def __init__(self, theme: Theme, *, ascii_only: bool = False) -> None:
+        self.theme = theme
+        self._ascii = ascii_only
+        self._styles: dict[tuple[str, str], Style] = {}
+
+    def style(self, role: str, back: str = "") -> Style:
+        """The style of a role on a background."""
+        if "/" in role:
+            role, back = role.split("/", 1)
+        found = self._styles.get((role, back))
+        if found is None:
+            found = self._styles[role, back] = self._make(role, back)
+        return found
+
+    def _make(self, role: str, back: str) -> Style:
+        theme = self.theme
+        words = theme.styles.get(role, frozenset())
+        ground = theme.backgrounds.get(back, "") if back else theme.colors["background"]
+        reverse = ground == "reverse"
+        return Style(
+            color=theme.colors.get(role, theme.colors["text"]),
+            bgcolor=theme.colors["background"] if reverse or not ground else ground,
+            bold="bold" in words or None,
+            dim="dim" in words or None,
+            italic="italic" in words or None,
+            underline="underline" in words or None,
+            reverse=reverse or "reverse" in words or None,
+        )
+
+    def strip(self, source: Line, width: int) -> Strip:
+        """A line as a strip of exactly `width` cells, every cell with a background."""
+        segments = []
+        used = 0
+        for text, role in source.spans:
+            if self._ascii and not text.isascii():
+                text = plain(text)
+            cells = cell_width(text)
+            if used + cells > width:
+                kept = ""
+                for char in text:
+                    if used + cell_width(kept + char) > width:
+                        break
+                    kept += char
+                text, cells = kept, cell_width(kept)
+            if text:
+                segments.append(Segment(text, self.style(role, source.back)))
+                used += cells
+            if used >= width:
+                break
+        if used < width:
+            segments.append(Segment(" " * (width - used), self.style("text", source.back)))
+        return Strip(segments, width)
+
+
+# What stands for our glyphs where only ASCII can be shown; one cell for one cell.
+_ASCII = str.maketrans("▲✖✓●◌■◆▼★✚○─━│╭╮╰╯└┤├┬·–…‥→←↑↓‹›▏×≈±²", "!X+*o##v*+o-=|++++`||+.--:><^v<>|x~+2")
+
+
+def plain(text: str) -> str:
+    """Text in ASCII: our glyphs by likeness, everything else as question marks of the same width."""
+    text = text.translate(_ASCII)
+    return "".join(char if char.isascii() else "?" * cell_width(char) for char in text)
+
+
+def textual_theme(theme: Theme) -> TextualTheme:
+    """What Textual itself needs of a theme: the background behind our lines."""
+    background = theme.colors["background"]
+    known = background if background.startswith("#") else "ansi_default"
+    return TextualTheme(
+        name=f"rltui-{theme.id}",
+        primary=_known(theme.colors["accent"]),
+        background=known,
+        surface=known,
+        panel=known,
+        foreground=_known(theme.colors["text"]),
+        dark=theme.dark,
+        ansi=theme.ansi,
+        variables={"ansi-background": "ansi_black"} if theme.ansi else {},
+    )
+
+
+def _known(color: str) -> str:
+    if color.startswith("#"):
+        Color.parse(color)
+        return color
+    return f"ansi_{color}"

@@ -1,0 +1,145 @@
+"""What is typed: the filter of metrics in the footer, and the palette that finds everything by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rltui.draw.line import Line, Span, line
+from rltui.screen.filters import fuzzy
+from rltui.screen.keys import shown
+from rltui.screen.listing import Listing
+from rltui.screen.view import Page
+from rltui.text import cell_width, fit, pad
+
+if TYPE_CHECKING:
+    from rltui.screen.desk import Desk
+
+PALETTE_MOST = 200  # entries that are worth scrolling through; typing finds the others
+
+
+class FilterPrompt:
+    """A filter typed in the footer; the board follows at every letter."""
+
+    where = "list"
+    typing = True
+
+    def __init__(self, desk: Desk) -> None:
+        self.before = desk.query
+
+    def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
+        """The screen with the prompt in its last line."""
+        made = desk.board()
+        count = len(made.metrics) if made is not None else 0
+        hint = f"{count} metrics   words, glob with *, or /regex/   Enter keep   Esc clear "
+        text = f" filter {desk.query}"
+        room = width - cell_width(text) - 2
+        hint = hint if cell_width(hint) <= room else ""
+        gap = max(width - cell_width(text) - 1 - cell_width(hint), 0)
+        spans: list[Span] = [
+            (" filter ", "accent"),
+            (desk.query, "strong"),
+            ("▏", "accent"),
+            (" " * gap, "text"),
+        ]
+        lines = [*under.lines[: height - 1], line(*spans, (hint, "dim"), back="bar")]
+        return Page(lines, under.spots)
+
+    def act(self, desk: Desk, action: str, argument: str) -> bool:
+        """Clicks and moves go to the board; Escape and Enter are taken as text."""
+        if action in ("interrupt",):
+            return False
+        if action in ("up", "down", "page-up", "page-down"):
+            return False
+        desk.overlays.remove(self)
+        return False
+
+    def type(self, desk: Desk, key: str) -> bool:
+        """A letter of the filter."""
+        if key == "enter":
+            desk.overlays.remove(self)
+        elif key == "escape":
+            desk.query = ""
+            desk.overlays.remove(self)
+        elif key == "backspace":
+            desk.query = desk.query[:-1]
+        elif key == "ctrl+u":
+            desk.query = ""
+        elif len(key) == 1 and key.isprintable():
+            desk.query += key
+        else:
+            return False
+        return True
+
+
+class Palette(Listing):
+    """Panes, metrics, runs, themes and every action, found by a few letters."""
+
+    typing = True
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__()
+        self.query = ""
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """The heading is where one types."""
+        return f": {self.query}▏"
+
+    def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
+        """The best matches first."""
+        width = min(width, 84)
+        scored = []
+        for order, (kind, text, hint, argument) in enumerate(self._entries(desk)):
+            cost = fuzzy(self.query, text)
+            if cost is not None:
+                scored.append((cost, order, kind, text, hint, argument))
+        scored.sort(key=lambda entry: entry[:2])
+        lines, items = [], []
+        for _, _, kind, text, hint, argument in scored[:PALETTE_MOST]:
+            items.append((len(lines), argument))
+            hint_cells = cell_width(hint)
+            body = pad(fit(text, width - 12 - hint_cells), width - 11 - hint_cells)
+            lines.append(line((pad(kind, 9), "dim"), (body, "text"), (hint, "accent")))
+        return lines or [line((pad("nothing matches", width), "dim"))], items
+
+    def _entries(self, desk: Desk) -> list[tuple[str, str, str, str]]:
+        entries = [("pane", tab.title, tab.key, f"do pane:{tab.id}") for tab in desk.tabs()]
+        entries += [
+            ("do", bind.words, shown(bind.keys[0]) if bind.keys else "", f"do {bind.action}")
+            for bind in desk.keys.binds
+            if not bind.action.startswith("pane:") and bind.where == "any" and bind.action != "palette"
+        ]
+        entries += [
+            ("theme", theme.title, "", f"theme {name}") for name, theme in sorted(desk.themes.items())
+        ]
+        view = desk.view
+        if view is not None:
+            for tag in list(view.run.series):
+                name = view.names.name(tag)
+                entries.append(("metric", f"{name.title}  {tag}", "", f"metric {tag}"))
+        entries += [("run", other.name, "", f"run {other.name}") for other in desk.session.ordered()]
+        return entries
+
+    def choose(self, desk: Desk, argument: str) -> None:
+        """Do what was chosen."""
+        desk.close()
+        kind, _, rest = argument.partition(" ")
+        if kind == "metric":
+            desk.go_to_tag(rest)
+        elif kind == "do":
+            desk.do(rest)
+        else:
+            desk.do(kind, rest)
+
+    def type(self, desk: Desk, key: str) -> bool:
+        """A letter of the search."""
+        if key == "escape":
+            desk.close()
+        elif key == "backspace":
+            self.query = self.query[:-1]
+        elif len(key) == 1 and key.isprintable():
+            self.query += key
+        else:
+            return False
+        self.at = 0
+        return True
