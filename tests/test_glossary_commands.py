@@ -12,6 +12,9 @@ from click.testing import CliRunner, Result
 from rltui.cli import explain as explain_command
 from rltui.cli import glossary as glossary_command
 from rltui.glossary import glossary
+from tests.support.shared import SHARED
+
+CATALOGUE = SHARED / "metric-catalog.json"
 
 _FOUNDING = """
     env/success_once env/return env/reward env/episode_len rollout/advantages_mean rollout/rewards
@@ -132,3 +135,13 @@ def test_glossary_as_json_is_one_object_a_line() -> None:
     """Every metric is one line that a program can read."""
     found = _objects(_run(glossary_command.command, "--json"))
     assert {each["canonical"] for each in found} == set(glossary().metrics)
+
+
+@pytest.mark.skipif(not CATALOGUE.is_file(), reason="the shared catalogue is not here")
+def test_all_founding_definitions_are_reached_by_their_own_names() -> None:
+    """Every name that a founding document defines leads to its canonical metric, wildcards filled in."""
+    seeds = [entry for entry in json.loads(CATALOGUE.read_text()) if entry.get("seed")]
+    assert len(seeds) > 200
+    for entry in seeds:
+        cards = explain_command.cards_of(entry["key"].replace("*", "x"))
+        assert entry["canonical"] in {card.metric.id for card in cards}, entry["key"]
