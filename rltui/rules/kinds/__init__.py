@@ -1,1 +1,67 @@
-"""."""
+"""The kinds of conditions, one small module each: `KINDS[name](rule, window) -> Verdict`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rltui.rules.kinds import collapse, drop, frozen, plateau, shift, spike, threshold, trend
+from rltui.rules.kinds.verdict import Verdict
+from rltui.rules.model import Rule
+from rltui.rules.window import Window
+
+Kind = Callable[[Rule, Window], Verdict]
+
+KINDS: dict[str, Kind] = {
+    "threshold": threshold.judge,
+    "spike": spike.judge,
+    "shift": shift.judge,
+    "trend": trend.judge,
+    "collapse": collapse.judge,
+    "drop": drop.judge,
+    "frozen": frozen.judge,
+    "first-update": threshold.first,
+    "dead": plateau.dead,
+    "flat": plateau.flat,
+    "best": plateau.best,
+}
+# Judged from what the track counts, not from ticks: a non-finite value makes no tick.
+POINT_KINDS = ("non-finite",)
+
+NUMBERS: dict[str, tuple[str, ...]] = {
+    "threshold": (
+        "above",
+        "below",
+        "low",
+        "high",
+        "near",
+        "within",
+        "window",
+        "share",
+        "release",
+        "least",
+        "nonzero",
+    ),
+    "spike": ("times", "window", "sigmas", "recurring", "floor", "least"),
+    "shift": ("times", "window", "sigmas", "release", "floor", "least"),
+    "trend": ("z", "noises", "relative", "absolute"),
+    "collapse": ("fraction", "window", "release", "least", "arrival"),
+    "drop": ("fraction", "window", "sigmas", "release", "least"),
+    "frozen": ("window",),
+    "first-update": ("above", "below"),
+    "dead": ("window",),
+    "flat": ("window", "sigmas"),
+    "best": ("fraction", "window", "sigmas"),
+    "non-finite": (),
+}
+WORDS: dict[str, dict[str, tuple[str, ...]]] = {
+    "threshold": {
+        "of": ("", "start", "start-high", "start-low", "usual", "best", "lowest"),
+        "sign": ("", "abs"),
+    },
+    "trend": {"direction": ("up", "down", "flat")},
+    "shift": {"direction": ("up", "down", "both")},
+    "spike": {"direction": ("up", "both")},
+    "drop": {"from": ("best", "worst")},
+}
+
+__all__ = ["KINDS", "NUMBERS", "POINT_KINDS", "WORDS", "Kind", "Verdict"]

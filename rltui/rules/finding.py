@@ -1,0 +1,74 @@
+"""What the judge says: a finding, its evidence, and how findings are ordered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Severity = Literal["info", "warning", "critical"]
+State = Literal["pending", "firing", "resolved"]
+Health = Literal["ok", "warning", "critical"]
+
+RANK: dict[str, int] = {"info": 0, "warning": 1, "critical": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One metric that moved: from its level before to its level now, and since when."""
+
+    tag: str
+    before: float | None
+    now: float | None
+    since_step: int
+    canonical: str | None = None
+    word: str = ""  # what it did: "rises", "falls below 0.1", ...
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong with the training, as long as it lasts.
+
+    `since_step` is the step at which the condition began to hold, not the one at which it was told.
+    `metrics` are the tags as written, `canonical` their ids. `title` fits a row, `message` is one
+    sentence. A symptom has the findings that it explains below itself: they carry its id in `explained_by`.
+    """
+
+    id: str
+    severity: Severity
+    pane: str
+    metrics: tuple[str, ...]
+    canonical: tuple[str, ...]
+    since_step: int
+    message: str
+    advice: str = ""
+    check_next: tuple[str, ...] = ()
+    title: str = ""
+    value: float | None = None
+    limit: float | None = None
+    state: State = "firing"
+    resolved_step: int | None = None
+    evidence: tuple[Evidence, ...] = ()
+    explained_by: str | None = None
+    symptom: bool = False
+    source: str = ""
+
+    @property
+    def rank(self) -> int:
+        """0 info, 1 warning, 2 critical."""
+        return RANK[self.severity]
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """The episode that this finding belongs to: the same from pending to resolved."""
+        return (self.id, self.since_step)
+
+
+def order(finding: Finding) -> tuple[int, int, int, str]:
+    """Sort key: most severe first, symptoms before single findings, older before younger."""
+    return (-finding.rank, not finding.symptom, finding.since_step, finding.id)
+
+
+def health_of(findings: list[Finding]) -> Health:
+    """The worst severity that is at least a warning; `ok` otherwise."""
+    worst = max((finding.rank for finding in findings if finding.state == "firing"), default=0)
+    return "critical" if worst == 2 else "warning" if worst == 1 else "ok"

@@ -1,0 +1,226 @@
+"""The judge of one run: takes new points in, says what is wrong and since when.
+
+Feeding costs O(new points) and a bounded number of rounds: ticks make a long series short (see
+`rltui.rules.track`), and each series is looked at every tick while it is short, every second or fourth
+tick later, each series at its own beat, so that a step of sixty series does not make sixty rounds. What
+is found depends only on the order of points within each series, not on the pieces in which they came.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from rltui.rules import quality
+from rltui.rules.finding import Finding, Health, health_of, order
+from rltui.rules.kinds import KINDS
+from rltui.rules.load import Rulebook, rulebook
+from rltui.rules.model import Rule
+from rltui.rules.pairing import Pairing
+from rltui.rules.state import State
+from rltui.rules.symptoms import gather
+from rltui.rules.track import START, Ints, Track
+from rltui.rules.verbal import finding_of, sentence_of
+from rltui.rules.watch import Watch
+from rltui.rules.window import Window
+from rltui.scalars import Problem
+
+_DERIVED = " / "  # joins the tags of a quotient
+
+
+class NameLike(Protocol):
+    """What the judge needs to know of a tag."""
+
+    @property
+    def canonical(self) -> str | None: ...
+    @property
+    def held_out(self) -> bool: ...
+    @property
+    def scale(self) -> float: ...
+    @property
+    def offset(self) -> float: ...
+
+
+class Series:
+    """A track with its rules and quotients."""
+
+    def __init__(self, track: Track, held_out: bool, bounds: tuple[float, float] | None) -> None:
+        self.track = track
+        self.held_out = held_out
+        self.bounds = bounds
+        self.watches: list[Watch] = []
+        self.pairings: list[tuple[Pairing, int, Series]] = []  # the join, our side of it, the quotient
+        self.beat = zlib.crc32(track.tag.encode("utf-8", "replace")) & 3
+        self.impossible: quality.Impossible | None = None
+
+    def evaluate(self, track: Track, begun: int) -> None:
+        """Let all rules look at the ticks from `begun` on."""
+        if not self.watches:
+            return
+        at = self._moments(begun)
+        if len(at):
+            window = Window(track, at)
+            for watch in self.watches:
+                kind = KINDS.get(watch.rule.kind)
+                if kind is not None:
+                    watch.advance(kind(watch.rule, window), window)
+
+    def _moments(self, begun: int) -> Ints:
+        """The new ticks at which rules look: all of the first 64, every second up to 256, then every fourth.
+
+        None before the start of the series is known.
+        """
+        end = self.track.n
+        if self.track.serial == end:
+            begun = max(begun, START - 1)
+        if end <= 64:
+            return np.arange(begun, end)
+        at = np.arange(begun, end)
+        beat = at + self.beat
+        return at[(at < 64) | ((at < 256) & (beat % 2 == 0)) | (beat % 4 == 0)]
+
+
+class Judge:
+    """Feed it what is fresh; ask it for findings. Pure: no clock, no I/O."""
+
+    def __init__(self, run: Any, names: Any, config: Any = None, rules: Rulebook | None = None) -> None:
+        self.run = run
+        self.names = names
+        self.book = rules if rules is not None else quality.configured(rulebook(), config)
+        self._by_metric: dict[str, list[Rule]] = {}
+        self._per: dict[str, list[Rule]] = {}  # rules by the metric below the line
+        for rule in self.book.rules.values():
+            for metric in rule.metrics:
+                self._by_metric.setdefault(metric, []).append(rule)
+            if rule.per:
+                self._per.setdefault(rule.per, []).append(rule)
+        self.series: dict[str, Series] = {}
+        self._quotients: list[Series] = []
+        self._framework: str | None = getattr(names, "framework", None)
+        self._state: State | None = None
+
+    # ---- feeding
+
+    def feed(self, fresh: Sequence[Any]) -> None:
+        """Take new points in, in order of arrival per tag."""
+        for piece in fresh:
+            series = self.series.get(piece.tag)
+            if series is None:
+                series = self._begin(piece.tag)
+            if piece.rewound_to is not None:
+                self._rewind(series, piece.rewound_to)
+            points = piece.points
+            if len(points.step):
+                self._take(series, piece.tag, points.step, points.value)
+        self._state = None
+
+    def _take(self, series: Series, tag: str, steps: Ints, values: np.ndarray[Any, Any]) -> None:
+        name = self.names.name(tag)
+        if name.scale != 1.0 or name.offset != 0.0:
+            values = values * name.scale + name.offset
+        if series.bounds is not None:
+            series.impossible = quality.impossible(series.bounds, steps, values, series.impossible)
+        series.track.feed(steps, values, series.evaluate)
+        for pairing, side, quotient in series.pairings:
+            at, value = pairing.feed(side, steps, values)
+            quotient.track.feed(at, value, quotient.evaluate)
+
+    def _begin(self, tag: str) -> Series:
+        name: NameLike = self.names.name(tag)
+        metric = getattr(name, "metric", None)
+        track = Track(tag, name.canonical)
+        series = self.series[tag] = Series(track, name.held_out, getattr(metric, "bounds", None))
+        if name.canonical is None:
+            return series
+        for rule in self._by_metric.get(name.canonical, ()):
+            if not rule.applies.to(self._label(), tag, name.held_out, name.canonical):
+                continue
+            if not rule.per:
+                series.watches.append(Watch(rule, track))
+            else:
+                for other in self._of(rule.per, name.held_out):
+                    self._join(rule, series, other)
+                    break
+        for rule in self._per.get(name.canonical, ()):
+            for metric_id in rule.metrics:
+                for other in self._of(metric_id, name.held_out):
+                    if rule.applies.to(self._label(), other.track.tag, name.held_out, metric_id):
+                        self._join(rule, other, series)
+        return series
+
+    def _join(self, rule: Rule, above: Series, below: Series) -> None:
+        """Judge the quotient of two series by a rule; one join serves all rules on the same two."""
+        tag = above.track.tag + _DERIVED + below.track.tag
+        for _, side, quotient in above.pairings:
+            if side == 0 and quotient.track.tag == tag:
+                quotient.watches.append(Watch(rule, quotient.track))
+                return
+        if above is below or any(
+            watch.rule.id == rule.id for _, s, q in above.pairings if s == 0 for watch in q.watches
+        ):
+            return  # one denominator is enough
+        quotient = Series(Track(tag, above.track.canonical), above.held_out, None)
+        quotient.watches.append(Watch(rule, quotient.track))
+        pairing = Pairing()
+        above.pairings.append((pairing, 0, quotient))
+        below.pairings.append((pairing, 1, quotient))
+        self._quotients.append(quotient)
+
+    def _of(self, canonical: str, held_out: bool) -> list[Series]:
+        return [
+            series
+            for series in self.series.values()
+            if series.track.canonical == canonical and series.held_out == held_out
+        ]
+
+    def _label(self) -> str | None:
+        return self._framework
+
+    def _rewind(self, series: Series, step: int) -> None:
+        for each in [series, *(quotient for _, _, quotient in series.pairings)]:
+            each.track.rewind(step)
+            for watch in each.watches:
+                watch.rewind(step)
+        for pairing, _, _ in series.pairings:
+            pairing.rewind(step)
+
+    # ---- answers
+
+    @property
+    def state(self) -> State:
+        """Which rules fire now, on which series. Made once after each feed."""
+        if self._state is None:
+            self._state = State(self.book, [*self.series.values(), *self._quotients], self.run)
+        return self._state
+
+    def findings(self) -> list[Finding]:
+        """What fires now: symptoms with the findings they explain, most important first."""
+        state = self.state
+        if state.findings is None:
+            single = [finding_of(state, rule_id) for rule_id in state.shown()]
+            state.findings = sorted(gather(state, single), key=order)
+        return list(state.findings)
+
+    def history(self) -> list[Finding]:
+        """What fired before and is resolved, latest first."""
+        return self.state.history()
+
+    def diagnostics(self) -> list[Problem]:
+        """What is odd about the data, as opposed to the training."""
+        return quality.diagnostics(self.run, self.names, self.series)
+
+    @property
+    def health(self) -> Health:
+        """ok, warning or critical."""
+        return health_of(self.findings())
+
+    def sentence(self) -> str:
+        """The run's health in one sentence for a header."""
+        return sentence_of(self.findings(), self.state)
+
+    def ticks(self) -> Mapping[str, Track]:
+        """The judged series by tag, for evidence."""
+        return {tag: series.track for tag, series in self.series.items()}

@@ -1,0 +1,55 @@
+"""A positive quantity that falls to a small share of what it was at the start, or is about to.
+
+Made for entropy, whose scale nobody knows: nats per token, per action, per response. It is silent for
+series that were ever clearly negative or are on a straight way there (differential entropy of continuous
+actions crosses zero without harm) and for those that began too low to fall. With `arrival` it fires before the floor is reached: more
+than half is lost, the fall goes on, and in a straight line it would arrive within `arrival` times the
+steps that the run has lasted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.rules.kinds.verdict import Bools, Verdict, first_of, quiet
+from rltui.rules.model import Rule
+from rltui.rules.window import Window, _trend_length
+
+
+def judge(rule: Rule, window: Window) -> Verdict:
+    """Level against a share of the highest of the first ticks."""
+    start = window.start()[2]
+    if not start > rule.number("least", 0.0):
+        return quiet(window)
+    negative = window.extremes(1)[1] < -0.01 * start
+    length = int(rule.number("window", 5))
+    level, limit = window.level(length), rule.number("fraction", 0.1) * start
+    limits = np.full(len(window), limit)
+    arrival = rule.number("arrival", 0.0)
+    with np.errstate(invalid="ignore"):
+        if not arrival:
+            beyond = window.rows(length) < limit
+            off = level > limit * (1 + rule.number("release", 0.5))
+            on = (level < limit) & ~negative
+            if on.any():
+                on &= _stays(window, start, limit)
+            return Verdict(on, off | negative, level, limits, first_of(window, beyond, length), upward=False)
+        z, change, noise = window.trend()
+        pace = change / np.maximum(_trend_length(window.at + 1) * 0.75, 1)  # per tick
+        left = (level - limit) / np.maximum(-pace, 1e-300)  # ticks until the floor
+        falling = (z <= -2.5) & (-change > 2 * noise)
+        on = falling & (level > limit) & (level < 0.5 * start) & (left < arrival * (window.at + 1))
+        return Verdict(on & ~negative, ~falling & ~np.isnan(z), level, limits, upward=False)
+
+
+def _stays(window: Window, start: float, limit: float) -> Bools:
+    """Whether it has been below the limit for a third of the time that it took to fall there from the half.
+
+    A straight line through zero, as differential entropy takes, is gone from below the limit sooner.
+    """
+    held = window.track.value[window.track.filled][: int(window.at[-1]) + 1]
+    place = np.arange(len(held))
+    high = np.maximum.accumulate(np.where(held > 0.5 * start, place, 0))[window.at]
+    above = np.maximum.accumulate(np.where(held > limit, place, 0))[window.at]
+    stays: Bools = (window.at - above) > 0.35 * (above - high)
+    return stays

@@ -1,0 +1,20 @@
+"""A series that repeats one value exactly after it has moved: measured anew, real quantities differ."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.rules.kinds.verdict import Verdict
+from rltui.rules.model import Rule
+from rltui.rules.window import Window
+
+
+def judge(rule: Rule, window: Window) -> Verdict:
+    """The last `window` ticks are equal, and the series was not always so."""
+    length = int(rule.number("window", 30))
+    spread = window.spread(length)
+    level = window.level(1)
+    best, worst = window.extremes(1)
+    on = (spread == 0) & (best > worst)
+    began = np.maximum(window.at - length + 1, 0)
+    return Verdict(on, spread > 0, level, np.zeros(len(window)), began)

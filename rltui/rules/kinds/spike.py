@@ -1,0 +1,44 @@
+"""A level that jumps to a multiple of what is usual; or samples that do so again and again.
+
+Usual is the median of the last 50 ticks or the level at the start, whichever is larger: coming back to
+where a run began is no spike. The jump must also exceed the noise, whose robust deviation has a floor
+(`floor`, a share of the usual level), because on a tight series the deviation is tiny and twice the
+usual would look like eight deviations. `recurring` > 0 counts single samples beyond the limit among the
+last 40 ticks, for gradients that explode now and then without staying up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.rules.kinds.verdict import Verdict, first_of
+from rltui.rules.model import Rule
+from rltui.rules.window import Window
+
+RECENT = 40
+
+
+def judge(rule: Rule, window: Window) -> Verdict:
+    """Recent level, or recent samples, against a multiple of the usual level."""
+    length = int(rule.number("window", 3))
+    recurring = int(rule.number("recurring", 0))
+    skip = RECENT if recurring else length
+    usual = np.abs(window.usual(skip))
+    start = abs(window.start()[0])
+    usual = np.fmax(usual, start) if not np.isnan(start) else usual
+    noise = np.maximum(window.noise(skip), rule.number("floor", 0.1) * usual)
+    limit = np.maximum(rule.number("times", 10) * usual, usual + rule.number("sigmas", 6) * noise)
+    limit = np.maximum(limit, rule.number("least", 0.0))
+    limit[np.isnan(window.usual(skip))] = np.nan
+    if recurring:
+        rows = np.abs(window.rows(RECENT))
+        with np.errstate(invalid="ignore"):
+            beyond = rows > limit[:, None]
+        count = beyond.sum(axis=1)
+        value = np.where(np.isnan(rows).all(axis=1), np.nan, np.nanmax(np.nan_to_num(rows), axis=1))
+        return Verdict(count >= recurring, count == 0, value, limit, first_of(window, beyond, RECENT))
+    level = np.abs(window.level(length))
+    rows = np.abs(window.rows(length))
+    with np.errstate(invalid="ignore"):
+        beyond = rows > limit[:, None]
+        return Verdict(level > limit, level < 0.5 * limit, level, limit, first_of(window, beyond, length))

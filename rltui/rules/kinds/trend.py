@@ -1,0 +1,34 @@
+"""A direction over the last fifth of the run: Mann and Kendall's test on medians, and a change beyond the noise.
+
+`flat` is not the absence of proof: the change must be small against the noise and against the level.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.rules.kinds.verdict import Verdict
+from rltui.rules.model import Rule
+from rltui.rules.window import Window
+
+
+def judge(rule: Rule, window: Window) -> Verdict:
+    """Z and change against their limits."""
+    z, change, noise = window.trend()
+    level = np.abs(window.usual(0, 24))
+    least = np.maximum(rule.number("noises", 1.0) * noise, rule.number("relative", 0.05) * level)
+    least = np.maximum(least, rule.number("absolute", 0.0))
+    limit, direction = rule.number("z", 2.5), rule.words.get("direction", "up")
+    with np.errstate(invalid="ignore"):
+        if direction == "flat":
+            on = (np.abs(z) < limit) & (np.abs(change) <= least)
+            return Verdict(on, ~on & ~np.isnan(z), change, least)
+        towards = z if direction == "up" else -z
+        moved = change if direction == "up" else -change
+        on = (towards >= limit) & (moved > least)
+        return Verdict(on, (towards < 1.0) | (moved < 0.5 * least), change, least, _began(window))
+
+
+def _began(window: Window) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    ticks = window.at + 1
+    return np.maximum(window.at - np.where(ticks < 120, 24, np.where(ticks < 320, 48, 96)) + 1, 0)

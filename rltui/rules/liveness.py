@@ -1,0 +1,114 @@
+"""Live, stalled or ended: from the run's own cadence, never from a fixed number of minutes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers buffer up to two minutes
+PATIENCE = 10.0  # usual gaps without a point until a run is stalled
+LONGEST = 3.0  # or the longest pause seen (evaluation, checkpoint), times this
+ENDED_GAPS = 100.0  # gaps after which nobody waits any more
+ENDED_SECONDS = 6 * 3600.0  # and at least this long
+RECENT = 200  # steps of the present attempt that the pace is taken from
+_FINAL_TAGS = ("train/train_runtime", "train_runtime", "train/total_flos", "total_flos")
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """How a run is doing in time. Seconds; None where it cannot be known."""
+
+    state: Literal["live", "stalled", "ended"]
+    age: float | None = None  # since the last point
+    gap: float | None = None  # usual time between steps
+    quiet: str = ""  # what went quiet, when something did
+    eta: float | None = None  # until the last step, never negative
+    total: int | None = None
+    progress: float | None = None  # 0..1
+
+
+def liveness(run: Any, now: float) -> Liveness:
+    """Judge one run at a time `now` (seconds since 1970)."""
+    last_wall = _last_wall(run)
+    total = run.total_steps
+    last = run.last_step
+    progress = None
+    if total and last is not None and total > 0:
+        progress = min(max(last / total, 0.0), 1.0)
+    steps, walls = _pairs(run)
+    gap, longest, pace = _cadence(steps, walls)
+    age = None if last_wall is None else max(now - last_wall, 0.0)
+    done = _finished(run) or (progress is not None and progress >= 1.0)
+    state: Literal["live", "stalled", "ended"]
+    if done or age is None:
+        state = "ended"
+    else:
+        patience = max(LEAST_PATIENCE, PATIENCE * (gap or 0.0), LONGEST * (longest or 0.0))
+        given_up = max(ENDED_SECONDS, ENDED_GAPS * (gap or 0.0), 2 * patience)
+        state = "live" if age <= patience else "stalled" if age <= given_up else "ended"
+    eta = None
+    if state == "live" and total and last is not None and pace is not None and math.isfinite(pace):
+        eta = max((total - last) * pace - (age or 0.0), 0.0)
+    return Liveness(state, age, gap, _quiet(run) if state == "stalled" else "", eta, total, progress)
+
+
+def _last_wall(run: Any) -> float | None:
+    wall = run.last_wall
+    if wall is not None and math.isfinite(wall):
+        return float(wall)
+    written = [s.modified for s in run.sources.values() if math.isfinite(s.modified) and s.modified > 0]
+    return max(written) if written else None
+
+
+def _pairs(run: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Recent steps and their wall times, of the present attempt, both rising."""
+    pairs = run.step_walls
+    steps, walls = (
+        (
+            np.asarray(column, np.float64)
+            for column in (pairs if isinstance(pairs, tuple) else zip(*pairs, strict=True))
+        )
+        if len(pairs)
+        else (np.empty(0), np.empty(0))
+    )
+    usable = np.isfinite(walls)
+    steps, walls = steps[usable], walls[usable]
+    back = np.flatnonzero((np.diff(steps) < 0) | (np.diff(walls) < 0))
+    if len(back):  # a resume, or a clock that jumped: the pace is that of what came after
+        steps, walls = steps[back[-1] + 1 :], walls[back[-1] + 1 :]
+    return steps[-RECENT:], walls[-RECENT:]
+
+
+def _cadence(
+    steps: np.ndarray[Any, Any], walls: np.ndarray[Any, Any]
+) -> tuple[float | None, float | None, float | None]:
+    """Usual gap, longest usual pause, and seconds per step including pauses."""
+    if len(walls) < 3:
+        return None, None, None
+    forward = np.diff(steps) > 0
+    gaps = np.diff(walls)[forward]
+    if not len(gaps):
+        return None, None, None
+    gap = float(np.median(gaps))
+    longest = float(np.quantile(gaps, 0.98))
+    advance = np.diff(steps)[forward]
+    # Single nights of a suspended node must not spoil the pace; evaluation pauses must count.
+    bounded = np.minimum(gaps, max(50 * gap, 4 * longest))
+    return gap, longest, float(bounded.sum() / advance.sum())
+
+
+def _finished(run: Any) -> bool:
+    return any(tag in run.series for tag in _FINAL_TAGS)
+
+
+def _quiet(run: Any) -> str:
+    """The file that was written last, or the phase whose time was the last thing told."""
+    files = [s for s in run.sources.values() if s.also_of is None and not s.gone]
+    if len(files) > 1:
+        first = min(files, key=lambda s: s.modified)
+        if first.modified < max(s.modified for s in files) - LEAST_PATIENCE:
+            return str(first.path)
+    return ""

@@ -1,0 +1,138 @@
+"""The words of the rules: a rule, a symptom, a scenario, as the data files write them.
+
+The words are Prometheus': a condition that holds makes a rule pending; when it has held for `for` ticks
+it fires; when it has not held for `keep_firing_for` ticks it is resolved. Ticks are points in a run of
+up to 512 points and a share of the run in a longer one (see `rltui.rules.track`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from rltui.rules.finding import Severity
+
+SIGN = "sign"  # a fact that symptoms and other rules refer to, never shown by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Applies:
+    """Where a rule holds. Empty fields do not restrict. Names may hold `*`."""
+
+    frameworks: tuple[str, ...] = ()
+    frameworks_not: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    tags_not: tuple[str, ...] = ()
+    held_out: bool | None = False  # None: both training and held-out series
+
+    def to(self, framework: str | None, tag: str, held_out: bool, canonical: str) -> bool:
+        """Whether a series is judged by the rule."""
+        if (
+            self.held_out is not None
+            and self.held_out != held_out
+            and not canonical.startswith("validation.")
+        ):
+            return False
+        if self.frameworks and not _any(framework or "", self.frameworks):
+            return False
+        if self.frameworks_not and _any(framework or "", self.frameworks_not):
+            return False
+        if self.tags and not _any(tag, self.tags):
+            return False
+        return not (self.tags_not and _any(tag, self.tags_not))
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A window that must fire, or must stay quiet. `series` are values in order, `per` those of the second metric."""
+
+    text: str
+    per: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One condition on one metric (or on a metric divided by another)."""
+
+    id: str
+    metrics: tuple[str, ...]  # canonical ids
+    kind: str
+    severity: str  # info, warning, critical; or `sign`
+    numbers: Mapping[str, float]  # what the kind needs
+    words: Mapping[str, str]  # likewise, for choices
+    title: str = ""
+    message: str = ""
+    advice: str = ""
+    check_next: tuple[str, ...] = ()
+    source: str = ""
+    pane: str = ""
+    per: str = ""  # canonical id that divides the metric, point by point
+    hold: int = 1  # `for`, in ticks
+    keep: int = 4  # `keep_firing_for`, in ticks
+    warmup: int = 0  # points that are not judged
+    latch: bool = False  # compare with the limit as it was at the onset, until the value comes back
+    applies: Applies = field(default_factory=Applies)
+    quiet_when: tuple[str, ...] = ()  # ids of rules or signs that explain it away
+    info_when: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()  # ids of which at least one must fire, for the rule to be shown
+    fires: tuple[Example, ...] = ()
+    quiet: tuple[Example, ...] = ()
+
+    @property
+    def shown(self) -> bool:
+        """Whether it can become a finding of its own."""
+        return self.severity != SIGN
+
+    def number(self, name: str, default: float) -> float:
+        """One of its numbers."""
+        return self.numbers.get(name, default)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A condition on the difference between a training metric and its held-out twin."""
+
+    train: str
+    held_out: str
+    above: float
+    relative: bool = False  # as a share of the training level
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """Findings and signs that together mean one thing, said in one sentence."""
+
+    id: str
+    severity: Severity
+    title: str
+    message: str
+    all: tuple[tuple[str, ...], ...]  # every group must have one that fires
+    explains: tuple[str, ...]  # ids of findings that are gathered below it, `*` allowed
+    none: tuple[str, ...] = ()  # none of these may fire
+    advice: str = ""
+    check_next: tuple[str, ...] = ()
+    pane: str = ""
+    source: str = ""
+    together: float = 0.0  # onsets must lie within this share of the run; 0: no matter
+
+    def covers(self, rule: str) -> bool:
+        """Whether a finding belongs below it."""
+        return _any(rule, self.explains)
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """A kind of training, how it is told, and what to look at first."""
+
+    id: str
+    title: str
+    any: tuple[str, ...]  # canonical ids, one of which must be there
+    groups: tuple[tuple[str, tuple[str, ...]], ...]
+    none: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] = ()
+    source: str = ""
+
+
+def _any(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

@@ -1,0 +1,71 @@
+"""Findings and signs that together mean one thing: one sentence instead of nine rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rltui.rules.finding import RANK, Finding
+from rltui.rules.model import Symptom
+from rltui.rules.state import Firing, State
+from rltui.rules.verbal import symptom_finding
+
+
+def gather(state: State, single: list[Finding]) -> list[Finding]:
+    """The findings with the symptoms that explain them added.
+
+    A symptom takes the findings it covers below itself (`explained_by`); a finding belongs to the most severe
+    symptom, of equals to the one that stands first in the data. A symptom none of whose conditions is new beside
+    a more severe one that already has them all is left out.
+    """
+    found: list[tuple[Symptom, list[Firing], int]] = []
+    for symptom in state.book.symptoms:
+        parts = _holds(symptom, state)
+        if parts:
+            since = max(min(part.since_step for part in group) for group in _groups(symptom, state))
+            found.append((symptom, parts, since))
+    found.sort(key=lambda item: -RANK[item[0].severity])
+    owner: dict[str, str] = {}
+    told: list[Finding] = []
+    used: set[str] = set()
+    for symptom, parts, since in found:
+        ids = {part.rule.id or part.track.tag for part in parts}
+        if ids <= used:
+            continue
+        used |= ids
+        for finding in single:
+            if finding.id not in owner and symptom.covers(finding.id):
+                owner[finding.id] = symptom.id
+                used.add(finding.id)
+        covered = [
+            firing
+            for rule_id, firings in state.firing.items()
+            if owner.get(rule_id) == symptom.id
+            for firing in firings
+        ]
+        told.append(symptom_finding(symptom, [*parts, *covered], since, state))
+    return [replace(finding, explained_by=owner.get(finding.id)) for finding in single] + told
+
+
+def _groups(symptom: Symptom, state: State) -> list[list[Firing]]:
+    return [[firing for name in group for firing in state.firing.get(name, ())] for group in symptom.all]
+
+
+def _holds(symptom: Symptom, state: State) -> list[Firing]:
+    """The firings that make the symptom; none when it does not hold."""
+    if state.any(symptom.none):
+        return []
+    groups = _groups(symptom, state)
+    if not all(groups):
+        return []
+    if symptom.together:
+        onsets = [min(firing.since_step for firing in group) for group in groups]
+        first, last = _span(state)
+        if max(onsets) - min(onsets) > symptom.together * max(last - first, 1):
+            return []
+    return [firing for group in groups for firing in group]
+
+
+def _span(state: State) -> tuple[int, int]:
+    tracks = [each.track for each in state.series if each.track.n]
+    first = min((int(track.first[track.filled][0]) for track in tracks), default=0)
+    return first, max((track.last_step for track in tracks), default=0)

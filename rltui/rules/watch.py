@@ -1,0 +1,101 @@
+"""The state of one rule on one series: idle, pending, firing, resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rltui.rules.kinds.verdict import Verdict
+from rltui.rules.model import Rule
+from rltui.rules.track import PAD, Track
+from rltui.rules.window import Window
+
+KEPT = 20  # resolved episodes remembered for one rule on one series
+
+
+@dataclass(slots=True)
+class Episode:
+    """One time that a condition held."""
+
+    since_step: int
+    value: float
+    limit: float
+    before: float  # the usual level when it began; NaN where unknown
+    begun: int  # serial number of the tick at which it became pending
+    seen: int  # serial number of the last tick at which it held
+    firing: bool = False
+    resolved_step: int | None = None
+    since_wall: int = 0
+
+
+class Watch:
+    """Carries a rule over the moments of a track."""
+
+    def __init__(self, rule: Rule, track: Track) -> None:
+        self.rule = rule
+        self.track = track
+        self.episode: Episode | None = None
+        self.past: list[Episode] = []
+
+    @property
+    def firing(self) -> bool:
+        """Whether it is neither idle nor pending."""
+        return self.episode is not None and self.episode.firing
+
+    def advance(self, verdict: Verdict, window: Window) -> None:
+        """Take the verdict on the window's moments into the state."""
+        on = verdict.on
+        if self.rule.warmup:
+            on = on & (window.points > self.rule.warmup)
+        if self.episode is None and not on.any():
+            return
+        track, rule = self.track, self.rule
+        shift = track.serial - track.n + 1
+        for k in range(len(on)):
+            episode, serial = self.episode, int(window.at[k]) + shift
+            value = float(verdict.value[k])
+            if on[k]:
+                if episode is None:
+                    began = int(window.at[k]) if verdict.began is None else int(verdict.began[k])
+                    usual = (
+                        float(np.median(track.value[PAD + max(0, began - 10) : PAD + began]))
+                        if began
+                        else np.nan
+                    )
+                    episode = self.episode = Episode(
+                        int(track.first[PAD + began]), value, float(verdict.limit[k]), usual, serial, serial
+                    )
+                episode.value, episode.seen = value, serial
+                if not rule.latch:
+                    episode.limit = float(verdict.limit[k])
+                if not episode.firing and serial - episode.begun + 1 >= rule.hold:
+                    episode.firing = True
+                continue
+            if episode is None:
+                continue
+            if not self._released(episode, verdict, k, value):
+                if episode.firing:
+                    episode.seen = serial
+                    if not np.isnan(value):
+                        episode.value = value
+                continue
+            if not episode.firing:
+                self.episode = None
+            elif serial - episode.seen >= rule.keep:
+                episode.resolved_step = int(track.last[PAD + int(window.at[k])])
+                self.past = [*self.past[-(KEPT - 1) :], episode]
+                self.episode = None
+
+    def _released(self, episode: Episode, verdict: Verdict, k: int, value: float) -> bool:
+        if not self.rule.latch or not episode.firing:
+            return bool(verdict.off[k]) or not episode.firing
+        margin = self.rule.number("release", 0.2) * abs(episode.limit)
+        if verdict.upward:
+            return value < episode.limit - margin
+        return value > episode.limit + margin
+
+    def rewind(self, step: int) -> None:
+        """Forget an episode that began at or above a step."""
+        if self.episode is not None and self.episode.since_step >= step:
+            self.episode = None

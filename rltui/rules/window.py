@@ -1,0 +1,164 @@
+"""What rules ask of a series at the moments when new ticks came: rolling levels, noise, trends.
+
+All functions are vectorised over m moments and cached, because several rules ask the same. A level is
+always a median over several ticks: no rule sees a single sample.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.rules.track import PAD, START, Floats, Ints, Track
+
+BEFORE = 50  # ticks of the past that "usual" means
+BEFORE_MIN = 8  # fewer say nothing about what is usual
+TREND_PARTS = 12  # medians that a trend is read from
+NORMAL = 1.4826  # from median absolute deviation to standard deviation, for normal noise
+_PAIRS = np.triu_indices(TREND_PARTS, 1)
+# Standard deviation of Mann and Kendall's S for 12 values without ties: sqrt(n (n - 1) (2 n + 5) / 18).
+_S_DEVIATION = float(np.sqrt(TREND_PARTS * (TREND_PARTS - 1) * (2 * TREND_PARTS + 5) / 18))
+
+
+class Window:
+    """A track seen at m moments; moment k sees the ticks up to position `at[k]` and none after."""
+
+    def __init__(self, track: Track, at: Ints) -> None:
+        self.track = track
+        self.at = at  # (m,) positions among the ticks held, from 0
+        self._cache: dict[tuple[str, int, int], Floats] = {}
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    @property
+    def points(self) -> Ints:
+        """(m,) points seen so far, as far as they are in ticks."""
+        return (self.at + 1) * self.track.stride
+
+    def rows(self, length: int, skip: int = 0) -> Floats:
+        """(m, length) the last `length` ticks after leaving out `skip`; NaN in front where there are none."""
+        end = PAD + 1 - skip + self.at
+        if len(self.at) == 1:
+            e = int(end[0])
+            return self.track.value[max(0, e - length) : e].reshape(1, -1)
+        return self.track.value[end[:, None] - np.arange(length, 0, -1)[None, :]]
+
+    def _median(self, name: str, length: int, skip: int, least: int) -> Floats:
+        """(m,) medians of such rows; NaN where fewer than `least` ticks are there."""
+        key = (name, length, skip)
+        found = self._cache.get(key)
+        if found is None:
+            table = np.sort(self.rows(length, skip), axis=1)  # NaN goes to the end
+            have = np.clip(self.at + 1 - skip, 0, length)
+            found = _middle(table, have)
+            found[have < least] = np.nan
+            self._cache[key] = found
+        return found
+
+    def level(self, length: int) -> Floats:
+        """(m,) median of the last `length` ticks; NaN until there are as many."""
+        return self._median("level", length, 0, length)
+
+    def usual(self, skip: int, length: int = BEFORE) -> Floats:
+        """(m,) median of up to `length` ticks before the last `skip`; NaN where it would be a guess."""
+        return self._median("usual", length, skip, BEFORE_MIN)
+
+    def noise(self, skip: int, length: int = BEFORE) -> Floats:
+        """(m,) robust standard deviation of the ticks that `usual` sees."""
+        key = ("noise", length, skip)
+        found = self._cache.get(key)
+        if found is None:
+            away = np.abs(self.rows(length, skip) - self.usual(skip, length)[:, None])
+            have = np.clip(self.at + 1 - skip, 0, length)
+            found = NORMAL * _middle(np.sort(away, axis=1), have)
+            self._cache[key] = found
+        return found
+
+    def jitter(self, skip: int, length: int = BEFORE) -> Floats:
+        """(m,) robust deviation from tick to tick, before the last `skip`: noise that a trend does not swell."""
+        key = ("jitter", length, skip)
+        found = self._cache.get(key)
+        if found is None:
+            away = np.sort(np.abs(np.diff(self.rows(length, skip), axis=1)), axis=1)
+            have = np.clip(self.at - skip, 0, length - 1)
+            found = NORMAL / np.sqrt(2.0) * _middle(away, have)
+            self._cache[key] = found
+        return found
+
+    def spread(self, length: int) -> Floats:
+        """(m,) highest minus lowest of the last `length` ticks; NaN until there are as many."""
+        rows = self.rows(length)
+        found: Floats = rows.max(axis=1) - rows.min(axis=1)
+        found[self.at + 1 < length] = np.nan
+        return found
+
+    def start(self) -> tuple[float, float, float]:
+        """Median, lowest and highest of the first ticks. Rules are not asked before they are there."""
+        if len(self.track.start) < START:
+            return (np.nan, np.nan, np.nan)
+        return (float(np.median(self.track.start)), min(self.track.start), max(self.track.start))
+
+    def extremes(self, length: int) -> tuple[Floats, Floats]:
+        """(m,) highest and lowest level so far, the start included; NaN before the start is known.
+
+        Carried by the track from window to window, so it must be asked of every window or of none.
+        """
+        key = ("best", length, 0)
+        if key not in self._cache:
+            best, worst = self.track.marks.get(length, (np.nan, np.nan))
+            start = self.start()[0]
+            level = self.level(length)
+            best = np.fmax.accumulate(np.fmax(np.fmax(level, best), start))
+            worst = np.fmin.accumulate(np.fmin(np.fmin(level, worst), start))
+            self.track.marks[length] = (float(best[-1]), float(worst[-1]))
+            self._cache[key], self._cache[("worst", length, 0)] = best, worst
+        return self._cache[key], self._cache[("worst", length, 0)]
+
+    def trend(self) -> tuple[Floats, Floats, Floats]:
+        """(m,) Mann–Kendall z, change over the window, robust noise within it.
+
+        The window is the last fifth of the run, at least 24 ticks (two ticks to a part), at most 96. NaN
+        where there are fewer.
+        """
+        key = ("trend", 0, 0)
+        if key not in self._cache:
+            z, change, noise = (np.full(len(self), np.nan) for _ in range(3))
+            for length in (24, 48, 96):
+                chosen = _trend_length(self.at + 1) == length
+                if chosen.any():
+                    part = Window(self.track, self.at[chosen])
+                    z[chosen], change[chosen], noise[chosen] = _mann_kendall(part.rows(length))
+            self._cache[key], self._cache[("trend", 1, 0)], self._cache[("trend", 2, 0)] = z, change, noise
+        return self._cache[key], self._cache[("trend", 1, 0)], self._cache[("trend", 2, 0)]
+
+
+def _middle(table: Floats, have: Ints) -> Floats:
+    """Median of the first `have[k]` values of each sorted row; NaN for none."""
+    if not table.shape[1]:
+        return np.full(len(have), np.nan)
+    if len(have) == 1:
+        count = int(have[0])
+        if count == 0:
+            return np.full(1, np.nan)
+        return np.array([(table[0, (count - 1) // 2] + table[0, count // 2]) / 2])
+    rows = np.arange(len(have))
+    found: Floats = (
+        table[rows, np.maximum(have - 1, 0) // 2] + table[rows, np.minimum(have // 2, table.shape[1] - 1)]
+    ) / 2
+    return np.where(have > 0, found, np.nan)
+
+
+def _trend_length(ticks: Ints) -> Ints:
+    return np.where(ticks < 24, 0, np.where(ticks < 120, 24, np.where(ticks < 320, 48, 96)))
+
+
+def _mann_kendall(rows: Floats) -> tuple[Floats, Floats, Floats]:
+    """Z of the part medians, their change from the first to the last quarter, and the noise of ticks about them."""
+    parts = rows.reshape(len(rows), TREND_PARTS, -1)
+    means = np.sort(parts, axis=2)
+    width = means.shape[2]
+    middle = (means[:, :, (width - 1) // 2] + means[:, :, width // 2]) / 2
+    s = np.sign(middle[:, _PAIRS[1]] - middle[:, _PAIRS[0]]).sum(axis=1)
+    change = middle[:, -3:].mean(axis=1) - middle[:, :3].mean(axis=1)
+    noise = NORMAL * np.median(np.abs(parts - middle[:, :, None]), axis=(1, 2))
+    return s / _S_DEVIATION, change, noise

@@ -1,0 +1,66 @@
+"""Every shipped rule against its own examples, and the words of the data files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rltui.rules.example import values
+from rltui.rules.judge import Judge
+from rltui.rules.load import rulebook
+from rltui.rules.model import Example, Rule
+from tests.support.judged import FakeNames, FakeRun, fresh
+
+BOOK = rulebook()
+CASES = [
+    pytest.param(rule, example, expected, id=f"{rule.id}-{'fires' if expected else 'quiet'}-{number}")
+    for rule in BOOK.rules.values()
+    for expected, examples in ((True, rule.fires), (False, rule.quiet))
+    for number, example in enumerate(examples)
+]
+
+
+def _fired(rule: Rule, example: Example) -> bool:
+    """Whether the rule ever fires on the window, seen point by point as a live run would."""
+    judge = Judge(FakeRun(), FakeNames())
+    tag, series = _tag(rule), values(example.text)
+    below = values(example.per) if example.per else None
+    fired = False
+    for i in range(len(series)):
+        pieces = [fresh(tag, series[i : i + 1], [i + 1])]
+        if below is not None and i < len(below):
+            pieces.append(fresh(rule.per, below[i : i + 1], [i + 1]))
+        judge.feed(pieces)
+        fired |= rule.id in judge.state.firing
+    return fired
+
+
+def _tag(rule: Rule) -> str:
+    pattern = rule.applies.tags[0].strip("*") if rule.applies.tags else ""
+    return f"{rule.metrics[0]}@{pattern}" if pattern else rule.metrics[0]
+
+
+@pytest.mark.parametrize(("rule", "example", "expected"), CASES)
+def test_a_rule_keeps_its_examples(rule: Rule, example: Example, expected: bool) -> None:
+    """What a rule's data file says of it is true: these windows fire, those stay quiet."""
+    if rule.kind == "non-finite" and not expected:
+        judge = Judge(FakeRun(), FakeNames())
+        judge.feed([fresh(_tag(rule), values(example.text))])
+        assert rule.id not in judge.state.firing
+        return
+    assert _fired(rule, example) is expected
+
+
+def test_the_data_files_have_no_faults() -> None:
+    """Shipped rules load without a problem."""
+    assert BOOK.problems == ()
+
+
+@pytest.mark.parametrize(
+    "rule", [rule for rule in BOOK.rules.values() if rule.shown], ids=lambda rule: rule.id
+)
+def test_a_shown_rule_explains_itself(rule: Rule) -> None:
+    """Whatever can alarm somebody at night says why it may, what to do, and is tested both ways."""
+    assert rule.source and rule.advice and rule.check_next
+    assert rule.fires and rule.quiet
+    assert np.all([len(values(example.text)) for example in (*rule.fires, *rule.quiet)])
