@@ -119,7 +119,12 @@ class Family:
             assert isinstance(entry, _Entry)
             other = entry.track
             its = self._sample(other, calls)
-            if its is None or its.empty or other.format is None or not twins.same(said, its):
+            if (
+                its is None
+                or its.empty
+                or other.format is None
+                or not twins.same(said, its, beside=entry.folder == found.folder)
+            ):
                 continue
             theirs = twins.rank(other.format, entry.name)
             if (theirs, -other.size, other.found.path) < (mine, -track.size, found.path):

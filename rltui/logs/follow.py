@@ -98,6 +98,10 @@ class Follower:
         else:
             self.gauge.looked(time.perf_counter() - began)
 
+    def could_be_log(self, name: str) -> bool:
+        """Whether a file of this base name would be opened."""
+        return self._kinds.could_be_log(name)
+
     @property
     def caught_up(self) -> bool:
         """Whether everything that was there has been read."""
@@ -142,11 +146,14 @@ class Follower:
         path, since = calls.path, calls.since
         return None if path is None else (path, since)
 
-    def give_up(self, path: str) -> None:
-        """The call on `path` will not return: another thread may `look` on without that file or folder."""
+    def give_up(self, path: str) -> bool:
+        """The call on `path` will not return: another thread may `look` on without that file or folder.
+
+        False when it has returned meanwhile.
+        """
         calls = self._calls
         if calls.path != path:
-            return
+            return False
         subject = calls.subject
         if isinstance(subject, Tracked):
             subject.stuck = True
@@ -155,6 +162,7 @@ class Follower:
         self.gauge.retired(calls)
         self._calls = Calls()
         calls.given_up = True
+        return True
 
     def _returned(self, calls: Calls) -> None:
         """A call that was given up came back after all, in the thread that nobody waits for."""

@@ -87,9 +87,10 @@ class Seeker:
                 self._spent += time.perf_counter() - started
                 return
         self._walk = None
+        if not self.first:  # the first walk lists everything, and is no measure of the others
+            self._pace.scan_cost = self._spent + time.perf_counter() - started
         self.first = False
         self._last = now
-        self._pace.scan_cost = self._spent + time.perf_counter() - started
         self.due = now + self._pace.scan()
 
     def _begin(self, calls: Calls) -> Search:

@@ -14,6 +14,7 @@ from rltui.logs.files import Calls, GivenUpError, LocalFile, identity
 from rltui.logs.kinds import Kinds, open_log
 from rltui.logs.likeness import Likeness
 from rltui.logs.logdir import Found
+from rltui.logs.runname import is_events
 from rltui.logs.trouble import Trouble
 from rltui.logs.twins import Sample
 from rltui.scalars import EMPTY, Batch, Problem, concat
@@ -54,6 +55,7 @@ class Tracked:
         self.absorbed: list[str] = []  # rotated copies that were read as part of this log
         self.trouble = Trouble(found.path)
         self._unknown: Problem | None = None
+        self._announced = False
         self._pending: Kind | None = None
         self._stamp: tuple[int, ...] = ()
         self._likeness = Likeness()
@@ -75,8 +77,10 @@ class Tracked:
 
     def source(self) -> Source:
         """The log as consumers see it now."""
+        # What is no log has troubles at most, but makes no run; an empty event file is a run that begins.
+        nothing = self.format is None and not is_events(self.found.name)
         return Source(
-            run=self.run,
+            run="" if nothing else self.run,
             path=self.found.path,
             format=self.format.name if self.format else "",
             size=self.size,
@@ -238,6 +242,9 @@ class Tracked:
                 _add(pieces, Problem(told.level, told.code, told.path, "is a log now", healed=True))
             return
         self.caught_up = True
+        if not head and is_events(name) and not self._announced:
+            self._announced = True
+            pieces.append(("state", EMPTY))
         if head and self._unknown is None and not name.endswith(_QUIET_ENDINGS):
             said = f"not a log that rltui can read: begins with {quote(repr(head[:24]))}"
             self._unknown = Problem("warning", "unrecognised", self.found.path, said)

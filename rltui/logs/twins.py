@@ -23,6 +23,7 @@ SAMPLE_STEPS = 8
 TOLERANCE = 2e-5  # relative: event files hold float32, tables often five or six digits
 ENOUGH = 4  # values that both logs must hold at equal steps before anything is concluded
 AGREEING = 0.5  # share of these that must agree
+ENOUGH_WHOLE, AGREEING_WHOLE = 6, 0.8  # the same for logs of one folder, whole numbers included
 NEAREST = 16  # logs that one is compared with at most
 
 # Which of two twins is the main source: what is exact, complete and dated first.
@@ -33,7 +34,7 @@ _RANKS = ("tfevents", "jsonl", "json", "csv", "tsv", "table", "console")
 class Sample:
     """What the beginning of a log says."""
 
-    rows: dict[int, NDArray[np.float64]]  # step: sorted distinct values that could tell runs apart
+    rows: dict[int, NDArray[np.float64]]  # step: sorted distinct values
     tags: tuple[str, ...]
     hparams: bool
     complete: bool  # reading more of the log would not change it
@@ -87,29 +88,36 @@ def sample(known: Format, file: File) -> Sample:
 
 
 def _collect(batch: Batch, steps: dict[int, list[NDArray[np.float64]]]) -> None:
-    value = batch.value
-    with np.errstate(invalid="ignore"):
-        telling = np.isfinite(value) & (value != np.rint(value))
-    step, value = batch.step[telling], value[telling]
+    said = np.isfinite(batch.value) & (batch.value != batch.step)
+    step, value = batch.step[said], batch.value[said]
     for each in np.unique(step).tolist():
         if each in steps or len(steps) < 8 * SAMPLE_STEPS:
             steps.setdefault(each, []).append(value[step == each])
 
 
-def same(one: Sample, other: Sample) -> bool | None:
-    """Whether two logs tell of the same training; None when they do not say enough yet."""
-    shared = agreed = 0
+def same(one: Sample, other: Sample, *, beside: bool = False) -> bool | None:
+    """Whether two logs tell of the same training; None when they do not say enough yet.
+
+    beside: they lie in one folder, so that whole numbers count too (lengths and returns of some games).
+    """
+    shared = agreed = whole = whole_agreed = 0
     for step in one.rows.keys() & other.rows.keys():
         few, many = sorted((one.rows[step], other.rows[step]), key=len)
         if not len(few):
             continue
-        shared += len(few)
         right = np.clip(np.searchsorted(many, few), 0, len(many) - 1)
         left = np.maximum(right - 1, 0)
         distance = np.minimum(np.abs(many[right] - few), np.abs(many[left] - few))
-        agreed += int(np.count_nonzero(distance <= TOLERANCE * np.abs(few)))
+        hit = distance <= TOLERANCE * np.abs(few)
+        telling = few != np.rint(few)  # counters and constants agree between different runs
+        shared += int(np.count_nonzero(telling))
+        agreed += int(np.count_nonzero(telling & hit))
+        whole += len(few)
+        whole_agreed += int(np.count_nonzero(hit))
     if shared >= ENOUGH:
         return agreed >= AGREEING * shared
+    if beside and whole >= ENOUGH_WHOLE:
+        return whole_agreed >= AGREEING_WHOLE * whole
     return False if one.complete and other.complete else None
 
 

@@ -58,10 +58,11 @@ def read_all(
         if run_glob is not None and not fnmatch.fnmatchcase(track.run, run_glob):
             continue
         reads = all_sources or track.also_of is None
-        yield from _deliver(track, pieces or [("state", EMPTY)])
+        if track.format is not None or pieces:
+            yield from _deliver(track, pieces or [("state", EMPTY)])
         while reads and track.readable and not track.caught_up:
             yield from _deliver(track, _portion(track, calls))
-        if reads:
+        if reads and track.format is not None:
             yield from _deliver(track, [*track.finish(calls), ("state", EMPTY)])
         track.close()
 
