@@ -23,7 +23,7 @@ _AFTER_ERROR = 1.0
 
 
 class Feed:
-    """Follows in the background. `deliver` is called from one worker at a time, with lists that are not empty."""
+    """Follows in the background. `deliver` is called by one worker at a time, never with an empty list."""
 
     def __init__(
         self,
