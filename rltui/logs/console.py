@@ -18,7 +18,8 @@ _ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b
 _VERL = re.compile(r"(?:^|[\s)\]])step:(-?[0-9]{1,19}) - (?=\S)")
 _TORCHTUNE = re.compile(r"(?:^|\s)Step (-?[0-9]{1,19}) \| (?=\S+:)")
 _REPEATED = re.compile(r"\s*\[repeated [0-9]+x across cluster\].*\Z", re.DOTALL)
-_WRAPPED = re.compile(r"(?:np|numpy|torch|jnp)?\.?(?:float|int|uint|bfloat|tensor|array)[0-9]{0,3}\((.*)\)\Z")
+# A value as its type prints itself: np.float32(0.5), tensor(2., device='cuda:0'), array([0.5]).
+_WRAPPED = re.compile(r"(.+?):(?:\w{1,8}\.)?(?:float|int|uint|bfloat|tensor|array)[0-9]{0,3}\(([^,]*).*\)\Z")
 
 
 def record(line: str) -> dict[str, object] | None:
@@ -37,22 +38,18 @@ def record(line: str) -> dict[str, object] | None:
     before = ""
     for pair in pairs:
         key, colon, value = pair.rpartition(":")
+        if value.startswith("np.float64("):  # by far the most frequent
+            value = value[11:-1]
+        elif pair.endswith(")") and (wrapped := _WRAPPED.match(pair)):
+            key, value = wrapped[1], wrapped[2].strip("[] ")
         if not colon:  # a piece of a key or of a text that holds the separator
             before += f"{pair} - "
             continue
-        number = _number(value)
+        number = from_text(value)
         if number is not None:
             numbers[before + key] = number
         before = ""
     return {**numbers, "step": int(found[1])} if numbers else None
-
-
-def _number(text: str) -> float | None:
-    if text.startswith("np.float64("):  # by far the most frequent
-        text = text[11:-1]
-    elif text.endswith(")") and (wrapped := _WRAPPED.match(text)):
-        text = wrapped[1].partition(",")[0].strip("[] ")
-    return from_text(text)
 
 
 class ConsoleLog:

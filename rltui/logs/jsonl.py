@@ -21,7 +21,7 @@ from rltui.scalars import EMPTY, Batch, Problem
 
 _BLANKS = " \t\r\n\0\ufeff"
 _TRIES = 16  # places in a damaged line where an object is looked for
-_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_UTF16 = re.compile(rb"\xff\xfe[^\0]\0|\xfe\xff\0[^\0]")  # a mark and an ASCII character
 
 
 def records(line: bytes) -> Iterator[dict[str, object]]:
@@ -88,7 +88,7 @@ class JsonLinesLog:
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
         """Decode on from `offset`."""
-        if self._lines.offset == 0 and file.read_at(0, 2) in _UTF16:
+        if self._lines.offset == 0 and _UTF16.match(file.read_at(0, 4)):
             return self._refuse(file)
         self._add(self._lines.take(file, budget))
         return self._batch()
@@ -110,7 +110,7 @@ class JsonLinesLog:
 
     def finish(self, file: File) -> Batch:
         """Take what is left: zeros are not waited for, a complete last line needs no newline."""
-        if self._lines.offset == 0 and file.read_at(0, 2) in _UTF16:
+        if self._lines.offset == 0 and _UTF16.match(file.read_at(0, 4)):
             return self._refuse(file)
         while True:
             before = self._lines.offset
@@ -180,7 +180,7 @@ class JsonLines:
         if not head:
             return True
         telling = sieve.is_telling(name)
-        if head[:2] in _UTF16:
+        if _UTF16.match(head):
             return telling
         lines = head.lstrip(b"\xef\xbb\xbf\0 \t\r\n").split(b"\n")
         whole = lines[:-1]

@@ -1,0 +1,106 @@
+"""JSON documents: trainer_state.json, arrays and pretty-printed records, whole and cut."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from rltui.logs import document
+from rltui.scalars import Batch
+from tests.support.memfile import MemFile, points, read_on, read_whole
+from tests.support.shared import BUNDLED
+
+FORM = document.FORMAT
+HISTORY = [
+    {"loss": 0.5, "step": 1, "x": None},
+    {"eval_loss": 0.25, "step": 2},
+    {"train_runtime": 6.5, "step": 2},
+]
+POINTS = [("loss", 1, None, 0.5), ("eval_loss", 2, None, 0.25), ("train_runtime", 2, None, 6.5)]
+
+
+def read(text: str) -> Batch:
+    """A document read to its end."""
+    return read_whole(FORM, MemFile("trainer_state.json", text.encode()))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"best_metric": None, "log_history": HISTORY, "max_steps": 0}, indent=2),
+        json.dumps({"log_history": HISTORY}),
+        json.dumps(HISTORY),
+        json.dumps(HISTORY, indent=4),
+        "\ufeff" + json.dumps(HISTORY),
+        "\n".join(json.dumps(record, indent=2) for record in HISTORY),
+        ",\n".join(json.dumps(record, indent=2) for record in HISTORY),
+        json.dumps([*HISTORY, {"step": 3, "loss": float("nan")}]).replace(', {"step": 3, "loss": NaN}', ""),
+    ],
+)
+def test_shapes_of_documents(text: str) -> None:
+    """Every way to put records in one document gives the same points."""
+    batch = read(text)
+    assert points(batch) == POINTS
+    assert batch.problems == ()
+
+
+def test_bare_tokens_and_planned_steps() -> None:
+    """NaN and Infinity, which transformers writes bare, are values; max_steps is handed up."""
+    text = '{"log_history": [{"step": 1, "a": NaN, "b": -Infinity}], "max_steps": 300}'
+    batch = read(text)
+    assert points(batch) == [("a", 1, None, None), ("b", 1, None, float("-inf"))]
+    assert [(text.kind, text.body) for text in batch.texts] == [("total-steps", "300")]
+
+
+def test_a_document_waits_until_it_is_whole() -> None:
+    """While a document is being written nothing is taken; then everything, once."""
+    data = (BUNDLED / "trl-onlinedpo" / "trainer_state.json").read_bytes()
+    whole = read_whole(FORM, MemFile("trainer_state.json", data))
+    file = MemFile("trainer_state.json", data[:1000], data[1000:50_000], data[50_000:])
+    log = FORM.open(file.path)
+    assert read_on(log, file) == []
+    file.grow()
+    assert read_on(log, file) == []
+    assert log.offset == 0
+    file.grow()
+    (batch,) = read_on(log, file)
+    assert points(batch) == points(whole)
+    assert log.offset == len(data)
+
+
+def test_a_growing_array_gives_only_what_is_new() -> None:
+    """When a document is rewritten longer, the records that were given are not given again."""
+    file = MemFile("history.json", json.dumps(HISTORY[:1]).encode())
+    log = FORM.open(file.path)
+    assert [points(batch) for batch in read_on(log, file)] == [POINTS[:1]]
+    file.replace(json.dumps(HISTORY).encode())
+    assert [points(batch) for batch in read_on(log, file)] == [POINTS[1:]]
+    assert read_on(log, file) == []
+
+
+def test_a_cut_document_gives_its_complete_records() -> None:
+    """At the end of reading, the complete records of a cut document count, and the cut is said."""
+    for text in (json.dumps({"log_history": HISTORY}, indent=2), json.dumps(HISTORY)):
+        place = text.index("train_runtime")
+        batch = read(text[:place])
+        assert points(batch) == POINTS[:2]
+        assert [problem.code for problem in batch.problems] == ["torn-tail"]
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 50_000, "{}", "[]", "[1, 2]", "\0" * 100, "", "{"])
+def test_absurd_documents_are_survived(text: str) -> None:
+    """Deep nesting, empty documents and rubbish give no points and raise nothing."""
+    assert len(read(text)) == 0
+
+
+def test_a_huge_document_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document beyond the cap is never read into memory; that is said once."""
+    monkeypatch.setattr(document, "RECORD_CAP", 1000)
+    file = MemFile("trainer_state.json", b"[" + b" " * 2000 + b"]")
+    log = FORM.open(file.path)
+    found: list[Any] = [problem.code for batch in read_on(log, file) for problem in batch.problems]
+    found += [problem.code for problem in log.finish(file).problems]
+    assert found == ["too-large"]
+    assert file.reads == []

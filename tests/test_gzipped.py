@@ -1,0 +1,105 @@
+"""Compressed logs: every format inside gzip, whole, in members, cut and damaged."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+
+import pytest
+
+from rltui.logs import gzipped
+from rltui.logs.base import HEAD
+from rltui.logs.formats import recognise
+from rltui.scalars import Batch
+from tests.support.memfile import MemFile, points, read_on, read_whole
+from tests.support.shared import BUNDLED
+from tests.support.textlogs import read_path
+
+LOGS = [
+    "verl-grpo-nan/verl-grpo-nan.jsonl",
+    "verl-grpo-nan/console.log",
+    "sb3-sac/progress.csv",
+    "trl-onlinedpo/trainer_state.json",
+]
+
+
+def read(name: str, data: bytes, budget: int = 1 << 20) -> Batch:
+    """A compressed file, recognised and read to its end."""
+    form = recognise(name, data[:HEAD])
+    assert form is not None
+    assert form.name == "gzip"
+    return read_whole(form, MemFile(name, data), budget)
+
+
+def codes(batch: Batch) -> list[str]:
+    """Codes of the diagnostics."""
+    return [problem.code for problem in batch.problems]
+
+
+@pytest.mark.parametrize("log", LOGS)
+@pytest.mark.parametrize("budget", [1000, 1 << 20])
+def test_every_format_reads_the_same_inside(log: str, budget: int) -> None:
+    """A compressed log gives what the plain one gives, read in small or large looks."""
+    path = BUNDLED / log
+    data = gzip.compress(path.read_bytes(), mtime=0)
+    assert points(read(path.name + ".gz", data, budget)) == points(read_path(path))
+
+
+def test_members_and_padding() -> None:
+    """Members one after another are one log; zeros behind the last one are padding."""
+    lines = [b'{"step": %d, "x": 1}\n' % n for n in range(4)]
+    data = b"".join(gzip.compress(line, mtime=0) for line in lines) + b"\0" * 512
+    batch = read("metrics.jsonl.gz", data)
+    assert batch.step.tolist() == [0, 1, 2, 3]
+    assert batch.problems == ()
+
+
+def test_a_last_line_without_newline_counts() -> None:
+    """Compressed data that are complete hold a complete file: a whole last object counts at once."""
+    file = MemFile("metrics.jsonl.gz", gzip.compress(b'{"step": 1, "x": 1}\n{"step": 2, "x": 2}', mtime=0))
+    form = recognise(file.path, bytes(file.data[:HEAD]))
+    assert form is not None
+    log = form.open(file.path)
+    assert [step for batch in read_on(log, file) for step in batch.step.tolist()] == [1, 2]
+    assert log.offset == file.size()
+
+
+def test_a_cut_file_gives_what_is_whole() -> None:
+    """A compressed file that is cut gives its whole lines, and the cut is said."""
+    lines = b"".join(b'{"step": %d, "x": %d}\n' % (n, n * n) for n in range(5000))
+    data = gzip.compress(lines, mtime=0)
+    batch = read("metrics.jsonl.gz", data[: len(data) // 2])
+    assert 1000 < len(batch) < 5000
+    assert batch.step.tolist() == list(range(len(batch)))
+    assert "torn-tail" in codes(batch)
+
+
+def test_damage_keeps_what_lies_before() -> None:
+    """Damaged compressed data end the reading; what lies before is kept, and the damage is said once."""
+    lines = b"".join(b'{"step": %d, "x": %d}\n' % (n, n * n) for n in range(50_000))
+    data = bytearray(gzip.compress(lines, mtime=0))
+    data[len(data) // 2 : len(data) // 2 + 64] = b"\xff" * 64
+    batch = read("metrics.jsonl.gz", bytes(data), 4096)
+    assert codes(batch).count("corrupt-gzip") == 1
+    assert batch.step.tolist()[:1000] == list(range(1000))
+
+
+def test_a_bomb_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small file that unfolds to one enormous document is given up at the cap."""
+    monkeypatch.setattr(gzipped, "_WINDOW_CAP", 1 << 20)
+    engine = zlib.compressobj(9, zlib.DEFLATED, 31)
+    data = engine.compress(b'[{"step": 1, "x": 1}' + b" " * (8 << 20)) + engine.flush()
+    batch = read("metrics.jsonl.gz", data, 1 << 16)
+    assert "too-large" in codes(batch)
+    assert points(batch) == [("x", 1, None, 1.0)]
+
+
+def test_other_compressions_say_so() -> None:
+    """A log in a compression that is not read says so once, and other packed files are none of ours."""
+    form = recognise("metrics.jsonl.zst", b"\x28\xb5\x2f\xfd")
+    assert form is not None
+    assert codes(read_whole(form, MemFile("metrics.jsonl.zst", b"\x28\xb5\x2f\xfd"))) == ["not-read"]
+    assert recognise("logs.tar.gz", gzip.compress(b"x")) is None
+    assert recognise("metrics.jsonl.gz", b'{"step": 1}\n') is None
+    assert recognise("data.jsonl.gz", gzip.compress(b'{"step": 1, "x": 2}\n')) is None
+    assert recognise("weights.gz", gzip.compress(b"abc")) is None

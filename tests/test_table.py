@@ -1,0 +1,157 @@
+"""CSV and TSV: the tables of Stable-Baselines3, RLlib, Spinning Up and people."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rltui.logs import table
+from rltui.scalars import Batch
+from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_on, read_whole
+from tests.support.shared import BUNDLED
+
+FORM = table.FORMAT
+
+
+def read(text: str, name: str = "progress.csv") -> Batch:
+    """A table read to its end."""
+    return read_whole(FORM, MemFile(name, text.encode()))
+
+
+def rows(batch: Batch) -> list[tuple[str, int, float | None]]:
+    """Tag, step and value of each point."""
+    return [(tag, step, value) for tag, step, _, value in points(batch)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time/total_timesteps,a,b\n1024,0.5,\n2048,,2\n",
+        "time/total_timesteps\ta\tb\n1024\t0.5\t\n2048\t\t2\n",
+        "time/total_timesteps;a;b\r\n1024;0.5;\r\n2048;;2\r\n",
+        "\ufefftime/total_timesteps,a,b\n\n1024,0.5,\n2048,,2\n",
+        '"time/total_timesteps","a","b"\n1024,"0.5",\n2048,,2\n',
+        ",time/total_timesteps,a,b\n0,1024,0.5,\n1,2048,,2\n",
+        "a,time/total_timesteps,b,name\n0.5,1024,,x\n,2048,2,True\n",
+    ],
+)
+def test_tables(text: str) -> None:
+    """Separators, quotes, CRLF, an index column, text columns and empty cells change no number."""
+    assert rows(read(text)) == [("a", 1024, 0.5), ("b", 2048, 2.0)]
+
+
+def test_non_finite_and_odd_cells() -> None:
+    """Non-finite cells are values; text, booleans and trial ids such as 1_000 are none."""
+    batch = read("step,a,b,c,d\n1,nan,inf,True,1_000\n2,-inf,1e400,x,null\n")
+    assert rows(batch) == [("a", 1, None), ("b", 1, math.inf), ("a", 2, -math.inf), ("b", 2, math.inf)]
+
+
+def test_steps_of_tables() -> None:
+    """Large steps stay exact; Spinning Up counts epochs; fractions of an epoch are no steps, rows are."""
+    assert rows(read("step,a\n9007199254740993,1\n")) == [("a", 9007199254740993, 1.0)]
+    assert rows(read("Epoch\tAverageEpRet\n0\t1.5\n1\t2\n", "progress.txt")) == [
+        ("AverageEpRet", 0, 1.5),
+        ("AverageEpRet", 1, 2.0),
+    ]
+    batch = read("epoch,loss\n0.5,3\n1.0,2\n")
+    assert rows(batch) == [("epoch", 1, 0.5), ("loss", 1, 3.0), ("epoch", 2, 1.0), ("loss", 2, 2.0)]
+    assert [problem.code for problem in batch.problems] == ["no-step"]
+
+
+def test_monitor_files() -> None:
+    """An SB3 monitor row is an episode: its step is the sum of lengths, its wall time start plus elapsed."""
+    text = '#{"t_start": 1614619328.25, "env_id": "CartPole-v1"}\nr,l,t\n10.0,10,0.5\n20.0,25,1.5\n'
+    found = points(read(text, "0.monitor.csv"))
+    assert found[:3] == [
+        ("r", 10, 1614619328.75, 10.0),
+        ("l", 10, 1614619328.75, 10.0),
+        ("t", 10, 1614619328.75, 0.5),
+    ]
+    assert found[3] == ("r", 35, 1614619329.75, 20.0)
+
+
+def test_rewritten_with_more_columns() -> None:
+    """A table whose header grew reads the same under a new log, with the old rows' new cells missing."""
+    before = read("a,step\n1,10\n")
+    after = read("a,step,b\n1,10,\n2,20,5\n")
+    assert rows(after)[: len(before)] == rows(before)
+    assert rows(after)[len(before) :] == [("a", 20, 2.0), ("b", 20, 5.0)]
+    assert FORM.rewrites
+
+
+def test_a_header_in_the_middle() -> None:
+    """A writer that starts again in the same file repeats its header, perhaps with other columns."""
+    assert rows(read("step,a,c\n1,1,1\nstep,a,c\n1,3,4\nstep,a,b,c\n2,5,6,7\n")) == [
+        ("a", 1, 1.0),
+        ("c", 1, 1.0),
+        ("a", 1, 3.0),
+        ("c", 1, 4.0),
+        ("a", 2, 5.0),
+        ("b", 2, 6.0),
+        ("c", 2, 7.0),
+    ]
+
+
+def test_rows_that_do_not_fit_are_counted() -> None:
+    """Rows with another number of cells are skipped and counted once; the others are read."""
+    batch = read("step,a,b\n1,2,3\n4,5\n6,7,8,9\njunk\n2,3,4\n")
+    assert rows(batch) == [("a", 1, 2.0), ("b", 1, 3.0), ("a", 2, 3.0), ("b", 2, 4.0)]
+    assert [(problem.code, problem.count, problem.offset) for problem in batch.problems] == [
+        ("bad-row", 3, 15)
+    ]
+
+
+def test_quoted_fields_over_lines() -> None:
+    """A quoted text that holds newlines and separators is one cell, however the bytes arrive."""
+    text = 'step,note,a\n1,"two\nlines, and ""quotes""",5\n2,x,6\n'
+    assert rows(read(text)) == [("a", 1, 5.0), ("a", 2, 6.0)]
+    pieces = cut(text.encode(), range(0, len(text), 3))
+    assert rows(read_in_pieces(FORM, "progress.csv", pieces)) == [("a", 1, 5.0), ("a", 2, 6.0)]
+
+
+def test_a_last_row_without_end_is_not_trusted() -> None:
+    """A row without its newline may be cut inside a number: it waits, and at the end it is reported."""
+    file = MemFile("progress.csv", b"step,a\n1,2\n2,3", b"5\n")
+    log = FORM.open(file.path)
+    assert [rows(batch) for batch in read_on(log, file)] == [[("a", 1, 2.0)]]
+    file.grow()
+    assert [rows(batch) for batch in read_on(log, file)] == [[("a", 2, 35.0)]]
+    batch = read("step,a\n1,2\n2,3")
+    assert rows(batch) == [("a", 1, 2.0)]
+    assert [problem.code for problem in batch.problems] == ["torn-tail"]
+
+
+def test_newest_rows() -> None:
+    """The newest rows are read under the header of the first line; nothing is moved."""
+    data = (BUNDLED / "sb3-sac" / "progress.csv").read_bytes()
+    file = MemFile("progress.csv", data)
+    log = FORM.open(file.path)
+    newest = points(log.newest(file, 700))
+    assert log.offset == 0
+    everything = points(read_whole(FORM, file))
+    assert newest == everything[-len(newest) :]
+    assert len(newest) > 20
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(), st.one_of(st.none(), st.floats(), st.text(max_size=4))), max_size=8),
+    st.lists(st.integers(0, 300), max_size=5),
+    st.integers(1, 100),
+)
+def test_any_pieces_give_the_same(
+    content: list[tuple[float, object]], places: list[int], budget: int
+) -> None:
+    """The same bytes, cut anywhere and read with any budget, give the same scalars."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["step", "a", "b"])
+    writer.writerows([number, *row] for number, row in enumerate(content))
+    data = out.getvalue().encode()
+    whole = read_whole(FORM, MemFile("progress.csv", data))
+    assert points(read_in_pieces(FORM, "progress.csv", cut(data, places), budget)) == points(whole)
