@@ -39,7 +39,7 @@ class RunView:
         self._held: list[Fresh] = []
         self._held_points = 0
         self.recognition: Recognition = recognise(())
-        self.names = Names(self.recognition.framework, config)
+        self.names = Names(self.recognition.label, config)
         self.judge = Judge(run, self.names, config)
 
     @property
@@ -94,7 +94,7 @@ class RunView:
         self.recognition = recognition
         if not renamed:
             return
-        self.names = Names(recognition.framework, self._config)
+        self.names = Names(recognition.label, self._config)
         self.judge = Judge(self.run, self.names, self._config)
         held = {piece.tag for piece in self._held}
         # A run that shows its colours late is judged again from what is still known exactly.

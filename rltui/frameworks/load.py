@@ -123,6 +123,10 @@ class Frameworks:
     # ---- the union of all, for runs of an unknown framework
 
     @cached_property
+    def _votes(self) -> dict[int, Entry]:
+        return {}
+
+    @cached_property
     def _union(self) -> tuple[list[str], list[Any], Matcher]:
         raw = self._raw["union"]
         return list(raw), list(raw.values()), Matcher(list(raw))
@@ -137,7 +141,9 @@ class Frameworks:
                 return None
             index, part = found.place, wild_text(found.pattern, found.wild)
         entry, ids, contested = values[index]
-        made = entry_of(entry)
+        made = self._votes.get(index)
+        if made is None:
+            made = self._votes[index] = entry_of(entry)
         return Resolved(made, names[index], part, False), Vote(made, ids, contested)
 
     @cached_property

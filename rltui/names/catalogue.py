@@ -37,6 +37,14 @@ class Catalogue:
         return {pane.id: pane.title for pane in self.glossary.panes}
 
     @cached_property
+    def area_panes(self) -> Mapping[str, str]:
+        """First part of canonical ids (`timing`) -> the pane of its first metric."""
+        panes: dict[str, str] = {}
+        for metric in self.metrics.values():
+            panes.setdefault(metric.id.split(".", 1)[0], metric.pane)
+        return panes
+
+    @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the data files, among them names that lead to no metric."""
         lost = [

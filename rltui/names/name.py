@@ -45,6 +45,12 @@ class Name:
         """Whether anyone knows what it means."""
         return self.canonical is not None
 
+    @property
+    def main(self) -> bool:
+        """Whether it is the metric itself, not the extreme or spread of a metric that has no such part."""
+        own = self.metric.statistic if self.metric is not None else ""
+        return self.statistic == own or (own == "" and self.statistic == "mean")
+
     def judged(self, value: float) -> float:
         """A value as written, on the canonical scale."""
         return value * self.scale + self.offset

@@ -56,6 +56,7 @@ class Own:
             names.append(name)
             self._entries.append(entry)
         self._names = names
+        self._no_ranges = not config.metrics_ranges and not config.environments
         self._matcher = Matcher(names) if names else None
 
     @property
@@ -105,6 +106,8 @@ class Own:
 
     def range_of(self, tag: str, canonical: str | None, part: str = "") -> tuple[float, float] | None:
         """The declared range of a tag: by name, then by environment, then by canonical id."""
+        if self._no_ranges:
+            return None
         ranges = self._config.metrics_ranges
         if tag in ranges:
             return ranges[tag]

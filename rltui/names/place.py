@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from rltui.frameworks.model import Conventions
@@ -38,7 +39,7 @@ def place(key: str, conventions: Conventions) -> Place:
     No slash: General. One: section and metric. Two or more: section, group and metric, where the group
     is all that lies between. A section that the glossary has a pane for joins that pane.
     """
-    parts = [part.strip() for part in key.split("/") if part.strip()] or [key]
+    parts = [stripped for part in key.split("/") if (stripped := part.strip())] or [key]
     last = parts[-1]
     statistic = conventions.statistics.get(last.lower(), "")
     if len(parts) == 1:
@@ -51,20 +52,19 @@ def place(key: str, conventions: Conventions) -> Place:
         pane, title = f"{name or 'section'}-section", section
     else:
         pane, title = name, humanise(section)
-    whole = " ".join(humanise(part) if index == 0 else part for index, part in enumerate(parts[-2:]))
-    shown = whole if statistic and len(parts) > 2 else humanise(last)
+    shown = f"{humanise(parts[-2])} {last}" if statistic and middle else humanise(last)
     return Place(pane, title, f"{section}/{middle}" if middle else "", shown, statistic if middle else "")
 
 
+@lru_cache(4_096)
 def slug(text: str) -> str:
     """A pane id: lower-case letters, digits and '-'. Letters of other scripts are kept as they are."""
     made = _SLUG.sub("-", text.lower()).strip("-")
     return made or "-".join(text.lower().split())
 
 
+@lru_cache(16_384)
 def humanise(word: str) -> str:
     """`frac_reward_zero_std` as `Frac reward zero std`."""
-    words = [piece for piece in re.split(r"[_\s]+", word) if piece]
-    said = [_ACRONYMS.get(piece.lower(), piece) for piece in words]
-    text = " ".join(said) or word
+    text = " ".join([_ACRONYMS.get(piece.lower(), piece) for piece in word.replace("_", " ").split()]) or word
     return text[:1].upper() + text[1:]

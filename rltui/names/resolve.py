@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import NamedTuple
+
 from rltui.config import Config
 from rltui.frameworks.model import Entry, Framework, Resolved
 from rltui.frameworks.recognise import UNKNOWN
@@ -18,6 +21,17 @@ _STATISTICS: dict[str, Statistic] = {"mean": "mean", "min": "min", "max": "max",
 _OF_THE_MACHINE = ("timing", "perf", "load", "rollout", "other")
 
 
+class _Meant(NamedTuple):
+    """What all tags have in common that lead to one entry; no metric where it leads nowhere."""
+
+    metric: Metric | None
+    unit: str = ""
+    scale: float = 1.0
+    comparable: bool = True
+    held_out: bool = False
+    kind: bool = False  # its title says only of what kind it is
+
+
 class Names:
     """What the tags of one run mean. The user's word counts first, then the framework's, then a guess."""
 
@@ -31,6 +45,7 @@ class Names:
         self._framework = self._known.get(framework) if framework and framework != UNKNOWN else None
         self._own = Own(config or Config(), self._shipped)
         self._names: dict[str, Name] = {}
+        self._meant: dict[tuple[int, bool], _Meant] = {}
 
     @property
     def framework(self) -> Framework | None:
@@ -93,20 +108,19 @@ class Names:
 
     def _known_name(self, tag: str, found: Resolved, framework: str | None, *, guessed: bool) -> Name:
         entry, _, part, repeats = found
-        canonical = entry.canonical
-        if repeats:
-            canonical = self._conventions.validation.get(canonical, canonical)
-        metric = self._own.metric(canonical)
+        meant = self._meant.get((id(entry), repeats))
+        if meant is None:
+            meant = self._meant[id(entry), repeats] = self._mean(entry, repeats)
+        metric = meant.metric
         if metric is None:
             return self._unknown(tag)
-        held_out = repeats or canonical.startswith("validation.") or self._held_out(tag)
+        held_out = repeats or meant.held_out or self._held_out(tag)
         pane = metric.pane
         if held_out and pane not in _OF_THE_MACHINE:
             pane = "validation"
-        pane = self._own.pane_of(tag, canonical) or pane
-        unit, scale, comparable = self._units(entry, metric)
+        pane = self._own.pane_of(tag, metric.id) or pane
         title = metric.title
-        if canonical in self._conventions.kinds:
+        if meant.kind:
             title = humanise(part.rsplit("/", 1)[-1] if part else tag.rsplit("/", 1)[-1])
         elif part:
             title = f"{title} · {part}"
@@ -115,30 +129,43 @@ class Names:
             title,
             pane,
             self.pane_title(pane),
-            canonical,
+            metric.id,
             metric,
-            metric.group or canonical,
-            unit,
+            metric.group or metric.id,
+            meant.unit,
             metric.importance,
             framework,
             guessed,
             held_out,
             part,
-            metric.statistic or self._statistic(entry, tag),
+            metric.statistic or self._statistic(entry, metric, tag),
             entry.caveat,
-            scale,
+            meant.scale,
             entry.offset,
-            comparable,
-            self._own.range_of(tag, canonical, part),
+            meant.comparable,
+            self._own.range_of(tag, metric.id, part),
         )
 
-    def _statistic(self, entry: Entry, tag: str) -> Statistic:
+    def _statistic(self, entry: Entry, metric: Metric, tag: str) -> Statistic:
         """Which statistic of a metric that has none of its own: `actor_loss/std` is not the loss."""
         if entry.statistic:
             return _STATISTICS[entry.statistic]
-        last = tag.rsplit("/", 1)[-1]
-        word = self._conventions.statistics.get(last.lower(), "")
-        return _STATISTICS.get(word, "")
+        word = self._conventions.statistics.get(tag.rsplit("/", 1)[-1].lower(), "")
+        return "" if not word or metric.id.endswith(word) else _STATISTICS[word]
+
+    def _mean(self, entry: Entry, repeats: bool) -> _Meant:
+        """What all tags have in common that lead to an entry."""
+        canonical = entry.canonical
+        if repeats:
+            canonical = self._conventions.validation.get(canonical, canonical)
+        metric = self._own.metric(canonical)
+        if metric is None:
+            return _Meant(None)
+        unit, scale, comparable = self._units(entry, metric)
+        if not comparable and metric.bounds is not None:
+            metric = replace(metric, bounds=None)  # bounds hold on the canonical scale only
+        held_out = canonical.startswith("validation.")
+        return _Meant(metric, unit, scale, comparable, held_out, canonical in self._conventions.kinds)
 
     def _units(self, entry: Entry, metric: Metric) -> tuple[str, float, bool]:
         """Unit as written, factor to the canonical unit, and whether there is such a factor."""
@@ -161,7 +188,7 @@ class Names:
         if framework is not None and "/" in bare:
             section = bare.split("/", 1)[0]
             if section in framework.sections:
-                pane, title = self._pane_of(framework.sections[section]) or (pane, title)
+                pane, title = self._shipped.area_panes.get(framework.sections[section], pane), ""
         if held_out:
             pane, title = "validation", ""
         own = self._own.pane_of(tag, None)
@@ -178,10 +205,3 @@ class Names:
             statistic=_STATISTICS.get(at.statistic, ""),
             declared_range=self._own.range_of(tag, None),
         )
-
-    def _pane_of(self, area: str) -> tuple[str, str] | None:
-        """The pane of an area of canonical ids (`timing`), as the glossary has it."""
-        for metric in self._shipped.metrics.values():
-            if metric.id.startswith(f"{area}."):
-                return metric.pane, ""
-        return None
