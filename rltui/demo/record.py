@@ -23,8 +23,7 @@ def record(log: str, name: str, title: str, about: str) -> Recording:
     """A recording of one log file, every scalar kept."""
     rows = tuple(in_rows(points_of(log)))
     tags = {tag for _, _, values in rows for tag in values}
-    kind = "verl-jsonl" if log.endswith(".jsonl") else "tfevents"
-    return Recording(name, title, recognise(tags).label, kind, about, rows)
+    return Recording(name, title, recognise(tags).label, about, rows)
 
 
 if __name__ == "__main__":

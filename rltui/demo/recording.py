@@ -1,6 +1,6 @@
 """A recording: the scalars of one real run, step by step, in a small compressed file.
 
-First line: a JSON object with `name`, `title`, `framework`, `format` (`tfevents` or `verl-jsonl`), `about`.
+First line: a JSON object with `name`, `title`, `framework`, `about`.
 Every further line: `[step, seconds since the first row, {tag: value}]`; non-finite values as NaN, Infinity.
 """
 
@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 FOLDER = Path(__file__).parent / "recordings"
 HEALTHY = "verl-ppo"  # what `rltui demo` plays without --fault
@@ -26,7 +25,6 @@ class Recording:
     name: str
     title: str
     framework: str
-    format: Literal["tfevents", "verl-jsonl"]
     about: str
     rows: tuple[Row, ...]
 
@@ -55,7 +53,7 @@ def read(name: str) -> Recording:
 
 def write(recording: Recording, folder: Path = FOLDER) -> Path:
     """Keep a recording; the same rows give the same bytes."""
-    head = {field: getattr(recording, field) for field in ("name", "title", "framework", "format", "about")}
+    head = {field: getattr(recording, field) for field in ("name", "title", "framework", "about")}
     lines = [json.dumps(head), *(json.dumps(row) for row in recording.rows)]
     path = folder / f"{recording.name}.jsonl.gz"
     with path.open("wb") as file, gzip.GzipFile("", "wb", 9, file, mtime=0) as packed:

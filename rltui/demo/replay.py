@@ -1,8 +1,7 @@
-"""Replaying a recording: a real log that grows in a folder of its own, with wall times that end now."""
+"""Replaying a recording: an event file that grows in a folder of its own, with wall times that end now."""
 
 from __future__ import annotations
 
-import json
 import struct
 import threading
 import time
@@ -38,8 +37,7 @@ class Replay:
         self._next = 0
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
-        self._write = _event_rows if recording.format == "tfevents" else _verl_rows
-        self.path = folder / _file_name(recording, int(clock()))
+        self.path = folder / recording.name / f"events.out.tfevents.{int(clock())}.demo.1.0"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.path.touch()
 
@@ -49,9 +47,9 @@ class Replay:
         now = self._clock()
         times = [now - (len(rows) - 1 - i) * self.pace for i in range(len(rows))]
         with self.path.open("ab") as file:
-            if self._next == 0 and self.recording.format == "tfevents":
+            if self._next == 0:
                 file.write(_record(_event(times[0] if times else now, 0, b"\x1a\x0dbrain.Event:2")))
-            self._write(file, rows, times)
+            _write_rows(file, rows, times)
         self._next += len(rows)
 
     def start(self) -> None:
@@ -69,18 +67,7 @@ class Replay:
             self.write_until(self._next + 1)
 
 
-def _file_name(recording: Recording, began: int) -> str:
-    if recording.format == "tfevents":
-        return f"{recording.name}/events.out.tfevents.{began}.demo.1.0"
-    return f"{recording.name}/metrics.jsonl"
-
-
-def _verl_rows(file: BinaryIO, rows: tuple[Row, ...], times: list[float]) -> None:
-    for step, _, values in rows:
-        file.write(json.dumps({"step": step, "data": values}).encode() + b"\n")
-
-
-def _event_rows(file: BinaryIO, rows: tuple[Row, ...], times: list[float]) -> None:
+def _write_rows(file: BinaryIO, rows: tuple[Row, ...], times: list[float]) -> None:
     for (step, _, values), at in zip(rows, times, strict=True):
         for tag, value in values.items():
             name = tag.encode()
