@@ -43,6 +43,7 @@ class Names:
         self._known = self._shipped.frameworks
         self._conventions = self._shipped.conventions
         self._framework = self._known.get(framework) if framework and framework != UNKNOWN else None
+        self.label = framework if framework and framework != UNKNOWN else None  # as asked: `trl-grpo`
         self._own = Own(config or Config(), self._shipped)
         self._names: dict[str, Name] = {}
         self._meant: dict[tuple[int, bool], _Meant] = {}
@@ -79,26 +80,28 @@ class Names:
                 return self._known_name(tag, found, framework.label, guessed=False)
         guess = self._guess(tag)
         if guess is not None:
-            return self._known_name(tag, guess, None, guessed=True)
+            return self._known_name(tag, guess[0], None, guessed=True, held_out=guess[1])
         return self._unknown(tag)
 
-    def _guess(self, tag: str) -> Resolved | None:
+    def _guess(self, tag: str) -> tuple[Resolved, bool] | None:
         """What most frameworks mean by a name. Beside a known framework only names spelled out count."""
         wild = self._framework is None
         vote = self._known.vote(tag, wild=wild)
         if vote is not None:
-            return vote[0]
-        prefixes = self._conventions.held_out if wild else self._framework.held_out  # type: ignore[union-attr]
-        for prefix in prefixes:
+            # Whether it is held out is for those to say who write it: val/ratio is a ratio of the policy.
+            writer = self._known.get(vote[1].frameworks[0])
+            return vote[0], writer is not None and writer.is_held_out(tag)
+        framework = self._framework
+        for prefix in self._conventions.held_out if framework is None else framework.held_out:
             if tag.startswith(prefix) and len(tag) > len(prefix):
                 vote = self._known.vote(tag[len(prefix) :], wild=wild)
                 if vote is not None and not vote[0].entry.canonical.startswith("validation."):
-                    return vote[0]._replace(held_out=True)
+                    return vote[0]._replace(held_out=True), True
         for prefix in self._conventions.training:
             if tag.startswith(prefix) and len(tag) > len(prefix):
                 vote = self._known.vote(tag[len(prefix) :], wild=wild)
                 if vote is not None:
-                    return vote[0]
+                    return vote[0], False
         return None
 
     def _held_out(self, tag: str) -> bool:
@@ -106,7 +109,9 @@ class Names:
             return self._framework.is_held_out(tag)
         return tag.startswith(self._conventions.held_out)
 
-    def _known_name(self, tag: str, found: Resolved, framework: str | None, *, guessed: bool) -> Name:
+    def _known_name(
+        self, tag: str, found: Resolved, framework: str | None, *, guessed: bool, held_out: bool = False
+    ) -> Name:
         entry, _, part, repeats = found
         meant = self._meant.get((id(entry), repeats))
         if meant is None:
@@ -114,7 +119,7 @@ class Names:
         metric = meant.metric
         if metric is None:
             return self._unknown(tag)
-        held_out = repeats or meant.held_out or self._held_out(tag)
+        held_out = held_out or repeats or meant.held_out or (not guessed and self._held_out(tag))
         pane = metric.pane
         if held_out and pane not in _OF_THE_MACHINE:
             pane = "validation"

@@ -99,7 +99,7 @@ class Judge:
                 self._per.setdefault(rule.per, []).append(rule)
         self.series: dict[str, Series] = {}
         self._quotients: list[Series] = []
-        self._framework: str | None = getattr(names, "framework", None)
+        self._framework: str | None = getattr(names, "label", None)
         self._state: State | None = None
 
     # ---- feeding
