@@ -19,11 +19,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from posixpath import dirname
+from posixpath import basename, dirname
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.logs.runname import file_order
 from rltui.scalars import SessionStart
 from rltui.store.points import F64, I64, Reason, sensible
 from rltui.store.rewinds import Rewinds
@@ -59,9 +60,10 @@ class Log:
     rewinds: Rewinds = field(default_factory=Rewinds)
 
     @property
-    def key(self) -> tuple[float, float, str, int]:
-        """Age: logs sort by it."""
-        return (self.born, 0.0 if np.isnan(self.first_wall) else self.first_wall, self.path, self.generation)
+    def key(self) -> tuple[float, float, str, str, int, int, int]:
+        """Age: logs sort by it. Rotated copies (``metrics.jsonl.1``) are older than the log they come from."""
+        first = 0.0 if np.isnan(self.first_wall) else self.first_wall
+        return (self.born, first, dirname(self.path), *file_order(basename(self.path)), self.generation)
 
 
 @dataclass(slots=True, eq=False)
@@ -84,9 +86,9 @@ class Segment:
     superseded: int = 0  # earlier points that it replaced, for the store to count
 
     @property
-    def key(self) -> tuple[float, float, str, int, int]:
+    def key(self) -> tuple[tuple[float, float, str, str, int, int, int], int]:
         """Order of segments."""
-        return (*self.log.key, self.begin)
+        return (self.log.key, self.begin)
 
     def grow(self, rows: int) -> None:
         """Make room for `rows` tags."""

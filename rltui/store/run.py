@@ -294,6 +294,7 @@ class Run:
         if restarts.released:
             fresh += self._release()
         cuts: list[Cut] = []
+        before = self.superseded
         back_rows, back = np.empty(0, np.intp), NO_POINTS
         for piece in pieces:
             part = slice(max(piece.low, 0), piece.high)
@@ -315,8 +316,8 @@ class Run:
         if len(rows):
             order = np.argsort(rows.astype(np.uint16) if len(self._rows) < 1 << 16 else rows, kind="stable")
             self.pool.add(rows[order], points.step[order], points.wall_time[order], points.value[order])
-        if cuts:
-            self._tell(log)
+        if self.superseded != before:
+            self._tell()
         rewound: dict[int, int] = {}
         for cut in cuts:
             rewound[cut.row] = min(cut.low, rewound.get(cut.row, HIGHEST))
@@ -419,8 +420,8 @@ class Run:
             series.forget()
         return fresh
 
-    def _tell(self, log: Log) -> None:
-        """One line about restarts of a log, told once and kept up to date."""
+    def _tell(self) -> None:
+        """One line about the restarts that each log made, kept up to date."""
         causes: dict[str, list[Segment]] = {}
         for segment in self.restarts.segments:
             if segment.superseded:

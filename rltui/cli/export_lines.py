@@ -1,0 +1,121 @@
+"""Points as lines of JSON or CSV: numbers are printed by column, lines are joined from parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from itertools import chain, repeat
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from rltui.logs.delivery import Source
+from rltui.scalars import Batch
+
+CSV_HEAD = b"run,tag,step,wall_time,value,source,superseded\n"
+CHUNK = 1 << 15  # lines that are joined at once
+
+_Printer = Callable[[Source, Batch, NDArray[np.bool_] | None], Iterable[bytes]]
+
+
+def _numbers(array: NDArray[np.generic]) -> list[bytes]:
+    """The shortest JSON text of each number that reads back to the same bits; NaN as null."""
+    if not len(array):
+        return []
+    text = orjson.dumps(np.ascontiguousarray(array), option=orjson.OPT_SERIALIZE_NUMPY)
+    return text[1:-1].split(b",")
+
+
+def _values(batch: Batch, at: slice, names: tuple[bytes, bytes, bytes]) -> list[bytes]:
+    """Values of part of a batch; `names` spell NaN, Infinity and -Infinity."""
+    value, single = batch.value[at], batch.single[at]
+    if single.all():
+        texts = _numbers(value.astype(np.float32))
+    elif not single.any():
+        texts = _numbers(value)
+    else:
+        texts = _numbers(value)
+        narrow = np.flatnonzero(single)
+        for index, text in zip(narrow.tolist(), _numbers(value[narrow].astype(np.float32)), strict=True):
+            texts[index] = text
+    for index in np.flatnonzero(~np.isfinite(value)).tolist():
+        odd = value[index]
+        texts[index] = names[0] if np.isnan(odd) else names[1] if odd > 0 else names[2]
+    return texts
+
+
+def _join(
+    heads: list[bytes], tails: tuple[bytes, bytes], middle: tuple[bytes, bytes], none: bytes,
+    names: tuple[bytes, bytes, bytes], batch: Batch, superseded: NDArray[np.bool_] | None,
+) -> Iterable[bytes]:  # fmt: skip
+    for begin in range(0, len(batch), CHUNK):
+        at = slice(begin, begin + CHUNK)
+        walls = _numbers(batch.wall_time[at])
+        if none != b"null":
+            walls = [none if wall == b"null" else wall for wall in walls]
+        ends: Iterable[bytes] = repeat(tails[0])
+        if superseded is not None:
+            ends = [tails[flag] for flag in superseded[at].tolist()]
+        parts = zip(
+            map(heads.__getitem__, batch.tag[at].tolist()), _numbers(batch.step[at]), repeat(middle[0]),
+            walls, repeat(middle[1]), _values(batch, at, names), ends,
+        )  # fmt: skip
+        yield b"".join(chain.from_iterable(parts))
+
+
+class JsonLines:
+    """Prints points as JSON lines, in ASCII."""
+
+    head = b""
+    _names = (b'"NaN"', b'"Infinity"', b'"-Infinity"')
+
+    def __init__(self) -> None:
+        self._heads: dict[str, list[bytes]] = {}
+
+    def lines(self, source: Source, batch: Batch, superseded: NDArray[np.bool_] | None) -> Iterable[bytes]:
+        """Blocks of whole lines."""
+        heads = self._heads.setdefault(source.path, [])
+        run = json.dumps(source.run)
+        heads += [
+            f'{{"run": {run}, "tag": {json.dumps(tag)}, "step": '.encode() for tag in batch.tags[len(heads) :]
+        ]
+        end = f', "source": {json.dumps(source.path)}'
+        tails = (f"{end}}}\n".encode(), f'{end}, "superseded": true}}\n'.encode())
+        return _join(
+            heads, tails, (b', "wall_time": ', b', "value": '), b"null", self._names, batch, superseded
+        )
+
+    def forget(self, path: str) -> None:
+        """The log at this path starts again, with other tags."""
+        self._heads.pop(path, None)
+
+
+class CsvLines:
+    """Prints points as CSV (RFC 4180 quoting, UTF-8, NaN and Infinity by name, an unknown time empty)."""
+
+    head = CSV_HEAD
+    _names = (b"NaN", b"Infinity", b"-Infinity")
+
+    def __init__(self) -> None:
+        self._heads: dict[str, list[bytes]] = {}
+
+    def lines(self, source: Source, batch: Batch, superseded: NDArray[np.bool_] | None) -> Iterable[bytes]:
+        """Blocks of whole lines."""
+        heads = self._heads.setdefault(source.path, [])
+        run = quoted(source.run)
+        heads += [run + b"," + quoted(tag) + b"," for tag in batch.tags[len(heads) :]]
+        end = b"," + quoted(source.path)
+        tails = (end + b",false\n", end + b",true\n")
+        return _join(heads, tails, (b",", b","), b"", self._names, batch, superseded)
+
+    def forget(self, path: str) -> None:
+        """The log at this path starts again, with other tags."""
+        self._heads.pop(path, None)
+
+
+def quoted(text: str) -> bytes:
+    """A CSV field."""
+    if any(char in text for char in ',"\r\n'):
+        text = '"' + text.replace('"', '""') + '"'
+    return text.encode("utf-8", "backslashreplace")
