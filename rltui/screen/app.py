@@ -88,6 +88,7 @@ class Monitor(App[int], inherit_bindings=False):
         glass = self.glass
         glass.clicked = self._clicked
         glass.wheeled = self._wheeled
+        glass.resized = self.paint
         glass.focus()
         self.set_interval(1.0, self._second)
         self.call_after_refresh(self._begin)
@@ -103,10 +104,11 @@ class Monitor(App[int], inherit_bindings=False):
             self.feed.start()
 
     def _on_exit_app(self) -> Any:
-        self._stop_feed()
+        self.stop_feed()
         return super()._on_exit_app()
 
-    def _stop_feed(self) -> None:
+    def stop_feed(self) -> None:
+        """Let the readers go, whatever they are waiting for, and remember the layout."""
         self._stopping = True
         with self._room:
             self._room.notify_all()
@@ -130,6 +132,11 @@ class Monitor(App[int], inherit_bindings=False):
     def panic(self, *renderables: Any) -> None:
         """Textual's own way to die is ours too."""
         self._handle_exception(sys.exception() or RuntimeError("the screen gave up"))  # type: ignore[arg-type]
+
+    def on_driver_signal_resume(self, _: GuardedDriver.SignalResume) -> None:
+        """Stopped and continued: whatever is on the terminal now is not ours."""
+        self.screen.refresh(layout=True)
+        self.glass.repaint()
 
     # ---- data
 
@@ -204,11 +211,6 @@ class Monitor(App[int], inherit_bindings=False):
             self.desk.loading = self._progress()
             glass.show(self.desk.frame(width, height))
 
-    def on_resize(self, event: events.Resize) -> None:
-        """Everything is drawn anew at the new size."""
-        self.glass.forget()
-        self.call_after_refresh(self.paint)
-
     def choose_theme(self, name: str) -> None:
         """Use another theme, if there is one of that name."""
         if name in self.desk.themes:
@@ -249,7 +251,7 @@ class Monitor(App[int], inherit_bindings=False):
                 desk.say("too long for the clipboard of a terminal")
         desk.outbox.clear()
         if desk.exit_code is not None:
-            self._stop_feed()
+            self.stop_feed()
             self.exit(desk.exit_code, return_code=desk.exit_code)
             return
         if self.follower is not None and desk.view is not None:
@@ -348,12 +350,17 @@ def run(
     follower = Follower(list(logdirs), run_glob=run_glob, **({} if poll is None else {"poll": poll}))
     app.follower = follower
     app.feed = Feed(follower, app.deliver)
+    return show(app, mouse=mouse)
+
+
+def show(app: Monitor, *, mouse: bool = True) -> int:
+    """Run a monitor in this terminal until it ends, whatever ends it. Returns the exit code."""
     try:
         app.run(mouse=mouse)
     except Exception as error:  # noqa: BLE001 (the outermost edge: the terminal must be given back)
         app.crash = app.crash or error
     finally:
-        app._stop_feed()
+        app.stop_feed()
         guard.disarm()
     if app.crash is not None:
         with contextlib.suppress(OSError):

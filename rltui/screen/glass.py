@@ -30,6 +30,7 @@ class Glass(Widget, can_focus=True):
         self._shown: list[Line] = []
         self.clicked: Callable[[int, int], None] = lambda x, y: None
         self.wheeled: Callable[[int], None] = lambda direction: None
+        self.resized: Callable[[], None] = lambda: None
 
     def show(self, page: Page) -> int:
         """Show a page; returns how many lines are repainted."""
@@ -53,10 +54,16 @@ class Glass(Widget, can_focus=True):
         self._strips.clear()
         self.refresh()
 
-    def forget(self) -> None:
+    def repaint(self) -> None:
+        """Send every line again."""
+        self._strips.clear()
+        self.refresh()
+
+    def on_resize(self) -> None:
         """The size changed: nothing that was painted fits."""
         self._strips.clear()
         self._shown = []
+        self.resized()
 
     def render_line(self, y: int) -> Strip:
         """One line as Textual asks for it."""

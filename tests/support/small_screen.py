@@ -1,0 +1,42 @@
+"""A program for pty tests: the real screen on a made-up run, without readers. `python -m tests.support.small_screen`.
+
+RLTUI_TEST_CRASH=key raises an error inside the application when `!` is pressed.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import SimpleNamespace
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def main() -> int:
+    """Open the screen as `rltui watch` does; returns the exit code."""
+    from rltui.screen.app import build, show
+    from rltui.screen.terminal import terminal_problem
+    from tests.support.fakerun import NOW, believable, finding
+
+    problem = terminal_problem()
+    if problem is not None:
+        print(f"rltui: {problem}", file=sys.stderr)
+        return 2
+    view = believable()
+    view.found = [finding()]
+    session = SimpleNamespace(runs={view.name: view}, ordered=lambda: [view], judge=lambda: None)
+    app = build(session, ["/logs"], clock=lambda: NOW)
+    if os.environ.get("RLTUI_TEST_CRASH"):
+        press = app.desk.press
+
+        def crash(key: str) -> None:
+            if key == "!":
+                raise ZeroDivisionError("made by a test")
+            press(key)
+
+        app.desk.press = crash  # type: ignore[method-assign]
+    return show(app)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,190 @@
+"""The screen in a real pseudo-terminal: it starts, ends in every way it can end, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.terminal import ROOT, Terminal
+
+SCREEN = ("-m", "tests.support.small_screen")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> dict[str, str]:
+    """An environment whose state folder is a test's own."""
+    return {"XDG_STATE_HOME": str(tmp_path / "state"), "LC_ALL": "C.UTF-8"}
+
+
+def started(home: dict[str, str], **options: object) -> Terminal:
+    """A terminal that shows the overview."""
+    env = {**home, **options.pop("env", {})}  # type: ignore[dict-item]
+    return Terminal.python(*SCREEN, env=env, **options).until_text("Entropy")  # type: ignore[arg-type]
+
+
+def test_quit_gives_the_terminal_back(home: dict[str, str]) -> None:
+    """`q` ends with 0 and every mode and line setting is as before."""
+    with started(home) as terminal:
+        assert terminal.modes_on()
+        terminal.type("q")
+        assert terminal.wait() == 0
+        assert terminal.restored(), terminal.modes_on()
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGQUIT, 131)],
+)
+def test_signals_give_the_terminal_back(home: dict[str, str], sent: signal.Signals, code: int) -> None:
+    """Each ending signal restores the terminal within a second and ends with 128 plus its number."""
+    with started(home) as terminal:
+        begun = time.monotonic()
+        os.kill(terminal.pid, sent)
+        assert terminal.wait() == code
+        assert time.monotonic() - begun < 1.5
+        assert terminal.restored(), terminal.modes_on()
+
+
+def test_ctrl_c_ends_with_130(home: dict[str, str]) -> None:
+    """Ctrl-C typed into the terminal ends as an interrupt does."""
+    with started(home) as terminal:
+        terminal.type(b"\x03")
+        assert terminal.wait() == 130
+        assert terminal.restored(), terminal.modes_on()
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_lost_connection_ends_the_program(home: dict[str, str], ignored: bool) -> None:
+    """A terminal that is gone ends the program within five seconds, under nohup too, and nothing spins."""
+    with started(home, ignore_hup=ignored) as terminal:
+        before = terminal.cpu_seconds()
+        terminal.hang_up()
+        used = 0.0
+        begun = time.monotonic()
+        while terminal.wait(0.1) is None and time.monotonic() - begun < 6:
+            used = terminal.cpu_seconds() - before
+        assert terminal.status is not None
+        assert used < 1.0
+
+
+def test_an_internal_error_is_one_line_and_a_file(home: dict[str, str], tmp_path: Path) -> None:
+    """An error restores the terminal, says one line, and leaves its traceback in the user's state folder."""
+    with started(home, env={"RLTUI_TEST_CRASH": "key"}) as terminal:
+        terminal.type("!")
+        assert terminal.wait() == 70
+        assert terminal.restored(), terminal.modes_on()
+        after = terminal.raw.rpartition(b"\x1b[?25h")[2].decode()
+        assert "internal error (ZeroDivisionError)" in after
+        assert "Traceback" not in after
+        (report,) = (tmp_path / "state" / "rltui").glob("crash-*.txt")
+        assert "made by a test" in report.read_text()
+
+
+def test_bytes_that_are_not_utf8_do_no_harm(home: dict[str, str]) -> None:
+    """Stray bytes from a keyboard or a paste are passed over and keys go on working."""
+    with started(home) as terminal:
+        terminal.type(b"\xff\xfe\x80\xc3(")
+        terminal.type("3")
+        terminal.until_text("Learning rate")
+        terminal.type("q")
+        assert terminal.wait() == 0
+
+
+def test_random_keys_do_no_harm(home: dict[str, str]) -> None:
+    """Hundreds of random keys, none of which leaves, neither crash nor hang the screen."""
+    import random
+
+    rng = random.Random(7)
+    keys = "123456789vdmuofjkhl\t \r?e/ab+-=[]wrxSnHLzZ0i*ay:t<>p\x1b\x7f"
+    with started(home) as terminal:
+        for _ in range(30):
+            terminal.type("".join(rng.choice(keys) for _ in range(10)))
+            terminal.pump(0.01)
+        terminal.type("\x1b\x1b\x1b\x1b")
+        terminal.quiet()
+        assert terminal.status is None
+        terminal.type(b"\x03")
+        assert terminal.wait() == 130
+        assert terminal.restored(), terminal.modes_on()
+
+
+@pytest.mark.parametrize("where", ["stdin", "stdout"])
+def test_without_a_terminal_it_says_so(home: dict[str, str], where: str) -> None:
+    """Without a terminal the screen does not start: one line, exit code 2."""
+    done = subprocess.run(
+        [sys.executable, *SCREEN],
+        env={**os.environ, **home},
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "terminal" in done.stderr
+
+
+def test_resizing_down_to_nothing_and_back(home: dict[str, str]) -> None:
+    """Every size is survived; a tiny terminal says that it is too small."""
+    with started(home) as terminal:
+        for width, height in ((40, 12), (20, 5), (15, 4), (1, 1), (300, 100), (80, 24)):
+            terminal.resize(width, height)
+            terminal.quiet(0.1, 2)
+            assert terminal.status is None
+            if width == 15:
+                terminal.until_text("too small")
+        terminal.until_text("Entropy")
+        terminal.type("q")
+        assert terminal.wait() == 0
+
+
+def test_stop_and_continue(home: dict[str, str]) -> None:
+    """A stopped program leaves the terminal as it was and draws itself again when it goes on."""
+    with started(home) as terminal:
+        os.kill(terminal.pid, signal.SIGTSTP)
+        terminal.until(lambda t: t.stopped())
+        assert terminal.restored(), terminal.modes_on()
+        os.kill(terminal.pid, signal.SIGCONT)
+        terminal.until(lambda t: 1049 in t.modes_on())
+        terminal.screen.reset()
+        terminal.until_text("Entropy")
+        terminal.type("q")
+        assert terminal.wait() == 0
+        assert terminal.restored(), terminal.modes_on()
+
+
+def test_nothing_is_sent_while_nothing_changes(home: dict[str, str]) -> None:
+    """An idle screen sends no byte and uses next to no processor time."""
+    with started(home) as terminal:
+        terminal.quiet(0.5)
+        before = terminal.cpu_seconds()
+        assert terminal.quiet(2.5) == 0
+        assert terminal.cpu_seconds() - before < 0.15
+
+
+def test_colours_can_be_switched_off(home: dict[str, str]) -> None:
+    """With NO_COLOR not one colour is sent."""
+    with started(home, env={"NO_COLOR": "1"}) as terminal:
+        terminal.type("3")
+        terminal.until_text("Learning rate")
+        import re
+
+        for match in re.findall(rb"\x1b\[([0-9;]*)m", terminal.raw):
+            codes = [int(code or 0) for code in match.split(b";")]
+            assert all(code in (0, 1, 2, 3, 4, 7, 22, 23, 24, 27) for code in codes), codes
+
+
+def test_sixteen_colours(home: dict[str, str]) -> None:
+    """A terminal with sixteen colours gets its own sixteen, nothing else."""
+    with started(home, env={"TERM": "xterm", "COLORTERM": ""}) as terminal:
+        assert b"38;2;" not in terminal.raw
+        assert b"38;5;" not in terminal.raw
+        assert b"\x1b[" in terminal.raw
