@@ -202,7 +202,8 @@ def test_results_of_verifiers() -> None:
     """Samples with messages, nested metrics and an example id; without any step they are step 0."""
     records = [
         {"example_id": n // 2, "prompt": [{"role": "user"}], "completion": [{"content": "a"}], "reward": n,
-         "answer": 7, "metrics": {"format": n % 2}, "usage": {"completion_tokens": 10 + n}, "is_truncated": n == 3}
+         "answer": 7, "metrics": {"format": n % 2}, "usage": {"completion_tokens": 10 + n},
+         "is_truncated": n == 3}
         for n in range(4)
     ]  # fmt: skip
     found = at(0, read_whole(FORM, MemFile("results.jsonl", lines(*records))))

@@ -87,6 +87,8 @@ def run_name(folder: str, name: str) -> RunName:
     stem = stem_of(base if base and _ENDING.search(base) else name)
     if stem.lower() in PLAIN_STEMS:
         return RunName(clean(folder) or ".", rank, plain=True)
+    if stem.isdigit() and name.endswith((".jsonl", ".jsonl.gz")):  # a rollout dump: one file for each step
+        return RunName(clean(folder) or ".", rank, plain=True)
     return RunName(_join(folder, stem), rank, plain=False)
 
 
