@@ -60,6 +60,7 @@ def build(tables: Mapping[str, dict[str, Any]], problems: list[Problem]) -> dict
     }
     for stem, raw in raws.items():
         _inherit(raw, raws, _Teller(stem, problems), (stem,))
+    conventions = _conventions(tables.get(CONVENTIONS, {}), _Teller(CONVENTIONS, problems))
     done: dict[str, Any] = {}
     for stem, raw in raws.items():
         tell = _Teller(stem, problems)
@@ -71,8 +72,8 @@ def build(tables: Mapping[str, dict[str, Any]], problems: list[Problem]) -> dict
     return {
         "frameworks": {stem: _plain(raw) for stem, raw in done.items()},
         "signs": _index(done),
-        "union": _union(done),
-        "conventions": _conventions(tables.get(CONVENTIONS, {}), _Teller(CONVENTIONS, problems)),
+        "union": _union(done, frozenset(conventions["kinds"])),
+        "conventions": conventions,
     }
 
 
@@ -256,13 +257,15 @@ def _index(raws: Mapping[str, dict[str, Any]]) -> dict[str, list[list[Any]]]:
     return index
 
 
-def _union(raws: Mapping[str, dict[str, Any]]) -> dict[str, list[Any]]:
+def _union(raws: Mapping[str, dict[str, Any]], kinds: frozenset[str]) -> dict[str, list[Any]]:
     """Every name of every framework, with prefixes -> [entry of most, their ids, whether others differ]."""
     votes: dict[str, dict[str, tuple[Raw, list[str]]]] = {}
     for stem, raw in raws.items():
         for name, entry in list(raw["names"].items())[: raw["own"]]:
             table = {"is": entry} if isinstance(entry, str) else entry
-            if not table.get("shared", True):
+            # "All other times of this framework" says nothing of a framework that nobody knows.
+            rest = name.endswith("/**") and (name.count("/") == 1 or table["is"] in kinds)
+            if rest or not table.get("shared", True):
                 continue
             plain = {key: table[key] for key in table if key not in ("caveat", "older")}
             for prefix in raw["prefixes"]:

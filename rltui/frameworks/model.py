@@ -83,9 +83,12 @@ class Framework:
         found = self._plain(key)
         if found is not None:
             return found
-        for prefix in self.held_out:
-            if key.startswith(prefix) and len(key) > len(prefix):
-                return self._underlying(key[len(prefix) :])
+        if not self.held_out:
+            return None
+        for name in dict.fromkeys((key, self.bare(key))):
+            for prefix in self.held_out:
+                if name.startswith(prefix) and len(name) > len(prefix):
+                    return self._underlying(name[len(prefix) :])
         return None
 
     def owns(self, pattern: str) -> bool:
@@ -105,7 +108,9 @@ class Framework:
 
     def is_held_out(self, key: str) -> bool:
         """Whether the key has an evaluation prefix."""
-        return key.startswith(self.held_out) if self.held_out else False
+        return bool(self.held_out) and (
+            key.startswith(self.held_out) or self.bare(key).startswith(self.held_out)
+        )
 
     def _plain(self, key: str) -> Resolved | None:
         names, entries, matcher = self._table
@@ -114,7 +119,7 @@ class Framework:
             index = matcher.exact(bare)
             if index is not None:
                 return Resolved(entries[index], names[index], "", False)
-        held_out = self.held_out and key.startswith(self.held_out)
+        held_out = self.is_held_out(key)
         for bare in bares:
             found = matcher.wild(bare)
             # A wildcard of training never reaches over evaluation.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
@@ -80,8 +81,9 @@ class Explanation:
 def explain(key: str, framework: str | None = None, shipped: Catalogue | None = None) -> list[Explanation]:
     """All that `key` may mean, what most frameworks mean first; empty where nobody writes such a name.
 
-    `key` is a name as any framework writes it, or a canonical id. `framework` (id or label) decides between
-    frameworks; its word alone counts then.
+    `key` is a name as any framework writes it, a canonical id, or a family of names (`clip_ratio/*`), of
+    which each member is told. `framework` (id or label) decides between frameworks: its word alone
+    counts then.
     """
     known = shipped or catalogue()
     metric = known.metrics.get(key)
@@ -101,7 +103,18 @@ def explain(key: str, framework: str | None = None, shipped: Catalogue | None = 
     sharp = [told for told in found if not is_wild(told.pattern)] or [
         told for told in found if told.canonical not in known.conventions.kinds
     ]
+    if not found and "*" in key:
+        members = [name for name in known.frameworks.spelled if fnmatchcase(name, key)]
+        return _distinct(told for name in members for told in explain(name, None, known))
     return _joined(sharp or found)
+
+
+def _distinct(found: Iterable[Explanation]) -> list[Explanation]:
+    """One explanation of each metric, in the order they came."""
+    kept: dict[str, Explanation] = {}
+    for each in found:
+        kept.setdefault(each.canonical, each)
+    return list(kept.values())
 
 
 @cache

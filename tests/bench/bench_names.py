@@ -63,7 +63,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory():
         load(Path(DATA))
         cached = best(lambda: load(DATA))
-    print(f"frameworks parsed {parsed * 1e3:.1f} ms, recalled {cached * 1e3:.1f} ms: {parsed / cached:.0f} times")
+    print(f"frameworks parsed {parsed * 1e3:.1f} ms, recalled {cached * 1e3:.1f} ms: {parsed / cached:.0f} x")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,132 @@
+"""Who wrote a run, told from its names alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from rltui.names import Recogniser, catalogue, recognise
+from tests.support import catalogue as shared
+from tests.support.catalogue import needs_catalogue
+from tests.support.shared import manifest, needs_shared
+
+# How the labels of the recorded runs are called here; the first word that fits decides.
+LABELS = (
+    ("TRL SFTTrainer", "trl-sft"),
+    ("TRL GRPOTrainer", "trl-grpo"),
+    ("TRL RLOOTrainer", "trl-grpo"),  # writes the same names as GRPO
+    ("TRL DPOTrainer", "trl-dpo"),
+    ("TRL KTOTrainer", "trl-kto"),
+    ("TRL RewardTrainer", "trl-reward"),
+    ("TRL OnlineDPOTrainer", "trl-online-dpo"),
+    ("TRL ORPOTrainer", "trl-orpo"),
+    ("TRL PPOTrainer (0.11", "trl-legacy-ppo"),
+    ("TRL PPOTrainer (0.19", "trl-ppo"),
+    ("stable-baselines3", "stable-baselines3"),
+    ("SB3 Monitor", "stable-baselines3"),
+    ("CleanRL", "cleanrl"),
+    ("RLlib", "rllib"),
+    ("rsl_rl", "rsl-rl"),
+    ("tianshou", "tianshou"),
+    ("skrl", "skrl"),
+    ("RLinf", "rlinf"),
+    ("OpenRLHF", "openrlhf"),
+    ("verl", "verl"),
+    ("tinker-cookbook", "tinker-cookbook"),
+    ("Dreamer", "dreamerv3"),
+    ("LLaMA-Factory", "llama-factory"),
+    ("damaged copy", None),
+    ("", "unknown"),
+)
+
+
+def expected(said: str) -> str | None:
+    """The label for a run of the manifest; None where it says nothing."""
+    return next(label for start, label in LABELS if said.startswith(start))
+
+
+@needs_shared
+def test_every_recorded_run_is_recognised() -> None:
+    """Each of the 66 runs, from its event files and from its text logs alike."""
+    said = {run["path"]: run["framework"] for run in manifest()}
+    wrong = []
+    for run, kind, keys in shared.logs():
+        label = expected(said[run])
+        found = recognise(keys)
+        if label is not None and found.label != label:
+            wrong.append(f"{run} ({kind}): {found.label}, not {label}; {found.reason}")
+    assert len(said) == 66
+    assert not wrong, "\n".join(wrong)
+
+
+@needs_catalogue
+def test_every_framework_is_recognised_by_its_own_names() -> None:
+    """A run with all names of a framework is known as that framework's."""
+    keys: dict[str, list[str]] = {}
+    for entry in shared.catalogue():
+        keys.setdefault(entry["framework"], []).extend(shared.instances(entry))
+    wrong = {}
+    for framework, some in keys.items():
+        if framework in ("glossary",):  # nobody's
+            continue
+        found = recognise(some)
+        if found.framework != framework:
+            wrong[framework] = (found.label, found.reason)
+    assert not wrong, wrong
+
+
+def test_the_answer_comes_with_confidence_and_reason() -> None:
+    """Confidence lies within 0 and 1 and the reason quotes names."""
+    found = recognise(["actor/pg_clipfrac", "actor/ppo_kl", "timing_s/step", "critic/score/mean"])
+    assert found.label == "verl"
+    assert 0.5 < found.confidence <= 1
+    assert "actor/pg_clipfrac" in found.reason
+
+
+def test_few_names_tell_nothing() -> None:
+    """Names that anyone may write leave a run unknown."""
+    for some in ([], ["loss"], ["reward", "kl"], ["train/loss", "train/lr"], ["a", "b"]):
+        found = recognise(some)
+        assert (found.framework, found.label, found.variant) == ("unknown", "unknown", None), some
+        assert found.confidence < 0.5
+
+
+def test_tags_may_come_one_by_one() -> None:
+    """Asked after each tag, the recogniser ends where it would with all at once, whatever their order."""
+    tags = [
+        "train/loss", "train/completions/mean_length", "train/reward", "train/kl",
+        "train/frac_reward_zero_std", "train/epoch", "train/grad_norm",
+    ]  # fmt: skip
+    for order in (tags, tags[::-1]):
+        recogniser = Recogniser(catalogue().frameworks)
+        labels = []
+        for tag in order:
+            recogniser.add([tag])
+            labels.append(recogniser.result().label)
+        assert labels[-1] == recognise(tags).label == "trl-grpo"
+
+
+def test_the_users_word_wins() -> None:
+    """An override in any spelling is believed; one that names no framework is not."""
+    tags = ["actor/pg_clipfrac", "timing_s/step", "actor/ppo_kl"]
+    for said, label in (("prime_rl", "prime-rl"), ("trl-grpo", "trl-grpo"), ("sb3", "stable-baselines3")):
+        found = recognise(tags, override=said)
+        assert (found.label, found.confidence) == (label, 1.0)
+    assert recognise(tags, override="zork").label == "verl"
+
+
+@pytest.mark.parametrize(
+    ("keys", "label"),
+    [
+        (["r", "l", "t"], "stable-baselines3"),
+        (["train/completions/mean_length", "train/completion_length", "train/reward"], "unsloth"),
+        (["completions/mean_length", "memory(GiB)", "train_speed(s/it)", "reward"], "ms-swift"),
+        (["ray/tune/env_runners/episode_return_mean", "ray/tune/learners/p/policy_loss"], "rllib"),
+        (["episode_reward_mean", "info/learner/p/learner_stats/kl", "timesteps_total"], "rllib"),
+        (["Episode_Reward/track", "Episode_Termination/time_out"], "isaaclab"),
+        (["Episode_Reward/track", "Train/mean_reward", "Loss/surrogate"], "rsl-rl"),
+        (["data/actor/pg_clipfrac", "data/timing_s/step", "data/actor/ppo_kl"], "verl"),
+    ],
+)
+def test_relatives_are_told_apart(keys: list[str], label: str) -> None:
+    """Frameworks that build on each other are known by what only they write."""
+    assert recognise(keys).label == label

@@ -1,0 +1,325 @@
+"""Names: every key of every framework finds its metric; what nobody knows finds a place."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rltui.names import Names, catalogue, explain, nearest, recognise
+from tests.support import catalogue as shared
+from tests.support.catalogue import needs_catalogue
+from tests.support.shared import needs_shared
+
+PANES = {pane.id for pane in catalogue().glossary.panes}
+
+
+@needs_catalogue
+def test_every_key_of_the_catalogue_finds_its_metric() -> None:
+    """Each of 2,493 keys, as logged and in TensorBoard, has its id, pane and unit, or a reviewed reason."""
+    wrong = []
+    names: dict[str, Names] = {}
+    for entry in shared.catalogue():
+        own = names.setdefault(entry["framework"], Names(entry["framework"]))
+        pane = shared.PANES.get(entry["pane"], entry["pane"])
+        expected = {"canonical": entry["canonical"], "pane": pane, "unit": entry["unit"]} | shared.difference(
+            entry
+        )
+        for key in shared.instances(entry):
+            name = own.name(key)
+            got = {"canonical": name.canonical, "pane": name.pane, "unit": name.unit}
+            if got != expected or name.guessed:
+                wrong.append(f"{entry['framework']} {key}: {got} not {expected}")
+    assert not wrong, "\n".join(wrong[:40])
+
+
+@needs_catalogue
+def test_every_difference_still_differs() -> None:
+    """The reviewed list holds nothing that the data have caught up with."""
+    entries = shared.catalogue()
+    for each in shared.differences():
+        for key in each["keys"]:
+            matching = [e for e in entries if e["key"] == key and e["framework"] in each["frameworks"]]
+            assert matching, f"{key}: the catalogue has no such key"
+            for entry in matching:
+                theirs = {"canonical": entry["canonical"], "pane": entry["pane"], "unit": entry["unit"]}
+                ours = {field: each[field] for field in theirs if field in each}
+                assert any(theirs[field] != value for field, value in ours.items()), key
+        assert each["reason"]
+
+
+@needs_catalogue
+def test_every_metric_of_the_founding_documents_is_explained() -> None:
+    """`explain` answers each name that the five documents use with meaning and pane."""
+    seeds = [e for e in shared.catalogue() if "seed" in e or "also_seed" in e]
+    assert len(seeds) > 200
+    for entry in seeds:
+        for key in shared.instances(entry):
+            told = explain(key)
+            assert told, key
+            assert all(each.metric.meaning and each.pane for each in told), key
+
+
+@pytest.mark.parametrize(
+    "family", ["clip_ratio/*", "global_seqlen/*", "timing_s/*", "val-aux/num_turns/*", "lr_scheduler/*"]
+)
+def test_families_of_names_are_explained(family: str) -> None:
+    """A family as documents write it is answered by its members."""
+    assert explain(family)
+
+
+def test_a_placeholder_in_braces_is_any_name() -> None:
+    """`rewards/{reward_func_name}/mean` means what any reward function's mean means."""
+    assert "reward.component.mean" in {each.canonical for each in explain("rewards/{reward_func_name}/mean")}
+
+
+@needs_shared
+def test_recorded_runs_are_known() -> None:
+    """Below 2 % of the names of any listed framework's run are unrecognised, and every name has a pane."""
+    runs = 0
+    for run, _, keys in shared.logs():
+        label = recognise(keys).label
+        names = Names(label)
+        found = [names.name(key) for key in keys]
+        assert all(name.pane and name.title and name.pane_title for name in found), run
+        if label != "unknown":
+            missed = [name.tag for name in found if not name.recognised]
+            assert len(missed) < 0.02 * len(keys), (run, label, missed)
+            assert not any(name.guessed for name in found), run
+        runs += 1
+    assert runs >= 66
+
+
+# ---- held-out data are never training
+
+
+@pytest.mark.parametrize(
+    ("framework", "key", "canonical"),
+    [
+        ("trl", "eval/reward", "validation.reward.mean"),
+        ("trl", "eval_reward", "validation.reward.mean"),
+        ("trl", "eval/loss", "validation.loss"),
+        ("trl", "eval_math_loss", "validation.loss"),
+        ("trl", "eval/math_rewards/accuracies", "preference.accuracy"),
+        ("trl", "eval/rewards/format/mean", "reward.component.mean"),
+        ("trl", "test/entropy", "policy.entropy"),
+        ("verl", "val-core/openai/gsm8k/acc/mean@8", "validation.accuracy"),
+        ("verl", "val-aux/a/b/c/reward/std@4", "validation.accuracy_std"),
+        ("tianshou", "test/returns_stat/mean", "validation.return.mean"),
+        (None, "eval/reward", "validation.reward.mean"),
+        (None, "val/loss", "validation.loss"),
+        (None, "validation/policy_loss", "policy.loss"),
+        ("stable-baselines3", "eval/mean_reward", "validation.return.mean"),
+    ],
+)
+def test_evaluation_is_held_out(framework: str | None, key: str, canonical: str) -> None:
+    """A name with an evaluation prefix is marked as held out and stands in the validation pane."""
+    name = Names(framework).name(key)
+    assert (name.canonical, name.held_out, name.pane) == (canonical, True, "validation")
+
+
+@pytest.mark.parametrize(
+    ("framework", "key", "canonical", "pane"),
+    [
+        ("trl", "train/val/ratio", "policy.ratio.mean", "policy"),
+        ("trl", "val/clipfrac_avg", "critic.clip_fraction", "critic"),
+        ("trl-legacy-ppo", "ppo/val/mean", "critic.value.mean", "critic"),
+        ("open-instruct", "val/sequence_lengths", "lengths.response.mean", "lengths"),
+        (None, "val/ratio", "policy.ratio.mean", "policy"),
+        (None, "ppo/val/var_explained", "critic.explained_variance", "critic"),
+    ],
+)
+def test_names_that_only_look_like_validation(
+    framework: str | None, key: str, canonical: str, pane: str
+) -> None:
+    """`val` of PPO trainers is the value function or the policy, and is judged as training."""
+    name = Names(framework).name(key)
+    assert (name.canonical, name.held_out, name.pane) == (canonical, False, pane)
+
+
+def test_an_unknown_evaluation_metric_stays_with_validation() -> None:
+    """What an evaluation writes and nobody knows is still held out, whoever wrote it."""
+    for framework in ("trl", "verl", None):
+        key = "val/zork/blip" if framework == "verl" else "eval/zork/blip"
+        name = Names(framework).name(key)
+        assert (name.canonical, name.held_out, name.pane) == (None, True, "validation"), framework
+
+
+@given(
+    st.sampled_from(["trl", "verl", "rlinf", "prime-rl", "unknown"]),
+    st.text("abcxyz_/", min_size=1, max_size=20),
+)
+def test_no_pattern_of_training_reaches_over_evaluation(framework: str, rest: str) -> None:
+    """Whatever follows an evaluation prefix, the name is held out."""
+    prefix = {"verl": "val-core/", "prime-rl": "eval/"}.get(framework, "eval/")
+    assert Names(framework).name(prefix + rest).held_out
+
+
+# ---- scales
+
+
+@pytest.mark.parametrize(
+    ("framework", "key", "written", "judged"),
+    [
+        ("stable-baselines3", "train/entropy_loss", -0.69, 0.69),
+        ("rlinf", "train/entropy_loss", 0.69, 0.69),
+        ("prime-rl", "perf/mfu", 41.0, 0.41),
+        ("verl", "perf/mfu/actor", 0.41, 0.41),
+        ("skrl", "Stats / Env stepping time (ms)", 20.0, 0.020),
+        ("nemo-rl", "train/malformed_thinking_rate", 0.1, 0.9),
+        ("verl", "train/lr(1e-3)", 1.0, 0.001),
+        ("ms-swift", "memory(GiB)", 10.0, 10.73741824),
+        ("sample-factory", "train/ratio_mean", 0.02, 0.02),
+        ("lerobot", "eval/pc_success", 80.0, 0.8),
+    ],
+)
+def test_values_are_judged_on_the_canonical_scale(
+    framework: str, key: str, written: float, judged: float
+) -> None:
+    """Percent, signs and units are brought to the scale that limits are stated on, and back."""
+    name = Names(framework).name(key)
+    assert name.comparable
+    assert name.judged(written) == pytest.approx(judged)
+    assert name.written(judged) == pytest.approx(written)
+
+
+def test_a_sum_is_not_compared_with_a_mean() -> None:
+    """KL summed over a response has no factor to KL per token: not comparable, and without hard bounds."""
+    name = Names("trl-ppo").name("train/objective/kl")
+    assert (name.unit, name.comparable, name.scale) == ("nats/response", False, 1.0)
+    assert name.metric is not None
+    assert name.metric.bounds is None
+
+
+def test_a_spread_is_not_the_metric() -> None:
+    """Tianshou's loss statistics share an id, but only the mean is the loss."""
+    names = Names("tianshou")
+    told = {word: names.name(f"update/actor_loss/{word}") for word in ("mean", "std", "max", "min")}
+    assert [word for word, name in told.items() if name.main] == ["mean"]
+    assert {name.canonical for name in told.values()} == {"policy.loss"}
+
+
+def test_a_variant_has_names_of_its_own() -> None:
+    """The KL of KTO is its reference point, not the distance from the reference policy."""
+    assert Names("trl-kto").name("train/kl").canonical == "preference.kl"
+    assert Names("trl-grpo").name("train/kl").canonical == "policy.kl_ref"
+
+
+# ---- what nobody knows
+
+
+@pytest.mark.parametrize(
+    ("key", "pane", "group", "title"),
+    [
+        ("zorkmid", "general", "", "Zorkmid"),
+        ("zork/mid", "zork", "", "Mid"),
+        ("zork/lamp/oil_left", "zork", "zork/lamp", "Oil left"),
+        ("Zork Things/a/b/c", "zork-things", "Zork Things/a/b", "C"),
+        ("overview/zork", "overview-section", "", "Zork"),
+        ("findings/zork", "findings-section", "", "Zork"),
+        ("reward/zork", "reward", "", "Zork"),
+        ("timing/zork/blip", "timing", "timing/zork", "Blip"),
+        ("奖励/平均", "奖励", "", "平均"),
+        ("tag with spaces / slash (ms) [%]", "tag-with-spaces", "", "Slash (ms) [%]"),
+        ("/", "general", "", "/"),
+        ("", "general", "", ""),
+    ],
+)
+def test_unknown_keys_follow_their_slashes(key: str, pane: str, group: str, title: str) -> None:
+    """No slash: General; one: section, metric; more: section, group, metric. Known sections join a pane."""
+    name = Names("unknown").name(key)
+    assert (name.canonical, name.pane, name.group, name.title) == (None, pane, group, title)
+
+
+@given(st.text(max_size=60))
+def test_any_key_gets_a_place(key: str) -> None:
+    """No tag, however odd, is refused or left without a pane."""
+    for framework in ("trl", "unknown"):
+        name = Names(framework).name(key)
+        assert name.tag == key
+        assert name.pane
+
+
+def test_training_prefix_makes_no_pane_for_a_known_framework() -> None:
+    """`train/` says nothing of a run whose framework is known; its other sections say where a key belongs."""
+    assert Names("trl").name("train/my_metric").pane == "general"
+    assert Names("openrlhf").name("train/my_metric").pane == "general"
+    assert Names("trl").name("train/zork/lamp").pane == "zork"
+    assert Names("verl").name("actor/my_metric").pane == "policy"
+    assert Names("verl").name("timing_s/x/y").pane == "timing"
+
+
+def test_a_guess_is_marked() -> None:
+    """Names of an unknown framework are read by what most frameworks mean, and say so."""
+    name = Names(None).name("actor/pg_clipfrac")
+    assert (name.canonical, name.guessed) == ("policy.clip_fraction", True)
+    known = Names("verl").name("actor/pg_clipfrac")
+    assert (known.canonical, known.guessed, known.framework) == ("policy.clip_fraction", False, "verl")
+
+
+def test_the_same_tag_gives_the_same_object() -> None:
+    """Resolving happens once for each tag."""
+    names = Names("verl")
+    assert names.name("actor/lr") is names.name("actor/lr")
+
+
+def test_wildcards_tell_rows_apart() -> None:
+    """A data source with slashes is read from the right and shown with its number of samples."""
+    name = Names("verl").name("val-core/openai/gsm8k/best@8/mean")
+    assert (name.part, name.canonical) == ("openai/gsm8k @8", "validation.best_at_n")
+    assert name.title.endswith("openai/gsm8k @8")
+
+
+# ---- explain
+
+
+def test_explain_tells_all_meanings_and_who_means_them() -> None:
+    """A name that frameworks use differently is told once per meaning, the commonest first."""
+    told = explain("train/entropy_loss")
+    assert [each.scale for each in told] == [1.0, -1.0]
+    assert told[1].framework == "stable-baselines3"
+    assert told[0].framework is None
+    assert {"rlinf", "slime", "openrlhf"} <= set(told[0].frameworks)
+
+
+def test_the_framework_decides() -> None:
+    """`framework` in either spelling picks one meaning."""
+    for spelling in ("stable_baselines3", "stable-baselines3", "sb3"):
+        told = explain("train/entropy_loss", spelling)
+        assert [each.framework for each in told] == ["stable-baselines3"]
+    assert explain("train/kl", "trl-kto")[0].canonical == "preference.kl"
+
+
+def test_explain_gives_what_the_command_promises() -> None:
+    """The JSON fields of `explain --json` are all there."""
+    told = explain("actor/pg_clipfrac")[0].as_json(rules=[{"id": "x"}])
+    assert {
+        "key", "framework", "canonical", "title", "pane", "unit", "direction", "meaning", "healthy",
+        "watch_for", "rules", "check_next", "aliases", "sources",
+    } <= told.keys()  # fmt: skip
+    assert told["framework"] == "verl"
+    assert "clip_ratio/region_mean" in told["aliases"]["trl"]
+
+
+def test_a_canonical_id_explains_itself() -> None:
+    """Ids are accepted wherever keys are."""
+    assert explain("policy.kl_ref")[0].canonical == "policy.kl_ref"
+
+
+def test_what_nobody_writes_is_not_explained() -> None:
+    """An unknown name gives nothing, but names that look like it."""
+    assert explain("zork/zorkmid") == []
+    assert explain("actor/pg_clipfrac", "no-such-framework") == []
+    assert nearest("actor/pg_clipfrak")[0] == "actor/pg_clipfrac"
+    assert "env/success_once" in nearest("success_once")
+    assert nearest("") == [] or nearest("")
+
+
+def test_data_hold_together() -> None:
+    """No file of the glossary or the frameworks has a fault, and every name leads to a metric."""
+    assert catalogue().problems == ()
+    conventions = catalogue().conventions
+    metrics = catalogue().metrics
+    assert conventions.kinds <= metrics.keys()
+    assert {*conventions.validation, *conventions.validation.values()} <= metrics.keys()
+    assert set(conventions.sections.values()) <= PANES
