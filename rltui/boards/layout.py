@@ -21,6 +21,8 @@ VALUE = 11  # cells of a value with its unit, right-aligned
 CHANGE = 9
 RANGE = 17  # "  0.108 … 0.482  "
 SPARK_MOST = 64  # a longer line says no more and costs more
+SPARK_LEAST = 14  # below this the key as written makes room
+KEY_LEAST = 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +50,21 @@ def plan(width: int, board: Board, glyphs: Glyphs = "blocks") -> Plan:
     """The columns of a board at a width: the key goes first, then the range, the change, the curve."""
     longest = max((cell_width(row.title) for row in board.metrics), default=10)
     keys = max((cell_width(row.tag) for row in board.metrics), default=10)
-    title = min(max(longest, 10), 30 if width >= 120 else 24 if width >= 96 else 20 if width >= 60 else 14)
-    key = min(keys, 34 if width >= 120 else 22) if width >= 96 else 0
-    change = CHANGE if width >= 56 else 0
+    title = min(max(longest, 10), 30 if width >= 120 else 24 if width >= 110 else 22 if width >= 90 else 20 if width >= 60 else 14)
+    change = CHANGE + 1 if width >= 56 else 0
     value_range_cells = RANGE if width >= 76 else 0
-    used = 3 + title + 2 + VALUE + (key + 2 if key else 0) + (change + 1 if change else 0)
-    used += (value_range_cells + 1 if value_range_cells else 0) + 2 + 1
-    spark = min(width - used, SPARK_MOST)
+    rest = width - 3 - title - 2 - VALUE - change - (value_range_cells + 1 if value_range_cells else 0) - 1
+    spark = rest - 2
+    key = 0
+    if spark > SPARK_LEAST + KEY_LEAST + 2:
+        # Keys and curves share what is left: keys up to their need, curves up to what is worth its bytes.
+        key = min(keys, max(KEY_LEAST, (spark - 2) * 2 // 5))
+        if spark - key - 2 > SPARK_MOST:
+            key = min(keys, spark - 2 - SPARK_MOST)
+        spark -= key + 2
+    spark = min(spark, SPARK_MOST)
     if spark < 6:
         spark = 0
-    if spark == SPARK_MOST and key:  # room to spare goes to the keys
-        key = min(keys, key + width - used - spark)
     return Plan(width, title, key, change, spark, value_range_cells, glyphs=glyphs)
 
 
@@ -69,7 +75,7 @@ def header_line(columns: Plan, window: Window) -> Line:
         spans.append((pad("key as written", columns.key) + "  ", "faint"))
     spans.append((pad("last", columns.value, right=True), "faint"))
     if columns.change:
-        spans.append((" " + pad("change", columns.change, right=True), "faint"))
+        spans.append((pad("change", columns.change, right=True), "faint"))
     if columns.spark:
         low, high = window.edges(columns.spark)
         left, right = f"step {format_step(round(low))}", format_step(round(min(high, window.high)))
@@ -100,7 +106,7 @@ def row_lines(
         spans.append((pad(row.tag, columns.key) + "  ", "dim"))
     spans.append((pad(row.value_text, columns.value, right=True), "strong" if role == "text" else role))
     if columns.change:
-        spans.append((" " + pad(row.change_text, columns.change, right=True), "dim"))
+        spans.append((pad(row.change_text, columns.change, right=True), "dim"))
     if columns.spark:
         spans += _curve_spans(row, columns, window, ranges)
     lines = [line(*spans, back=back)]
@@ -145,6 +151,8 @@ def _curve_spans(row: Row, columns: Plan, window: Window, ranges: Ranges | None)
         side = (columns.range - 3) // 2
         spread = row.spread_text
         text = f"{pad(format_plain(low, 3), side, right=True)} … {pad(format_plain(high, 3), side)}"
+        if low == high:
+            text = pad(_centre(format_plain(low, 3), columns.range), columns.range)
         if row.kind == "band" and spread:
             text = pad(_centre(spread, columns.range), columns.range)
         spans.append((" " + text, "dim"))

@@ -24,7 +24,7 @@ class Memory:
     pane: str = ""
     theme: str = ""
     density: str = "auto"
-    smoothing: int = 2
+    smoothing: int = 4
     axis: str = "step"
     pins: list[str] = field(default_factory=list)
 

@@ -1,0 +1,82 @@
+"""A pane as Markdown: headings and tables that GitHub and Slack paste well, warnings and their since-when kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rltui.boards.board import Board
+from rltui.boards.overview import Header
+from rltui.boards.row import GLYPHS, Row, curve
+from rltui.draw.number import format_step, format_value
+from rltui.draw.scale import value_range
+from rltui.draw.spark import sparkline
+
+if TYPE_CHECKING:
+    from rltui.rules.finding import Finding
+
+COLUMNS = 24  # cells of a sparkline in a table
+
+
+def as_markdown(head: Header, made: Board, findings: Sequence[Finding]) -> str:
+    """The header as a heading and a line, findings as a list, rows as one table."""
+    facts = [head.framework, head.state, head.step_text, head.age_text, head.points_text]
+    out = [
+        f"### {_cell(head.run)}: {made.title}",
+        "",
+        " · ".join(_cell(fact) for fact in facts if fact),
+        "",
+        f"**{head.health}**: {_cell(head.sentence)}",
+        "",
+    ]
+    out += _findings(findings)
+    out += _table(made)
+    if made.notes:
+        out += ["", *(f"*{_cell(note)}*" for note in made.notes)]
+    return "\n".join(out) + "\n"
+
+
+def _findings(findings: Iterable[Finding]) -> list[str]:
+    lines = []
+    for finding in findings:
+        glyph = GLYPHS[finding.severity]
+        since = f"since step {format_step(finding.since_step)}"
+        lines.append(f"- {glyph} **{_cell(finding.title or finding.id)}** {since}: {_cell(finding.message)}")
+        if finding.advice:
+            lines.append(f"  - {_cell(finding.advice)}")
+    return [*lines, ""] if lines else []
+
+
+def _table(made: Board) -> list[str]:
+    if not made.metrics:
+        return [made.empty] if made.empty else []
+    out = [
+        "| metric | key | last | change | over the window | range | warning |",
+        "|---|---|---:|---:|---|---|---|",
+    ]
+    for row in made.rows:
+        if row.kind == "heading":
+            out.append(f"| **{_cell(row.title)}** | | | | | | |")
+        else:
+            out.append(_row(row, made))
+    return out
+
+
+def _row(row: Row, made: Board) -> str:
+    drawn = curve(row, made.window, COLUMNS)
+    line = span = ""
+    if drawn is not None:
+        low, high = value_range(drawn.low, drawn.high)
+        line = sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite).text.rstrip()
+        span = f"{format_value(low, row.unit)} … {format_value(high, row.unit)}"
+    warning = ""
+    if row.finding is not None:
+        since = f"since step {format_step(row.finding.since_step)}"
+        warning = f"{GLYPHS[row.severity]} {row.finding.title or row.finding.id}, {since}"
+    cells = (row.title, f"`{row.tag}`", row.value_text, row.change_text, line, span, warning)
+    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
+
+
+def _cell(text: str) -> str:
+    """Untrusted words inside Markdown: no cell ends early, no tag opens, no emphasis begins in the middle."""
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
