@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from rltui.logs.tfevents import event, shapes
 from rltui.logs.tfevents.shapes import SIMPLE, Layout
 from rltui.logs.tfevents.tags import Tags
+from rltui.logs.tfevents.template import Templates, template_of
 
 _LAYOUTS_TRIED = 6
 
@@ -18,7 +19,8 @@ class Known:
     layouts: those that occurred, the last one first, since it will most likely come again.
     constants: for each layout, the constant bytes of a shape -> the number of its tag.
     by_shape: (shapes of the book,) int32, the number of the tag by number of the shape, -1 where it
-    has not occurred in this log.
+    has not occurred in this log. templates: of records with several values. lessons: how often
+    something was learned.
     """
 
     def __init__(self, tags: Tags, book: shapes.Book = shapes.BOOK) -> None:
@@ -27,9 +29,15 @@ class Known:
         self.layouts = [SIMPLE]
         self.constants: dict[Layout, dict[bytes, int]] = {}
         self.by_shape: NDArray[np.int32] = np.full(0, -1, np.int32)
+        self.templates = Templates()
+        self.lessons = 0
 
     def remember(self, parsed: event.Event, data: bytes) -> None:
         """Keep the shape of a record whose scalar was just taken, and what it means here."""
+        template = template_of(parsed, data, self.tags)
+        if template is not None:
+            self.lessons += self.templates.add(template)
+            return
         shape = shapes.shape_of(parsed, data)
         if shape is None or not (shape.declared or self.tags.is_scalar(shape.tag)):
             return
@@ -37,19 +45,25 @@ class Known:
         if at < 0:
             return
         number = self.tags.number(shape.tag)
-        if at >= len(self.by_shape):
-            grown = np.full(len(self.book.shapes), -1, np.int32)
-            grown[: len(self.by_shape)] = self.by_shape
-            self.by_shape = grown
+        self.grow()
         self.by_shape[at] = number
+        self.lessons += 1
         layout = shape.layout
         self.constants.setdefault(layout, {})[self.book.shapes[at].constant] = number
         if self.layouts[0] != layout:
             self.layouts = [layout, *(other for other in self.layouts if other != layout)][:_LAYOUTS_TRIED]
+
+    def grow(self) -> None:
+        """Make `by_shape` as long as the book."""
+        if len(self.by_shape) < len(self.book.shapes):
+            grown = np.full(len(self.book.shapes), -1, np.int32)
+            grown[: len(self.by_shape)] = self.by_shape
+            self.by_shape = grown
 
     def fork(self) -> Known:
         """The same knowledge, for a look ahead that must not teach the reading anything."""
         other = Known(self.tags.fork(), self.book)
         other.layouts, other.by_shape = list(self.layouts), self.by_shape.copy()
         other.constants = {layout: dict(constants) for layout, constants in self.constants.items()}
+        other.templates = self.templates.copy()
         return other

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.logs.base import BLOCK, RECORD_CAP, File
-from rltui.logs.tfevents import large, records, tail, wire
+from rltui.logs.tfevents import bulk, large, records, tail, wire
 from rltui.logs.tfevents.damage import Damage
 from rltui.logs.tfevents.known import Known
 from rltui.logs.tfevents.records import BAD, DOUBT, FRAME, HEADER
@@ -72,7 +72,9 @@ class EventLog:
         self._known = Known(self._known.tags)
 
     def _decode(self, data: bytes, known: Known) -> tail.Decoded:
-        return tail.decode(data, known)
+        if len(data) < bulk.WORTH:
+            return tail.decode(data, known)
+        return bulk.decode(data, known, self._verify)
 
     def _look(self, file: File, budget: int, *, final: bool) -> Batch:
         """One block, or one step past an obstacle. The offset stays where neither is possible yet."""

@@ -66,11 +66,14 @@ class Book:
 BOOK = Book()
 
 
+def is_usual(parsed: event.Event, data: bytes) -> bool:
+    """Whether a record is wall time, perhaps a step, and one summary, with keys of one byte."""
+    return parsed.plain and data[0] == WALL_KEY and (parsed.body == BODY or data[BODY] == STEP_KEY)
+
+
 def shape_of(parsed: event.Event, data: bytes) -> Shape | None:
     """The shape of a record with exactly one value that stands at a fixed place; None for all others."""
-    if not parsed.plain or len(parsed.values) != 1 or data[0] != WALL_KEY:
-        return None
-    if parsed.body != BODY and data[BODY] != STEP_KEY:
+    if len(parsed.values) != 1 or not is_usual(parsed, data):
         return None
     value = parsed.values[0]
     if value.number is None or not value.number.width:

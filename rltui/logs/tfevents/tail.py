@@ -62,11 +62,11 @@ def decode(data: bytes, known: Known) -> Decoded:
         record = data[first:stop]
         crc = checksum(record)
         if ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF != stored:  # `crc.masked`, without its call
-            behind = stop + records.FOOTER
-            if records.header(data, behind) < 0 or maybe_late(record):
+            fault = corrupt(data, first, stop)
+            if fault is None:
                 end, need = first - records.HEADER, records.DOUBT
                 break
-            faults.append(Fault(*CORRUPT, first - records.HEADER, behind))
+            faults.append(fault)
             continue
         if stop - first > _SHORTEST:
             # The record that nearly all are, without a call: `take` would do the same.
@@ -127,6 +127,14 @@ def take_whole(data: bytes, known: Known, rows: Rows) -> bool:
     rows.take(parsed, data, known.tags)
     known.remember(parsed, data)
     return True
+
+
+def corrupt(data: bytes, first: int, stop: int) -> Fault | None:
+    """The fault of a record with wrong data, or None where it may be too early to say so (see `decode`)."""
+    behind = stop + records.FOOTER
+    if records.header(data, behind) < 0 or maybe_late(data[first:stop]):
+        return None
+    return Fault(*CORRUPT, first - records.HEADER, behind)
 
 
 def maybe_late(data: bytes) -> bool:

@@ -1,0 +1,69 @@
+"""A block of a file laid out for numpy: gathers of a few bytes at thousands of places, varints as columns."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+PAD = 256  # bytes before and behind the block, so that gathers near its edges stay inside the buffer
+
+Places = NDArray[np.intp]
+Words = NDArray[np.uint64]
+
+_U64 = np.uint64
+_ROOM = threading.local()  # one buffer per reading thread; decoding leaves nothing in it
+
+
+class Block:
+    """The bytes of one look between PAD bytes of leftovers; byte i of the data is at PAD + i."""
+
+    def __init__(self, data: bytes) -> None:
+        room: NDArray[np.uint8] | None = getattr(_ROOM, "room", None)
+        if room is None or len(room) < len(data) + 2 * PAD:
+            room = np.zeros(len(data) + 2 * PAD + 4096, np.uint8)
+            _ROOM.room = room
+        self.data = data
+        self.size = len(data)
+        self.bytes = room
+        room[PAD : PAD + self.size] = np.frombuffer(data, np.uint8)
+        room[PAD + self.size : PAD + self.size + 64] = 0xFF  # no header begins behind the end
+
+    def gather(self, at: Places, width: int) -> NDArray[np.uint8]:
+        """(n, width) uint8: `width` bytes from each place of the block (negative: before it, up to PAD).
+
+        An unstructured void type has no alignment, so overlapping windows are legal and numpy copies
+        each window with one move: about 3 ns for up to 64 bytes.
+        """
+        windows: NDArray[Any] = np.ndarray(
+            (len(self.bytes) - width + 1,), np.dtype((np.void, width)), self.bytes, 0, (1,)
+        )
+        return windows[at + PAD].view(np.uint8).reshape(-1, width)
+
+    def words(self, at: Places, width: int) -> Words:
+        """(n, width / 8) uint64, little-endian: the same as words."""
+        return self.gather(at, width).view("<u8")
+
+
+def varints(word: Words) -> tuple[NDArray[np.int64], NDArray[np.intp], Words]:
+    """Varints of up to seven bytes that begin at the second byte of each word, all at once.
+
+    Returns values, lengths in bytes (8 where there is no end within seven bytes; the value is then void),
+    and the encoded bytes as a number, zeros behind them.
+
+    A varint ends at its first byte without the top bit. Of the top bits that are clear the lowest is
+    the end; everything above it is cut off, and then groups of 7 bits are pushed together in three
+    folds: pairs to 14 bits, pairs of pairs to 28, and those to 56.
+    """
+    encoded = word >> _U64(8)
+    clear = ~encoded & _U64(0x0080808080808080)
+    end = clear & (~clear + _U64(1))
+    encoded &= (end << _U64(1)) - _U64(1)
+    value = encoded & _U64(0x007F7F7F7F7F7F7F)
+    value = (value & _U64(0x007F007F007F007F)) | ((value & _U64(0x00007F007F007F00)) >> _U64(1))
+    value = (value & _U64(0x00003FFF00003FFF)) | ((value & _U64(0x3FFF00003FFF0000)) >> _U64(2))
+    value = (value & _U64(0x000000000FFFFFFF)) | ((value & _U64(0x0FFFFFFF00000000)) >> _U64(4))
+    length = (np.bitwise_count(end - _U64(1)) + np.uint8(1)) >> np.uint8(3)
+    return value.view(np.int64), length.astype(np.intp), encoded

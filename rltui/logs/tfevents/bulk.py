@@ -1,0 +1,237 @@
+"""The bulk path: a block of records as columns. The same scalars as the tail path, bit for bit.
+
+Round by round: all records whose shape the log knows are read at once (`_Columns.settle`); of those
+that are left the next few are read by `tail.take`, in the order of the file, which teaches their
+shapes; and so on until nothing is left. So whatever the meaning of a record depends on, such as
+metadata on an earlier record of its tag, has been read before it, as in the tail path.
+
+A record's own CRC is proved where it is read singly, where `verify` asks for it, and at the end of
+the block, next to which bytes may be missing. Elsewhere the proof is that all its bytes but wall time,
+step and value are those of its shape.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.logs.tfevents import framing, records, tail
+from rltui.logs.tfevents.block import Block, Places, varints
+from rltui.logs.tfevents.known import Known
+from rltui.logs.tfevents.proof import Proofs
+from rltui.logs.tfevents.rows import Rows
+from rltui.logs.tfevents.shapes import BODY, BOOK, STEP_KEY, WALL_KEY
+from rltui.logs.tfevents.table import TABLES, WIDTHS, Table
+from rltui.logs.tfevents.tail import UNREADABLE, Decoded, Fault
+from rltui.logs.tfevents.template import Settled
+from rltui.scalars import Batch, SessionStart
+
+WORTH = 15_000  # bytes from which columns are faster than records one by one
+
+_FEW = 64  # records read singly in the first round; twice as many in each further one
+_OPEN, _OTHER = -1, -2
+
+_PROOFS = Proofs(BOOK)
+
+
+def decode(data: bytes, known: Known, verify: bool = False) -> Decoded:
+    """`tail.decode`, in columns."""
+    block = Block(data)
+    found = framing.frames(block)
+    if not len(found.at):
+        return tail.decode(data, known)
+    return _Columns(block, found, known, verify).decode()
+
+
+class _Columns:
+    """The records of a block.
+
+    number: (n,) the number of the tag of each record that gave one scalar; _OPEN before it is read;
+    _OTHER where it gave none or several. step, wall, value, single: (n,) of those with one.
+    width, encoded: (n,) the varint of the step as it stands in the file, length and bytes. end, body:
+    (n,) where the data end, and how long the body before it is.
+    """
+
+    def __init__(self, block: Block, found: framing.Frames, known: Known, verify: bool) -> None:
+        self.block, self.found, self.known, self.verify = block, found, known, verify
+        self.count = len(found.at)
+        stepped = (found.opening[:, 2] & np.uint64(0xFF)) == STEP_KEY
+        self.step, self.width, self.encoded = varints(found.opening[:, 2])
+        if stepped.all():
+            self.body = found.length - self.width - (BODY + 1)
+        else:
+            self.step, self.encoded = np.where(stepped, self.step, 0), np.where(stepped, self.encoded, 0)
+            self.width = np.where(stepped, self.width, 0)
+            self.body = found.length - self.width - BODY - stepped
+        self.end = found.at + found.length
+        self.wall = found.opening[:, 1].view("<f8")
+        self.number = np.full(self.count, _OPEN, np.int32)
+        self.value = np.empty(self.count, np.float64)
+        self.single = np.ones(self.count, np.bool_)
+        # Not for columns: events without a wall time in front, and steps of eight bytes or more.
+        self.odd = (found.opening[:, 0] >> np.uint64(56) != WALL_KEY) | (self.width > 7)
+        self.any_odd = bool(self.odd.any())
+        self.rows = Rows()
+        self.several: list[tuple[int, int, int]] = []  # record, its points in `rows`
+        self.started: list[tuple[int, int]] = []  # record, step
+        self.settled: list[Settled] = []
+        self.faults: list[Fault] = []
+
+    def decode(self) -> Decoded:
+        """Read everything."""
+        few = _FEW
+        lessons = -1
+        left = np.arange(self.count)
+        while len(left):
+            if lessons != self.known.lessons:
+                lessons = self.known.lessons
+                left = self.settle(left)
+            for record in left[:few].tolist():
+                if not self._single(record):
+                    self.count = record
+                    end = int(self.found.at[record]) - records.HEADER
+                    return Decoded(self._batch(), end, records.DOUBT, self.faults)
+            left = left[few:]
+            few *= 2
+        return Decoded(self._batch(), self.found.end, self.found.need, self.faults)
+
+    def settle(self, left: Places) -> Places:
+        """Read all records of known shapes among `left`; returns the others, the last of all among them."""
+        TABLES.catch_up()
+        self.known.grow()
+        low = 0
+        for width in WIDTHS:
+            for layout in self.known.layouts:
+                table = TABLES.table(layout, width)
+                if table is None or not len(left):
+                    continue
+                body = self.body[left]
+                fits = (body > low) & (body <= width)
+                if self.any_odd:
+                    fits &= ~self.odd[left]
+                self._settle(table, left if fits.all() else left[fits])
+                self.number[-1] = _OPEN
+                left = self._open(left)
+            low = width
+        if self.known.templates and len(left):
+            left = self._settle_templates(left)
+        return left
+
+    def _settle(self, table: Table, some: Places) -> None:
+        if not len(some):
+            return
+        everything = len(some) == len(self.end)
+        end, body = (self.end, self.body) if everything else (self.end[some], self.body[some])
+        shape, row = table.find(self.block, end, body)
+        number = self.known.by_shape[shape]
+        number[shape < 0] = _OPEN
+        after, size = table.layout
+        if after:
+            value = self.block.gather(end - after - size, size).view(f"<f{size}")[:, 0]
+        else:
+            value = row.view(f"<f{size}")[:, -1]
+        if self.verify:
+            known = np.flatnonzero(number >= 0)
+            which = some[known]
+            sound = _PROOFS.sound(
+                self.block,
+                table.layout,
+                shape[known],
+                end[known],
+                body[known],
+                self.found.opening[which],
+                self.width[which],
+                self.encoded[which],
+            )
+            number[known[~sound]] = _OPEN
+        if everything:
+            self.number, self.value = number, value.astype(np.float64)
+            if size != 4:
+                self.single[:] = False
+        else:
+            self.number[some], self.value[some] = number, value
+            self.single[some] = size == 4
+
+    def _settle_templates(self, left: Places) -> Places:
+        some = left[~self.odd[left] & (left < len(self.end) - 1)]
+        for settled in self.known.templates.settle(self.block, some, self.end[some], self.body[some]):
+            record = settled.record
+            if self.verify:
+                at, end = self.found.at[record].tolist(), self.end[record].tolist()
+                sound = [records.sound(self.block.data, *ends) for ends in zip(at, end, strict=True)]
+                settled = Settled(record[sound], settled.template, settled.value[sound])
+            self.number[settled.record] = _OTHER
+            self.settled.append(settled)
+        return self._open(left)
+
+    def _open(self, left: Places) -> Places:
+        return left.take(np.flatnonzero(self.number.take(left) == _OPEN))
+
+    def _single(self, record: int) -> bool:
+        """Read one record by itself; False where reading must stop before it."""
+        data, at, end = self.block.data, int(self.found.at[record]), int(self.end[record])
+        before, starts = len(self.rows.points), len(self.rows.starts)
+        self.number[record] = _OTHER
+        if not records.sound(data, at, end):
+            fault = tail.corrupt(data, at, end)
+            if fault is None:
+                return False
+            self.faults.append(fault)
+        elif not tail.take(data[at:end], self.known, self.rows):
+            self.faults.append(Fault(*UNREADABLE, at - records.HEADER, end + records.FOOTER))
+        gave = len(self.rows.points) - before
+        if gave == 1:
+            point = self.rows.points[-1]
+            self.number[record], self.step[record], self.wall[record] = point[:3]
+            self.value[record], self.single[record] = point[3:]
+        elif gave:
+            self.several.append((record, before, before + gave))
+        self.started += [(record, start.step) for start in self.rows.starts[starts:]]
+        return True
+
+    def _batch(self) -> Batch:
+        """All that was read of the first `count` records, in the order of the file."""
+        tags, count = self.known.tags.names, self.count
+        number = self.number[:count]
+        ones = np.flatnonzero(number >= 0)
+        if len(ones) == count:
+            starts = tuple(SessionStart(record, step) for record, step in self.started)
+            wall, value, single = self.wall[:count].copy(), self.value[:count], self.single[:count]
+            return Batch(
+                tags,
+                number.astype(np.uint32),
+                self.step[:count],
+                wall,
+                value,
+                single,
+                starts,
+                tuple(self.rows.texts),
+            )
+        given = np.zeros(count, np.intp)
+        given[ones] = 1
+        for record, low, high in self.several:
+            given[record] = high - low
+        settled = [group for group in self.settled if len(group.record) and group.record[0] < count]
+        for group in settled:
+            given[group.record[group.record < count]] = len(group.template.numbers)
+        at = np.cumsum(given) - given
+        total = int(given.sum())
+        tag = np.empty(total, np.uint32)
+        step, wall = np.empty(total, np.int64), np.empty(total, np.float64)
+        value, single = np.empty(total, np.float64), np.empty(total, np.bool_)
+        place = at[ones]
+        tag[place], step[place], wall[place] = number[ones], self.step[ones], self.wall[ones]
+        value[place], single[place] = self.value[ones], self.single[ones]
+        for record, low, high in self.several:
+            mine = slice(at[record], at[record] + high - low)
+            tag[mine], step[mine], wall[mine], value[mine], single[mine] = zip(
+                *self.rows.points[low:high], strict=True
+            )
+        for group in settled:
+            some = group.record[group.record < count]
+            each = len(group.template.numbers)
+            spread = (at[some][:, None] + np.arange(each)).ravel()
+            tag[spread] = np.tile(group.template.numbers, len(some))
+            step[spread], wall[spread] = np.repeat(self.step[some], each), np.repeat(self.wall[some], each)
+            value[spread], single[spread] = group.value[: len(some)].ravel(), group.template.width == 4
+        starts = tuple(SessionStart(int(at[record]), start) for record, start in self.started)
+        return Batch(tags, tag, step, wall, value, single, starts, tuple(self.rows.texts))

@@ -1,0 +1,82 @@
+"""Data CRCs as columns: a look-up for each byte that changes from point to point, one for all others.
+
+See `crc` for why that is enough. A record of a shape is ``09 wall_time [10 step] body``; what does not
+change is the shape and the length of its step.
+"""
+
+from __future__ import annotations
+
+import google_crc32c
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.logs.tfevents import crc
+from rltui.logs.tfevents.block import Block, Places, Words
+from rltui.logs.tfevents.shapes import BODY, STEP_KEY, WALL_KEY, Book, Layout, Shape
+
+_STEPS = 8  # lengths of a step: 0 where there is none, up to 7
+
+
+class Proofs:
+    """The CRCs of the shapes of a book, their changing bytes being zero, by length of the step."""
+
+    def __init__(self, book: Book) -> None:
+        self._book = book
+        self._crc = np.zeros((0, _STEPS), np.uint32)
+        self._there = np.zeros((0, _STEPS), np.bool_)
+
+    def sound(
+        self,
+        block: Block,
+        layout: Layout,
+        shape: NDArray[np.intp],
+        end: Places,
+        body: Places,
+        opening: Words,
+        step_width: Places,
+        step: Words,
+    ) -> NDArray[np.bool_]:
+        """(n,) whether the data CRCs of records of known shapes are right.
+
+        end: where the data end, and their CRC stands. body: bytes from the step to there. opening: as in
+        `framing.Frames`. step_width, step: the varint of the step as it stands in the file.
+        """
+        table = crc.linear().ravel()
+        found = self._constant(shape, step_width)
+        behind = (np.where(step_width > 0, step_width + 1, 0) + body) << 8  # bytes behind the wall time
+        for i in range(8):
+            byte = (opening[:, 1] >> np.uint64(8 * i)).astype(np.uint8)
+            found ^= table[behind + ((7 - i) << 8) + byte]
+        for i in range(int(step_width.max(initial=0))):
+            byte = (step >> np.uint64(8 * i)).astype(np.uint8)
+            found ^= table[((body + step_width - 1 - i) << 8) + byte]
+        after, size = layout
+        value = block.gather(end - after - size, size)
+        for i in range(size):
+            found ^= table[(after + size - 1 - i) * 256 + value[:, i].astype(np.intp)]
+        stored: NDArray[np.uint32] = block.gather(end, 4).view("<u4")[:, 0]
+        right: NDArray[np.bool_] = crc.masked_columns(found) == stored
+        return right
+
+    def _constant(self, shape: NDArray[np.intp], step_width: Places) -> NDArray[np.uint32]:
+        """The CRCs of the constant parts of records, computed the first time that they are asked for."""
+        have, want = len(self._crc), len(self._book.shapes)
+        if have < want:
+            self._crc = np.concatenate([self._crc, np.zeros((want - have, _STEPS), np.uint32)])
+            self._there = np.concatenate([self._there, np.zeros((want - have, _STEPS), np.bool_)])
+        missing = ~self._there[shape, step_width]
+        if missing.any():
+            pairs = np.unique(np.stack([shape[missing], step_width[missing]]), axis=1)
+            for number, width in pairs.T.tolist():
+                self._crc[number, width] = _constant(self._book.shapes[number], width)
+                self._there[number, width] = True
+        constant: NDArray[np.uint32] = self._crc[shape, step_width]
+        return constant
+
+
+def _constant(shape: Shape, step_width: int) -> int:
+    after, size = shape.layout
+    before = len(shape.constant) - after
+    step = bytes([STEP_KEY]) + bytes(step_width) if step_width else b""
+    head = bytes([WALL_KEY]) + bytes(BODY - 1) + step
+    return int(google_crc32c.value(head + shape.constant[:before] + bytes(size) + shape.constant[before:]))
