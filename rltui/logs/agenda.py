@@ -6,7 +6,7 @@ import heapq
 import itertools
 from collections.abc import Iterable
 
-from rltui.logs.pace import HOT_SECONDS, IDLE_LONGEST, Pace
+from rltui.logs.pace import HOT_SECONDS, Pace
 from rltui.logs.tracked import Tracked
 
 _RECOUNT = 5.0  # seconds between two counts of the logs that grow
@@ -37,9 +37,6 @@ class Agenda:
         age = now - track.changed
         if track.trouble.count:
             return track.trouble.wait()
-        if track.restless:
-            # A torn tail, or a file about to be written again: soon at first, then ever less often.
-            return min(IDLE_LONGEST, max(self.pace.hot(self.hot), age / 4))
         if track.gone or track.also_of is not None or age > HOT_SECONDS:
             return self.pace.idle(self.idle + self.hot)
         return self.pace.hot(self.hot)

@@ -70,13 +70,14 @@ class Family:
             changed += self._match(track, calls)
         return changed
 
-    def orphaned(self, main: Tracked) -> list[Tracked]:
-        """The main log vanished: its twins stand for themselves again."""
-        freed = [twin for twin, its in self.mains.items() if its is main and not twin.gone]
-        for twin in freed:
-            del self.mains[twin]
-            twin.also_of, twin.run = None, twin.found.run
-        return freed
+    def freed(self, twin: Tracked) -> bool:
+        """Whether the log that said the same has vanished, so that the twin stands for itself again."""
+        main = self.mains.get(twin)
+        if main is None or not main.gone:
+            return False
+        del self.mains[twin]
+        twin.also_of, twin.run = None, twin.found.run
+        return True
 
     def _fold(self, track: Tracked, calls: Calls) -> bool:
         if not self.may_belong_above(track.found):

@@ -272,7 +272,8 @@ class Follower:
 
     def _open_met(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         """Find out what the new files are before the first of them is shown: twins must know each other."""
-        if not self._met or (self.seeker.busy and len(self._met) < _EAGER):
+        early = self.seeker.busy and not self.seeker.slow and len(self._met) < _EAGER
+        if not self._met or early:
             return
         self._met.sort(key=_recency)
         while self._met and not over():
@@ -316,21 +317,26 @@ class Follower:
         self, track: Tracked, at: float, calls: Calls, until: Over | None, history: bool = False
     ) -> Iterator[Delivery]:
         """Look at one log; yields what it says. Raises GivenUpError."""
-        was_caught_up = track.caught_up
+        was_caught_up, size = track.caught_up, track.size
         limit = 1 << 62 if history else LARGE
         pieces = track.visit(calls, at, trust=self.pace.system.hold, until=until, limit=limit)
         self._absorbed.update(track.absorbed)
+        if not calls.given_up and any(len(batch) for _, batch in pieces) and _undecided(track):
+            yield from self._settle(track, calls)
+            if not self._reads(track):
+                pieces = [("state", EMPTY)]  # it says what another log says: nothing of it is delivered
         for kind, batch in pieces:
             yield self._delivery(track, kind, batch)
             if kind == "points" and len(batch) and was_caught_up and track.modified:
                 self.gauge.lagged(self._wall() - track.modified)
-            if kind == "gone":
-                self._release(track)
-        if calls.given_up or until is None:
+        if calls.given_up:
             return
-        if pieces and track.also_of is None and (track.sample is None or not track.sample.complete):
-            yield from self._settle(track, calls)
-        if not history and not track.caught_up and track.log is not None and self._reads(track):
+        if until is None:
+            if track.size != size and track.opened and self._family.freed(track):
+                # The log that said the same is gone, and this one goes on.
+                track.forget()
+                self._met.append(track)
+        elif not history and not track.caught_up and track.log is not None and self._reads(track):
             self._backlog.add(track)
             if not track.previewed and track.backlog > LARGE:
                 yield from self._preview(track, calls)
@@ -350,12 +356,6 @@ class Follower:
                     self._met.append(other)
             yield self._delivery(other, "state", EMPTY)
 
-    def _release(self, main: Tracked) -> None:
-        """A main log vanished: its twins are read in its place."""
-        for twin in self._family.orphaned(main):
-            twin.forget()
-            self._met.append(twin)
-
     def _reads(self, track: Tracked) -> bool:
         return self._all_sources or track.also_of is None
 
@@ -363,6 +363,11 @@ class Follower:
         if len(batch):
             track.published = True
         return Delivery(track.source(), track.renamed(batch), kind)
+
+
+def _undecided(track: Tracked) -> bool:
+    """Whether it may still turn out that the log belongs elsewhere."""
+    return track.also_of is None and (track.sample is None or not track.sample.complete)
 
 
 def _recency(track: Tracked) -> float:

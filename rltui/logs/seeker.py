@@ -15,6 +15,7 @@ from rltui.scalars import Problem
 
 UNKNOWN = FileSystem("not answering", remote=True, events=False, hold=False)
 _FRESH = 300.0  # seconds between two searches that list every folder, whatever their time stamps say
+_PATIENCE = 0.5  # seconds of searching before the first logs are opened
 _RUNG_SHORTEST = 0.25  # seconds between two searches however often the bell rings
 
 
@@ -51,6 +52,11 @@ class Seeker:
     def busy(self) -> bool:
         """Whether a walk is under way."""
         return self._walk is not None or self.first
+
+    @property
+    def slow(self) -> bool:
+        """Whether the walk takes so long that what it has found so far should be shown."""
+        return self._spent > _PATIENCE
 
     def ring(self) -> None:
         """Something was made, moved or deleted: search soon. From any thread."""

@@ -23,6 +23,7 @@ from rltui.text import quote
 Piece = tuple[Kind, Batch]
 
 _QUIET_ENDINGS = (".json", ".txt", ".log", ".out", ".err")  # many of these are no metrics logs
+_SHORTEST_REST, _LONGEST_REST = 0.5, 30.0  # seconds until a torn tail is read again without a sign of change
 _CUT = "the file was replaced or cut and begins anew; what it said before is kept as superseded"
 
 
@@ -49,7 +50,8 @@ class Tracked:
         self.previewed = False
         self.published = False  # points or a preview of it were delivered
         self.queued = False  # waits in the backlog
-        self.restless = False  # must be opened at the next look even if its attributes did not change
+        self.restless = False  # to be opened again even if its attributes do not change
+        self._again = 0.0  # and when
         self.sample: Sample | None = None  # what its beginning says, for finding twins
         self.asked = -1  # the size at which the sample was taken
         self.absorbed: list[str] = []  # rotated copies that were read as part of this log
@@ -113,7 +115,8 @@ class Tracked:
         pieces: list[Piece] = []
         calls.subject = self
         try:
-            if trust and self.opened and not (self.restless or self.gone or self.trouble.count):
+            forced = self.restless and now >= self._again
+            if trust and self.opened and not (forced or self.gone or self.trouble.count):
                 stamp = _stamp(calls.run(self.found.place, os.stat, self.found.place))
                 if stamp == self._stamp and (self.caught_up or until is None):
                     return pieces
@@ -122,9 +125,11 @@ class Tracked:
                 if self.gone:
                     self.gone = False
                     pieces.append(("state", EMPTY))
-                known = self._check(file, now, trust, pieces)
-                if known and until is not None and self.backlog <= limit:
-                    self._advance(file, until, pieces)
+                if self._check(file, now, trust, forced, pieces) and until is not None:
+                    self.caught_up = self.caught_up and self.backlog <= limit
+                    if self.backlog <= limit:
+                        self._advance(file, until, pieces)
+                self._settle_down(now)
             _add(pieces, self.trouble.over())
         except GivenUpError:
             if not pieces:
@@ -174,15 +179,24 @@ class Tracked:
         self.log = self.format = None
         self._likeness = Likeness()
         self.caught_up = self.previewed = False
-        self.restless = True
+        self.restless, self._again = True, 0.0
         self.sample, self.asked = None, -1
 
     # -- the file as it is now
 
-    def _check(self, file: LocalFile, now: float, trust: bool, pieces: list[Piece]) -> bool:
+    def _settle_down(self, now: float) -> None:
+        """When to open the file again without a sign of change, if need be: soon, then ever less often."""
+        if self.restless:
+            self._again = now + min(_LONGEST_REST, max(_SHORTEST_REST, (now - self.changed) / 4))
+
+    def _check(self, file: LocalFile, now: float, trust: bool, forced: bool, pieces: list[Piece]) -> bool:
         """Take in size and time, find out whether it is the same file. False: nothing to read now."""
         size = file.size()
         stamp = _stamp(file.status) if file.status else ()
+        # Attributes may be late: a byte behind the end would tell of growth without reading all again.
+        quiet = not trust and stamp == self._stamp and self.caught_up and not forced
+        if quiet and not file.read_at(self.size, 1):
+            return False
         if stamp != self._stamp and (self._stamp or self.log is not None):
             self.changed = now
         self._stamp, self.restless = stamp, False
@@ -273,8 +287,10 @@ class Tracked:
         finally:
             kind, self._pending = self._pending or "points", None
             joined = concat(batches)
-            if joined or kind != "points" or log.offset != started:
+            if joined or log.offset != started:
                 pieces.append((kind, joined))
+            elif kind != "points":
+                self._pending = kind  # half of the new content: what was shown stays until the rest is there
         self.size = max(self.size, log.offset)
         # A torn tail may heal in place (late pages of a network file system): looked at again.
         self.restless = self.caught_up and log.offset < self.size

@@ -1,0 +1,150 @@
+"""Logs that change while they are followed, and what a follower's deliveries add up to."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from rltui.logs.delivery import Delivery, Source
+from rltui.logs.files import LocalFile
+from rltui.logs.filesystem import FileSystem
+from rltui.logs.follow import Follower
+from rltui.scalars import Problem
+from tests.support import tfwriter
+
+LOCAL = FileSystem("ext4", remote=False, events=True, hold=True)
+NFS = FileSystem("nfs", remote=True, events=False, hold=False)
+Point = tuple[str, int, float]
+
+
+def line(step: int, **values: float) -> str:
+    """One line of a JSON lines log."""
+    return json.dumps({"step": step, **values}) + "\n"
+
+
+def lines(steps: Iterable[int], tag: str = "loss", scale: float = 0.5) -> str:
+    """A line for each step, value `step * scale + 0.25`."""
+    return "".join(line(step, **{tag: step * scale + 0.25}) for step in steps)
+
+
+def points(steps: Iterable[int], tag: str = "loss", scale: float = 0.5) -> list[Point]:
+    """What `lines` says."""
+    return [(tag, step, step * scale + 0.25) for step in steps]
+
+
+def write(path: Path, text: str | bytes) -> Path:
+    """Make a file, and the folders that it needs."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def append(path: Path, text: str | bytes) -> None:
+    """Write on."""
+    with path.open("ab") as file:
+        file.write(text.encode() if isinstance(text, str) else text)
+
+
+def event_bytes(steps: Iterable[int], tag: str = "loss", scale: float = 0.5, head: bool = True) -> bytes:
+    """An event file, or its continuation, that says what `lines` says."""
+    body = b"".join(tfwriter.event(step, tfwriter.simple(tag, step * scale + 0.25)) for step in steps)
+    return (tfwriter.version() if head else b"") + body
+
+
+class Heard:
+    """Adds up deliveries as a store would: what each source says now, and what it said before."""
+
+    def __init__(self) -> None:
+        self.points: dict[str, list[Point]] = defaultdict(list)  # by path of the source
+        self.previews: dict[str, list[Point]] = defaultdict(list)
+        self.sources: dict[str, Source] = {}
+        self.problems: dict[tuple[str, str, int | None], Problem] = {}
+        self.told: list[Problem] = []
+        self.kinds: dict[str, list[str]] = defaultdict(list)
+        self.deliveries: list[Delivery] = []
+
+    def take(self, deliveries: Iterable[Delivery]) -> list[Delivery]:
+        """Take in deliveries; returns them."""
+        taken = list(deliveries)
+        for delivery in taken:
+            self._take(delivery)
+        return taken
+
+    def _take(self, delivery: Delivery) -> None:
+        path, batch = delivery.source.path, delivery.batch
+        self.deliveries.append(delivery)
+        self.sources[path] = delivery.source
+        self.kinds[path].append(delivery.kind)
+        said = [
+            (batch.tags[tag], step, value)
+            for tag, step, value in zip(
+                batch.tag.tolist(), batch.step.tolist(), batch.value.tolist(), strict=True
+            )
+        ]
+        if delivery.kind == "newest":
+            self.previews[path] += said
+        else:
+            if delivery.kind == "rewritten":
+                self.points[path].clear()
+            self.points[path] += said
+        for problem in batch.problems:
+            self.told.append(problem)
+            if problem.healed:
+                self.problems.pop(problem.key, None)
+            else:
+                self.problems[problem.key] = problem
+
+    @property
+    def codes(self) -> list[str]:
+        """Codes of the troubles that stand."""
+        return sorted(problem.code for problem in self.problems.values())
+
+    def runs(self) -> dict[str, list[str]]:
+        """Names of the runs, each with the paths of its sources."""
+        runs: dict[str, list[str]] = defaultdict(list)
+        for path, source in sorted(self.sources.items()):
+            if source.run:
+                runs[source.run].append(path)
+        return dict(runs)
+
+
+class Live:
+    """A follower on a clock that only moves when told, and what it delivered."""
+
+    def __init__(self, *logdirs: Path, system: FileSystem = LOCAL, wall: float = 0.0, **options: Any) -> None:
+        self.now = 1000.0
+        self.follower = Follower(logdirs, clock=lambda: self.now, wall=lambda: wall, system=system, **options)
+        self.heard = Heard()
+
+    def look(self) -> list[Delivery]:
+        """Look until nothing is left to do at this moment."""
+        taken: list[Delivery] = []
+        for _ in range(10_000):
+            taken += self.heard.take(self.follower.look())
+            if self.follower.next_due() > 0:
+                return taken
+        raise AssertionError("the follower never comes to rest")
+
+    def after(self, seconds: float) -> list[Delivery]:
+        """Look whenever something is due during the next seconds."""
+        taken: list[Delivery] = []
+        end = self.now + seconds
+        while True:
+            taken += self.look()
+            wait = self.follower.next_due()
+            if self.now + wait > end:
+                self.now = end
+                return taken
+            self.now += wait
+
+    def opened(self) -> int:
+        """Files opened so far."""
+        return self.follower.status().opened
+
+
+def shown(path: Path) -> LocalFile:
+    """A file as formats see it."""
+    return LocalFile(str(path), path.name)

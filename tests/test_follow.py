@@ -1,0 +1,373 @@
+"""Following logs that grow: what is read when, in which order, and at what cost."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rltui.logs.follow import Follower, read_all
+from rltui.logs.whole import MissingError
+from tests.support import tfwriter
+from tests.support.livelogs import (
+    NFS,
+    Heard,
+    Live,
+    append,
+    event_bytes,
+    lines,
+    points,
+    write,
+)
+
+
+def test_everything_there_is_read_once(tmp_path: Path) -> None:
+    """What a LOGDIR holds at the start is delivered, each point once, under the run of its folder."""
+    write(tmp_path / "a/metrics.jsonl", lines(range(50)))
+    write(tmp_path / "b/events.out.tfevents.1.host", event_bytes(range(30), scale=0.7))
+    live = Live(tmp_path)
+    live.look()
+    assert live.follower.caught_up
+    assert live.heard.points["a/metrics.jsonl"] == points(range(50))
+    assert live.heard.points["b/events.out.tfevents.1.host"] == [
+        (tag, step, float(np.float32(value))) for tag, step, value in points(range(30), scale=0.7)
+    ]
+    assert live.heard.runs() == {
+        "a": ["a/metrics.jsonl"],
+        "b": ["b/events.out.tfevents.1.host"],
+    }
+    assert live.after(60) == []
+
+
+def test_new_lines_within_a_second(tmp_path: Path) -> None:
+    """A line appended to a local log is delivered within one second, however long ago the last one was."""
+    log = write(tmp_path / "metrics.jsonl", lines(range(3)))
+    live = Live(tmp_path)
+    live.look()
+    for pause, step in ((0.3, 3), (7.0, 4), (120.0, 5), (5000.0, 6)):
+        live.after(pause)
+        append(log, lines([step]))
+        live.after(1.0)
+        assert live.heard.points["metrics.jsonl"] == points(range(step + 1))
+    assert live.heard.runs() == {".": ["metrics.jsonl"]}
+
+
+def test_half_a_line_waits_for_its_end(tmp_path: Path) -> None:
+    """A torn line gives nothing early, and its rest is read within a second of being written."""
+    log = write(tmp_path / "metrics.jsonl", lines([0]))
+    live = Live(tmp_path)
+    live.look()
+    text = lines([1])
+    append(log, text[:9])
+    live.after(100)
+    assert live.heard.points["metrics.jsonl"] == points([0])
+    append(log, text[9:])
+    live.after(1.0)
+    assert live.heard.points["metrics.jsonl"] == points([0, 1])
+    assert live.heard.codes == []
+
+
+def test_bytes_that_dribble(tmp_path: Path) -> None:
+    """Records that arrive byte by byte with looks in between are delivered whole, once, in order."""
+    name = "events.out.tfevents.1.host"
+    log = write(tmp_path / name, b"")
+    live = Live(tmp_path)
+    live.look()
+    for byte in event_bytes(range(3)):
+        append(log, bytes([byte]))
+        live.after(0.5)
+    assert live.heard.points[name] == points(range(3))
+
+
+def test_new_files_and_runs_are_found(tmp_path: Path) -> None:
+    """New runs and new files of known runs are read within one rescan; at once when the bell rings."""
+    write(tmp_path / "a/events.out.tfevents.1.host", event_bytes(range(3)))
+    live = Live(tmp_path)
+    live.look()
+    write(tmp_path / "a/events.out.tfevents.2.host", event_bytes(range(3, 6)))
+    write(tmp_path / "deep/er/b/metrics.jsonl", lines(range(2)))
+    live.after(live.follower.status().rescan)
+    assert live.heard.points["a/events.out.tfevents.2.host"] == points(range(3, 6))
+    assert live.heard.points["deep/er/b/metrics.jsonl"] == points(range(2))
+    live.after(5.0)
+    write(tmp_path / "c/progress.csv", "step,loss\n1,0.75\n")
+    live.follower.ring()
+    live.after(0.3)
+    assert live.heard.points["c/progress.csv"] == [("loss", 1, 0.75)]
+
+
+def test_logdir_that_does_not_exist_yet(tmp_path: Path) -> None:
+    """A missing LOGDIR is waited for without a word, and read once it is there; a single file too."""
+    live = Live(tmp_path / "later")
+    assert live.after(30) == []
+    assert live.follower.status().waiting == (str(tmp_path / "later"),)
+    write(tmp_path / "later/x/metrics.jsonl", lines(range(4)))
+    live.after(5)
+    assert live.heard.points["x/metrics.jsonl"] == points(range(4))
+    assert live.follower.status().waiting == ()
+    single = Live(tmp_path / "one/log.jsonl")
+    assert single.after(10) == []
+    write(tmp_path / "one/log.jsonl", lines(range(2)))
+    write(tmp_path / "one/other.jsonl", lines(range(2)))
+    single.after(5)
+    assert single.heard.runs() == {".": ["log.jsonl"]}
+
+
+def test_missing_logdir_is_an_error_for_commands_that_read_once(tmp_path: Path) -> None:
+    """`read_all` says which LOGDIR does not exist before it reads any other."""
+    write(tmp_path / "a/metrics.jsonl", lines(range(2)))
+    with pytest.raises(MissingError) as caught:
+        list(read_all([tmp_path / "a", tmp_path / "nope"]))
+    assert caught.value.problem.code == "missing"
+    assert str(tmp_path / "nope") in caught.value.problem.path
+
+
+def test_read_all_equals_following(tmp_path: Path) -> None:
+    """Reading once and following give the same points; only the former takes an open last line."""
+    write(tmp_path / "a/metrics.jsonl", lines(range(20)) + lines([20]).rstrip("\n"))
+    write(tmp_path / "b/events.out.tfevents.1.host", event_bytes(range(30), scale=0.625))
+    live, once = Live(tmp_path), Heard()
+    live.look()
+    once.take(read_all([tmp_path]))
+    assert once.points["a/metrics.jsonl"] == points(range(21))
+    assert live.heard.points["a/metrics.jsonl"] == points(range(20))
+    assert once.points["b/events.out.tfevents.1.host"] == live.heard.points["b/events.out.tfevents.1.host"]
+    assert once.runs() == live.heard.runs()
+
+
+def _large(path: Path, steps: int, modified: float) -> Path:
+    write(path, event_bytes(range(steps)))
+    os.utime(path, (modified, modified))
+    return path
+
+
+def test_newest_first(tmp_path: Path) -> None:
+    """Before any history the ends of all large logs are delivered, most recently written first."""
+    for number, name in enumerate(("old", "middle", "young")):
+        _large(tmp_path / name / "events.out.tfevents.1.host", 40_000, 1000.0 + number)
+    live = Live(tmp_path)
+    live.look()
+    kinds = [
+        (delivery.kind, delivery.source.run) for delivery in live.heard.deliveries if len(delivery.batch)
+    ]
+    assert kinds[:3] == [("newest", "young"), ("newest", "middle"), ("newest", "old")]
+    assert [kind for kind, _ in kinds[3:]] == ["points"] * len(kinds[3:])
+    histories = list(dict.fromkeys(run for _, run in kinds[3:]))
+    assert histories == ["young", "middle", "old"]
+    for path, said in live.heard.points.items():
+        assert said == points(range(40_000)), path
+        assert live.heard.previews[path][-1] == points([39_999])[0]
+
+
+def test_focused_run_first(tmp_path: Path) -> None:
+    """The history of the run that somebody looks at is read before that of more recent ones."""
+    for number, name in enumerate(("old", "middle", "young")):
+        _large(tmp_path / name / "events.out.tfevents.1.host", 40_000, 1000.0 + number)
+    live = Live(tmp_path)
+    live.follower.focus("old")
+    live.look()
+    runs = [delivery.source.run for delivery in live.heard.deliveries if delivery.kind == "points"]
+    assert runs[0] == "old"
+
+
+def test_files_of_a_run_in_their_order(tmp_path: Path) -> None:
+    """The event files of one run are read in the order in which they were begun, whatever their times say."""
+    for number in (3, 1, 2):
+        _large(tmp_path / f"events.out.tfevents.{number}.host", 10 * number, 9000.0 - number)
+    live = Live(tmp_path)
+    live.look()
+    read = [delivery.source.path[-6] for delivery in live.heard.deliveries if delivery.kind == "points"]
+    assert read == ["1", "2", "3"]
+
+
+def test_progress_grows_to_the_whole(tmp_path: Path) -> None:
+    """Progress counts settled against known bytes, and ends with both equal."""
+    log = _large(tmp_path / "events.out.tfevents.1.host", 60_000, 1000.0)
+    live = Live(tmp_path)
+    seen = []
+    while not live.follower.caught_up:
+        live.heard.take(live.follower.look())
+        seen.append(live.follower.progress())
+    assert seen[-1] == (log.stat().st_size, log.stat().st_size)
+    assert all(settled <= known for settled, known in seen)
+    assert [settled for settled, _ in seen] == sorted(settled for settled, _ in seen)
+
+
+def test_idle_reads_nothing(tmp_path: Path) -> None:
+    """While nothing changes no file is opened and no byte is read."""
+    for number in range(40):
+        write(tmp_path / f"run{number}/events.out.tfevents.1.host", event_bytes(range(20)))
+    live = Live(tmp_path)
+    live.look()
+    before = live.follower.status()
+    live.after(60)
+    after = live.follower.status()
+    assert (after.opened, after.bytes_read) == (before.opened, before.bytes_read)
+    assert after.descriptors == 0
+
+
+def test_no_descriptor_stays_open(tmp_path: Path) -> None:
+    """However many logs are followed, none is held open between looks."""
+    for number in range(100):
+        write(tmp_path / f"run{number}/metrics.jsonl", lines(range(3)))
+    live = Live(tmp_path)
+    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+    live.look()
+    most = 0
+    for number in range(100):
+        append(tmp_path / f"run{number}/metrics.jsonl", lines([3]))
+    live.now += 1
+    for _ in live.follower.look():
+        most = max(most, len(os.listdir("/proc/self/fd")))  # noqa: PTH208
+    assert most - before <= 2
+    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+def test_many_idle_logs_are_looked_at_less_often(tmp_path: Path) -> None:
+    """The interval grows with the measured cost of looking, up to 30 s, and is the poll for few logs."""
+    live = Live(tmp_path)
+    pace = live.follower.pace
+    assert pace.hot(64) == pytest.approx(0.5)
+    pace.look_cost = 1e-5
+    assert pace.idle(1_000) == pytest.approx(10 / 3, rel=0.01)
+    assert pace.idle(45_000) == 30.0
+
+
+def test_slow_mount_slows_the_poll(tmp_path: Path) -> None:
+    """On a network file system the poll starts at 2 s and leaves the mount nine tenths of the time."""
+    live = Live(tmp_path, system=NFS)
+    live.look()
+    pace = live.follower.pace
+    assert pace.hot(1) == 2.0
+    for _ in range(500):
+        pace.measured(0.05)
+    assert pace.hot(64) > 30 * 0.9
+    assert "nfs" in live.follower.status().noticing
+
+
+def test_remote_growth_is_read_without_trust_in_attributes(tmp_path: Path) -> None:
+    """On a network file system growth is noticed by opening and reading, within a few seconds."""
+    log = write(tmp_path / "metrics.jsonl", lines(range(3)))
+    live = Live(tmp_path, system=NFS)
+    live.look()
+    append(log, lines([3]))
+    live.after(2.5)
+    assert live.heard.points["metrics.jsonl"] == points(range(4))
+
+
+def test_run_glob(tmp_path: Path) -> None:
+    """Only runs whose names match are opened."""
+    for name in ("ppo_1", "ppo_2", "dqn_1"):
+        write(tmp_path / name / "metrics.jsonl", lines(range(3)))
+    live, once = Live(tmp_path, run_glob="ppo*"), Heard()
+    live.look()
+    once.take(read_all([tmp_path], run_glob="ppo*"))
+    assert sorted(live.heard.runs()) == sorted(once.runs()) == ["ppo_1", "ppo_2"]
+    assert live.follower.status().files == 2
+
+
+def test_several_logdirs(tmp_path: Path) -> None:
+    """Of several LOGDIRs each puts its folder's name in front, so that equal runs stay apart."""
+    for name in ("x", "y"):
+        write(tmp_path / name / "run/metrics.jsonl", lines(range(2)))
+        write(tmp_path / name / "metrics.jsonl", lines(range(2)))
+    live = Live(tmp_path / "x", tmp_path / "y")
+    live.look()
+    assert live.heard.runs() == {
+        "x": ["x/metrics.jsonl"],
+        "x/run": ["x/run/metrics.jsonl"],
+        "y": ["y/metrics.jsonl"],
+        "y/run": ["y/run/metrics.jsonl"],
+    }
+
+
+def test_lag_is_measured(tmp_path: Path) -> None:
+    """The status says how long after a write its points were read, by the file's own time."""
+    log = write(tmp_path / "metrics.jsonl", lines(range(3)))
+    live = Live(tmp_path, wall=5000.75)
+    live.look()
+    assert live.follower.status().lag is None
+    append(log, lines([3]))
+    os.utime(log, (5000.5, 5000.5))
+    live.after(1)
+    assert live.follower.status().lag == pytest.approx(0.25)
+
+
+def test_total_of_an_unstarted_run(tmp_path: Path) -> None:
+    """An event file without a byte is a run that begins: named, without points, without trouble."""
+    write(tmp_path / "run/events.out.tfevents.1.host", b"")
+    live, once = Live(tmp_path), Heard()
+    live.look()
+    once.take(read_all([tmp_path]))
+    for heard in (live.heard, once):
+        assert heard.runs() == {"run": ["run/events.out.tfevents.1.host"]}
+        assert heard.codes == []
+
+
+def test_files_that_are_no_logs_make_no_runs(tmp_path: Path) -> None:
+    """Settings and data beside a log are neither runs nor troubles; a foreign table is named once."""
+    write(tmp_path / "metrics.jsonl", lines(range(3)))
+    write(tmp_path / "extra.json", '{"a": "b"}')
+    write(tmp_path / "strange.jsonl", "\x00\x01\x02 binary \xff" * 20)
+    live = Live(tmp_path)
+    live.after(60)
+    assert live.heard.runs() == {".": ["metrics.jsonl"]}
+    assert [problem.path for problem in live.heard.told] in ([], ["strange.jsonl"])
+
+
+def test_own_rank_is_known(tmp_path: Path) -> None:
+    """Logs of single workers keep their own runs and say which rank wrote them."""
+    name = "events.out.tfevents.1.host"
+    write(tmp_path / "all" / name, event_bytes(range(3)))
+    for rank in (0, 3):
+        write(tmp_path / f"worker_logs/ActorGroup/rank_{rank}/tensorboard" / name, event_bytes(range(3)))
+    write(tmp_path / f"joint/{name}.rank0", event_bytes(range(3)))
+    write(tmp_path / f"joint/{name}.rank1", event_bytes(range(3)))
+    live = Live(tmp_path)
+    live.look()
+    ranks = {source.run: source.rank for source in live.heard.sources.values()}
+    assert ranks == {
+        "all": None,
+        "worker_logs/ActorGroup/rank_0/tensorboard": 0,
+        "worker_logs/ActorGroup/rank_3/tensorboard": 3,
+        "joint": 0,
+        "joint/rank1": 1,
+    }
+
+
+def test_verify_reads_every_checksum(tmp_path: Path) -> None:
+    """With `verify` a flipped byte in the middle of a large file is reported with its place."""
+    data = bytearray(event_bytes(range(60_000)))
+    data[len(event_bytes(range(30_000))) - 5] ^= 0x10  # the last byte of a value, before its checksum
+    write(tmp_path / "events.out.tfevents.1.host", bytes(data))
+    heard = Heard()
+    heard.take(read_all([tmp_path], verify=True))
+    assert heard.codes == ["corrupt-record"]
+    assert len(heard.points["events.out.tfevents.1.host"]) == 59_999
+
+
+def test_look_is_bounded(tmp_path: Path) -> None:
+    """One look reads a bounded piece of a large history, so that keys and other logs get their turn."""
+    _large(tmp_path / "events.out.tfevents.1.host", 200_000, 1000.0)
+    follower = Follower([tmp_path])
+    largest = 0
+    while not follower.caught_up:
+        before = follower.progress()[0]
+        for _ in follower.look():
+            pass
+        largest = max(largest, follower.progress()[0] - before)
+    assert follower.progress()[0] > 8_000_000
+    assert largest <= follower.progress()[0] / 2
+
+
+def test_session_start_in_a_later_file(tmp_path: Path) -> None:
+    """A restart that a writer declares comes through with its place among the points."""
+    write(tmp_path / "events.out.tfevents.1.host", event_bytes(range(5)))
+    again = tfwriter.version() + tfwriter.session_start(3) + event_bytes(range(3, 6), head=False)
+    write(tmp_path / "events.out.tfevents.2.host", again)
+    live = Live(tmp_path)
+    live.look()
+    starts = [start for delivery in live.heard.deliveries for start in delivery.batch.starts]
+    assert [(start.index, start.step) for start in starts] == [(0, 3)]
