@@ -1,7 +1,7 @@
 """Comparing runs: the same quantity at the same step, time or tokens, against a baseline's own spread.
 
 A difference is called outside only when the run leaves the range in which the baseline itself moved
-around that place: comparing with the last sample, or drawing the line at the normal value, fails healthy runs.
+around that place: comparing last samples, or drawing the line at the normal value, fails healthy runs.
 """
 
 from __future__ import annotations
@@ -110,12 +110,11 @@ def _reached(view: RunView, axis: Axis) -> tuple[float, float] | None:
     """Where a run began and how far it has come, on an axis; None when the log does not say."""
     run = view.run
     if axis == "step":
-        firsts = [series.first_step for series in run.series.values() if series.count]
-        return (min(firsts), run.last_step) if firsts and run.last_step is not None else None
+        firsts = [series.first_step for series in run.series.values() if series.first_step is not None]
+        return (float(min(firsts)), float(run.last_step)) if firsts and run.last_step is not None else None
     if axis == "time":
-        if run.first_wall is None or run.last_wall is None:
-            return None
-        return (0.0, run.last_wall - run.first_wall)
+        spent = run.last_wall - run.first_wall
+        return (0.0, float(spent)) if np.isfinite(spent) else None
     counter = _token_counter(view)
     return (0.0, counter.last_value) if counter is not None else None
 
@@ -139,8 +138,8 @@ def _window(view: RunView, series: Series, axis: Axis, matched: float) -> NDArra
         if counter is None:
             return None
         low, high = (_step_at(counter, edge) for edge in (low, high))
-    start = view.run.first_wall or 0.0
     if axis == "time":
+        start = view.run.first_wall
         columns = series.columns(start + low, start + high, COLUMNS, axis="wall")
     else:
         columns = series.columns(low, high, COLUMNS)
@@ -150,7 +149,7 @@ def _window(view: RunView, series: Series, axis: Axis, matched: float) -> NDArra
 
 def _step_at(counter: Series, tokens: float) -> float:
     """The step at which a counter passed a number of tokens, between its known points."""
-    columns = counter.columns(counter.first_step, counter.last_step, 512)
+    columns = counter.columns(counter.first_step or 0, counter.last_step or 0, 512)
     known = np.isfinite(columns.last)
     middles = (columns.edges[:-1] + columns.edges[1:])[known] / 2
     return float(np.interp(tokens, np.maximum.accumulate(columns.last[known]), middles))

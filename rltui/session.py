@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
@@ -113,7 +114,7 @@ class RunView:
             "framework": self.framework,
             "state": self.liveness(now).state,
             "last_step": self.run.last_step,
-            "last_wall_time": self.run.last_wall,
+            "last_wall_time": self.run.last_wall if math.isfinite(self.run.last_wall) else None,
             "points": self.run.points,
             "health": self.judge.health,
         }
@@ -189,7 +190,7 @@ def _until(batch: Batch, step: int) -> Batch:
     keep = batch.step <= step
     if keep.all():
         return batch
-    before = np.cumsum(keep) - keep  # kept points before each point
+    before: NDArray[np.int64] = np.cumsum(keep) - keep  # kept points before each point
     starts = tuple(
         SessionStart(int(before[start.index]) if start.index < len(before) else int(keep.sum()), start.step)
         for start in batch.starts

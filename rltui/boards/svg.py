@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from xml.sax.saxutils import escape
 
@@ -9,9 +10,10 @@ from rltui.draw.line import Line
 from rltui.text import cell_width
 from rltui.themes import ANSI, Theme
 
-CELL, ROW, SIZE = 8.4, 18.0, 14.0  # pixels: advance of a cell, height of a line, font size
+CELL, ROW, SIZE = 8.43, 18.0, 14.0  # pixels: advance of a cell, height of a line, font size
 MARGIN = 12.0
-FONTS = "'JetBrains Mono', 'DejaVu Sans Mono', Menlo, Consolas, monospace"
+FONTS = "DejaVu Sans Mono, Menlo, Consolas, monospace"
+_WORDS = re.compile(r"\S+(?: \S+)*")  # text between wider gaps, which viewers would squeeze
 
 # The sixteen colours of xterm, for themes that leave the choice to the terminal.
 _XTERM = (
@@ -28,25 +30,25 @@ def as_svg(lines: Sequence[Line], width: int, theme: Theme) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:.0f}" height="{high:.0f}" '
         f'viewBox="0 0 {wide:.0f} {high:.0f}">',
         f'<rect width="100%" height="100%" rx="6" fill="{background}"/>',
-        f'<g font-family="{FONTS}" font-size="{SIZE}" xml:space="preserve">',
+        f'<g font-family="{FONTS}" font-size="{SIZE}">',
     ]
     for row, one in enumerate(lines):
         y = MARGIN + row * ROW + SIZE
         at = 0
         for text, role in one.spans:
-            cells = cell_width(text)
-            if text.strip():
-                out.append(_text(text, MARGIN + at * CELL, y, cells, role, theme))
-            at += cells
+            for words in _WORDS.finditer(text):
+                x = MARGIN + (at + cell_width(text[: words.start()])) * CELL
+                out.append(_text(words.group(), x, y, role, theme))
+            at += cell_width(text)
     return "\n".join([*out, "</g>", "</svg>", ""])
 
 
-def _text(text: str, x: float, y: float, cells: int, role: str, theme: Theme) -> str:
+def _text(text: str, x: float, y: float, role: str, theme: Theme) -> str:
     fill = _color(role, theme, "#d8dee9" if theme.dark else "#20242c")
     bold = ' font-weight="bold"' if "bold" in theme.styles.get(role, ()) else ""
     # textLength keeps the columns where they are, whatever font the viewer has
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}"{bold} textLength="{cells * CELL:.1f}" '
+        f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}"{bold} textLength="{cell_width(text) * CELL:.1f}" '
         f'lengthAdjust="spacingAndGlyphs">{escape(text)}</text>'
     )
 

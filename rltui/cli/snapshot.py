@@ -1,0 +1,178 @@
+"""`rltui snapshot`: one pane without a terminal."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from rltui.cli.export_file import binary_output, refuse_inside
+from rltui.cli.options import AT_STEP, LOGDIRS, RUN, load
+from rltui.cli.output import FOUND, emit, fail, note, to_json
+from rltui.session import RunView, Session
+from rltui.text import clean
+from rltui.themes import DEFAULT, Theme, load_themes
+
+Form = Literal["text", "ansi", "markdown", "svg", "json"]
+ENDINGS: dict[str, Form] = {
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".svg": "svg",
+    ".json": "json",
+    ".ans": "ansi",
+}
+WIDTH = 100
+
+
+@click.command(name="snapshot")
+@LOGDIRS
+@click.option(
+    "--pane", default="overview", show_default=True, metavar="NAME", help="overview, reward, policy, …, all."
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "ansi", "markdown", "svg", "json"]),
+    help="Default: by the ending of --output, else text.",
+)
+@click.option("--output", metavar="FILE", help="Default: standard output.")
+@RUN
+@click.option("--width", type=click.IntRange(40, 400), default=WIDTH, show_default=True, help="Columns.")
+@click.option(
+    "--height", type=click.IntRange(5, 10000), help="At most so many rows; default: as many as needed."
+)
+@click.option("--theme", metavar="NAME", help="Colours for ansi and svg.")
+@AT_STEP
+def command(
+    logdirs: tuple[str, ...],
+    pane: str,
+    form: Form | None,
+    output: str | None,
+    run_glob: str | None,
+    width: int,
+    height: int | None,
+    theme: str | None,
+    at_step: int | None,
+) -> None:
+    """Print one pane of the most recently written run (or of each that --run matches).
+
+    \b
+    Examples:
+      rltui snapshot runs/
+      rltui snapshot runs/ --pane policy --run 'grpo-7b*' --format markdown
+      rltui snapshot runs/ --pane reward --output reward.svg
+      rltui snapshot runs/ --at-step 1200
+    """
+    if output is not None:
+        refuse_inside(Path(output), logdirs)
+    form = form or (ENDINGS.get(Path(output).suffix, "text") if output else "text")
+    session = load(logdirs, run_glob, at_step)
+    text = render(
+        session,
+        pane,
+        form,
+        width=width,
+        height=height,
+        theme=theme,
+        at_step=at_step,
+        every=run_glob is not None,
+    )
+    if output is None:
+        emit(text.rstrip("\n"))
+        return
+    with binary_output(output, logdirs) as file:
+        file.write(text.encode(errors="backslashreplace"))
+    note(f"wrote {output}")
+
+
+def render(
+    session: Session,
+    pane: str,
+    form: Form,
+    *,
+    width: int = WIDTH,
+    height: int | None = None,
+    theme: str | None = None,
+    at_step: int | None = None,
+    every: bool = False,
+) -> str:
+    """A pane as text in a format. Ends the command with 1 when no run has such a pane."""
+    from rltui.boards.panes import panes_of
+
+    views = session.ordered() if every else session.ordered()[:1]
+    chosen = [view for view in views if pane in {tab.id for tab in panes_of(view)}]
+    if not chosen:
+        panes = sorted({tab.id for view in views for tab in panes_of(view)})
+        fail(f"no pane named {clean(pane)!r} here; there are {', '.join(panes)}", FOUND)
+    if form == "svg":
+        chosen = chosen[:1]
+    parts = [_one(view, pane, form, width, height, theme, at_step) for view in chosen]
+    if form == "json":
+        return to_json(parts if every else parts[0], indent=2) + "\n"
+    return "\n".join(str(part) for part in parts)
+
+
+def _one(
+    view: RunView,
+    pane: str,
+    form: Form,
+    width: int,
+    height: int | None,
+    theme: str | None,
+    at_step: int | None,
+) -> object:
+    from rltui.boards import text
+
+    now = _moment(view, at_step)
+    if form in ("markdown", "json"):
+        return _as_data(view, pane, form, now, at_step)
+    lines = text.pane_lines(view, pane, now, width=width, at_step=at_step)
+    if height is not None and len(lines) > height:
+        from rltui.draw.line import line
+
+        hidden = len(lines) - height + 1
+        lines = [*lines[: height - 1], line((f" … {hidden} more lines; use a larger --height", "dim"))]
+    if form == "text":
+        return text.as_text(lines)
+    colors = _theme(theme)
+    if form == "svg":
+        from rltui.boards.svg import as_svg
+
+        return as_svg(lines, width, colors)
+    from rltui.boards.ansi import as_ansi
+
+    return as_ansi(lines, colors)
+
+
+def _as_data(view: RunView, pane: str, form: Form, now: float, at_step: int | None) -> object:
+    from rltui.boards.board import Board, board
+    from rltui.boards.markdown import as_markdown
+    from rltui.boards.overview import header, overview
+    from rltui.boards.record import as_record
+    from rltui.boards.text import COUNT
+
+    head = header(view, now, at_step)
+    if pane == "overview":
+        data = overview(view, now, at_step, count=COUNT)
+        made, findings = Board(pane, "Overview", data.rows, data.window), list(data.findings)
+    else:
+        made = board(view, pane, now, at_step)
+        findings = view.judge.findings() if pane == "findings" else made.findings
+    return as_markdown(head, made, findings) if form == "markdown" else as_record(head, made, findings)
+
+
+def _moment(view: RunView, at_step: int | None) -> float:
+    """Now; in a replay the moment of its last point, when the log says it."""
+    last = view.run.last_wall
+    return last if at_step is not None and math.isfinite(last) else time.time()
+
+
+def _theme(name: str | None) -> Theme:
+
+    themes, _ = load_themes()
+    if name is not None and name not in themes:
+        fail(f"no theme named {clean(name)!r}; there are {', '.join(sorted(themes))}", FOUND)
+    return themes[name or DEFAULT]
