@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rltui.logs.follow import Follower, read_all
+from rltui.logs.base import BLOCK
+from rltui.logs.follow import read_all
 from rltui.logs.whole import MissingError
 from tests.support import tfwriter
 from tests.support.livelogs import (
@@ -348,18 +349,18 @@ def test_verify_reads_every_checksum(tmp_path: Path) -> None:
     assert len(heard.points["events.out.tfevents.1.host"]) == 59_999
 
 
-def test_look_is_bounded(tmp_path: Path) -> None:
-    """One look reads a bounded piece of a large history, so that keys and other logs get their turn."""
-    _large(tmp_path / "events.out.tfevents.1.host", 200_000, 1000.0)
-    follower = Follower([tmp_path])
+def test_look_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A look stops after the block in which its time ran out, so that keys and other logs get their turn."""
+    _large(tmp_path / "events.out.tfevents.1.host", 100_000, 1000.0)
+    monkeypatch.setattr("rltui.logs.follow.SLICE", 0.0)
+    live = Live(tmp_path)
     largest = 0
-    while not follower.caught_up:
-        before = follower.progress()[0]
-        for _ in follower.look():
-            pass
-        largest = max(largest, follower.progress()[0] - before)
-    assert follower.progress()[0] > 8_000_000
-    assert largest <= follower.progress()[0] / 2
+    while not live.follower.caught_up:
+        before = live.follower.progress()[0]
+        live.heard.take(live.follower.look())
+        largest = max(largest, live.follower.progress()[0] - before)
+    assert largest <= BLOCK
+    assert live.heard.points["events.out.tfevents.1.host"] == points(range(100_000))
 
 
 def test_session_start_in_a_later_file(tmp_path: Path) -> None:

@@ -276,17 +276,19 @@ class Follower:
         if not self._met or early:
             return
         self._met.sort(key=_recency)
-        while self._met and not over():
+        while self._met:
             track = self._met.pop()
             yield from self._visit(track, at, calls, None)
             self._ready.append(track)
+            if over():
+                break
         self._ready.sort(key=_recency)
 
     def _show_ready(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         """Settle where the new logs belong, and show the ends of the large ones."""
         if self._met and len(self._ready) < _EAGER:
             return
-        while self._ready and not over():
+        while self._ready:
             track = self._ready.pop()
             self._agenda.put(track, at)
             yield from self._settle(track, calls)
@@ -294,6 +296,8 @@ class Follower:
                 self._backlog.add(track)
                 if track.backlog > LARGE and not track.previewed:
                     yield from self._preview(track, calls)
+            if over():
+                return
 
     def _read_history(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         if self._ready or self._met:
