@@ -36,8 +36,8 @@ def _fired(rule: Rule, example: Example) -> bool:
 
 
 def _tag(rule: Rule) -> str:
-    pattern = rule.applies.tags[0].strip("*") if rule.applies.tags else ""
-    return f"{rule.metrics[0]}@{pattern}" if pattern else rule.metrics[0]
+    tag = f"eval/{rule.metrics[0]}" if rule.applies.held_out else rule.metrics[0]
+    return f"{tag}@sum" if rule.applies.comparable is False else tag
 
 
 @pytest.mark.parametrize(("rule", "example", "expected"), CASES)

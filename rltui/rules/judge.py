@@ -51,6 +51,7 @@ class Series:
         self.track = track
         self.held_out = held_out
         self.bounds = bounds
+        self.comparable = True
         self.watches: list[Watch] = []
         self.pairings: list[tuple[Pairing, int, Series]] = []  # the join, our side of it, the quotient
         self.beat = zlib.crc32(track.tag.encode("utf-8", "replace")) & 3
@@ -133,10 +134,12 @@ class Judge:
         metric = getattr(name, "metric", None)
         track = Track(tag, name.canonical)
         series = self.series[tag] = Series(track, name.held_out, getattr(metric, "bounds", None))
-        if name.canonical is None:
+        if name.canonical is None or not getattr(name, "main", True):
             return series
+        comparable = getattr(name, "comparable", True)
+        series.comparable = comparable
         for rule in self._by_metric.get(name.canonical, ()):
-            if not rule.applies.to(self._label(), tag, name.held_out, name.canonical):
+            if not rule.applies.to(self._framework, tag, name.held_out, name.canonical, comparable):
                 continue
             if not rule.per:
                 series.watches.append(Watch(rule, track))
@@ -147,7 +150,9 @@ class Judge:
         for rule in self._per.get(name.canonical, ()):
             for metric_id in rule.metrics:
                 for other in self._of(metric_id, name.held_out):
-                    if rule.applies.to(self._label(), other.track.tag, name.held_out, metric_id):
+                    if rule.applies.to(
+                        self._framework, other.track.tag, name.held_out, metric_id, other.comparable
+                    ):
                         self._join(rule, other, series)
         return series
 
@@ -175,9 +180,6 @@ class Judge:
             for series in self.series.values()
             if series.track.canonical == canonical and series.held_out == held_out
         ]
-
-    def _label(self) -> str | None:
-        return self._framework
 
     def _rewind(self, series: Series, step: int) -> None:
         for each in [series, *(quotient for _, _, quotient in series.pairings)]:

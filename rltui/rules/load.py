@@ -21,7 +21,7 @@ from rltui.text import clean
 
 DATA = Path(__file__).parent / "data"
 
-_VERSION = 1  # of what `_build` makes of the files
+_VERSION = 2  # of what `_build` makes of the files
 _ID = re.compile(r"[a-z][a-z0-9-]*")
 _RULE_LISTS = ("check_next", "quiet_when", "info_when", "needs")
 _RULE_TEXTS = ("title", "message", "advice", "source", "pane", "per")
@@ -29,7 +29,7 @@ _RULE_KEYS = {
     "id", "metric", "kind", "severity", "for", "keep_firing_for", "warmup", "latch", "applies", "fires", "quiet",
     *_RULE_LISTS, *_RULE_TEXTS,
 }  # fmt: skip
-_APPLIES_KEYS = {"frameworks", "frameworks_not", "tags", "tags_not", "held_out"}
+_APPLIES_KEYS = {"frameworks", "frameworks_not", "tags", "tags_not", "held_out", "comparable"}
 _SYMPTOM_KEYS = {
     "id", "severity", "title", "message", "all", "none", "explains", "advice", "check_next", "pane", "source",
     "together",
@@ -106,10 +106,11 @@ def _build(tables: Mapping[str, dict[str, Any]], problems: list[Problem]) -> dic
                 check(row, tell)
                 if not _ID.fullmatch(part):
                     tell("id must be lower-case words joined by '-'")
-                if part in seen:
-                    tell(f"is already defined in {seen[part]}")
+                key = f"scenario {part}" if word == "scenario" else part
+                if key in seen:
+                    tell(f"is already defined in {seen[key]}")
                 if len(problems) == before:
-                    seen[part] = shown
+                    seen[key] = shown
                     book[place].append(row)
     names = {row["id"] for row in book["rules"]} | {row["id"] for row in book["gaps"]}
     _check_references(book, names, problems)
@@ -209,6 +210,9 @@ def rule_of(row: Mapping[str, Any]) -> Rule:
     kind = row["kind"]
     applies = dict(row.get("applies", {}))
     held_out = applies.pop("held_out", False)
+    # An absolute limit means nothing on another scale; a multiple of the run's own level does.
+    absolute = kind in ("threshold", "first-update") and not row.get("of") and not row.get("per")
+    comparable = applies.pop("comparable", True if absolute else None)
     where = {key: tuple(value) for key, value in applies.items()}
     metrics = tuple(row["metric"])
     return Rule(
@@ -222,7 +226,7 @@ def rule_of(row: Mapping[str, Any]) -> Rule:
         keep=int(row.get("keep_firing_for", 4)),
         warmup=int(row.get("warmup", 0)),
         latch=bool(row.get("latch", False)),
-        applies=Applies(held_out=None if held_out == "any" else bool(held_out), **where),
+        applies=Applies(held_out=None if held_out == "any" else bool(held_out), comparable=comparable, **where),
         fires=tuple(_example(text) for text in row.get("fires", [])),
         quiet=tuple(_example(text) for text in row.get("quiet", [])),
         **{key: tuple(row.get(key, ())) for key in _RULE_LISTS},

@@ -25,9 +25,14 @@ class Applies:
     tags: tuple[str, ...] = ()
     tags_not: tuple[str, ...] = ()
     held_out: bool | None = False  # None: both training and held-out series
+    comparable: bool | None = None  # True: the canonical scale only; False: sums and the like only
 
-    def to(self, framework: str | None, tag: str, held_out: bool, canonical: str) -> bool:
+    def to(
+        self, framework: str | None, tag: str, held_out: bool, canonical: str, comparable: bool = True
+    ) -> bool:
         """Whether a series is judged by the rule."""
+        if self.comparable is not None and self.comparable != comparable:
+            return False
         if (
             self.held_out is not None
             and self.held_out != held_out

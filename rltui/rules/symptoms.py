@@ -27,9 +27,10 @@ def gather(state: State, single: list[Finding]) -> list[Finding]:
     owner: dict[str, str] = {}
     told: list[Finding] = []
     used: set[str] = set()
+    shown = {finding.id for finding in single}
     for symptom, parts, since in found:
-        ids = {part.rule.id or part.track.tag for part in parts}
-        if ids <= used:
+        ids = {part.rule.id for part in parts if part.rule.shown and part.rule.id in shown}
+        if ids and ids <= used:
             continue
         used |= ids
         for finding in single:

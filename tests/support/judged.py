@@ -21,10 +21,11 @@ class FakeName:
     scale: float = 1.0
     offset: float = 0.0
     metric: Any = None
+    comparable: bool = True
 
 
 class FakeNames:
-    """Tags that are canonical ids; `eval/` in front makes them held-out."""
+    """Tags that are canonical ids; `eval/` in front makes them held-out, `@sum` behind puts them on another scale."""
 
     def __init__(self, framework: str | None = None, mapping: Mapping[str, FakeName] | None = None) -> None:
         self.framework = framework
@@ -35,7 +36,8 @@ class FakeNames:
         if tag in self.mapping:
             return self.mapping[tag]
         bare = tag.removeprefix("eval/").partition("@")[0]
-        return FakeName(bare if "." in bare else None, tag.startswith("eval/"))
+        sums = tag.endswith("@sum")
+        return FakeName(bare if "." in bare else None, tag.startswith("eval/"), comparable=not sums)
 
 
 @dataclass

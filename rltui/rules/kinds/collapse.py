@@ -21,7 +21,7 @@ def judge(rule: Rule, window: Window) -> Verdict:
     start = window.start()[2]
     if not start > rule.number("least", 0.0):
         return quiet(window)
-    negative = window.extremes(1)[1] < -0.01 * start
+    negative = window.extremes(1)[1] < -1e-4 * start
     length = int(rule.number("window", 5))
     level, limit = window.level(length), rule.number("fraction", 0.1) * start
     limits = np.full(len(window), limit)

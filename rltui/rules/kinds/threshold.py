@@ -28,9 +28,9 @@ def judge(rule: Rule, window: Window) -> Verdict:
         if rule.number("nonzero", 0.0):  # zero means "not reported"
             on &= level != 0
         margin = rule.number("release", 0.1)
-        off = (
-            ~np.isnan(level) & (level <= high - margin * np.abs(high)) & (level >= low + margin * np.abs(low))
-        )
+        back_low = np.where(np.isfinite(low), low + margin * np.abs(low), low)
+        back_high = np.where(np.isfinite(high), high - margin * np.abs(high), high)
+        off = (level <= back_high) & (level >= back_low)
     if "near" in rule.numbers:
         near, within = rule.numbers["near"], rule.number("within", 0.0)
         beyond = np.abs(rows - near) <= within
