@@ -1,4 +1,4 @@
-"""The Textual application: one widget, a desk that holds the state, and deliveries from the readers' thread."""
+"""The Textual application: one widget, a desk with the state, deliveries from the readers' thread."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from rltui.screen.keys import Keys
 from rltui.screen.memory import Memory, forget, path_for, recall, remember
 from rltui.screen.paint import Palette, textual_theme
 from rltui.screen.terminal import INTERNAL_ERROR, guard, report_crash, terminal_problem
+from rltui.screen.wire import Sparing
 from rltui.themes import PLAIN, SIXTEEN, load_themes, shipped_folder
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Arrived(Message):
         return isinstance(message, Arrived)
 
 
-class Monitor(App[int], inherit_bindings=False):
+class Monitor(Sparing, App[int], inherit_bindings=False):
     """The screen. Feed the desk's session and call `changed`, or give `deliver` to a Feed."""
 
     ENABLE_COMMAND_PALETTE = False
@@ -53,6 +54,7 @@ class Monitor(App[int], inherit_bindings=False):
     def __init__(self, desk: Desk, *, color: bool = True, memory_path: Path | None = None) -> None:
         no_color = bool(os.environ.pop("NO_COLOR", "")) or not color
         super().__init__(driver_class=GuardedDriver)
+        self.use_wire()
         self.animation_level = "none"
         self.desk = desk
         self.crash: BaseException | None = None

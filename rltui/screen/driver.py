@@ -152,6 +152,9 @@ class GuardedDriver(LinuxDriver):
         guard.arm(self.fileno, self._out, leave)
         self._writer = Writer(self._out)
         self._writer.start()
+        wire = getattr(self._app, "wire", None)
+        if wire is not None:  # after a stop the alternate screen is a new one
+            wire.forget()
         super().start_application_mode()  # type: ignore[no-untyped-call]
 
     def _enable_mouse_support(self) -> None:

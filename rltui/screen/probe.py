@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-# The one question whose answer changes what is sent: frames are wrapped in two short sequences when the terminal
-# says that it shows them whole.
+# The one question whose answer changes what is sent: frames are wrapped in two short sequences when the
+# terminal says that it shows them whole.
 _ASKED = b"\x1b[?2026$p"
 _ANSWER = b"\x1b[?2026;2$y"
 _TICK = os.sysconf("SC_CLK_TCK")
-SYNC = (b"\x1b[?2026h", b"\x1b[?2026l")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +58,8 @@ class Probe:
         os.set_blocking(self._fd, False)
         self.began = time.perf_counter()
         self._child = subprocess.Popen(
-            list(command), stdin=other, stdout=other, stderr=other, env=dict(env) if env is not None else None,
-            cwd=cwd, start_new_session=True, close_fds=True,
+            list(command), stdin=other, stdout=other, stderr=other, cwd=cwd,
+            env=dict(env) if env is not None else None, start_new_session=True, close_fds=True,
         )  # fmt: skip
         os.close(other)
 
