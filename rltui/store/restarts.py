@@ -217,7 +217,7 @@ class Restarts:
             self._merge(log)
 
     def _open(self, log: Log, begin: int, reason: Reason, start: int) -> None:
-        for each in self.segments:  # a lone segment never had to say what it supersedes
+        for each in self.segments[:1]:  # the first never had to say what it supersedes
             each.cuts = np.minimum(each.cuts, self._cuts_of(each))
         segment = Segment(log, begin, reason, start)
         segment.grow(max(self._rows, 8))

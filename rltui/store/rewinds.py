@@ -54,6 +54,7 @@ class Rewinds:
         self._suspects: dict[int, Suspect] = {}
         self._last: dict[int, int] = {}  # row: number of its newest point, while there are suspects
         self._peculiar = False
+        self._divided = False
         self.journal: Journal | None = None
         self._now: tuple[int, Rows, Points] | None = None
 
@@ -92,12 +93,13 @@ class Rewinds:
         self._suspects.clear()
         self._last.clear()
         self._needed.clear()
+        self._divided = True
 
     def settle(self) -> None:
         """The batch has been dealt with."""
         if self._suspects and self._now is not None:
             number, rows, points = self._now
-            if self.journal is None:
+            if self.journal is None or self._divided:
                 self.journal = Journal(number)
             self.journal.rows.append(rows)
             self.journal.points.append(points)
@@ -105,6 +107,7 @@ class Rewinds:
         elif not self._suspects:
             self.journal = None
         self._now = None
+        self._divided = False
 
     def _trim(self) -> None:
         oldest = min(suspect.number for suspect in self._suspects.values())
@@ -119,11 +122,8 @@ class Rewinds:
             return []
         self._grow(int(rows.max()) + 1)
         points = Points(step, wall, value)
-        if self._now is None:
-            self._now = (number, rows, points)
-        else:  # a declared start divides the batch
-            self._now = (number, rows, points)
-            self.journal = None
+        self._divided |= self._now is not None  # by a declared start: nothing reaches back beyond it
+        self._now = (number, rows, points)
         found: list[int] = []
         at = 0
         while at < len(rows):

@@ -109,8 +109,7 @@ class Run:
         for segment in self.restarts.segments:
             if segment.first_step == HIGHEST:
                 continue
-            begins = not found or segment.superseded or segment.reason == "session-start"
-            if begins or (segment.reason == "file" and self._goes_on(segment)):
+            if not found or segment.reason != "file" or self._goes_on(segment):
                 first = segment.start if segment.start < HIGHEST and found else segment.first_step
                 found.append(
                     Attempt(
@@ -191,15 +190,19 @@ class Run:
     # tags
 
     def _rows_of(self, path: str, batch: Batch) -> Rows:
+        """Rows of the points. A tag becomes a series with its first point."""
         table = self._tables.get(path)
         if table is None or len(table) < len(batch.tags):
             done = 0 if table is None else len(table)
-            new = [self._row(tag) for tag in batch.tags[done:]]
+            part = np.full(len(batch.tags) - done, -1, np.intp)
+            table = self._tables[path] = part if table is None else np.concatenate([table, part])
+        rows: Rows = table[batch.tag]
+        if len(rows) and int(rows.min()) < 0:
+            for index in dict.fromkeys(batch.tag[rows < 0].tolist()):
+                table[index] = self._row(batch.tags[index])
             self.pool.add_rows(len(self._rows))
-            part = np.array(new, np.intp)
-            table = part if table is None else np.concatenate([table, part])
-            self._tables[path] = table
-        return table[batch.tag]
+            rows = table[batch.tag]
+        return rows
 
     def _row(self, tag: str) -> int:
         series = self.series.get(tag)
@@ -213,9 +216,7 @@ class Run:
     def _preview(self, source: Source, batch: Batch) -> None:
         if not len(batch):
             return
-        tags = np.array([self._row(tag) for tag in batch.tags], np.intp)
-        self.pool.add_rows(len(self._rows))
-        rows = tags[batch.tag]
+        rows = self._rows_of(source.path, batch)
         order = np.lexsort((batch.step, rows))
         sorted_rows = rows[order]
         heads = np.flatnonzero(np.concatenate([[True], sorted_rows[1:] != sorted_rows[:-1]]))
@@ -305,7 +306,7 @@ class Run:
                 piece_step = np.concatenate([back.step, piece_step])
                 piece_wall = np.concatenate([back.wall_time, piece_wall])
             cuts += restarts.admit(piece.segment, piece_rows, piece_step, piece_wall, len(self._rows))
-        again = self._cut(cuts, back_rows, back)
+        again = self._once_more(pieces, *self._cut(cuts, back_rows, back))
         shown = self._limit(pieces, rows, batch)
         restarts.settle(log, len(rows))
         points = Points(step, wall, value)
@@ -381,6 +382,20 @@ class Run:
         rows = np.array([row for row, _ in again], np.intp)
         return rows, join([points for _, points in again])
 
+    def _once_more(self, pieces: Sequence[Piece], rows: Rows, points: Points) -> tuple[Rows, Points]:
+        """Of points that changed sides, those that no still later attempt has replaced. Puts the others aside."""
+        segment = pieces[0].segment
+        limit = self.restarts.limit(segment) if len(rows) else None
+        if limit is None:
+            return rows, points
+        over = points.step >= limit[rows]
+        for index in np.flatnonzero(over).tolist():
+            row, one = int(rows[index]), slice(index, index + 1)
+            left = Points(points.step[one], points.wall_time[one], points.value[one])
+            self._supersede(row, left, 1, True, self._cause(segment, row, int(limit[row])))
+        keep = ~over
+        return rows[keep], Points(points.step[keep], points.wall_time[keep], points.value[keep])
+
     def _release(self) -> list[Fresh]:
         """Logs that turned out to be written side by side give back what they had taken for superseded."""
         fresh: list[Fresh] = []
@@ -411,8 +426,8 @@ class Run:
             return []
         fresh: list[Fresh] = []
         self.points -= log.count
-        others = {row for other, rows in self._tables.items() for row in rows.tolist()}
-        for row in sorted(set(table.tolist()) - others):
+        others = {row for rows in self._tables.values() for row in rows.tolist()}
+        for row in sorted(set(table[table >= 0].tolist()) - others):
             series = self._rows[row]
             if self.pool.clear(row):
                 fresh.append(Fresh(series.tag, NO_POINTS, LOWEST))
@@ -422,19 +437,23 @@ class Run:
 
     def _tell(self) -> None:
         """One line about the restarts that each log made, kept up to date."""
+        often: dict[str, int] = {}
+        for attempt in self.attempts[1:]:
+            often[attempt.path] = often.get(attempt.path, 0) + 1
+        about = "" if all(series.superseded_exact for series in self._rows) else "about "
         causes: dict[str, list[Segment]] = {}
         for segment in self.restarts.segments:
-            if segment.superseded:
-                causes.setdefault(segment.log.path, []).append(segment)
+            causes.setdefault(segment.log.path, []).append(segment)
         for path, segments in causes.items():
+            total = sum(segment.superseded for segment in segments)
+            if not total:
+                continue
             last = segments[-1]
             step = last.start if last.start < HIGHEST else last.axis
             if step is None:
                 step = int(last.first.min())
-            total = sum(segment.superseded for segment in segments)
-            often = "" if len(segments) == 1 else f" (restarted {len(segments)} times)"
-            about = "" if all(series.superseded_exact for series in self._rows) else "about "
-            message = f"resumed at step {step}; {about}{total} points superseded{often}"
+            times = f" (restarted {often[path]} times)" if often.get(path, 0) > 1 else ""
+            message = f"resumed at step {step}; {about}{total} points superseded{times}"
             problem = Problem("info", "restarted", path, message, None, total)
             self.problems[problem.key] = problem
 

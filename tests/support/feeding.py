@@ -1,0 +1,59 @@
+"""Deliveries made of plain lists, as readers would hand them up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rltui.logs.delivery import Delivery, Kind, Source
+from rltui.scalars import Batch, SessionStart
+
+Row = tuple[str, int, float]  # tag, step, value
+_TAGS: list[str] = []  # one table for all logs: a log's table only grows
+
+
+def batch(
+    rows: Sequence[Row],
+    wall: float | None = None,
+    starts: Sequence[tuple[int, int]] = (),
+    single: bool = False,
+) -> Batch:
+    """Points in file order; wall times a tenth of a second apart from `wall` on, or unknown."""
+    _TAGS.extend(tag for tag in dict.fromkeys(tag for tag, _, _ in rows) if tag not in _TAGS)
+    table = tuple(_TAGS)
+    size = len(rows)
+    walls = np.full(size, np.nan) if wall is None else wall + 0.1 * np.arange(size)
+    return Batch(
+        table,
+        np.array([table.index(tag) for tag, _, _ in rows], np.uint32),
+        np.array([step for _, step, _ in rows], np.int64),
+        walls,
+        np.array([value for _, _, value in rows], np.float64),
+        np.full(size, single),
+        starts=tuple(SessionStart(index, step) for index, step in starts),
+    )
+
+
+def ticks(steps: Sequence[int], tags: Sequence[str] = ("loss",), base: float = 0.0) -> list[Row]:
+    """One row of every tag at each step; values count up from `base`."""
+    return [(tag, step, base + index) for index, step in enumerate(steps) for tag in tags]
+
+
+def delivery(
+    rows: Sequence[Row] = (),
+    path: str = "metrics.jsonl",
+    kind: Kind = "points",
+    *,
+    run: str = "run",
+    wall: float | None = None,
+    starts: Sequence[tuple[int, int]] = (),
+    size: int = 0,
+    read: int = 0,
+    also_of: str | None = None,
+    rank: int | None = None,
+    single: bool = False,
+) -> Delivery:
+    """A delivery of one log."""
+    source = Source(run, path, "jsonl", size=size, read=read, also_of=also_of, rank=rank)
+    return Delivery(source, batch(rows, wall, starts, single), kind)
