@@ -27,7 +27,7 @@ from rltui.scalars import Batch, SessionStart
 
 WORTH = 15_000  # bytes from which columns are faster than records one by one
 
-_FEW = 64  # records read singly in the first round; twice as many in each further one
+_FEW = 64  # records, or points, read singly in the first round; twice as many in each further one
 _OPEN, _OTHER = -1, -2
 
 _PROOFS = Proofs(BOOK)
@@ -79,18 +79,23 @@ class _Columns:
     def decode(self) -> Decoded:
         """Read everything."""
         few = _FEW
-        lessons = -1
+        lessons = 0  # a log that has taught nothing yet has no known shapes
         left = np.arange(self.count)
         while len(left):
             if lessons != self.known.lessons:
                 lessons = self.known.lessons
                 left = self.settle(left)
+            limit = len(self.rows.points) + few
+            read = 0
             for record in left[:few].tolist():
                 if not self._single(record):
                     self.count = record
                     end = int(self.found.at[record]) - records.HEADER
                     return Decoded(self._batch(), end, records.DOUBT, self.faults)
-            left = left[few:]
+                read += 1
+                if len(self.rows.points) >= limit:
+                    break
+            left = left[read:]
             few *= 2
         return Decoded(self._batch(), self.found.end, self.found.need, self.faults)
 

@@ -42,16 +42,29 @@ class Known:
         if shape is None or not (shape.declared or self.tags.is_scalar(shape.tag)):
             return
         at = self.book.add(shape)
-        if at < 0:
-            return
+        if at >= 0:
+            self._adopt(at)
+
+    def adopt(self, layout: Layout, constant: bytes) -> int | None:
+        """The tag of a record that is new in this log, if other logs have taught its shape and it declares itself."""
+        at = self.book.by_layout.get(layout, {}).get(constant)
+        if at is None or not self.book.shapes[at].declared:
+            return None
+        return self._adopt(at)
+
+    def _adopt(self, at: int) -> int:
+        shape = self.book.shapes[at]
+        if shape.plugin is not None:
+            self.tags.plugins.setdefault(shape.tag, shape.plugin)
         number = self.tags.number(shape.tag)
         self.grow()
         self.by_shape[at] = number
         self.lessons += 1
         layout = shape.layout
-        self.constants.setdefault(layout, {})[self.book.shapes[at].constant] = number
+        self.constants.setdefault(layout, {})[shape.constant] = number
         if self.layouts[0] != layout:
             self.layouts = [layout, *(other for other in self.layouts if other != layout)][:_LAYOUTS_TRIED]
+        return number
 
     def grow(self) -> None:
         """Make `by_shape` as long as the book."""
@@ -65,5 +78,5 @@ class Known:
         other = Known(self.tags.fork(), self.book)
         other.layouts, other.by_shape = list(self.layouts), self.by_shape.copy()
         other.constants = {layout: dict(constants) for layout, constants in self.constants.items()}
-        other.templates = self.templates.copy()
+        other.templates, other.lessons = self.templates.copy(), self.lessons
         return other

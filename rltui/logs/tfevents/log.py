@@ -41,7 +41,7 @@ class EventLog:
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
         """Decode on, about `budget` bytes; a longer record is taken whole. Raises OSError."""
-        return self._look(file, max(budget, HEADER), final=False)
+        return self._look(file, min(max(budget, HEADER), 2 * BLOCK), final=False)
 
     def finish(self, file: File) -> Batch:
         """Read what is left without patience for damage, and report a torn tail. Raises OSError."""

@@ -39,6 +39,7 @@ class Shape(NamedTuple):
     layout: Layout
     constant: bytes  # from the step to the value, and behind the value
     declared: bool
+    plugin: bytes | None  # that the record names itself
 
 
 class Book:
@@ -86,4 +87,5 @@ def shape_of(parsed: event.Event, data: bytes) -> Shape | None:
         Layout(len(data) - at - width, width),
         data[parsed.body : at] + data[at + width :],
         value.simple or value.plugin == SCALARS,
+        value.plugin,
     )

@@ -107,10 +107,12 @@ def take(data: bytes, known: Known, rows: Rows) -> bool:
     for layout in known.layouts:
         after, width = layout
         stop = len(data) - after - width
-        constants = known.constants.get(layout)
-        if constants is None or stop <= at:
+        if stop <= at:
             continue
-        number = constants.get(data[at:stop] + data[stop + width :] if after else data[at:stop])
+        constant = data[at:stop] + data[stop + width :] if after else data[at:stop]
+        number = known.constants.setdefault(layout, {}).get(constant)
+        if number is None:
+            number = known.adopt(layout, constant)
         if number is not None:
             (value,) = (_float if width == 4 else _double)(data, stop)
             rows.points.append((number, step, wall_time, value, width == 4))
