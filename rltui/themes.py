@@ -1,8 +1,8 @@
 """Themes: data files that turn the roles of drawn cells into colours, checked when they are loaded.
 
-A theme is one TOML file with `title`, `about`, `dark`, and the tables `colors`, `backgrounds` and, where weight or
-underline should help, `styles`. A colour is `#rrggbb`, `default`, or one of the terminal's sixteen by name; a
-background may also be `reverse`. A faulty theme is left out and told, with every fault at once.
+A theme is one TOML file with `title`, `about`, `dark`, and the tables `colors`, `backgrounds` and, where
+weight or underline should help, `styles`. A colour is `#rrggbb`, `default`, or one of the terminal's sixteen
+by name; a background may also be `reverse`. A faulty theme is left out and told, with every fault at once.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _HEX = re.compile(r"#[0-9a-fA-F]{6}")
 
 @dataclass(frozen=True, slots=True)
 class Theme:
-    """Colours by role (`colors` includes `background` and `series0`..), line backgrounds, text styles by role."""
+    """Colours by role (with `background` and `series0` onwards), line backgrounds, text styles by role."""
 
     id: str
     title: str
@@ -185,6 +185,7 @@ def _color(value: Any, where: str, fault: Any) -> str:
     if isinstance(value, str) and (_HEX.fullmatch(value) or value in ANSI or value == "default"):
         return value
     fault(
-        f"{where}: {'missing' if value is None else repr(value)[:40]} is no colour (#rrggbb, default, or an ANSI name)"
+        f"{where}: {'nothing' if value is None else clean(repr(value), 40)} is no colour; "
+        "permitted are #rrggbb, default, and the terminal's sixteen by name"
     )
     return "default"

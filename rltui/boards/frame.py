@@ -23,7 +23,7 @@ from rltui.boards.panes import PaneTab
 from rltui.boards.row import GLYPHS, ROLE_OF, Curve, Row, curve
 from rltui.boards.window import Window
 from rltui.draw.braille import Canvas
-from rltui.draw.line import BLANK, Line, Span, fill, line, sides
+from rltui.draw.line import BLANK, Line, Span, cut, fill, line, sides
 from rltui.draw.number import format_plain
 from rltui.draw.scale import value_range
 from rltui.draw.spark import Glyphs, sparkline
@@ -89,7 +89,7 @@ class TabBar:
 
 
 def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
-    """One line of tabs and a rule under it that is heavy below the active one; far tabs are cut, never the active."""
+    """One line of tabs and a rule that is heavy below the active one; far tabs are left out."""
     labels: list[list[Span]] = []
     for tab in tabs:
         here = tab.id == active
@@ -152,10 +152,10 @@ def finding_lines(findings: Sequence[Finding], width: int, most: int) -> list[Li
     for finding in shown:
         role = ROLE_OF[finding.severity]
         text = finding_text(finding)
-        spans: list[Span] = [(f" {GLYPHS[finding.severity]} ", role), (fit(text, width - 4), role)]
+        spans: list[Span] = [(f" {GLYPHS[finding.severity]} ", role), (cut(text, width - 4), role)]
         left = width - 4 - cell_width(text) - 3
         if left > 24 and finding.advice:
-            spans.append(("   " + fit(finding.advice, left), "dim"))
+            spans.append(("   " + cut(finding.advice, left), "dim"))
         lines.append(line(*spans))
     if len(shown) < len(findings) and most > 1:
         lines.append(line((f"   and {len(findings) - len(shown)} more: f", "dim")))
@@ -207,7 +207,7 @@ def card_lines(
     glyph = f"{GLYPHS[row.severity]} " if row.severity in ("warning", "critical") else ""
     room = width - cell_width(value) - 10 - cell_width(glyph)
     spread = row.spread_text
-    title: list[Span] = [(glyph, role), (fit(row.title, max(room, 8)), role if glyph else "text")]
+    title: list[Span] = [(glyph, role), (cut(row.title, max(room, 8)), role if glyph else "text")]
     if spread and cell_width(row.title) + cell_width(spread) + 2 <= room:
         title.append((f"  {spread}", "faint"))
     value_spans: list[Span] = [
@@ -251,7 +251,7 @@ def _card_curve(
 
 
 def canvas_spans(drawn: Curve, cells: int, rows: int, bottom: float, top: float) -> list[list[Span]]:
-    """A curve on a braille canvas as runs of cells, row by row: its spread behind it, non-finite values marked."""
+    """A curve on a braille canvas as runs of cells, row by row, with marks for non-finite values."""
     canvas = Canvas(cells, rows)
     main = canvas.line(drawn.low, drawn.high, bottom, top)
     texts, owners = canvas.lines(), canvas.owners()
@@ -299,8 +299,16 @@ def overview_lines(
         for index in range(start, min(start + columns, count)):
             x = margin + (index - start) * (card_width + 3)
             cards.append(Card(x, len(lines), card_width, rows, index))
-            blocks.append(card_lines(data.rows[index], card_width, rows, data.window, ranges=ranges, glyphs=glyphs,
-                                     selected=index == selected))  # fmt: skip
+            card = card_lines(
+                data.rows[index],
+                card_width,
+                rows,
+                data.window,
+                ranges=ranges,
+                glyphs=glyphs,
+                selected=index == selected,
+            )
+            blocks.append(card)
         for at in range(rows):
             spans: list[Span] = [(" " * margin, "text")]
             for place, block in enumerate(blocks):

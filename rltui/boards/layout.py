@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from rltui.boards.board import Board
 from rltui.boards.row import GLYPHS, ROLE_OF, Row, curve
 from rltui.boards.window import Window
-from rltui.draw.line import Line, Span, line
+from rltui.draw.line import Line, Span, cut, line
 from rltui.draw.number import format_plain, format_step
 from rltui.draw.scale import hold, value_range
 from rltui.draw.spark import Glyphs, sparkline
-from rltui.text import cell_width, fit, pad
+from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
@@ -50,7 +50,11 @@ def plan(width: int, board: Board, glyphs: Glyphs = "blocks") -> Plan:
     """The columns of a board at a width: the key goes first, then the range, the change, the curve."""
     longest = max((cell_width(row.title) for row in board.metrics), default=10)
     keys = max((cell_width(row.tag) for row in board.metrics), default=10)
-    title = min(max(longest, 10), 30 if width >= 120 else 24 if width >= 110 else 22 if width >= 90 else 20 if width >= 60 else 14)
+    title = min(
+        max(longest, 10),
+        30 if width >= 120 else 24 if width >= 110 else 22 if width >= 90 else 20 if width >= 60 else 14,
+    )
+    title = max(min(title, width - VALUE - 6), 4)
     change = CHANGE + 1 if width >= 56 else 0
     value_range_cells = RANGE if width >= 76 else 0
     rest = width - 3 - title - 2 - VALUE - change - (value_range_cells + 1 if value_range_cells else 0) - 1
@@ -96,11 +100,14 @@ def row_lines(
     """A row: one line, and one more that says what is wrong and since when, if something is."""
     back = "select" if selected else ""
     if row.kind == "heading":
-        return [line((" " + fit(row.title, columns.width - 2), "strong"), back=back)]
+        return [line((" " + cut(row.title, columns.width - 2), "strong"), back=back)]
     role = ROLE_OF[row.severity]
     spans: list[Span] = [
         (f" {GLYPHS[row.severity]} ", role),
-        (pad(row.title, columns.title) + "  ", role if row.severity in ("warning", "critical") else "text"),
+        (
+            pad(cut(row.title, columns.title), columns.title) + "  ",
+            role if row.severity in ("warning", "critical") else "text",
+        ),
     ]
     if columns.key:
         spans.append((pad(row.tag, columns.key) + "  ", "dim"))
@@ -120,7 +127,7 @@ def note_spans(finding: Finding, width: int, indent: int) -> list[Span]:
     """A finding in one line: what, since which step."""
     return [
         (" " * indent + "└ ", "faint"),
-        (fit(finding_text(finding), width - 1), ROLE_OF[finding.severity]),
+        (cut(finding_text(finding), width - 1), ROLE_OF[finding.severity]),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The first thing a person sees: how the run is, how far it is, what is wrong, the few metrics that matter."""
+"""The first thing a person sees: how the run is, how far, what is wrong, the few metrics that matter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ STATE_ROLE = {"live": "good", "stalled": "warn", "ended": "dim"}
 # What matters for any run, in order, where no scenario says better: the first that a run has of each line.
 _KEY_METRICS = (
     ("validation.accuracy", "validation.success_rate", "validation.return.mean", "validation.reward.mean"),
-    ("reward.mean", "reward.episode_return.mean", "reward.score.mean", "preference.margin", "reward.success_rate"),
+    ("reward.mean", "reward.episode_return.mean", "reward.score.mean", "preference.margin"),
+    ("reward.success_rate",),
     ("policy.approx_kl", "policy.kl_ref", "policy.kl_penalty", "policy.kl_loss", "preference.kl"),
     ("policy.entropy", "policy.entropy_loss", "preference.accuracy", "policy.action_std"),
     ("lengths.response.mean", "lengths.episode.mean", "lengths.total.mean"),
@@ -158,13 +159,23 @@ def key_rows(view: RunView, count: int, *, at_step: int | None = None) -> list[R
 
     for alternatives in _KEY_METRICS:
         if len(rows) < count:
-            any(add(canonical) for canonical in alternatives)
+            any(add(canonical) for canonical in alternatives if not _says_nothing(view, tags.get(canonical)))
     if len(rows) < min(count, 4):  # a run whose names nobody knows: its own most important rows
         shown = {tag for row in rows for tag in row.tags}
         rest = [tag for tag in view.run.series if tag not in shown and view.run.series[tag].count]
         rest.sort(key=lambda tag: pane_of(view, tag) not in ("reward", "validation", "policy"))
         rows += rows_of(view, rest, at_step=at_step)[: count - len(rows)]
     return rows[:count]
+
+
+def _says_nothing(view: RunView, tags: list[str] | None) -> bool:
+    """Whether a metric has been zero ever since: frameworks write 0 for what they do not measure."""
+    if not tags:
+        return True
+    series = view.run.series[tags[0]]
+    if series.last_value != 0 or series.count < 3 or view.names.name(tags[0]).pane not in ("perf", "timing"):
+        return False
+    return not series.recent(64).value.any()
 
 
 def overview(

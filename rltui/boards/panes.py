@@ -61,7 +61,7 @@ def pane_title(pane: str) -> str:
 
 
 def panes_of(view: RunView) -> list[PaneTab]:
-    """The tabs of a run in their order: always-present ones, those that its metrics call for, its own sections."""
+    """The tabs of a run in order: always-present ones, those its metrics call for, its own sections."""
     counts: dict[str, int] = {}
     for tag in list(view.run.series):
         pane = pane_of(view, tag)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.boards.panes import SEVERITIES, pane_of
+from rltui.boards.panes import SEVERITIES, pane_of, worst_of
 from rltui.boards.window import Window
 from rltui.draw.number import format_change, format_value
 
@@ -68,13 +68,14 @@ class Row:
 
     @property
     def finding(self) -> Finding | None:
-        """The worst finding about it."""
-        return max(self.findings, key=lambda finding: SEVERITIES.index(finding.severity), default=None)
+        """What to say about it: the worst finding of its own, else the symptom that it is part of."""
+        own = [finding for finding in self.findings if not finding.symptom] or self.findings
+        return max(own, key=lambda finding: SEVERITIES.index(finding.severity), default=None)
 
     @property
     def severity(self) -> str:
         """The worst severity, empty when nothing is wrong."""
-        return self.finding.severity if self.finding else ""
+        return worst_of(list(self.findings))
 
     @property
     def value_text(self) -> str:
@@ -122,8 +123,9 @@ class Curve:
 
 
 def own_axis(series: Series, window: Window) -> bool:
-    """Whether a tag counts something else than the run's steps (seconds, epochs): other steps, and not because it
-    started late or fell silent.
+    """Whether a tag counts something else than the run's steps, such as seconds or epochs.
+
+    A tag that started late or fell silent does not: its steps lie within the run's.
     """
     first, last = series.first_step, series.last_step
     if first is None or last is None:

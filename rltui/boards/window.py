@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-# A column is this many steps times a power of two: the axis then grows by a quarter at most, at rare moments, and
-# between them new points change only the last columns.
+# A column is this many steps times a power of two: the axis then grows by a quarter at most, at rare moments,
+# and between them new points change only the last columns.
 _MANTISSAS = (4, 5, 6, 7, 8)
 
 
@@ -32,7 +32,7 @@ class Window:
 
 
 def column_width(span: float, columns: int) -> float:
-    """The smallest column of the ladder 4, 5, 6, 7, 8 times a power of two that cuts `span` into `columns`."""
+    """The smallest column, 4 to 8 times a power of two, that cuts `span` into at most `columns`."""
     need = span / columns
     power = 2.0 ** (math.floor(math.log2(need)) - 2)
     for mantissa in _MANTISSAS:

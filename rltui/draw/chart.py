@@ -71,7 +71,7 @@ class Grid:
 
 
 def draw(plot: Plot, width: int, height: int, *, ascii_only: bool = False) -> Grid:
-    """The chart in `width` by `height` cells, axes included. Never draws outside; non-finite values are left out."""
+    """The chart in `width` by `height` cells, axes included; non-finite values are left out."""
     import plotext as plt
 
     roles = [

@@ -80,6 +80,15 @@ def crop(source: Line, width: int) -> Line:
     return line(*spans, back=source.back)
 
 
+def cut(text: str, width: int) -> str:
+    """Text cut at its end to at most `width` cells: for words, whose beginning says most."""
+    if cell_width(text) <= width:
+        return text
+    while text and cell_width(text) > width - 1:
+        text = text[:-1]
+    return text.rstrip() + "…" if width > 0 else ""
+
+
 def fill(source: Line, width: int) -> Line:
     """A line cropped or filled with blanks to exactly `width` cells."""
     source = crop(source, width)

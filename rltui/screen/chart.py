@@ -1,4 +1,4 @@
-"""The large chart of a metric: axes, smoothing over the raw spread, zoom, cursor, several runs over each other."""
+"""The large chart of a metric: axes, smoothing over the raw spread, zoom, cursor, runs over each other."""
 
 from __future__ import annotations
 
@@ -249,7 +249,8 @@ class ChartPage:
         if desk.message:
             return sides([(f" {desk.message}", "strong")], [], width, back="bar")
         pairs = (
-            ("z", "zoom"), ("Z", "out"), ("0", "all"), ("x", f"x: {axis}"), ("L", "linear" if self.log else "log"),
+            ("z", "zoom"), ("Z", "out"), ("0", "all"), ("x", f"x: {axis}"),
+            ("L", "linear" if self.log else "log"),
             ("+ -", "smooth"), ("Tab", "next metric"), ("e", "explain"), ("s", "snapshot"), ("Esc", "back"),
         )  # fmt: skip
         for key, what in pairs:
@@ -342,7 +343,7 @@ def counterpart(row: Row, other: RunView) -> Series | None:
 
 
 def ema(mean: NDArray[np.float64], count: NDArray[np.int64], weight: float) -> NDArray[np.float64]:
-    """A moving average over columns (n,) that weighs each by its points, unbiased at the start; NaN stays NaN."""
+    """A moving average over columns (n,) weighted by points, unbiased at the start; NaN stays NaN."""
     out = np.full(len(mean), math.nan)
     total = norm = 0.0
     for index in np.flatnonzero(np.isfinite(mean)):
@@ -360,7 +361,7 @@ def _weave(
     gap: NDArray[np.bool_],
     role: str,
 ) -> Stroke:
-    """Columns as one line that visits each column's minimum and maximum; columns without points are passed over."""
+    """Columns as one line that visits each column's minimum and maximum; empty columns are passed over."""
     there = np.isfinite(low) & np.isfinite(high)
     keep = there | gap
     xs = np.repeat(x[keep], 2)

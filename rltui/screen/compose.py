@@ -190,22 +190,34 @@ def footer(desk: Desk, width: int) -> Page:
         left += _status(desk)
     right: list[Span] = []
     spots: list[tuple[int, str]] = []
-    room = width // 2 + 6
-    for bind in desk.keys.binds:
-        if not bind.hint or desk.message:
-            continue
-        words: list[Span] = [(f"{desk.keys.hint_of(bind.action)}", "accent"), (f" {bind.hint}  ", "dim")]
-        cells = sum(cell_width(text) for text, _ in words)
-        if sum(cell_width(text) for text, _ in right) + cells > room:
-            continue
+    for action, hint in _hints(desk, width // 2 + 8):
+        words: list[Span] = [(desk.keys.hint_of(action), "accent"), (f" {hint}  ", "dim")]
         right += words
-        spots.append((cells, bind.action))
+        spots.append((sum(cell_width(text) for text, _ in words), action))
     x = width - sum(cells for cells, _ in spots)
     page = Page([sides(left, right, width, back="bar")])
     for cells, action in spots:
         page.spots.append(Spot(x, 0, cells, 1, action))
         x += cells
     return page
+
+
+# Which hints stay when there is little room.
+_HINT_ORDER = ("help", "explain", "open", "filter", "runs", "pane:findings", "snapshot", "quit")
+
+
+def _hints(desk: Desk, room: int) -> list[tuple[str, str]]:
+    """Actions and words for the footer, in the order of the table, the most useful ones that fit."""
+    if desk.message:
+        return []
+    binds = {bind.action: bind.hint for bind in desk.keys.binds if bind.hint and bind.keys}
+    kept = set()
+    for action in sorted(binds, key=lambda one: _HINT_ORDER.index(one) if one in _HINT_ORDER else 99):
+        cells = cell_width(desk.keys.hint_of(action)) + cell_width(binds[action]) + 3
+        if cells <= room:
+            room -= cells
+            kept.add(action)
+    return [(action, hint) for action, hint in binds.items() if action in kept]
 
 
 def _status(desk: Desk) -> list[Span]:

@@ -10,11 +10,12 @@ from rltui.boards.board import Board, board, span_of
 from rltui.boards.layout import Ranges
 from rltui.boards.panes import PaneTab, pane_of, panes_of
 from rltui.boards.row import Row
+from rltui.draw.line import crop
 from rltui.draw.spark import Glyphs
 from rltui.screen.filters import matcher
 from rltui.screen.keys import Keys
 from rltui.screen.memory import Memory
-from rltui.screen.view import Page, Scroll, Spot
+from rltui.screen.view import Page, Scroll
 from rltui.themes import DEFAULT, PLAIN, Theme
 
 if TYPE_CHECKING:
@@ -149,7 +150,7 @@ class Desk:
         ]
 
     def board(self) -> Board | None:
-        """The board of the pane shown, filtered. Rows are made anew only when tags, names or findings change."""
+        """The board of the pane shown, filtered. Made anew only when something it shows has changed."""
         view = self.view
         if view is None:
             return None
@@ -157,7 +158,8 @@ class Desk:
         merge = self.memory.density != "full"
         found = view.judge.findings()
         key = (
-            view.name, pane, len(view.run.series), id(view.names), self.at_step, merge, self.share, self.query,
+            view.name, pane, len(view.run.series), id(view.names), self.at_step, merge, self.share,
+            self.query,
             tuple(self.memory.pins), tuple((f.id, f.severity, f.since_step) for f in found), view.run.version,
         )  # fmt: skip
         if self._cached is not None and self._cached[0] == key:
@@ -169,7 +171,7 @@ class Desk:
             match = matcher(self.query)
             kept = tuple(
                 row for row in made.rows
-                if row.kind != "heading" and any(match(f"{row.title} {tag} {_canonical(row)}") for tag in row.tags)
+                if row.kind != "heading" and any(match(words) for words in _words(row))
             )  # fmt: skip
             made = Board(
                 made.pane, made.title, kept, made.window, made.notes, f"No metric matches {self.query}."
@@ -275,13 +277,13 @@ class Desk:
         from rltui.screen.compose import compose
 
         page = compose(self, width, height)
-        for overlay in self.overlays:
+        for overlay in list(self.overlays):
             page = overlay.page(self, page, width, height)
+        page.lines = [crop(one, width) for one in page.lines[:height]]
         return page
 
 
-def _canonical(row: Row) -> str:
-    return (row.name.canonical or "") if row.name is not None else ""
-
-
-NOWHERE = Spot(0, 0, 0, 0, "nothing")
+def _words(row: Row) -> list[str]:
+    """What a filter looks at: title, key and canonical id, for each key of the row."""
+    canonical = (row.name.canonical or "") if row.name is not None else ""
+    return [f"{row.title} {tag} {canonical}" for tag in row.tags]

@@ -1,4 +1,4 @@
-"""What a metric means: meaning, healthy values, what to fear, what to look at next, and the key as written."""
+"""What a metric means: meaning, healthy values, what to fear, what to look at next, how it is written."""
 
 from __future__ import annotations
 
@@ -38,8 +38,7 @@ class ExplainPage(Listing):
             for at, part in enumerate(wrap(text, width - LABEL)):
                 lines.append(line((f"{label if not at else '':{LABEL}}", "dim"), (part, role)))
 
-        for tag in row.tags[:6]:
-            lines.append(line((fit(tag, width), "dim")))
+        lines += [line((fit(tag, width), "dim")) for tag in row.tags[:6]]
         if name is not None:
             origin = name.framework or "unknown framework"
             origin += f" → {name.canonical}" if name.canonical else ""

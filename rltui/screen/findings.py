@@ -82,7 +82,9 @@ def finding_block(desk: Desk, finding: Finding, width: int) -> list[Line]:
         ]
     nexts = [tag for one in finding.check_next if (tag := desk.tag_of(one)) is not None]
     if nexts and not resolved:
-        lines.append(line(("     look next at  ", "dim"), ("  ".join(nexts[:4]), "dim")))
+        view = desk.view
+        titles = [view.names.name(tag).title for tag in nexts[:4]] if view is not None else nexts[:4]
+        lines.append(line(("     look next at  ", "dim"), (", ".join(titles), "text")))
     return lines
 
 

@@ -12,7 +12,7 @@ from rltui.text import clean
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """One action and its keys. `where`: any, board, chart, runs, list; `hint` is the footer's word, if any."""
+    """One action and its keys. `where`: any, chart, runs; `hint` is the footer's word, if any."""
 
     action: str
     keys: tuple[str, ...]
@@ -22,9 +22,8 @@ class Bind:
     hint: str = ""
 
 
-MOVE, LOOK, PANES, TIME, RUNS, SHARE, PROGRAM, CHART = (
-    "Moving", "Looking closer", "Panes", "Time", "Runs", "Sharing", "Program", "Large chart",
-)  # fmt: skip
+MOVE, LOOK, PANES, TIME = "Moving", "Looking closer", "Panes", "Time"
+RUNS, SHARE, PROGRAM, CHART = "Runs", "Sharing", "Program", "Large chart"
 
 BINDINGS: tuple[Bind, ...] = (
     Bind("up", ("up", "k"), "previous metric", MOVE),
@@ -38,7 +37,7 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("next-pane", ("tab",), "next pane", MOVE),
     Bind("previous-pane", ("shift+tab",), "previous pane", MOVE),
     Bind("open", ("enter",), "large chart of the metric; in a list, go there", LOOK, hint="chart"),
-    Bind("explain", ("e", "?"), "what the metric means, what is healthy, what to look at next", LOOK, hint="explain"),
+    Bind("explain", ("e", "?"), "what the metric means, what is healthy, what is next", LOOK, hint="explain"),
     Bind("filter", ("/",), "filter metrics or runs: words, glob with *, or /regex/", LOOK, hint="filter"),
     Bind("next-finding", ("n",), "jump to the next metric with a finding", LOOK),
     Bind("back", ("escape", "backspace"), "back; clears a filter", LOOK),

@@ -1,4 +1,4 @@
-"""What the screen remembers of a LOGDIR between visits: a small file in the user's state folder, never in LOGDIR."""
+"""What the screen remembers of a LOGDIR: a small file in the user's state folder, never in LOGDIR."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def remember(path: Path, memory: Memory) -> None:
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump(asdict(memory), file, ensure_ascii=True, indent=1)
-            os.replace(name, path)
+            Path(name).replace(path)
         except OSError:
             with contextlib.suppress(OSError):
-                os.unlink(name)
+                Path(name).unlink()
             raise
 
 

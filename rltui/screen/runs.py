@@ -1,4 +1,4 @@
-"""The list of runs: framework, state, step, age, a key metric, health; sorted, filtered, marked for comparison."""
+"""The list of runs: framework, state, step, age, a key metric, health; sorted, filtered, marked."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class RunsPage(Listing):
         words: list[Span] = []
         for key, what in (("Enter", "show"), ("x", "mark"), ("S", "sort"), ("/", "filter"), ("Esc", "back")):
             words += [(key, "accent"), (f" {what}  ", "dim")]
-        return words[:-1] + [(" back", "dim")]
+        return [*words[:-1], (" back", "dim")]
 
     def choose(self, desk: Desk, argument: str) -> None:
         """Show a run."""

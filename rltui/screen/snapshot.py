@@ -75,7 +75,7 @@ def write(text: str, name: str, folder: Path) -> Path:
                     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
                 except FileExistsError:
                     continue
-                os.replace(hidden, path)
+                hidden.replace(path)
             return path
         raise FileExistsError(f"{name} exists too often")
     finally:
