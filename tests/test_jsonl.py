@@ -245,6 +245,7 @@ def test_two_objects_and_torn_lines() -> None:
     "line",
     [
         b'{"step": 1, "x": ' + b"9" * 5000 + b"}",
+        b'{"step": 1, "z": ' + b"9" * 400 + b', "counts": {"0.5": ' + b"9" * 400 + b"}}",
         b"[" * 100_000,
         b'{"a":' * 100_000,
         b'{"step": 1, "x": ' + b"[" * 2000 + b"]" * 2000 + b"}",
@@ -252,7 +253,7 @@ def test_two_objects_and_torn_lines() -> None:
         b'{"step": 1',
         b"{" * 50_000,
     ],
-    ids=["digits", "brackets", "objects", "closed", "binary", "cut", "braces"],
+    ids=["digits", "huge", "brackets", "objects", "closed", "binary", "cut", "braces"],
 )
 def test_absurd_lines_touch_no_other(line: bytes) -> None:
     """5,000-digit integers, deep nesting and binary rubbish cost their own line only."""

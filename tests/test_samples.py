@@ -165,7 +165,7 @@ def test_order_of_samples_makes_no_difference(
     records = [{"prompt_id": group, "reward": reward, "length": length} for group, reward, length in content]
     mixed = list(records)
     shuffle.shuffle(mixed)
-    one, other = SampledStep(0), SampledStep(0)
+    one, other = SampledStep(), SampledStep()
     for record in records:
         one.add(record)
     for record in mixed:
@@ -280,7 +280,7 @@ def test_very_late_samples_are_counted() -> None:
 
 def test_texts_are_not_held() -> None:
     """A step holds numbers only, whatever texts its samples carry."""
-    step = SampledStep(0)
+    step = SampledStep()
     for number in range(10):
         step.add({"prompt": "p" * 100_000, "reward": 1.0, "info": {"text": "x", "n": number}})
     assert step.size == 20
@@ -300,6 +300,18 @@ def test_non_finite_rewards() -> None:
     assert math.isnan(found["reward/std"])
     assert (found["reward/min"], found["reward/max"], found["reward/gini"]) == (2.0, 2.0, 0.0)
     assert found["zero_advantage_all_positive_pct"] == 100
+
+
+def test_records_without_a_step_belong_to_the_latest() -> None:
+    """A record that names no step joins the step before it, also when it is read again after a pause."""
+    stray = {"prompt_id": "a", "reward": 7.0}
+    file = MemFile("rollouts.jsonl", lines(stray, *GROUPED, stray), lines(GROUPED[0]))
+    log = FORM.open(file.path)
+    batches = [log.read(file) for _ in range(REST + 3)]
+    assert (at(0, *batches)["reward/mean"], at(4, *batches)["reward/max"]) == (7, 7)
+    file.grow()
+    batches += read_on(log, file)
+    assert last(*batches) == pytest.approx(last(read_whole(FORM, file)))
 
 
 @pytest.mark.parametrize(

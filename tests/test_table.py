@@ -75,6 +75,15 @@ def test_monitor_files() -> None:
     assert found[3] == ("r", 35, 1614619329.75, 20.0)
 
 
+def test_damaged_monitor_files() -> None:
+    """Absurd starts and lengths in a monitor file cost their own value, not the rows after them."""
+    big = "9" * 400
+    text = f'#{{"t_start": {big}}}\nr,l,t\n1,1e300,0\n2,nan,0\n3,-5,0\n4,{big},0\n5,10,0.5\n'
+    batch = read(text, "0.monitor.csv")
+    assert ("r", 10, 5.0) in rows(batch)
+    assert batch.step.max() == 10
+
+
 def test_rewritten_with_more_columns() -> None:
     """A table whose header grew reads the same under a new log, with the old rows' new cells missing."""
     before = read("a,step\n1,10\n")

@@ -63,15 +63,15 @@ def _table(record: Mapping[str, object]) -> tuple[float, float, float] | None:
     """
     if not record or len(record) > TABLE_CAP or not any("." in key for key in record):
         return None
-    total, weighted, values = 0, 0.0, []
+    total, weighted, values = 0.0, 0.0, []
     for key, count in record.items():
         value = from_text(key)
         if value is None or type(count) is not int or count < 0:
             return None
         if count:
             values.append(value)
-            total += count
-            weighted += value * count
+            total += real(count)
+            weighted += value * real(count)
     return (weighted / total, min(values), max(values)) if total else None
 
 

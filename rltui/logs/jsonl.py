@@ -78,7 +78,7 @@ class JsonLinesLog:
         self._path = path
         self._lines = Lines(path)
         self._rows = Rows(path)
-        self._junk = Junk(path, "not-json", "are not JSON objects and were skipped")
+        self._junk = Junk(path, "not-json", "lines skipped that are no JSON objects")
         self._foreign = False  # an encoding that is not read
 
     @property

@@ -7,7 +7,7 @@ from rltui.text import quote
 
 
 class Junk:
-    """Counts unusable lines of one log; `what` ends the sentence "3 lines ..."."""
+    """Counts unusable lines of one log; `what` names them after their number."""
 
     def __init__(self, path: str, code: str, what: str) -> None:
         self._path, self._code, self._what = path, code, what
@@ -27,6 +27,5 @@ class Junk:
         if self._count == self._told:
             return []
         self._told = self._count
-        lines = "1 line" if self._count == 1 else f"{self._count:,} lines"
-        message = f"{lines} {self._what}, the first: {self._first}"
+        message = f"{self._count:,} {self._what}, the first: {self._first}"
         return [Problem("warning", self._code, self._path, message, self._offset, self._count)]

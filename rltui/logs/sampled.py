@@ -85,8 +85,9 @@ def hit_limit(record: Mapping[str, object]) -> bool | None:
 class SampledStep:
     """All samples of one step so far, as numbers by key; adding more and asking again is always right."""
 
-    def __init__(self, begin: int) -> None:
+    def __init__(self, begin: int = 0, after: int | None = None) -> None:
         self.begin = begin  # offset of its first sample
+        self.after = after  # step of the sample before that one
         self.wall_time = math.nan
         self.size = 0  # numbers held
         self._values: dict[str, array[float]] = {}

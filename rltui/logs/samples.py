@@ -44,13 +44,14 @@ class SamplesLog:
         self._path = path
         self._lines = Lines(path)
         self._tags = Tags(path)
-        self._junk = Junk(path, "not-json", "are not JSON objects and were skipped")
+        self._junk = Junk(path, "not-json", "lines skipped that are no JSON objects")
         self._default = step_in_path(path)
         self._held: dict[int, SampledStep] = {}  # in order of their first samples
         self._fresh: dict[int, None] = {}  # steps with samples that were not given yet
         self._passed: set[int] = set()  # steps that were let go
         self._latest: int | None = None
-        self._slept: int | None = None  # where the latest step begins, whose samples were let go
+        # Where the steps begin whose samples were let go in a pause, and the step before that place.
+        self._slept: tuple[int, int | None] | None = None
         self._quiet = 0
         self._late = self._late_told = 0
 
@@ -122,7 +123,7 @@ class SamplesLog:
     def _take(self, record: dict[str, object], offset: int) -> None:
         step = next(
             (step for key in axes.step_keys(record) if (step := step_of(record[key])) is not None),
-            self._default,
+            self._latest if self._default is None else self._default,
         )
         step = 0 if step is None else step
         held = self._held.get(step)
@@ -130,7 +131,7 @@ class SamplesLog:
             if step in self._passed:
                 self._late += 1
                 return
-            held = self._held[step] = SampledStep(offset)
+            held = self._held[step] = SampledStep(offset, self._latest)
         held.add(record)
         self._fresh[step] = None
         self._latest = step
@@ -181,18 +182,17 @@ class SamplesLog:
                 self._passed.add(step)
 
     def _sleep(self) -> None:
-        """Drop all samples; those of the latest step are read again when more of them come."""
+        """Drop all samples; those of the held steps are read again when more come."""
         if self._held:
-            if self._latest is not None:
-                self._slept = self._held[self._latest].begin
-            self._passed.update(step for step in self._held if step != self._latest)
+            first = min(self._held.values(), key=lambda held: held.begin)
+            self._slept = (first.begin, first.after)
             self._held.clear()
 
     def _wake(self, file: File, end: int) -> None:
-        """Read the samples of the latest step again, which were let go; they stand before `end`."""
+        """Read the samples again that were let go in a pause; they stand before `end`."""
         if self._slept is None:
             return
-        place, self._slept = self._slept, None
+        (place, self._latest), self._slept = self._slept, None
         junk, late = self._junk, self._late
         self._junk = Junk(self._path, "", "")  # what is unusable there was said before
         again, rest = place, b""

@@ -21,6 +21,7 @@ from rltui.scalars import Batch, Problem
 
 _QUOTED_CAP = 64 << 10  # bytes of a quoted field that runs over lines
 _HEADER_CAP = 4 << 20
+_LENGTH_CAP = 1 << 40  # steps of an episode; a damaged number must not carry the sum beyond 64 bits
 _DELIMITERS = ",\t;"
 
 
@@ -97,7 +98,7 @@ class TableLog:
         self._path = path
         self._lines = Lines(path)
         self._rows = Rows(path)
-        self._junk = Junk(path, "bad-row", "do not fit the header and were skipped")
+        self._junk = Junk(path, "bad-row", "rows skipped that do not fit the header")
         self._header: _Header | None = None
         self._quoted = b""  # lines of a row whose quoted field is still open
         self._start = math.nan  # monitor: wall time of its first episode's start
@@ -186,7 +187,7 @@ class TableLog:
         try:
             self._start = float(json.loads(line[1:])["t_start"])
             self._monitor = True
-        except (ValueError, RecursionError, KeyError, TypeError):
+        except (ValueError, OverflowError, RecursionError, KeyError, TypeError):
             pass  # a comment that says nothing of a start
 
     def _take(self, record: dict[str, object]) -> None:
@@ -194,7 +195,7 @@ class TableLog:
             self._rows.add(record)
             return
         length, elapsed = record.get("l"), record.get("t")
-        if isinstance(length, int | float) and math.isfinite(length):
+        if isinstance(length, int | float) and 0 <= length < _LENGTH_CAP:
             self._steps += int(length)
         wall = self._start + elapsed if isinstance(elapsed, int | float) else math.nan
         self._rows.add(record, (self._steps, wall))
