@@ -18,6 +18,12 @@ _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
+# Letters, punctuation, arrows, lines, blocks and dots that take one cell each: most text, told apart quickly.
+_NARROW = re.compile(
+    "[\x20-\x7e\xa0-\u02ff\u0370-\u0377\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u03ff\u0400-\u0482"
+    "\u2010-\u2027\u2190-\u22ff\u2500-\u25fc\u2713\u2716\u2800-\u28ff]*"
+)
+
 
 def _spell(match: re.Match[str]) -> str:
     point = ord(match.group())
@@ -46,7 +52,7 @@ def quote(text: str) -> str:
 
 def cell_width(text: str) -> int:
     """Terminal cells that cleaned text occupies: wide East Asian and emoji count two, combining marks none."""
-    if text.isascii():
+    if text.isascii() or _NARROW.fullmatch(text):
         return len(text)
     return sum(_char_width(char) for char in text)
 
