@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import os
 import signal
 import sys
@@ -19,7 +20,7 @@ from typing import Any, NoReturn
 import click
 
 from rltui import __version__
-from rltui.cli.output import INTERNAL, WRONG, note
+from rltui.cli.output import INTERNAL, WRONG, CommandError, note
 from rltui.text import clean
 
 COMMANDS = {
@@ -136,7 +137,7 @@ def _run(args: Sequence[str] | None) -> int:
         return WRONG
     except click.ClickException as error:
         note(error.format_message())
-        return _flushed(error.exit_code)
+        return _flushed(error.code if isinstance(error, CommandError) else error.exit_code)
     except BrokenPipeError:
         return _drop_output(0)  # the reader has had enough, as with `| head`
     except OSError as error:

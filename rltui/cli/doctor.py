@@ -119,15 +119,12 @@ def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
     """Follow the logs until they are read, as `watch` would, and tell how that went."""
     session, follower = Session(load_config([Path(logdir) for logdir in logdirs])), Follower(logdirs)
     began = time.monotonic()
-    try:
-        while not follower.caught_up and time.monotonic() - began < CATCH_UP:
-            session.apply(follower.look())
-            if follower.status().waiting:
-                break
-        session.judge(force=True)
-        status = follower.status()
-    finally:
-        follower.close()
+    while not follower.caught_up and time.monotonic() - began < CATCH_UP:
+        session.apply(follower.look())
+        if follower.status().waiting:
+            break
+    session.judge(force=True)
+    status = follower.status()
     for problem in status.problems:
         session.problems[problem.key] = problem
     return {

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import click
 
+from rltui.cli.options import read_config
 from rltui.cli.output import emit
 
 
 @click.command(name="help")
 @click.argument("topic", type=click.Choice(["keys"]), default="keys")
 def command(topic: str) -> None:
-    """Print the keys of the monitor."""
-    from rltui.screen.keys import as_text
+    """Print the keys of the monitor, your own changes included."""
+    from rltui.boards.text import as_text
+    from rltui.screen.help import by_group, help_lines
+    from rltui.screen.keys import Keys
 
-    emit(as_text().rstrip("\n"))
+    emit(as_text(help_lines(by_group(Keys(read_config().keys)), 100)).rstrip("\n"))

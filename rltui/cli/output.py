@@ -23,7 +23,7 @@ class CommandError(click.ClickException):
 
     def __init__(self, message: str, exit_code: int = WRONG) -> None:
         super().__init__(clean(message))
-        self.exit_code = exit_code
+        self.code = exit_code
 
 
 def fail(message: str, exit_code: int = WRONG) -> NoReturn:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rltui.draw.line import BLANK, Line, beside, line
-from rltui.screen.keys import Bind, shown
+from rltui.screen.keys import Bind, Keys, shown
 from rltui.screen.listing import Listing
 from rltui.text import pad
 
 if TYPE_CHECKING:
     from rltui.screen.desk import Desk
 
-KEYS = 14
+KEYS = 22
 
 
 class HelpPage(Listing):
@@ -22,10 +22,7 @@ class HelpPage(Listing):
 
     def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
         """Groups of keys; two columns where they fit."""
-        groups: dict[str, list[Bind]] = {}
-        for bind in desk.keys.binds:
-            if bind.keys and bind.action != "interrupt":
-                groups.setdefault(bind.group, []).append(bind)
+        groups = by_group(desk.keys)
         if width < 100:
             lines = help_lines(groups, width)
         else:
@@ -38,6 +35,15 @@ class HelpPage(Listing):
             cells = max((one.width for one in left), default=0)
             lines = beside(left, right, cells, 4)
         return lines, []
+
+
+def by_group(keys: Keys) -> dict[str, list[Bind]]:
+    """The bindings in force by the group that help shows them in."""
+    groups: dict[str, list[Bind]] = {}
+    for bind in keys.binds:
+        if bind.keys and bind.action != "interrupt":
+            groups.setdefault(bind.group, []).append(bind)
+    return groups
 
 
 def help_lines(groups: dict[str, list[Bind]], width: int) -> list[Line]:
