@@ -142,7 +142,7 @@ def _recall(place: Path, key: str) -> tuple[bool, Any]:
         if not (stat.S_ISREG(status.st_mode) and _ours(status) and status.st_size <= _CAP):
             return False, None
         try:
-            head, _, body = file.read(_CAP).partition(_SEP)
+            head, _, body = file.read(status.st_size).partition(_SEP)
             if head.decode("ascii", "replace") != key:
                 return False, None
             return True, orjson.loads(body)

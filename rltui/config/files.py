@@ -19,6 +19,10 @@ from rltui.text import clean
 
 NAME = "rltui.toml"  # beside the logs
 _CAP = 1 << 20  # bytes
+_DOTS = 400  # in one line: the parser's time grows with the square of the parts of a dotted key
+_FAULTS = 40  # told of one file
+_WORD = r"(?:[\w-]+|\"[^\"]*\"|'[^']*')"
+_KEY = re.compile(rf"\s*({_WORD}(?:\s*\.\s*{_WORD})*)\s*=")
 
 
 def own_path() -> Path | None:
@@ -70,6 +74,7 @@ def read_file(
     `own` tells the user's own file from one beside the logs, which may hold display facts only.
     """
     level: Level = "error" if own else "warning"
+    before_this = len(problems)
     shown = clean(str(path))
 
     def fault(message: str, code: str = "config", offset: int | None = None) -> None:
@@ -89,13 +94,21 @@ def read_file(
         fault(f"cannot be read: {clean(reason)}; the defaults hold", "config-unreadable")
         return None
     try:
+        if any(line.count(".") > _DOTS for line in text.split("\n")):
+            raise RecursionError
         table = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         reason = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "nested too deeply"
         fault(f"is not TOML: {clean(reason, 200)}; the defaults hold", "config-unreadable")
         return None
 
+    untold = 0
+
     def tell(path: KeyPath, message: str) -> None:
+        nonlocal untold
+        if len(problems) - before_this >= _FAULTS:
+            untold += 1
+            return
         line = line_of(text, path)
         where = f"line {line}: " if line else ""
         before = sum(map(len, text.splitlines(keepends=True)[: line - 1])) if line else None
@@ -112,6 +125,8 @@ def read_file(
         taken = kinds[key].take(value, (key,), tell)
         if taken is not DROP:
             facts[key] = taken
+    if untold:
+        fault(f"has {untold} more faults")
     secret = "webhook" in facts.get("alerts", {}) or "headers" in facts.get("alerts", {})
     if secret and mode & (stat.S_IRWXG | stat.S_IRWXO):
         problems.append(
@@ -162,13 +177,15 @@ def line_of(text: str, path: KeyPath) -> int | None:
                 table = (*table, counts[table])
             here = table
         else:
-            pair = re.match(r"\s*((?:[\w.-]|\"[^\"]*\"|'[^']*'|\s*\.\s*)+?)\s*=", line)
+            pair = _KEY.match(line)
             if not pair:
                 continue
             here = (*table, *_words(pair.group(1)))
         depth = len(here)
         if here == path[:depth] and (best is None or depth > best[0]):
             best = (depth, number)
+            if depth == len(path):
+                break
     return best[1] if best else None
 
 

@@ -1,0 +1,60 @@
+"""`rltui config`: where the configuration is, whether it is right, what may stand in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from rltui.cli.config import command
+from rltui.config import json_schema, read_file
+from rltui.config.schema import DISPLAY, PRIVATE
+from rltui.glossary.model import DIRECTIONS, STATISTICS
+from rltui.names import catalogue
+from rltui.scalars import Problem
+from tests.support.config import logs, own
+
+__all__ = ["logs", "own"]  # fixtures
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    result = CliRunner().invoke(command, list(arguments))
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_check_says_whether_anything_is_wrong(own: Path, logs: Path) -> None:
+    """Exit 0 and a word, or exit 2 and every fault on standard error."""
+    assert run("--check")[0] == 0
+    own.write_text("theme = 3\npoll = 'x'\n[frameworks]\n'*' = 'zork'\n[aliases]\n'x' = 'no.metric'")
+    code, out, err = run("--check")
+    assert (code, out) == (2, "")
+    for word in ("theme must be", "poll must be", "no framework 'zork'", "leads to no metric: no.metric"):
+        assert word in err
+    beside = logs / "rltui.toml"
+    beside.write_text("[keys]\nquit = 'q'")
+    assert "read only from your own file" in run("--check", str(beside))[2]
+    assert run("--check", str(logs / "missing.toml"))[0] == 2
+
+
+def test_path_and_schema(own: Path) -> None:
+    """The path is one line; the schema is JSON that knows every key."""
+    assert run("--path")[:2] == (0, f"{own}\n")
+    code, out, _ = run("--schema")
+    assert code == 0
+    schema = json.loads(out)
+    assert set(schema["properties"]) == {*DISPLAY, *PRIVATE}
+    assert schema == json.loads(json.dumps(json_schema()))
+    assert run("--schema", "--path")[0] != 0
+
+
+def test_words_of_the_glossary_and_the_configuration_agree() -> None:
+    """Directions, statistics and panes are the glossary's own."""
+    text = json.dumps(json_schema())
+    for word in (*DIRECTIONS, *filter(None, STATISTICS)):
+        assert f'"{word}"' in text
+    problems: list[Problem] = []
+    assert read_file(Path("/nonexistent/rltui.toml"), problems, own=False) is None
+    assert problems == []
+    assert catalogue().pane_titles["perf"]
