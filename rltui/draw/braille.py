@@ -10,8 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Bits of the four dots of a cell's left and right column, from the bottom dot upwards.
-_LEFT = np.array([0x40, 0x04, 0x02, 0x01], np.uint8)
-_RIGHT = np.array([0x80, 0x20, 0x10, 0x08], np.uint8)
+_LEFT = (0x40, 0x04, 0x02, 0x01)
+_RIGHT = (0x80, 0x20, 0x10, 0x08)
+
+
+def _fills(bits: tuple[int, ...]) -> NDArray[np.uint8]:
+    """(25,) the bits of a dot column that is filled from dot `start` up to below `stop`, at 5 * start + stop."""
+    return np.array([sum(bits[i:j]) if i < j else 0 for i in range(5) for j in range(5)], np.uint8)
+
+
+_LEFT_FILL, _RIGHT_FILL = _fills(_LEFT), _fills(_RIGHT)
+_CODES = np.array([0x20, *range(0x2801, 0x2900)], "<u4")  # a blank is a space
 
 
 class Canvas:
@@ -37,31 +46,42 @@ class Canvas:
         Each dot column is filled from its minimum to its maximum; with `connect` also to meet its
         neighbour, so that a steep curve is a line and not a cloud.
         """
-        height = 4 * self.rows
-        columns = 2 * self.width
+        height, columns = 4 * self.rows, 2 * self.width
+        low, high = low[:columns], high[:columns]
+        with np.errstate(invalid="ignore", over="ignore"):
+            finite = np.isfinite(low) & np.isfinite(high)
+            half = top / 2 - bottom / 2  # halves: the difference of two huge floats would overflow
+            if half > 0:
+                # Values outside the range are drawn at its edge.
+                scale = height - 1
+                levels = np.stack((low, high))
+                levels /= 2
+                levels -= bottom / 2
+                levels /= half
+                np.minimum(np.maximum(levels, 0.0, out=levels), 1.0, out=levels)
+                levels *= scale
+                levels += 0.5
+            else:
+                levels = np.full((2, len(low)), height / 2)
         first = np.full(columns, height, np.int64)
         last = np.full(columns, -1, np.int64)
-        with np.errstate(invalid="ignore", over="ignore"):
-            half = top / 2 - bottom / 2
-            finite = np.isfinite(low) & np.isfinite(high)
-            if half > 0:
-                low_at = np.clip((low / 2 - bottom / 2) / half, 0, 1) * (height - 1)
-                high_at = np.clip((high / 2 - bottom / 2) / half, 0, 1) * (height - 1)
-            else:
-                low_at = high_at = np.full(len(low), (height - 1) / 2)
-        at = np.flatnonzero(finite[:columns])
-        first[at] = np.floor(low_at[at] + 0.5)
-        last[at] = np.floor(high_at[at] + 0.5)
-        if connect and len(at) > 1:
-            joined = at[1:][np.diff(at) == 1]
-            before_low, before_high = first[joined - 1], last[joined - 1]
-            first[joined] = np.minimum(first[joined], np.minimum(before_high + 1, height - 1))
-            last[joined] = np.maximum(last[joined], np.maximum(before_low - 1, 0))
-        level = np.arange(height)[:, None]
-        dots = (level >= first) & (level <= last)  # (height, columns), row 0 at the bottom
-        cells = dots.reshape(self.rows, 4, self.width, 2)
-        bits = np.einsum("rdw,d->rw", cells[..., 0], _LEFT) + np.einsum("rdw,d->rw", cells[..., 1], _RIGHT)
-        bits = bits.astype(np.uint8)[::-1]
+        levels[:, ~finite] = 0.0
+        cells = levels.astype(np.int64)  # rounds down: all are positive
+        first[: len(low)] = np.where(finite, cells[0], height)
+        last[: len(low)] = np.where(finite, cells[1], -1)
+        if connect and len(low) > 1:
+            both = np.zeros(columns - 1, np.bool_)
+            both[: len(low) - 1] = finite[1:] & finite[:-1]
+            up = np.where(both, np.minimum(last[:-1] + 1, height - 1), height)
+            down = np.where(both, np.maximum(first[:-1] - 1, 0), -1)
+            np.minimum(first[1:], up, out=first[1:])
+            np.maximum(last[1:], down, out=last[1:])
+        base = np.arange(height - 4, -1, -4)[:, None]  # of each row of cells, from the top
+        start = np.minimum(np.maximum(first - base, 0), 4)
+        stop = np.minimum(np.maximum(last + 1 - base, 0), 4)
+        start *= 5
+        start += stop
+        bits = _LEFT_FILL[start[:, 0::2]] | _RIGHT_FILL[start[:, 1::2]]
         self._bits |= bits
         self._owner[bits != 0] = self._series
         self._series += 1
@@ -69,8 +89,8 @@ class Canvas:
 
     def lines(self) -> list[str]:
         """The rows as text, from the top, each exactly `width` cells."""
-        codes = np.where(self._bits == 0, 0x20, self._bits.astype(np.uint32) + 0x2800).astype("<u4")
-        return [row.tobytes().decode("utf-32-le") for row in codes]
+        text = _CODES[self._bits].tobytes().decode("utf-32-le")
+        return [text[at : at + self.width] for at in range(0, len(text), self.width)] if self.width else []
 
     def owners(self) -> NDArray[np.int8]:
         """(rows, width) index of the series that owns each cell, -1 where blank."""
