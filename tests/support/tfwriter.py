@@ -113,7 +113,7 @@ def tensor(
         element = struct.pack("<f", value)[2:]
         integer = int.from_bytes(element, "little")
     else:
-        element = struct.pack("<" + form, value)
+        element = struct.pack("<" + form, value if form in "fde?" else int(value))
         integer = (
             int.from_bytes(element, "little") if dtype == "half" else int(value) if form not in "fd" else 0
         )

@@ -25,8 +25,8 @@ class Block:
     def __init__(self, data: bytes) -> None:
         room: NDArray[np.uint8] | None = getattr(_ROOM, "room", None)
         if room is None:
-            # Freeing one large piece tells glibc to keep pieces up to its size for the next use. Without it
-            # the megabytes of each block go back to the kernel and come back page by page: three times slower.
+            # Freeing one large piece tells glibc to keep pieces up to its size for the next use. Otherwise
+            # the megabytes of each block go back to the kernel and come page by page: three times slower.
             np.empty(_STEADY, np.uint8)
         if room is None or len(room) < len(data) + 2 * PAD:
             room = np.zeros(len(data) + 2 * PAD + 4096, np.uint8)

@@ -46,7 +46,7 @@ class Known:
             self._adopt(at)
 
     def adopt(self, layout: Layout, constant: bytes) -> int | None:
-        """The tag of a record that is new in this log, if other logs have taught its shape and it declares itself."""
+        """The tag of a record that is new here, if another log taught its shape and it declares itself."""
         at = self.book.by_layout.get(layout, {}).get(constant)
         if at is None or not self.book.shapes[at].declared:
             return None
