@@ -253,30 +253,17 @@ def _card_curve(
 def canvas_spans(drawn: Curve, cells: int, rows: int, bottom: float, top: float) -> list[list[Span]]:
     """A curve on a braille canvas as runs of cells, row by row, with marks for non-finite values."""
     canvas = Canvas(cells, rows)
-    main = canvas.line(drawn.low, drawn.high, bottom, top)
-    texts, owners = canvas.lines(), canvas.owners()
-    bad = {int(column) // 2 for column in np.flatnonzero(drawn.nonfinite)}
-    out: list[list[Span]] = []
-    for index, text in enumerate(texts):
-        roles = ["accent" if owner == main else "faint" for owner in owners[index]]
-        chars = list(text)
-        if index == 0:
-            for column in bad:
-                if column < cells:
-                    chars[column], roles[column] = "×", "bad"
-        out.append(_runs(chars, roles))
+    canvas.line(drawn.low, drawn.high, bottom, top)
+    out: list[list[Span]] = [[(text, "accent")] for text in canvas.lines()]
+    bad = sorted({int(column) // 2 for column in np.flatnonzero(drawn.nonfinite) if column < 2 * cells})
+    if bad and out:
+        text, at = out[0][0][0], 0
+        out[0] = []
+        for cell in bad:
+            out[0] += [(text[at:cell], "accent"), ("×", "bad")]
+            at = cell + 1
+        out[0].append((text[at:], "accent"))
     return out
-
-
-def _runs(chars: list[str], roles: list[str]) -> list[Span]:
-    """Cells joined to runs; blanks take the role of what is before them, which saves colour changes."""
-    runs: list[Span] = []
-    for char, role in zip(chars, roles, strict=True):
-        if runs and (runs[-1][1] == role or char == " "):
-            runs[-1] = (runs[-1][0] + char, runs[-1][1])
-        else:
-            runs.append((char, role))
-    return runs
 
 
 def overview_lines(
