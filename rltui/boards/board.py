@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rltui.boards.panes import FIXED, LONG_TITLE, pane_of, pane_title
+from rltui.boards.index import index, pane_of
+from rltui.boards.panes import FIXED, LONG_TITLE, pane_title
 from rltui.boards.row import Row, rows_of
 from rltui.boards.window import Window, window_of
 
@@ -52,12 +53,7 @@ _EMPTY = {
 
 def span_of(view: RunView) -> tuple[int, int]:
     """First and last step that any series of the run shows."""
-    first = last = None
-    for series in list(view.run.series.values()):
-        if series.count and series.first_step is not None and series.last_step is not None:
-            first = series.first_step if first is None else min(first, series.first_step)
-            last = series.last_step if last is None else max(last, series.last_step)
-    return (first or 0, last or 0)
+    return view.run.span or (0, 0)
 
 
 def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | None = None) -> Window:
@@ -77,9 +73,7 @@ def board(
     pinned: Iterable[str] = (),
 ) -> Board:
     """The rows of a pane. `all` and the run's own sections get headings; pinned tags come first."""
-    tags = list(view.run.series)
-    if pane != "all":
-        tags = [tag for tag in tags if pane_of(view, tag) == pane]
+    tags = list(view.run.series) if pane == "all" else index(view).panes.get(pane, [])
     rows = rows_of(view, tags, at_step=at_step, merge=merge)
     pins = set(pinned)
     first = [row for row in rows if pins.intersection(row.tags)]
@@ -124,10 +118,9 @@ def _with_headings(rows: list[Row], title_of, order: dict[str, int] | None) -> l
 def _notes(view: RunView, tags: list[str]) -> list[str]:
     """What a reader must know to trust the picture."""
     notes = []
-    names = [view.names.name(tag) for tag in tags]
-    guessed = sum(name.guessed for name in names)
+    guessed = len(index(view).guessed.intersection(tags))
     if guessed:
-        notes.append(f"{guessed} of {len(names)} names guessed")
+        notes.append(f"{guessed} of {len(tags)} names guessed")
     series = [view.run.series[tag] for tag in tags]
     superseded = sum(one.superseded for one in series)
     if superseded:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rltui.boards.board import window_for
-from rltui.boards.panes import pane_of
+from rltui.boards.index import index, mates, pane_of
 from rltui.boards.row import Row, rows_of
 from rltui.boards.window import Window
 from rltui.draw.number import format_age, format_duration, format_si, format_step
+from rltui.rules.scenario import scenario_of
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
@@ -22,6 +23,13 @@ HEALTH_ROLE = {"ok": "good", "warning": "warn", "critical": "bad"}
 STATE_GLYPH = {"live": "●", "stalled": "◌", "ended": "■"}
 STATE_ROLE = {"live": "good", "stalled": "warn", "ended": "dim"}
 
+# What the smallest overview shows of any run that has it: reward, KL, entropy, length.
+_CORE = (
+    ("reward.mean", "reward.episode_return.mean", "reward.score.mean", "preference.margin"),
+    ("policy.kl_ref", "policy.approx_kl", "policy.kl_penalty", "policy.kl_loss", "preference.kl"),
+    ("policy.entropy", "policy.entropy_loss"),
+    ("lengths.response.mean", "lengths.episode.mean", "lengths.total.mean"),
+)
 # What matters for any run, in order, where no scenario says better: the first that a run has of each line.
 _KEY_METRICS = (
     ("validation.accuracy", "validation.success_rate", "validation.return.mean", "validation.reward.mean"),
@@ -131,49 +139,56 @@ def header(view: RunView, now: float, at_step: int | None = None) -> Header:
 
 def key_rows(view: RunView, count: int, *, at_step: int | None = None) -> list[Row]:
     """The rows that matter most for this kind of run, at most `count`, each of another thing."""
-    tags: dict[str, list[str]] = {}
-    for tag in list(view.run.series):
-        name = view.names.name(tag)
-        if name.canonical is not None and view.run.series[tag].count:
-            tags.setdefault(name.canonical, []).append(tag)
     rows: list[Row] = []
-    seen: set[str] = set()
-
-    def add(canonical: str) -> bool:
-        if canonical not in tags or canonical in seen:
-            return False
-        seen.add(canonical)
-        name = view.names.name(tags[canonical][0])
-        mates = [
-            tag
-            for tag in view.run.series
-            if name.group and (other := view.names.name(tag)).group == name.group
-            and other.part == name.part and other.held_out == name.held_out
-        ]  # fmt: skip
-        found = rows_of(view, mates or tags[canonical][:1], at_step=at_step)
-        chosen = next((row for row in found if tags[canonical][0] in row.tags), None)
-        if chosen is None:
-            return False
-        rows.append(chosen)
-        return True
-
-    for alternatives in _KEY_METRICS:
-        if len(rows) < count:
-            any(add(canonical) for canonical in alternatives if not _says_nothing(view, tags.get(canonical)))
+    shown: set[str] = set()
+    findings = view.judge.findings()
+    for tag in _key_tags(view):
+        if len(rows) >= count:
+            break
+        if tag in shown:
+            continue
+        row = next(
+            row
+            for row in rows_of(view, mates(view, tag), at_step=at_step, findings=findings)
+            if tag in row.tags
+        )
+        shown.update(row.tags)
+        rows.append(row)
     if len(rows) < min(count, 4):  # a run whose names nobody knows: its own most important rows
-        shown = {tag for row in rows for tag in row.tags}
-        rest = [tag for tag in view.run.series if tag not in shown and view.run.series[tag].count]
+        rest = [
+            tag
+            for tags in found.panes.values()
+            for tag in tags
+            if tag not in shown and view.run.series[tag].count
+        ]
         rest.sort(key=lambda tag: pane_of(view, tag) not in ("reward", "validation", "policy"))
-        rows += rows_of(view, rest, at_step=at_step)[: count - len(rows)]
-    return rows[:count]
+        rows += rows_of(view, rest[:64], at_step=at_step, findings=findings)[: count - len(rows)]
+    return rows
 
 
-def _says_nothing(view: RunView, tags: list[str] | None) -> bool:
+def _key_tags(view: RunView) -> list[str]:
+    """Tags in the order of what to look at: the outcome, the core that every run should show, the scenario's rest."""
+    canonical = index(view).canonical
+
+    def there(name: str) -> str | None:
+        series = view.run.series
+        return next(
+            (t for t in canonical.get(name, ()) if series[t].count and not _says_nothing(view, t)), None
+        )
+
+    scenario = scenario_of(canonical, view.framework)
+    wanted = [name for _, names in scenario.groups for name in names]
+    outcome = [tag for name in (scenario.groups[0][1] if scenario.groups else ()) if (tag := there(name))][:2]
+    core = [next((tag for name in names if (tag := there(name))), None) for names in _CORE]
+    rest = [there(name) for name in wanted]
+    rest += [next((tag for name in names if (tag := there(name))), None) for names in _KEY_METRICS]
+    return list(dict.fromkeys(tag for tag in (*outcome, *core, *rest) if tag is not None))
+
+
+def _says_nothing(view: RunView, tag: str) -> bool:
     """Whether a metric has been zero ever since: frameworks write 0 for what they do not measure."""
-    if not tags:
-        return True
-    series = view.run.series[tags[0]]
-    if series.last_value != 0 or series.count < 3 or view.names.name(tags[0]).pane not in ("perf", "timing"):
+    series = view.run.series[tag]
+    if series.last_value != 0 or series.count < 3 or pane_of(view, tag) not in ("perf", "timing"):
         return False
     return not series.recent(64).value.any()
 

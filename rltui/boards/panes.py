@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rltui.boards.index import index, pane_of
+
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
     from rltui.session import RunView
@@ -31,9 +33,6 @@ FIXED = tuple(pane[0] for pane in (*_PANES, *_LAST))
 LONG_TITLE = {pane[0]: pane[2] for pane in (*_PANES, *_LAST)}
 PANE_KEYS = {pane[0]: pane[3] for pane in (*_PANES, *_LAST)}
 
-# Panes of the glossary that have no tab of their own.
-_MAPPED = {"optimizer": "policy", "discarded": "rollout"}
-
 SEVERITIES = ("info", "warning", "critical")
 
 
@@ -49,12 +48,6 @@ class PaneTab:
     metrics: int = 0
 
 
-def pane_of(view: RunView, tag: str) -> str:
-    """The pane that shows a tag."""
-    pane = view.names.name(tag).pane
-    return _MAPPED.get(pane, pane)
-
-
 def pane_title(pane: str) -> str:
     """A pane's title as a heading."""
     return LONG_TITLE.get(pane, pane)
@@ -62,10 +55,7 @@ def pane_title(pane: str) -> str:
 
 def panes_of(view: RunView) -> list[PaneTab]:
     """The tabs of a run in order: always-present ones, those its metrics call for, its own sections."""
-    counts: dict[str, int] = {}
-    for tag in list(view.run.series):
-        pane = pane_of(view, tag)
-        counts[pane] = counts.get(pane, 0) + 1
+    counts = {pane: len(tags) for pane, tags in index(view).panes.items()}
     findings = view.judge.findings()
     worst: dict[str, list[Finding]] = {}
     for finding in findings:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.boards.panes import SEVERITIES, pane_of, worst_of
+from rltui.boards.index import pane_of
+from rltui.boards.panes import SEVERITIES, worst_of
 from rltui.boards.window import Window
 from rltui.draw.number import format_change, format_value
 
@@ -174,10 +175,13 @@ def bridge(count: NDArray[np.int64]) -> NDArray[np.int64]:
     A metric that is logged every few steps leaves empty columns in between; they repeat the last one. A gap
     of twice the usual distance is a gap and stays one.
     """
-    index = np.arange(len(count))
     there = np.flatnonzero(count)
     if not len(there):
         return np.full(len(count), -1)
+    index = np.arange(len(count))
+    if there[-1] - there[0] + 1 == len(there):  # no gaps inside
+        index[: there[0]] = index[there[-1] + 1 :] = -1
+        return index
     usual = int(np.median(np.diff(there))) if len(there) > 1 else 1
     last = np.maximum.accumulate(np.where(count > 0, index, -1))
     shown = np.where((last >= 0) & (index - last < 2 * usual), last, -1)
@@ -243,7 +247,7 @@ def rows_of(
 def _row(view: RunView, names: list[Name], by_tag: Mapping[str, list[Finding]], at_step: int | None) -> Row:
     main = names[0]
     band = len(names) > 1
-    parts = {name.statistic or "mean": view.run.series[name.tag] for name in names}
+    parts: dict[str, Series] = {name.statistic or "mean": view.run.series[name.tag] for name in names}
     found = {id(f): f for name in names for f in by_tag.get(name.tag, ())}
     title = main.title
     if band and title.lower().endswith(" mean"):

@@ -13,6 +13,7 @@ from rltui.boards.row import GLYPHS, ROLE_OF
 from rltui.draw.line import BLANK, Line, line, wrap
 from rltui.draw.number import format_step
 from rltui.draw.spark import Glyphs
+from rltui.text import fit
 
 if TYPE_CHECKING:
     from rltui.session import RunView
@@ -58,7 +59,7 @@ def findings_text(view: RunView, width: int) -> list[Line]:
                           (f"   {finding.pane}", "dim")))  # fmt: skip
         for text in (finding.message, finding.advice):
             lines += [line(("     " + part, "text")) for part in wrap(text, width - 6)]
-        lines.append(line(("     " + ", ".join(finding.metrics[:4]), "dim")))
+        lines.append(line(("     " + fit(", ".join(finding.metrics[:4]), width - 6), "dim")))
         lines.append(BLANK)
     for finding in view.judge.history():
         until = "" if finding.resolved_step is None else f" to {format_step(finding.resolved_step)}"

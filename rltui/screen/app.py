@@ -17,6 +17,9 @@ from textual.app import App, ComposeResult
 from textual.message import Message
 
 from rltui.boards.overview import header
+from rltui.config import Config
+from rltui.config.files import own_path
+from rltui.screen.actions import SMOOTHINGS
 from rltui.screen.desk import Desk
 from rltui.screen.driver import GuardedDriver
 from rltui.screen.glass import Glass
@@ -28,7 +31,6 @@ from rltui.screen.wire import Sparing
 from rltui.themes import PLAIN, SIXTEEN, load_themes, shipped_folder
 
 if TYPE_CHECKING:
-    from rltui.config import Config
     from rltui.logs.delivery import Delivery
 
 FRAME = 0.25  # seconds between frames that nobody asked for by a key
@@ -137,6 +139,8 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
 
     def on_driver_signal_resume(self, _: GuardedDriver.SignalResume) -> None:
         """Stopped and continued: whatever is on the terminal now is not ours."""
+        if self.wire is not None:
+            self.wire.forget()
         self.screen.refresh(layout=True)
         self.glass.repaint()
 
@@ -278,6 +282,12 @@ def ascii_needed() -> bool:
     return bool(locale) and "utf" not in locale.lower()
 
 
+def theme_folders() -> list[Path]:
+    """Where themes are looked for: shipped ones, then the user's own."""
+    own = own_path()
+    return [shipped_folder(), *([own.parent / "themes"] if own is not None else [])]
+
+
 def build(
     session: Any,
     logdirs: Sequence[str] = (),
@@ -293,13 +303,15 @@ def build(
     clock: Any = time.time,
 ) -> Monitor:
     """A monitor over a session, without readers: for tests, screenshots, and `run`."""
-    folders = [shipped_folder(), *getattr(config, "theme_folders", ())]
-    themes, problems = load_themes(folders)
-    keys = Keys(getattr(config, "keys", None))
+    config = config if config is not None else Config()
+    themes, problems = load_themes(theme_folders())
+    keys = Keys(config.keys)
     memory = recall(memory_path) if memory_path is not None else Memory()
-    theme = theme or getattr(config, "theme", None) or None
-    if theme is not None:
-        memory.theme = theme
+    memory.theme = theme or memory.theme or config.theme or ""
+    wanted = config.smoothing
+    if wanted is not None and not (memory_path is not None and memory_path.exists()):
+        memory.smoothing = min(range(len(SMOOTHINGS)), key=lambda at: abs(SMOOTHINGS[at] - wanted))
+    pane = pane or memory.pane or config.pane
     desk = Desk(
         session, logdirs=logdirs, clock=clock, keys=keys, themes=themes, memory=memory,
         ascii_only=ascii_only, baseline=baseline, at_step=at_step,
@@ -330,8 +342,12 @@ def run(
     """Open the monitor and stay until the user leaves. Returns the exit code."""
     from rltui.session import Session
 
+    config = config if config is not None else Config()
+    color = color and config.color is not False
+    mouse = mouse and config.mouse is not False
+    ascii_only = ascii_only or config.ascii is True or (config.ascii is None and ascii_needed())
     problem = terminal_problem()
-    if problem is None and theme is not None and theme not in (known := load_themes()[0]):
+    if problem is None and theme is not None and theme not in (known := load_themes(theme_folders())[0]):
         problem = f"no theme is called '{theme}'; there are {', '.join(sorted(known))}"
     if problem is not None:
         print(f"rltui: {problem}", file=sys.stderr)
@@ -342,14 +358,14 @@ def run(
     session = Session(config, run_glob=run_glob)
     app = build(
         session, [str(one) for one in logdirs], pane=pane, baseline=baseline, theme=theme, at_step=at_step,
-        ascii_only=ascii_only or ascii_needed(), color=color, config=config, memory_path=memory_path,
+        ascii_only=ascii_only, color=color, config=config, memory_path=memory_path,
     )  # fmt: skip
     from rltui.logs.feed import Feed
     from rltui.logs.follow import Follower
 
     if not app.desk.memory.theme and app.console.color_system in ("standard", None):
         app.choose_theme(SIXTEEN)
-    follower = Follower(list(logdirs), run_glob=run_glob, **({} if poll is None else {"poll": poll}))
+    follower = Follower(list(logdirs), run_glob=run_glob, poll=poll or config.poll or 1.0)
     app.follower = follower
     app.feed = Feed(follower, app.deliver)
     return show(app, mouse=mouse)

@@ -113,7 +113,7 @@ class ChartPage:
 
     def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
         """Title, legend, chart, the cursor's value."""
-        axis: Axis = desk.memory.axis if desk.memory.axis in AXES else "step"  # type: ignore[assignment]
+        axis: Axis = desk.memory.axis if desk.memory.axis in AXES else "step"
         whole = self.full(desk, axis)
         low, high = self.zoom or whole
         self.shown = (low, high)
@@ -278,7 +278,7 @@ class ChartPage:
         elif action == "reset":
             self.zoom = self._held = None
         elif action == "axis":
-            desk.memory.axis = AXES[(AXES.index(axis) + 1) % len(AXES)] if axis in AXES else "step"  # type: ignore[arg-type]
+            desk.memory.axis = AXES[(AXES.index(axis) + 1) % len(AXES)] if axis in AXES else "step"
             self.zoom = self.cursor = None
         elif action == "log":
             self.log, self._held = not self.log, None
@@ -301,7 +301,7 @@ class ChartPage:
         return True
 
     def _zoom(self, desk: Desk, factor: float) -> None:
-        axis: Axis = desk.memory.axis if desk.memory.axis in AXES else "step"  # type: ignore[assignment]
+        axis: Axis = desk.memory.axis if desk.memory.axis in AXES else "step"
         whole = self.full(desk, axis)
         low, high = self.shown
         centre = self.cursor if self.cursor is not None and factor < 1 else (low + high) / 2
@@ -316,7 +316,7 @@ class ChartPage:
     def _pan(self, desk: Desk, share: float) -> None:
         if self.zoom is None:
             return
-        axis: Axis = desk.memory.axis if desk.memory.axis in AXES else "step"  # type: ignore[assignment]
+        axis: Axis = desk.memory.axis if desk.memory.axis in AXES else "step"
         whole = self.full(desk, axis)
         low, high = self.zoom
         by = min(max((high - low) * share, whole[0] - low), whole[1] - high)
@@ -394,7 +394,9 @@ def _time_steps(low: float, high: float, count: int) -> list[float]:
     raw = max((high - low) / max(count, 1), 1e-9)
     ladder = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
     step = next((one for one in ladder if one >= raw), math.ceil(raw / 86400) * 86400)
-    return [index * step for index in range(math.ceil(low / step), math.floor(high / step) + 1)][: count + 2]
+    return [float(index * step) for index in range(math.ceil(low / step), math.floor(high / step) + 1)][
+        : count + 2
+    ]
 
 
 def at_text(at: float, axis: Axis) -> str:

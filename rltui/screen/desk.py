@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from rltui.boards.board import Board, board, span_of
+from rltui.boards.index import index, pane_of
 from rltui.boards.layout import Ranges
-from rltui.boards.panes import PaneTab, pane_of, panes_of
+from rltui.boards.panes import PaneTab, panes_of
 from rltui.boards.row import Row
 from rltui.draw.line import crop
 from rltui.draw.spark import Glyphs
@@ -259,7 +260,7 @@ class Desk:
         view = self.view
         if view is None:
             return None
-        return next((tag for tag in view.run.series if view.names.name(tag).canonical == canonical), None)
+        return next(iter(index(view).canonical.get(canonical, ())), None)
 
     def travel(self, direction: int) -> None:
         """Move the moment shown by a twentieth of the run; beyond the end it is now again."""

@@ -94,7 +94,8 @@ class Palette(Listing):
             if cost is not None:
                 scored.append((cost, order, kind, text, hint, argument))
         scored.sort(key=lambda entry: entry[:2])
-        lines, items = [], []
+        lines: list[Line] = []
+        items: list[tuple[int, str]] = []
         for _, _, kind, text, hint, argument in scored[:PALETTE_MOST]:
             items.append((len(lines), argument))
             hint_cells = cell_width(hint)

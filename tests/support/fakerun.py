@@ -105,7 +105,7 @@ class FakeName:
     declared_range: tuple[float, float] | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class FakeRun:
     """A run, its names, its judge and its liveness in one."""
 

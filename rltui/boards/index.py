@@ -1,0 +1,68 @@
+"""What a run's tags are, gathered once for a set of tags: by pane, by canonical id, by distribution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+if TYPE_CHECKING:
+    from rltui.session import RunView
+
+# Panes of the glossary that have no tab of their own.
+_MAPPED = {"optimizer": "policy", "discarded": "rollout"}
+
+Group = tuple[str, str, str, bool]  # pane, group, what a wildcard matched, held out
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """Tags in the order in which they appeared."""
+
+    panes: dict[str, list[str]]
+    canonical: dict[str, list[str]]
+    groups: dict[Group, list[str]]
+    guessed: frozenset[str]
+
+
+_KNOWN: WeakKeyDictionary[RunView, tuple[tuple[int, int], Index]] = WeakKeyDictionary()
+
+
+def index(view: RunView) -> Index:
+    """The index of a run; made anew when tags have appeared or names have changed."""
+    key = (len(view.run.series), id(view.names))
+    known = _KNOWN.get(view)
+    if known is not None and known[0] == key:
+        return known[1]
+    made = Index({}, {}, {}, frozenset())
+    guessed = set()
+    for tag in list(view.run.series):
+        name = view.names.name(tag)
+        pane = _MAPPED.get(name.pane, name.pane)
+        made.panes.setdefault(pane, []).append(tag)
+        if name.canonical is not None:
+            made.canonical.setdefault(name.canonical, []).append(tag)
+        if name.group:
+            made.groups.setdefault((pane, name.group, name.part, name.held_out), []).append(tag)
+        if name.guessed:
+            guessed.add(tag)
+    made = Index(made.panes, made.canonical, made.groups, frozenset(guessed))
+    _KNOWN[view] = (key, made)
+    return made
+
+
+def pane_of(view: RunView, tag: str) -> str:
+    """The pane that shows a tag."""
+    pane = view.names.name(tag).pane
+    return _MAPPED.get(pane, pane)
+
+
+def mates(view: RunView, tag: str) -> list[str]:
+    """The tags of the same distribution, itself among them."""
+    name = view.names.name(tag)
+    found = (
+        index(view).groups.get((pane_of(view, tag), name.group, name.part, name.held_out))
+        if name.group
+        else None
+    )
+    return found or [tag]
