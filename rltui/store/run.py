@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from rltui.logs.delivery import Delivery, Source
 from rltui.scalars import Batch, Problem, Text
-from rltui.store.points import NO_POINTS, Attempt, Fresh, FreshList, Points, join, sensible
 from rltui.store.buckets import LOWEST
+from rltui.store.points import I64, NO_POINTS, Attempt, Fresh, FreshList, Points, join, sensible
 from rltui.store.pool import HIGHEST, Pool
 from rltui.store.restarts import Cut, Log, Piece, Restarts, Segment
 from rltui.store.series import Series
@@ -31,6 +31,15 @@ class _Preview:
 
     until: int  # bytes settled at which the history has caught up with it
     points: dict[int, Points]
+
+
+def _agreed(last: I64) -> int | None:
+    """The highest of many series' last steps on which several agree; None of none."""
+    if not len(last):
+        return None
+    values, counts = np.unique(last, return_counts=True)
+    agreed = values[counts >= max(2, len(last) // 10)]
+    return int(agreed[-1]) if len(agreed) else int(values[-1])
 
 
 class Run:
@@ -55,6 +64,7 @@ class Run:
         self._tables: dict[str, Rows] = {}
         self._previews: dict[str, _Preview] = {}
         self._walls: tuple[int, list[tuple[int, float]]] = (-1, [])
+        self._ends: tuple[int, int | None, tuple[int, int] | None] = (-1, None, None)
 
     @property
     def previewing(self) -> bool:
@@ -77,12 +87,34 @@ class Run:
 
         A lone tag that counts something else (unix time, samples) does not decide; None without points.
         """
-        steps = [step for series in self._rows if (step := series.last_step) is not None]
-        if not steps:
-            return None
-        values, counts = np.unique(np.array(steps, np.int64), return_counts=True)
-        agreed = values[counts >= max(2, len(steps) // 10)]
-        return int(agreed[-1]) if len(agreed) else int(values[-1])
+        if self._ends[0] != self.version:
+            first, last = self._extents()
+            self._ends = (
+                self.version,
+                _agreed(last),
+                (int(first.min()), int(last.max())) if len(last) else None,
+            )
+        return self._ends[1]
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """Lowest and highest step that any series shows; None without points."""
+        return None if self.last_step is None else self._ends[2]
+
+    def _extents(self) -> tuple[I64, I64]:
+        """Lowest and highest shown step of every series that has points."""
+        pool, rows = self.pool, len(self._rows)
+        if self._previews or rows > len(pool.length):
+            pairs = [(one.first_step, one.last_step) for one in self._rows]
+            known = [(first, last) for first, last in pairs if first is not None and last is not None]
+            both = np.array(known, np.int64).reshape(-1, 2)
+            return both[:, 0], both[:, 1]
+        length = pool.length[:rows]
+        last = np.where(
+            length > 0, pool.step[np.arange(rows), np.maximum(length - 1, 0)], pool.bucketed[:rows]
+        )
+        there = (pool.first[:rows] != HIGHEST) & (last > LOWEST)
+        return pool.first[:rows][there], last[there]
 
     @property
     def step_walls(self) -> list[tuple[int, float]]:

@@ -146,6 +146,11 @@ class FakeRun:
         return max((one.last_step or 0 for one in self.series.values()), default=0)
 
     @property
+    def span(self) -> tuple[int, int] | None:
+        firsts = [one.first_step for one in self.series.values() if one.first_step is not None]
+        return (min(firsts), self.last_step) if firsts else None
+
+    @property
     def points(self) -> int:
         return sum(one.count for one in self.series.values())
 
