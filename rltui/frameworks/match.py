@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
@@ -153,7 +154,7 @@ class Matcher:
         """`names[index]` are expanded patterns, exact or wild; later duplicates lose."""
         self._exact: dict[str, int] = {}
         self._buckets: dict[str, list[tuple[str, int]]] = {}
-        self._compiled: dict[str, tuple[re.Pattern[str], dict[int, tuple[str, int]]]] = {}
+        self._compiled: dict[str, tuple[re.Pattern[str], dict[int, tuple[str, int, int]]]] = {}
         for index, name in enumerate(names):
             if is_wild(name):
                 first = name.split("/", 1)[0]
@@ -173,17 +174,15 @@ class Matcher:
                 regex, heads = self._compiled.get(bucket) or self._compile(bucket)
                 match = regex.fullmatch(key)
                 if match is not None and match.lastindex is not None:
-                    pattern, index = heads[match.lastindex]
-                    count = len(_TOKEN.findall(pattern))
-                    wild = match.groups()[match.lastindex : match.lastindex + count]
-                    return Found(pattern, wild, index)
+                    pattern, index, end = heads[match.lastindex]
+                    return Found(pattern, match.groups()[match.lastindex : end], index)
         return None
 
-    def _compile(self, bucket: str) -> tuple[re.Pattern[str], dict[int, tuple[str, int]]]:
+    def _compile(self, bucket: str) -> tuple[re.Pattern[str], dict[int, tuple[str, int, int]]]:
         entries = sorted(self._buckets[bucket], key=lambda entry: specificity(entry[0]), reverse=True)
         pieces, heads, group = [], {}, 1
         for pattern, index in entries:
-            heads[group] = (pattern, index)
+            heads[group] = (pattern, index, group + len(_TOKEN.findall(pattern)))
             pieces.append(f"({to_regex(pattern)})")
             group += 1 + len(_TOKEN.findall(pattern))
         self._compiled[bucket] = compiled = (re.compile("|".join(pieces), re.DOTALL), heads)
@@ -199,11 +198,15 @@ def to_regex(pattern: str) -> str:
 
 def wild_text(pattern: str, wild: Sequence[str]) -> str:
     """What the wildcards stood for, as people would say it: `openai/gsm8k @8`."""
-    words = []
-    for match, text in zip(_TOKEN.finditer(pattern), wild, strict=True):
-        at = match.start() > 0 and pattern[match.start() - 1] == "@"
-        words.append(f"@{text}" if at else text)
-    return " ".join(words)
+    if len(wild) == 1 and "@" not in pattern:
+        return wild[0]
+    return " ".join([sign + text for sign, text in zip(_signs(pattern), wild, strict=True)])
+
+
+@lru_cache(4_096)
+def _signs(pattern: str) -> tuple[str, ...]:
+    """For each wildcard the `@` before it, or nothing."""
+    return tuple("@" if pattern[: match.start()].endswith("@") else "" for match in _TOKEN.finditer(pattern))
 
 
 def lookup(patterns: Mapping[str, str]) -> list[tuple[str, str]]:

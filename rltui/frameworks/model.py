@@ -83,7 +83,7 @@ class Framework:
         found = self._plain(key)
         if found is not None:
             return found
-        if not self.held_out:
+        if not self.is_held_out(key):
             return None
         for name in dict.fromkeys((key, self.bare(key))):
             for prefix in self.held_out:
@@ -114,16 +114,21 @@ class Framework:
 
     def _plain(self, key: str) -> Resolved | None:
         names, entries, matcher = self._table
-        bares = [key[len(prefix) :] for prefix in self.prefixes if key.startswith(prefix)]
+        bares = (
+            (key,)
+            if self.prefixes == ("",)
+            else [key[len(prefix) :] for prefix in self.prefixes if key.startswith(prefix)]
+        )
         for bare in bares:
             index = matcher.exact(bare)
             if index is not None:
                 return Resolved(entries[index], names[index], "", False)
-        held_out = self.is_held_out(key)
         for bare in bares:
             found = matcher.wild(bare)
             # A wildcard of training never reaches over evaluation.
-            if found is not None and (not held_out or literal_head(found.pattern).startswith(self.held_out)):
+            if found is not None and (
+                literal_head(found.pattern).startswith(self.held_out) or not self.is_held_out(key)
+            ):
                 return Resolved(
                     entries[found.place], found.pattern, wild_text(found.pattern, found.wild), False
                 )

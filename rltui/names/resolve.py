@@ -44,6 +44,7 @@ class Names:
         self._conventions = self._shipped.conventions
         self._framework = self._known.get(framework) if framework and framework != UNKNOWN else None
         self.label = framework if framework and framework != UNKNOWN else None  # as asked: `trl-grpo`
+        self._label = self._framework.label if self._framework is not None else None
         self._own = Own(config or Config(), self._shipped)
         self._names: dict[str, Name] = {}
         self._meant: dict[tuple[int, bool], _Meant] = {}
@@ -77,7 +78,7 @@ class Names:
         if framework is not None:
             found = framework.find(tag)
             if found is not None:
-                return self._known_name(tag, found, framework.label, guessed=False)
+                return self._known_name(tag, found, self._label, guessed=False)
         guess = self._guess(tag)
         if guess is not None:
             return self._known_name(tag, guess[0], None, guessed=True, held_out=guess[1])
@@ -124,9 +125,12 @@ class Names:
         if held_out and pane not in _OF_THE_MACHINE:
             pane = "validation"
         pane = self._own.pane_of(tag, metric.id) or pane
+        statistic = metric.statistic or self._statistic(entry, metric, tag)
         title = metric.title
         if meant.kind:
             title = humanise(part.rsplit("/", 1)[-1] if part else tag.rsplit("/", 1)[-1])
+            if statistic and not title.lower().endswith(statistic):
+                title = f"{title} {statistic}"
         elif part:
             title = f"{title} · {part}"
         return Name(
@@ -143,7 +147,7 @@ class Names:
             guessed,
             held_out,
             part,
-            metric.statistic or self._statistic(entry, metric, tag),
+            statistic,
             entry.caveat,
             meant.scale,
             entry.offset,
@@ -155,7 +159,10 @@ class Names:
         """Which statistic of a metric that has none of its own: `actor_loss/std` is not the loss."""
         if entry.statistic:
             return _STATISTICS[entry.statistic]
-        word = self._conventions.statistics.get(tag.rsplit("/", 1)[-1].lower(), "")
+        last = tag.rsplit("/", 1)[-1].lower()
+        word = self._conventions.statistics.get(last) or self._conventions.statistics.get(
+            last.rsplit("_", 1)[-1]
+        )
         return "" if not word or metric.id.endswith(word) else _STATISTICS[word]
 
     def _mean(self, entry: Entry, repeats: bool) -> _Meant:
@@ -205,7 +212,7 @@ class Names:
             pane,
             title or self.pane_title(pane),
             group=at.group,
-            framework=framework.label if framework is not None else None,
+            framework=self._label,
             held_out=held_out,
             statistic=_STATISTICS.get(at.statistic, ""),
             declared_range=self._own.range_of(tag, None),
