@@ -155,12 +155,8 @@ def key_rows(view: RunView, count: int, *, at_step: int | None = None) -> list[R
         shown.update(row.tags)
         rows.append(row)
     if len(rows) < min(count, 4):  # a run whose names nobody knows: its own most important rows
-        rest = [
-            tag
-            for tags in found.panes.values()
-            for tag in tags
-            if tag not in shown and view.run.series[tag].count
-        ]
+        left = (tag for tags in index(view).panes.values() for tag in tags if tag not in shown)
+        rest = [tag for tag in left if view.run.series[tag].count]
         rest.sort(key=lambda tag: pane_of(view, tag) not in ("reward", "validation", "policy"))
         rows += rows_of(view, rest[:64], at_step=at_step, findings=findings)[: count - len(rows)]
     return rows
