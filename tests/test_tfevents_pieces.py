@@ -1,0 +1,160 @@
+"""Event files: the same bytes give the same scalars, however they arrive and whichever path reads them."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rltui.logs.tfevents import FORMAT, bulk
+from rltui.scalars import Batch, concat
+from tests.support import tfwriter as w
+from tests.support.memfile import MemFile, cut, read_on
+
+NAME = "events.out.tfevents.1763600000.node7.991.0"
+SINGLY, COLUMNS = 1 << 60, 0
+
+_tags = st.sampled_from(
+    ["a", "loss", "reward/mean", "actor/" + "x" * 50, "y" * 120, "z" * 250, "näme\x1b[1m"]
+)
+_steps = st.one_of(
+    st.integers(0, 300), st.integers(-(2**63), 2**63 - 1), st.sampled_from([127, 128, 16383, 16384, 2**49])
+)
+_walls = st.one_of(st.just(w.WALL), st.floats(allow_nan=True))
+_floats = st.binary(min_size=4, max_size=4)
+
+
+@st.composite
+def _value(draw: st.DrawFn) -> bytes:
+    tag = draw(_tags)
+    kind = draw(st.integers(0, 7))
+    if kind <= 2:
+        return w.simple(tag, draw(_floats))
+    number = draw(st.integers(0, 100))
+    if kind <= 5:
+        dtype = draw(st.sampled_from(list(w.DTYPES)))
+        content, packed = draw(st.booleans()), draw(st.booleans())
+        plugin = draw(st.sampled_from(["scalars", "scalars", None, "histograms"]))
+        return w.tensor(tag, number, dtype, content=content, packed=packed, plugin=plugin)
+    return w.histogram(tag, 3) if kind == 6 else w.text(tag, "some\ntext")
+
+
+@st.composite
+def _record(draw: st.DrawFn) -> bytes:
+    kind = draw(st.integers(0, 19))
+    step, wall = draw(_steps), draw(_walls)
+    if kind == 0:
+        return w.session_start(step, wall)
+    if kind == 1:
+        return w.record(draw(st.binary(max_size=40)))
+    if kind == 2:
+        return w.event(step, w.hparams({"lr": 0.1}), wall=wall)
+    if kind == 3:
+        return w.graph(draw(st.integers(0, 600)))
+    if kind == 4:
+        return w.event(step, w.simple("a", 1.0), wall=wall, extra=b"\x10\x05")  # a second step, which counts
+    values = draw(st.lists(_value(), min_size=1, max_size=3))
+    return w.event(step, *values, wall=wall) * draw(st.integers(1, 4))
+
+
+_files = st.lists(_record(), max_size=40).map(b"".join)
+
+
+@contextmanager
+def columns_from(size: int) -> Iterator[None]:
+    """Read blocks of at least `size` bytes as columns."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bulk, "WORTH", size)
+        yield
+
+
+def deliver(pieces: list[bytes], size: int, budget: int = 1 << 20, verify: bool = False) -> Batch:
+    """All that pieces give, delivered one after the other."""
+    file = MemFile(NAME, *pieces)
+    log = FORMAT.open(NAME, verify=verify)
+    with columns_from(size):
+        batches = read_on(log, file, budget)
+        while file.grow():
+            batches += read_on(log, file, budget)
+        batches.append(log.finish(file))
+    return concat(batches)
+
+
+def content(batch: Batch) -> tuple[object, ...]:
+    """Everything but the problems, comparable to the bit."""
+    texts = [(t.tag, t.step, struct.pack("<d", t.wall_time), t.kind, t.body) for t in batch.texts]
+    columns = (batch.tag, batch.step, batch.wall_time, batch.value, batch.single)
+    return (list(batch.tags), [c.tobytes() for c in columns], batch.starts, texts)
+
+
+@settings(max_examples=150, deadline=None)
+@given(_files)
+def test_both_paths_give_the_same(data: bytes) -> None:
+    """Read as columns and record by record, a file gives the same, with all checksums proved or not."""
+    singly = deliver([data], SINGLY)
+    for verify in (False, True):
+        columns = deliver([data], COLUMNS, verify=verify)
+        assert content(columns) == content(singly)
+        assert columns.problems == singly.problems
+
+
+@settings(max_examples=150, deadline=None)
+@given(_files, st.lists(st.integers(0, 4000), max_size=12), st.integers(40, 3000), st.booleans())
+def test_any_pieces_give_the_same(data: bytes, places: list[int], budget: int, by_columns: bool) -> None:
+    """Bytes cut anywhere, delivered in any pieces and read with any budget, give the same."""
+    size = COLUMNS if by_columns else SINGLY
+    assert content(deliver(cut(data, places), size, budget)) == content(deliver([data], SINGLY))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    _files,
+    st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 7)), min_size=1, max_size=3),
+    st.lists(st.integers(0, 4000), max_size=6),
+)
+def test_damage_is_the_same_in_any_pieces(
+    data: bytes, flips: list[tuple[int, int]], places: list[int]
+) -> None:
+    """Flipped bits cost the same records however the bytes arrive, when all checksums are proved."""
+    damaged = bytearray(data)
+    for place, bit in flips:
+        if place < len(damaged):
+            damaged[place] ^= 1 << bit
+    whole = content(deliver([bytes(damaged)], SINGLY))
+    assert content(deliver([bytes(damaged)], COLUMNS, verify=True)) == whole
+    assert content(deliver(cut(bytes(damaged), places), SINGLY)) == whole
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(_record(), max_size=20), st.integers(0, 20), st.binary(min_size=1, max_size=100))
+def test_nothing_before_damage_is_lost(records: list[bytes], place: int, junk: bytes) -> None:
+    """What stands before damage is read, and so is every whole record behind it."""
+    before, behind = b"".join(records[:place]), b"".join(records[place:])
+    first = deliver([before], SINGLY)
+    both = deliver([before + junk + behind], SINGLY)
+    assert len(both) >= len(first)
+    assert both.value[: len(first)].tobytes() == first.value.tobytes()
+
+
+@pytest.mark.parametrize("style", w.STYLES)
+def test_long_files_give_the_same_by_both_paths(style: str) -> None:
+    """Thousands of records in every style, in blocks of odd sizes, read the same as columns and singly."""
+    data = w.STYLES[style](60)
+    singly = content(deliver([data], SINGLY))
+    for budget in (1 << 20, 70_001):
+        assert content(deliver([data], COLUMNS, budget)) == singly
+    assert content(deliver([data], COLUMNS, 70_001, verify=True)) == singly
+
+
+def test_wall_time_nan_keeps_its_bits() -> None:
+    """Even the payload of a NaN wall time survives both paths."""
+    odd = struct.unpack("<d", struct.pack("<Q", 0x7FF8_0000_0000_1234))[0]
+    data = w.event(1, w.simple("a", 1.0), wall=odd) * 200
+    assert math.isnan(odd)
+    for size in (SINGLY, COLUMNS):
+        assert deliver([data], size).wall_time.tobytes() == struct.pack("<d", odd) * 200
