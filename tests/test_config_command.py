@@ -8,10 +8,10 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from rltui.cli.config import command
-from rltui.config import json_schema, read_file
+from rltui.config import json_schema, load_config, read_file
 from rltui.config.schema import DISPLAY, PRIVATE
 from rltui.glossary.model import DIRECTIONS, STATISTICS
-from rltui.names import catalogue
+from rltui.names import Names, catalogue, explain, snippet
 from rltui.scalars import Problem
 from tests.support.config import logs, own
 
@@ -58,3 +58,26 @@ def test_words_of_the_glossary_and_the_configuration_agree() -> None:
     assert read_file(Path("/nonexistent/rltui.toml"), problems, own=False) is None
     assert problems == []
     assert catalogue().pane_titles["perf"]
+
+
+def test_a_snippet_can_be_pasted(own: Path) -> None:
+    """What is offered for unrecognised names is a configuration without fault that makes them known."""
+    tags = [
+        "zorkmid",
+        "actor/my_metric",
+        "a/b/c d",
+        "a/b/c_d",
+        "奖励/平均",
+        "tag (ms) [%]",
+        'say "hi"',
+        "x" * 80,
+    ]
+    own.write_text(snippet([*tags, "a{b", "any*"], Names("verl")))
+    config = load_config()
+    assert config.problems == ()
+    names = Names("verl", config)
+    assert names.problems == ()
+    assert all(names.name(tag).recognised for tag in tags)
+    assert names.name("actor/my_metric").pane == "policy"
+    assert explain("zorkmid", config=config)[0].title == "Zorkmid"
+    assert explain("zorkmid") == []

@@ -19,6 +19,7 @@ from rltui.cli.output import emit, emit_json
 from rltui.config import load_config, own_path
 from rltui.draw.number import format_seconds, format_si
 from rltui.logs.follow import Follower
+from rltui.names import Names, catalogue, snippet
 from rltui.session import RunView, Session
 from rltui.text import clean
 
@@ -107,11 +108,12 @@ def _terminal() -> dict[str, Any]:
 
 def _config(logdirs: tuple[str, ...]) -> dict[str, Any]:
     config = load_config([Path(logdir) for logdir in logdirs])
+    problems = (*config.problems, *Names(config=config).problems, *catalogue().problems)
     own = own_path()
     return {
         "own": clean(str(own)) if own else None,
         "read": [clean(str(path)) for path in config.files],
-        "problems": [f"{problem.path}: {problem.message}" for problem in config.problems],
+        "problems": [f"{problem.path}: {problem.message}" for problem in problems],
     }
 
 
@@ -219,16 +221,6 @@ def _print_logs(report: dict[str, Any]) -> None:
         f"\n{len(unknown)} keys that no glossary entry knows; they are shown in panes made from their names."
     )
     emit("To name them, put into your configuration:\n")
-    for tag in unknown[:SHOWN]:
-        emit(_snippet(tag))
+    emit(snippet(unknown[:SHOWN], Names()) + "\n")
     if len(unknown) > SHOWN:
         emit(f"# … and {len(unknown) - SHOWN} more: rltui doctor --json lists them all")
-
-
-def _snippet(tag: str) -> str:
-    """Lines of TOML that give a key a title, ready to paste."""
-    import json
-
-    quoted = json.dumps(tag)
-    title = tag.rpartition("/")[2].replace("_", " ")
-    return f'[metrics.{quoted}]\ntitle = {json.dumps(title)}\npane = "reward"\n'

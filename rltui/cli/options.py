@@ -12,6 +12,7 @@ import click
 
 from rltui.cli.output import fail, note
 from rltui.config import Config, load_config
+from rltui.names import Names
 from rltui.session import Session
 from rltui.text import clean
 
@@ -28,7 +29,7 @@ AT_STEP = click.option(
 def read_config(logdirs: tuple[str, ...] = ()) -> Config:
     """The user's configuration and `rltui.toml` beside the logs; what is wrong in them is said on stderr."""
     config = load_config([Path(logdir) for logdir in logdirs])
-    for problem in config.problems:
+    for problem in (*config.problems, *Names(config=config).problems):
         note(f"{problem.path}: {problem.message}")
     return config
 

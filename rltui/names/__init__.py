@@ -10,6 +10,7 @@ from rltui.names.catalogue import Catalogue, catalogue, recognise
 from rltui.names.explain import Explanation, explain, nearest
 from rltui.names.name import Name
 from rltui.names.resolve import Names
+from rltui.names.snippet import snippet
 
 __all__ = [
     "UNKNOWN",
@@ -23,4 +24,5 @@ __all__ = [
     "explain",
     "nearest",
     "recognise",
+    "snippet",
 ]

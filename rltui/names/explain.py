@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any
 
+from rltui.config import Config
 from rltui.frameworks.match import is_wild
 from rltui.frameworks.model import Framework
 from rltui.glossary.model import Metric
@@ -78,14 +79,25 @@ class Explanation:
         }
 
 
-def explain(key: str, framework: str | None = None, shipped: Catalogue | None = None) -> list[Explanation]:
+def explain(
+    key: str,
+    framework: str | None = None,
+    shipped: Catalogue | None = None,
+    config: Config | None = None,
+) -> list[Explanation]:
     """All that `key` may mean, what most frameworks mean first; empty where nobody writes such a name.
 
     `key` is a name as any framework writes it, a canonical id, or a family of names (`clip_ratio/*`), of
     which each member is told. `framework` (id or label) decides between frameworks: its word alone
-    counts then.
+    counts then. What the user's `config` says of the key comes before all.
     """
     known = shipped or catalogue()
+    if config is not None:
+        own = Names(framework, config, known).name(key)
+        if own.metric is not None and own.framework is None and not own.guessed:
+            return [
+                Explanation(key, own.metric, pane=own.pane, unit=own.unit, part=own.part, caveat=own.caveat)
+            ]
     metric = known.metrics.get(key)
     if framework is not None:
         chosen = known.frameworks.get(framework)
