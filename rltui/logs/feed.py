@@ -88,13 +88,13 @@ class Feed:
                         self._pending.append(delivery)
                 if self._on_duty():
                     wait = self.follower.next_due()
+                self._hand_over()
             except Exception as error:  # noqa: BLE001 - the edge of the thread: following must go on
                 said = f"following failed in a way that rltui did not foresee ({quote(repr(error))})"
                 problem = Problem("error", "internal", ".", said)
                 with self._lock:
                     self._pending.append(Delivery(Source("", ".", ""), Batch(problems=(problem,)), "state"))
                 wait = _AFTER_ERROR
-            self._hand_over()
             if wait > 0 and self._on_duty():
                 self._wake.wait(min(wait, _LONGEST_WAIT))
                 self._wake.clear()

@@ -54,11 +54,16 @@ class Calls:
         self.since = self._clock()
         self.path = path
         try:
-            return call(*arguments, **options)
+            result = call(*arguments, **options)
         finally:
             self.path = None
-            if self.given_up:
-                raise GivenUpError(path)
+            late = self.given_up
+        if late:
+            close = getattr(result, "close", None)
+            if close is not None:
+                close()
+            raise GivenUpError(path)
+        return result
 
 
 class LocalFile:
@@ -84,7 +89,11 @@ class LocalFile:
         return self._shown
 
     def __enter__(self) -> LocalFile:
-        self.calls.run(self._place, self._open)
+        try:
+            self.calls.run(self._place, self._open)
+        except GivenUpError:
+            self._close()
+            raise
         self.calls.opened += 1
         return self
 

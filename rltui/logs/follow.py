@@ -6,10 +6,10 @@ that are new, read on in the history of the rest.
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,19 +26,18 @@ from rltui.logs.kin import above
 from rltui.logs.kinds import AllFormats, Kinds
 from rltui.logs.logdir import Found
 from rltui.logs.pace import Pace
+from rltui.logs.patience import GIVE_UP, Patience
 from rltui.logs.runname import is_events, rotated_from
 from rltui.logs.seeker import Seeker
 from rltui.logs.tracked import Tracked
 from rltui.logs.whole import read_all
 from rltui.scalars import EMPTY, Batch, Problem
-from rltui.text import clean
 
-__all__ = ["Follower", "read_all"]
+__all__ = ["GIVE_UP", "Follower", "read_all"]
 
 SLICE = 0.05  # seconds of reading between two chances for the consumer
 PREVIEW = 256 << 10  # bytes at the end of a large log that are shown first
 LARGE = BLOCK  # bytes of history from which a preview is worth it
-GIVE_UP = 5.0  # seconds after which a file call counts as one that never returns
 _EAGER = 64  # logs found before opening them begins although the search is not over
 
 Over = Callable[[], bool]
@@ -81,8 +80,7 @@ class Follower:
         self._backlog = Backlog()
         self._met: list[Tracked] = []  # found, not opened yet; the last comes first
         self._ready: list[Tracked] = []  # opened, not shown yet; the last comes first
-        self._stuck: deque[tuple[str, object]] = deque()
-        self._freed: deque[tuple[str, object]] = deque()
+        self._patience = Patience()
 
     # -- what the owner asks
 
@@ -109,7 +107,7 @@ class Follower:
 
     def next_due(self, now: float | None = None) -> float:
         """Seconds until the next look is worth it; 0 when there is work now."""
-        if self.seeker.busy or self._stuck or self._freed or not self.caught_up:
+        if self.seeker.busy or self._patience.news or not self.caught_up:
             return 0.0
         at = self._clock() if now is None else now
         return max(0.0, min(self.seeker.next_due(), self._agenda.next_due()) - at)
@@ -154,11 +152,8 @@ class Follower:
         calls = self._calls
         if calls.path != path:
             return False
-        subject = calls.subject
-        if isinstance(subject, Tracked):
-            subject.stuck = True
-        self.seeker.give_up(None if isinstance(subject, Tracked) else path)
-        self._stuck.append((path, subject))
+        self._patience.give_up(path, calls.subject, self.tracks)
+        self.seeker.give_up(None if isinstance(calls.subject, Tracked) else path)
         self.gauge.retired(calls)
         self._calls = Calls()
         calls.given_up = True
@@ -166,30 +161,19 @@ class Follower:
 
     def _returned(self, calls: Calls) -> None:
         """A call that was given up came back after all, in the thread that nobody waits for."""
-        subject = calls.subject
-        if isinstance(subject, Tracked):
-            subject.stuck = False
-            self._freed.append((subject.found.place, subject))
-        else:
-            for path in calls.failed:
-                self.seeker.dead.discard(path)
-                self._freed.append((path, None))
+        if isinstance(calls.subject, Tracked):
+            self._patience.returned(calls.subject.found.place, calls.subject)
+        for path in () if isinstance(calls.subject, Tracked) else calls.failed:
+            self.seeker.dead.discard(path)
+            self._patience.returned(path, None)
 
     def _report_stuck(self, at: float) -> Iterator[Delivery]:
-        for queue, healed in ((self._stuck, False), (self._freed, True)):
-            while queue:
-                path, subject = queue.popleft()
-                log = subject if isinstance(subject, Tracked) else None
-                source = log.source() if log else Source(run="", path=clean(path), format="")
-                late = f"the file system has not answered for {GIVE_UP:.0f} s; the rest goes on without it"
-                said = "answers again" if healed else late
-                problem = Problem("error", "not-answering", source.path, said, healed=healed)
-                yield Delivery(source, Batch(problems=(problem,)), "state")
-                if healed and log is not None:
-                    if log.opened:
-                        self._agenda.put(log, at, soon=True)
-                    else:
-                        self._met.append(log)
+        yield from self._patience.reports()
+        for track in self._patience.freed():
+            if track.opened:
+                self._agenda.put(track, at, soon=True)
+            else:
+                self._met.append(track)
 
     # -- the round
 
@@ -226,24 +210,24 @@ class Follower:
             return
         base = rotated_from(found.name)
         original = self.tracks.get(found.place[: -len(found.name)] + base) if base else None
-        if original is not None and original.log is not None and not original.stuck:
-            # A tracked log may just have been rotated into this file: let it read its rest there first.
-            yield from self._visit(original, at, calls, lambda: False)
-            if found.place in self._absorbed:
+        if original is not None and not original.stuck:
+            # A log that is read may just have been rotated into this file: it reads its rest there.
+            with contextlib.suppress(OSError):
+                for kind, batch in original.absorb(found.place, calls):
+                    yield self._delivery(original, kind, batch)
+            self._absorbed.update(original.absorbed)
+            if calls.given_up or found.place in self._absorbed:
                 return
         track = Tracked(found, self._kinds)
         track.changed = at
         calls.subject = track
-        try:
+        self.tracks[found.place] = track
+        with contextlib.suppress(OSError):  # its visit tells what is wrong
             status = calls.run(found.place, os.stat, found.place)
             track.modified, track.size = status.st_mtime, status.st_size
-        except GivenUpError:
-            raise
-        except OSError:  # its visit tells what is wrong
-            pass
-        self.tracks[found.place] = track
         self._family.add(track)
-        self._met.append(track)
+        if not calls.given_up:
+            self._met.append(track)
 
     def _wanted(self, found: Found) -> bool:
         if self._glob is None or fnmatch.fnmatchcase(found.run, self._glob):
@@ -278,8 +262,9 @@ class Follower:
         self._met.sort(key=_recency)
         while self._met:
             track = self._met.pop()
-            yield from self._visit(track, at, calls, None)
-            self._ready.append(track)
+            if not track.stuck:
+                yield from self._visit(track, at, calls, None)
+                self._ready.append(track)
             if over():
                 break
         self._ready.sort(key=_recency)
@@ -290,6 +275,8 @@ class Follower:
             return
         while self._ready:
             track = self._ready.pop()
+            if track.stuck:
+                continue
             self._agenda.put(track, at)
             yield from self._settle(track, calls)
             if self._reads(track) and track.log is not None and not track.caught_up:

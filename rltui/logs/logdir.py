@@ -43,6 +43,7 @@ class Found:
     rank: int | None
     plain: bool  # shares the run of its folder
     root: Root
+    device: int = 0  # of its folder: what hangs together when a mount dies
 
 
 Item = Found | Problem | None  # what a walk yields; None is a chance to stop for a while
@@ -55,6 +56,7 @@ class _Folder:
     root: Root
     real: str  # without links
     depth: int
+    device: int = 0
     changed_ns: int = -1  # time stamp at the last listing; -1: list again
     found: dict[str, Found] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
@@ -170,6 +172,7 @@ class Search:
             known = self._known.get(key)
             if known is None:
                 known = self._known[key] = folder
+            known.device = status.st_dev
             stale = fresh or not self._trust or known.changed_ns != status.st_mtime_ns
             if stale:
                 young = self._wall() - status.st_mtime < YOUNG
@@ -249,6 +252,7 @@ class Search:
                 rank=said.rank,
                 plain=said.plain,
                 root=folder.root,
+                device=folder.device,
             )
         found[name] = log
         return log

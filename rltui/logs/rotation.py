@@ -21,10 +21,15 @@ def moved_to(place: str, head: bytes, mark: bytes, offset: int, calls: Calls) ->
         if candidate[len(name)] not in _JOINTS or candidate.endswith((".gz", ".zst", ".bz2", ".xz")):
             continue
         path = f"{folder}/{candidate}"
-        try:
-            with LocalFile(path, path, calls) as file:
-                if identity(file, len(head)) == head and marker(file, offset) == mark:
-                    return path
-        except FileNotFoundError:
-            continue
+        if holds(path, head, mark, offset, calls):
+            return path
     return None
+
+
+def holds(path: str, head: bytes, mark: bytes, offset: int, calls: Calls) -> bool:
+    """Whether the file begins and goes on as what was read. Raises OSError, unless there is no file."""
+    try:
+        with LocalFile(path, path, calls) as file:
+            return bool(head) and identity(file, len(head)) == head and marker(file, offset) == mark
+    except FileNotFoundError:
+        return False

@@ -15,6 +15,7 @@ from rltui.logs.kinds import Kinds, open_log
 from rltui.logs.likeness import Likeness
 from rltui.logs.logdir import Found
 from rltui.logs.runname import is_events
+from rltui.logs.scars import Scars
 from rltui.logs.trouble import Trouble
 from rltui.logs.twins import Sample
 from rltui.scalars import EMPTY, Batch, Problem, concat
@@ -54,13 +55,14 @@ class Tracked:
         self._again = 0.0  # and when
         self.sample: Sample | None = None  # what its beginning says, for finding twins
         self.asked = -1  # the size at which the sample was taken
-        self.absorbed: list[str] = []  # rotated copies that were read as part of this log
+        self.absorbed: set[str] = set()  # rotated copies that were read as part of this log
         self.trouble = Trouble(found.path)
         self._unknown: Problem | None = None
         self._announced = False
         self._pending: Kind | None = None
         self._stamp: tuple[int, ...] = ()
         self._likeness = Likeness()
+        self._scars = Scars()
 
     @property
     def offset(self) -> int:
@@ -115,7 +117,7 @@ class Tracked:
         pieces: list[Piece] = []
         calls.subject = self
         try:
-            forced = self.restless and now >= self._again
+            forced = (self.restless and now >= self._again) or self._scars.due(now)
             if trust and self.opened and not (forced or self.gone or self.trouble.count):
                 stamp = _stamp(calls.run(self.found.place, os.stat, self.found.place))
                 if stamp == self._stamp and (self.caught_up or until is None):
@@ -129,6 +131,8 @@ class Tracked:
                     self.caught_up = self.caught_up and self.backlog <= limit
                     if self.backlog <= limit:
                         self._advance(file, until, pieces)
+                        for _, batch in pieces:
+                            self._scars.note(batch.problems, file, self.offset, now)
                 self._settle_down(now)
             _add(pieces, self.trouble.over())
         except GivenUpError:
@@ -177,7 +181,7 @@ class Tracked:
         """Begin again at the first byte, as if the log had never been read."""
         self.close()
         self.log = self.format = None
-        self._likeness = Likeness()
+        self._likeness, self._scars = Likeness(), Scars()
         self.caught_up = self.previewed = False
         self.restless, self._again = True, 0.0
         self.sample, self.asked = None, -1
@@ -209,6 +213,11 @@ class Tracked:
         if verdict == "replaced":
             self._replaced(file.calls, pieces)
             self.restless = False
+        elif self._scars.due(now) and (healed := self._scars.healed(file, now)):
+            # What was skipped is there now: the log is read once more, and its troubles are withdrawn.
+            self.forget()
+            self.restless, self._pending = False, "rewritten"
+            pieces.append(("state", Batch(problems=tuple(healed))))
         self.size = max(size, self.offset)  # attributes may lag behind what can be read
         if self.log is None:
             self._recognise(file, pieces)
@@ -225,14 +234,25 @@ class Tracked:
         pieces.append(("restarted", Batch(problems=(told,))))
 
     def _drain(self, calls: Calls, pieces: list[Piece]) -> None:
-        """Read what the log got last before it was rotated away."""
+        """Read what the log got last before it was rotated away, to the very end."""
         if self.log is None:
             return
-        place = rotation.moved_to(
-            self.found.place, self._likeness.head, self._likeness.mark, self.log.offset, calls
-        )
-        if place is None:
-            return
+        known = self._likeness
+        place = rotation.moved_to(self.found.place, known.head, known.mark, self.log.offset, calls)
+        if place is not None:
+            pieces.append(("points", self._read_from(place, calls, last=True)))
+
+    def absorb(self, place: str, calls: Calls) -> list[Piece]:
+        """If the file is a copy of this log, or where it went: read on there. Raises OSError."""
+        known = self._likeness
+        calls.subject = self
+        if self.log is None or not rotation.holds(place, known.head, known.mark, self.log.offset, calls):
+            return []
+        batch = self._read_from(place, calls, last=False)
+        return [("points", batch)] if batch else []
+
+    def _read_from(self, place: str, calls: Calls, *, last: bool) -> Batch:
+        assert self.log is not None
         batches: list[Batch] = []
         with LocalFile(place, self.found.path, calls) as file:
             while True:
@@ -240,9 +260,11 @@ class Tracked:
                 batches.append(self.log.read(file, BLOCK))
                 if self.log.offset == before:
                     break
-            batches.append(self.log.finish(file))
-        self.absorbed.append(place)
-        pieces.append(("points", concat(batches)))
+            if last:
+                batches.append(self.log.finish(file))
+            self._likeness.remember(file, self.log.offset)
+        self.absorbed.add(place)
+        return concat(batches)
 
     def _recognise(self, file: LocalFile, pieces: list[Piece]) -> None:
         head = identity(file, HEAD)

@@ -1,0 +1,269 @@
+"""Threads round a follower: order, errors, calls that never return, and the way out."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rltui.logs import files
+from rltui.logs.bell import Bell
+from rltui.logs.delivery import Delivery
+from rltui.logs.feed import Feed
+from rltui.logs.follow import Follower
+from tests.support.livelogs import LOCAL, Heard, append, event_bytes, lines, points, write
+
+LONG = 10.0  # seconds after which a test gives up
+
+
+class Listener:
+    """Takes deliveries in a worker's thread; a test waits until something is so."""
+
+    def __init__(self) -> None:
+        self.heard = Heard()
+        self.changed = threading.Condition()
+        self.threads: set[int] = set()
+        self.error: Exception | None = None
+
+    def __call__(self, deliveries: list[Delivery]) -> None:
+        assert deliveries
+        with self.changed:
+            self.threads.add(threading.get_ident())
+            self.heard.take(deliveries)
+            self.changed.notify_all()
+        if self.error is not None:
+            error, self.error = self.error, None
+            raise error
+
+    def until(self, so: Callable[[Heard], bool]) -> bool:
+        """Wait until `so`; false after LONG."""
+        with self.changed:
+            return self.changed.wait_for(lambda: so(self.heard), LONG)
+
+
+class Stuck:
+    """`open` of one path does not come back until it is let go."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str = "open") -> None:
+        self.paths: set[str] = set()
+        self.entered = threading.Event()
+        self.let_go = threading.Event()
+        real = getattr(os, name)
+
+        def call(path: Any, *arguments: Any, **options: Any) -> Any:
+            if path in self.paths:
+                self.entered.set()
+                self.let_go.wait(LONG)
+            return real(path, *arguments, **options)
+
+        monkeypatch.setattr(files.os, name, call)
+
+
+@pytest.fixture
+def listener() -> Listener:
+    """Where deliveries go."""
+    return Listener()
+
+
+@pytest.fixture
+def feed_of(listener: Listener) -> Iterator[Callable[..., Feed]]:
+    """Makes feeds that are stopped in the end."""
+    made: list[Feed] = []
+
+    def make(*logdirs: Path, **options: Any) -> Feed:
+        options = {"bell": False, "patience": 0.1} | options
+        feed = Feed(Follower(logdirs, poll=0.1, system=LOCAL), listener, **options)
+        made.append(feed)
+        return feed
+
+    yield make
+    for feed in made:
+        feed.stop()
+
+
+def test_reads_and_follows(tmp_path: Path, listener: Listener, feed_of: Callable[..., Feed]) -> None:
+    """What is there and what is written later arrives in order, from a thread of the feed."""
+    log = write(tmp_path / "metrics.jsonl", lines(range(100)))
+    feed_of(tmp_path).start()
+    assert listener.until(lambda heard: len(heard.points["metrics.jsonl"]) == 100)
+    for step in range(100, 110):
+        append(log, lines([step]))
+    assert listener.until(lambda heard: len(heard.points["metrics.jsonl"]) == 110)
+    assert listener.heard.points["metrics.jsonl"] == points(range(110))
+    assert threading.get_ident() not in listener.threads
+
+
+def test_starting_touches_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener
+) -> None:
+    """Making a follower and starting a feed does not wait for the file system, not even for a dead LOGDIR."""
+    stuck = Stuck(monkeypatch, "stat")
+    stuck.paths.add(str(tmp_path))
+    began = time.monotonic()
+    feed = Feed(Follower([tmp_path], system=LOCAL), listener, bell=False, patience=0.1)
+    feed.start()
+    feed.stop()
+    assert time.monotonic() - began < LONG / 2
+    stuck.let_go.set()
+
+
+def test_call_that_never_returns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., Feed]
+) -> None:
+    """A file whose `open` hangs is named, the other run goes on, and stopping does not wait for it."""
+    bad = write(tmp_path / "bad/metrics.jsonl", lines(range(3)))
+    good = write(tmp_path / "good/events.out.tfevents.1.host", event_bytes(range(3), scale=0.75))
+    stuck = Stuck(monkeypatch)
+    stuck.paths.add(str(bad))
+    feed = feed_of(tmp_path)
+    feed.start()
+    assert listener.until(lambda heard: "not-answering" in heard.codes)
+    assert [problem.path for problem in listener.heard.problems.values()] == ["bad/metrics.jsonl"]
+    append(good, event_bytes([3], scale=0.75, head=False))
+    path = "good/events.out.tfevents.1.host"
+    assert listener.until(lambda heard: heard.points[path] == points(range(4), scale=0.75))
+    assert feed.stuck == 1
+    began = time.monotonic()
+    feed.stop()
+    assert time.monotonic() - began < LONG / 2
+    stuck.let_go.set()
+
+
+def test_call_that_returns_late(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., Feed]
+) -> None:
+    """When a hanging call comes back, the trouble is withdrawn and the file read, each point once."""
+    bad = write(tmp_path / "bad/metrics.jsonl", lines(range(3)))
+    stuck = Stuck(monkeypatch)
+    feed = feed_of(tmp_path)
+    feed.start()
+    assert listener.until(lambda heard: len(heard.points["bad/metrics.jsonl"]) == 3)
+    stuck.paths.add(str(bad))
+    append(bad, lines([3]))
+    assert listener.until(lambda heard: "not-answering" in heard.codes)
+    append(bad, lines([4]))
+    stuck.paths.clear()
+    stuck.let_go.set()
+    assert listener.until(lambda heard: len(heard.points["bad/metrics.jsonl"]) == 5)
+    assert listener.until(lambda heard: heard.codes == [])
+    assert listener.heard.points["bad/metrics.jsonl"] == points(range(5))
+
+
+def test_folder_that_never_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., Feed]
+) -> None:
+    """A folder whose listing hangs is named and left out of the search; runs beside it are found."""
+    write(tmp_path / "bad/metrics.jsonl", lines(range(3)))
+    write(tmp_path / "good/metrics.jsonl", lines(range(3)))
+    stuck = Stuck(monkeypatch, "scandir")
+    stuck.paths.add(str(tmp_path / "bad"))
+    feed = feed_of(tmp_path)
+    feed.start()
+    assert listener.until(lambda heard: len(heard.points["good/metrics.jsonl"]) == 3)
+    assert listener.until(lambda heard: "not-answering" in heard.codes)
+    write(tmp_path / "later/metrics.jsonl", lines(range(2)))
+    assert listener.until(lambda heard: len(heard.points["later/metrics.jsonl"]) == 2)
+    stuck.paths.clear()
+    stuck.let_go.set()
+    assert listener.until(lambda heard: len(heard.points["bad/metrics.jsonl"]) == 3)
+    assert listener.until(lambda heard: heard.codes == [])
+
+
+def test_mount_that_dies_under_many_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., Feed]
+) -> None:
+    """When everything below a LOGDIR hangs, the number of hanging threads stays small."""
+    logs = [write(tmp_path / f"run{n}/metrics.jsonl", lines(range(3))) for n in range(12)]
+    stuck = Stuck(monkeypatch)
+    stuck.paths.update(map(str, logs))
+    feed = feed_of(tmp_path, patience=0.02)
+    feed.start()
+    assert listener.until(lambda heard: heard.codes.count("not-answering") >= 3)
+    assert feed.stuck <= 4
+    stuck.paths.clear()
+    stuck.let_go.set()
+    assert listener.until(lambda heard: sum(len(said) for said in heard.points.values()) == 36)
+
+
+def test_consumer_that_raises(tmp_path: Path, listener: Listener, feed_of: Callable[..., Feed]) -> None:
+    """An error in the consumer does not end the following."""
+    log = write(tmp_path / "metrics.jsonl", lines(range(3)))
+    listener.error = ZeroDivisionError("surprise")
+    feed_of(tmp_path).start()
+    assert listener.until(lambda heard: len(heard.points["metrics.jsonl"]) == 3)
+    append(log, lines([3]))
+    assert listener.until(lambda heard: len(heard.points["metrics.jsonl"]) == 4)
+
+
+def test_nothing_after_stop(tmp_path: Path, listener: Listener, feed_of: Callable[..., Feed]) -> None:
+    """After `stop` returned nothing is delivered any more."""
+    log = write(tmp_path / "metrics.jsonl", lines(range(3)))
+    feed = feed_of(tmp_path)
+    feed.start()
+    assert listener.until(lambda heard: len(heard.points["metrics.jsonl"]) == 3)
+    feed.stop()
+    append(log, lines([3]))
+    worker = feed._worker
+    assert worker is not None
+    worker.join(LONG)
+    assert not worker.is_alive()
+    assert listener.heard.points["metrics.jsonl"] == points(range(3))
+
+
+def test_bell_rings_for_new_runs(tmp_path: Path) -> None:
+    """The bell rings when a run folder or a log is made, and not for a checkpoint or a hidden file."""
+    rung = threading.Event()
+    bell = Bell([str(tmp_path)], rung.set, lambda name: name.endswith(".jsonl"))
+    bell.start()
+    assert rung.wait(LONG)  # once when the watch stands
+    rung.clear()
+    (tmp_path / "model.safetensors").touch()
+    (tmp_path / ".metrics.jsonl").touch()
+    (tmp_path / "metrics.jsonl").touch()
+    assert rung.wait(LONG)
+    bell.stop()
+    assert bell.state == "on"
+
+
+def test_bell_without_watches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the limit of watches is reached the bell says so and stays silent; nothing else happens."""
+    from watchdog.observers.api import BaseObserver
+
+    told = threading.Event()
+
+    def refuse(*_: object, **__: object) -> None:
+        told.set()
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(BaseObserver, "schedule", refuse)
+    bell = Bell([str(tmp_path)], lambda: None, lambda _: True)
+    bell._run()
+    assert told.is_set()
+    assert bell.state == "the limit of watches is reached"
+
+
+@pytest.mark.parametrize(
+    ("names", "folder", "rings"),
+    [
+        (("run_7", ""), True, True),
+        (("metrics.jsonl", ""), False, True),
+        (("tmp123", "metrics.jsonl"), False, True),
+        (("model.pt", ""), False, False),
+        ((".git", ""), True, False),
+    ],
+)
+def test_what_rings(names: tuple[str, str], folder: bool, rings: bool) -> None:
+    """Folders and files named like logs ring, also as the target of a move; nothing else does."""
+    from watchdog.events import DirCreatedEvent, FileMovedEvent
+
+    rung: list[bool] = []
+    bell = Bell([], lambda: rung.append(True), lambda name: name.endswith(".jsonl"))
+    paths = [f"/logs/{name}" if name else "" for name in names]
+    bell.heard(DirCreatedEvent(paths[0]) if folder else FileMovedEvent(*paths))
+    assert bool(rung) is rings
