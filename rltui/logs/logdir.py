@@ -63,10 +63,18 @@ class _Folder:
     links: list[str] = field(default_factory=list)
 
 
+def is_folder(place: str) -> bool | None:
+    """Whether there is a folder; None when there is nothing, or nothing that can be asked."""
+    try:
+        return stat.S_ISDIR(os.stat(place).st_mode)  # noqa: PTH116 - a string is what is kept
+    except OSError:
+        return None
+
+
 def roots_of(
     logdirs: Sequence[str | os.PathLike[str]],
     could_be_log: Callable[[str], bool],
-    is_folder: Callable[[str], bool] = os.path.isdir,
+    ask: Callable[[str], bool | None] = is_folder,
 ) -> tuple[Root, ...]:
     """The LOGDIRs as given, each with what keeps its runs apart from those of the others.
 
@@ -75,7 +83,8 @@ def roots_of(
     places: list[tuple[str, str, str | None]] = []
     for given in dict.fromkeys(os.fspath(logdir) for logdir in logdirs):
         place = Path(given).expanduser().absolute()
-        single = not is_folder(str(place)) and could_be_log(place.name) and bool(place.suffix)
+        folder = ask(str(place))
+        single = bool(place.suffix) and could_be_log(place.name) if folder is None else not folder
         absolute = os.path.normpath(place.parent if single else place)
         places.append((given, absolute, place.name if single else None))
     prefixes = _prefixes([place for _, place, _ in places])

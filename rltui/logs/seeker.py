@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 
 from rltui.logs.files import Calls
 from rltui.logs.filesystem import FileSystem, kind_of
 from rltui.logs.kinds import Kinds
-from rltui.logs.logdir import Found, Item, Root, Search, roots_of
+from rltui.logs.logdir import Found, Item, Root, Search, is_folder, roots_of
 from rltui.logs.pace import Pace
 from rltui.scalars import Problem
 
@@ -100,10 +99,10 @@ class Seeker:
         self.due = now + self._pace.scan()
 
     def _begin(self, calls: Calls) -> Search:
-        def is_folder(path: str) -> bool:
-            return path in self.dead or calls.run(path, os.path.isdir, path)
+        def ask(path: str) -> bool | None:
+            return True if path in self.dead else calls.run(path, is_folder, path)
 
-        self.roots = roots_of(self._logdirs, self._kinds.could_be_log, is_folder)
+        self.roots = roots_of(self._logdirs, self._kinds.could_be_log, ask)
         systems = []
         for root in self.roots:
             if root.place in self.dead:

@@ -1,0 +1,216 @@
+"""Finding logs and naming their runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from rltui.logs.files import Calls
+from rltui.logs.kinds import AllFormats
+from rltui.logs.logdir import Found, Search, roots_of, scan
+from rltui.logs.runname import file_order, rotated_from, run_name, stem_of
+from rltui.scalars import Problem
+
+COULD = AllFormats().could_be_log
+
+
+def make(*paths: Path) -> None:
+    """Empty files, with their folders."""
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+
+def runs(*logdirs: Path) -> dict[str, list[str]]:
+    """Run names, each with the paths of its logs."""
+    found, _, _ = scan(logdirs, COULD)
+    said: dict[str, list[str]] = {}
+    for each in found:
+        said.setdefault(each.run, []).append(each.path)
+    return said
+
+
+@pytest.mark.parametrize(
+    ("folder", "name", "run"),
+    [
+        ("", "events.out.tfevents.1.h", "."),
+        ("a/b", "events.out.tfevents.1.h", "a/b"),
+        ("a", "events.out.tfevents.1.h.v2", "a"),
+        ("", "metrics.jsonl", "."),
+        ("a", "metrics.jsonl", "a"),
+        ("a", "metrics.jsonl.gz", "a"),
+        ("a", "metrics.jsonl.1", "a"),
+        ("a", "progress.csv", "a"),
+        ("a", "progress.json", "a"),
+        ("a", "result.json", "a"),
+        ("a", "trainer_state.json", "a"),
+        ("a", "trainer_log.jsonl", "a"),
+        ("a", "log.jsonl", "a"),
+        ("a", "console.log", "a"),
+        ("a", "progress.txt", "a"),
+        ("verl_tiny", "verl-grpo-a.jsonl", "verl_tiny/verl-grpo-a"),
+        ("", "seed_1.csv", "seed_1"),
+        ("a", "train.jsonl", "a/train"),
+        ("a", "eval.jsonl", "a/eval"),
+        ("a", "0.monitor.csv", "a/0.monitor"),
+        ("joint", "events.out.tfevents.1.h.rank0", "joint"),
+        ("joint", "events.out.tfevents.1.h.rank2", "joint/rank2"),
+        ("a\x1b[31m", "metrics.jsonl", "a\\x1b[31m"),
+    ],
+)
+def test_run_names(folder: str, name: str, run: str) -> None:
+    """Plain metrics files and event files belong to the run of their folder, others add their stem."""
+    assert run_name(folder, name).run == run
+
+
+@pytest.mark.parametrize(
+    ("name", "base"),
+    [
+        ("metrics.jsonl.1", "metrics.jsonl"),
+        ("metrics.jsonl.12.gz", "metrics.jsonl"),
+        ("metrics.jsonl-20261120", "metrics.jsonl"),
+        ("metrics.jsonl.old", "metrics.jsonl"),
+        ("metrics.jsonl", None),
+        ("seed_1.csv", None),
+        ("events.out.tfevents.1795160848.vm.17170.1", None),
+    ],
+)
+def test_rotated_names(name: str, base: str | None) -> None:
+    """A rotated log is known by the name that it had; event files end in numbers of their own."""
+    assert rotated_from(name) == base
+
+
+def test_order_of_rotated_logs() -> None:
+    """Rotated logs are read oldest first, before the present one."""
+    names = ["metrics.jsonl", "metrics.jsonl.1", "metrics.jsonl.10", "metrics.jsonl.2"]
+    assert sorted(names, key=file_order) == [names[2], names[3], names[1], names[0]]
+    dated = ["m.jsonl-20261103", "m.jsonl-20261028", "m.jsonl"]
+    assert sorted(dated, key=file_order) == [dated[1], dated[0], dated[2]]
+
+
+def test_stems() -> None:
+    """A stem is the name without the format's ending, and never empty."""
+    assert [stem_of(name) for name in ("a.b.jsonl", "x.csv.gz", "trace", ".csv")] == [
+        "a.b",
+        "x",
+        "trace",
+        ".csv",
+    ]
+
+
+def test_walk_names_runs_below(tmp_path: Path) -> None:
+    """A LOGDIR is searched recursively, and the folder itself is `.`."""
+    make(tmp_path / "metrics.jsonl", tmp_path / "a/b/events.out.tfevents.1.h", tmp_path / "a/progress.csv")
+    assert runs(tmp_path) == {
+        ".": ["metrics.jsonl"],
+        "a": ["a/progress.csv"],
+        "a/b": ["a/b/events.out.tfevents.1.h"],
+    }
+
+
+def test_run_folder_and_single_file(tmp_path: Path) -> None:
+    """A run folder is the run `.`; a single file is read alone."""
+    make(tmp_path / "run/metrics.jsonl", tmp_path / "run/other.jsonl", tmp_path / "run/sub/metrics.jsonl")
+    assert list(runs(tmp_path / "run")) == [".", "other", "sub"]
+    assert runs(tmp_path / "run/metrics.jsonl") == {".": ["metrics.jsonl"]}
+    assert runs(tmp_path / "run/other.jsonl") == {"other": ["other.jsonl"]}
+
+
+def test_single_file_of_any_name(tmp_path: Path) -> None:
+    """A file that is given is read whatever its name is, if its content is a log."""
+    make(tmp_path / "strange.name")
+    assert runs(tmp_path / "strange.name") == {"strange.name": ["strange.name"]}
+
+
+def test_several_logdirs_are_told_apart(tmp_path: Path) -> None:
+    """Folder names go in front, with as many parents as it takes; files of one folder need none."""
+    make(*(tmp_path / f"{user}/logs/run/metrics.jsonl" for user in ("ann", "bob")))
+    assert list(runs(tmp_path / "ann", tmp_path / "bob")) == ["ann/logs/run", "bob/logs/run"]
+    assert list(runs(tmp_path / "ann/logs", tmp_path / "bob/logs")) == ["ann/logs/run", "bob/logs/run"]
+    make(tmp_path / "x/a.jsonl", tmp_path / "x/b.jsonl")
+    assert runs(tmp_path / "x/a.jsonl", tmp_path / "x/b.jsonl") == {"a": ["a.jsonl"], "b": ["b.jsonl"]}
+
+
+def test_logdir_within_a_logdir(tmp_path: Path) -> None:
+    """A folder that is given twice, or lies in another one given, is visited once."""
+    make(tmp_path / "x/run/metrics.jsonl")
+    assert list(runs(tmp_path, tmp_path)) == ["x/run"]
+    assert len(runs(tmp_path / "x", tmp_path / "x/run")) == 1
+
+
+def test_missing_logdirs_are_named(tmp_path: Path) -> None:
+    """LOGDIRs that do not exist are told, the others searched."""
+    make(tmp_path / "here/metrics.jsonl")
+    found, problems, missing = scan([tmp_path / "here", tmp_path / "not"], COULD)
+    assert [each.run for each in found] == ["here"]
+    assert problems == []
+    assert missing == (str(tmp_path / "not"),)
+
+
+def test_link_to_a_run_beside_it(tmp_path: Path) -> None:
+    """A run is known by its own folder, also when a link to it sorts before; links outside are followed."""
+    make(tmp_path / "logs/run_5/metrics.jsonl", tmp_path / "out/metrics.jsonl", tmp_path / "out/single.jsonl")
+    (tmp_path / "logs/latest").symlink_to("run_5")
+    (tmp_path / "logs/run_5/copy.jsonl").symlink_to("metrics.jsonl")
+    (tmp_path / "logs/outside").symlink_to(tmp_path / "out")
+    assert list(runs(tmp_path / "logs")) == ["outside", "outside/single", "run_5"]
+
+
+def test_linked_logdir(tmp_path: Path) -> None:
+    """LOGDIR itself may be a link."""
+    make(tmp_path / "real/run/metrics.jsonl")
+    (tmp_path / "link").symlink_to("real")
+    assert list(runs(tmp_path / "link")) == ["run"]
+
+
+def _walk(search: Search) -> list[str]:
+    return [item.path for item in search.walk(Calls()) if isinstance(item, Found)]
+
+
+def test_later_walks_list_only_what_changed(tmp_path: Path) -> None:
+    """After the first walk only folders whose time stamp changed are listed, and new ones."""
+    make(tmp_path / "a/metrics.jsonl", tmp_path / "b/metrics.jsonl")
+    for folder in (tmp_path / "a", tmp_path / "b", tmp_path):
+        os.utime(folder, (1000.0, 1000.0))
+    search = Search(roots_of([tmp_path], COULD), COULD, wall=lambda: 1e9)
+    assert _walk(search) == ["a/metrics.jsonl", "b/metrics.jsonl"]
+    assert _walk(search) == []
+    make(tmp_path / "b/other.jsonl", tmp_path / "c/d/metrics.jsonl")
+    assert _walk(search) == ["b/metrics.jsonl", "b/other.jsonl", "c/d/metrics.jsonl"]
+    assert search.folders == 5
+
+
+def test_young_folders_are_not_trusted(tmp_path: Path) -> None:
+    """A folder that changed a moment ago is listed again: a second change may carry the same time stamp."""
+    make(tmp_path / "metrics.jsonl")
+    os.utime(tmp_path, (1000.0, 1000.0))
+    search = Search(roots_of([tmp_path], COULD), COULD, wall=lambda: 1000.5)
+    _walk(search)
+    make(tmp_path / "other.jsonl")
+    os.utime(tmp_path, (1000.0, 1000.0))
+    assert _walk(search) == ["metrics.jsonl", "other.jsonl"]
+
+
+def test_walk_can_pause(tmp_path: Path) -> None:
+    """A walk over many entries offers chances to stop, so that a huge folder blocks nothing."""
+    make(*(tmp_path / f"model_{n}.bin" for n in range(2000)), tmp_path / "metrics.jsonl")
+    search = Search(roots_of([tmp_path], COULD), COULD)
+    assert sum(item is None for item in search.walk(Calls())) >= 7
+
+
+def test_many_small_runs(tmp_path: Path) -> None:
+    """Thousands of logs are found in one walk, each once, with one look at each folder."""
+    make(*(tmp_path / f"group{n % 20}/events.out.tfevents.{n}.h" for n in range(3000)))
+    found, problems, _ = scan([tmp_path], COULD)
+    assert len({each.path for each in found}) == len(found) == 3000
+    assert problems == []
+
+
+def test_socket_of_a_name_like_a_log(tmp_path: Path) -> None:
+    """What is named like a log but cannot be one is told once."""
+    os.mkfifo(tmp_path / "metrics.jsonl")
+    search = Search(roots_of([tmp_path], COULD), COULD)
+    told = [item for _ in range(3) for item in search.walk(Calls(), fresh=True) if isinstance(item, Problem)]
+    assert [(problem.code, problem.path) for problem in told] == [("not-a-file", "metrics.jsonl")]

@@ -1,0 +1,248 @@
+"""One training in several logs, and sub-runs that belong to the run above them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from rltui.logs.follow import read_all
+from tests.support import tfwriter
+from tests.support.livelogs import Heard, Live, append, event_bytes, points, write
+from tests.support.shared import LOGS, needs_shared
+
+EVENTS = "events.out.tfevents.1.host"
+
+
+def once(*logdirs: Path, all_sources: bool = False) -> Heard:
+    """Everything, read once."""
+    heard = Heard()
+    heard.take(read_all(logdirs, all_sources=all_sources))
+    return heard
+
+
+def rows(seed: int, steps: Sequence[int], rate: float = 0.001) -> list[tuple[int, dict[str, float]]]:
+    """Rows of a training: what differs between seeds, and a learning rate that does not."""
+    said = []
+    for step in steps:
+        noise = ((step * 7919 + seed * 104_729) % 1000) / 1000
+        said.append(
+            (step, {"loss": 2 + noise, "reward": step / 7 - noise, "kl": noise / 9, "lr": rate + step / 1e6})
+        )
+    return said
+
+
+def as_events(said: list[tuple[int, dict[str, float]]], prefix: str = "train/") -> bytes:
+    """Rows as an event file."""
+    body = b"".join(
+        tfwriter.event(step, tfwriter.simple(prefix + tag, value))
+        for step, row in said
+        for tag, value in row.items()
+    )
+    return tfwriter.version() + body
+
+
+def as_lines(said: list[tuple[int, dict[str, float]]]) -> str:
+    """Rows as JSON lines."""
+    return "".join(json.dumps({"step": step, **row}) + "\n" for step, row in said)
+
+
+def test_same_values_in_two_formats(tmp_path: Path) -> None:
+    """Equal values at equal steps under other names are one run; the event file is its main source."""
+    said = rows(1, range(30))
+    write(tmp_path / f"tb/run/{EVENTS}", as_events(said))
+    write(tmp_path / "logs/run.jsonl", as_lines(said))
+    for heard in (once(tmp_path), _live(tmp_path)):
+        assert heard.runs() == {"tb/run": ["logs/run.jsonl", f"tb/run/{EVENTS}"]}
+        assert heard.sources["logs/run.jsonl"].also_of == "tb/run"
+        assert heard.sources[f"tb/run/{EVENTS}"].also_of is None
+        assert not heard.points["logs/run.jsonl"]
+    every = once(tmp_path, all_sources=True)
+    assert len(every.points["logs/run.jsonl"]) == len(every.points[f"tb/run/{EVENTS}"]) == 120
+
+
+def _live(*logdirs: Path) -> Heard:
+    live = Live(*logdirs)
+    live.after(10)
+    return live.heard
+
+
+def test_other_seed_is_another_run(tmp_path: Path) -> None:
+    """Runs that share a learning rate and little else are no twins, in one folder or in two."""
+    write(tmp_path / f"a/{EVENTS}", as_events(rows(1, range(30))))
+    write(tmp_path / "b/metrics.jsonl", as_lines(rows(2, range(30))))
+    write(tmp_path / f"c/{EVENTS}", as_events(rows(3, range(30))))
+    write(tmp_path / "c/metrics.jsonl", as_lines(rows(4, range(30))))
+    heard = once(tmp_path)
+    assert sorted(heard.runs()) == ["a", "b", "c"]
+    assert all(source.also_of is None for source in heard.sources.values())
+    assert len(heard.points["c/metrics.jsonl"]) == 120
+
+
+def test_each_finds_its_own_twin(tmp_path: Path) -> None:
+    """Of many runs with event files in one tree and JSON lines in another each pair finds together."""
+    for seed in range(12):
+        said = rows(seed, range(20))
+        write(tmp_path / f"tensorboard_log/proj/exp{seed}/{EVENTS}", as_events(said))
+        write(tmp_path / f"proj/exp{seed}.jsonl", as_lines(said))
+    heard = once(tmp_path)
+    for seed in range(12):
+        assert heard.sources[f"proj/exp{seed}.jsonl"].also_of == f"tensorboard_log/proj/exp{seed}"
+
+
+def test_three_formats_have_one_main(tmp_path: Path) -> None:
+    """Of a table, JSON lines and an event file of one training the event file is the main source."""
+    said = rows(1, range(20))
+    write(tmp_path / f"run/{EVENTS}", as_events(said))
+    write(tmp_path / "run/progress.json", as_lines(said))
+    keys = list(said[0][1])
+    table = "\n".join(
+        [",".join(["step", *keys]), *(",".join(map(str, [s, *row.values()])) for s, row in said)]
+    )
+    write(tmp_path / "run/progress.csv", table + "\n")
+    heard = once(tmp_path)
+    assert {path: source.also_of for path, source in heard.sources.items()} == {
+        f"run/{EVENTS}": None,
+        "run/progress.csv": "run",
+        "run/progress.json": "run",
+    }
+
+
+def test_twin_that_comes_first(tmp_path: Path) -> None:
+    """JSON lines shown before the event file was flushed are withdrawn when they turn out to be its twin."""
+    said = rows(1, range(20))
+    write(tmp_path / f"tb/run/{EVENTS}", tfwriter.version())
+    write(tmp_path / "run.jsonl", as_lines(said[:3]))
+    live = Live(tmp_path)
+    live.after(2)
+    assert len(live.heard.points["run.jsonl"]) == 12
+    write(tmp_path / f"tb/run/{EVENTS}", as_events(said[:5]))
+    append(tmp_path / "run.jsonl", as_lines(said[3:5]))
+    live.after(2)
+    assert live.heard.sources["run.jsonl"].also_of == "tb/run"
+    assert live.heard.points["run.jsonl"] == []
+    assert len(live.heard.points[f"tb/run/{EVENTS}"]) == 20
+    withdrawn = [delivery.source.run for delivery in live.heard.deliveries if delivery.kind == "rewritten"]
+    assert withdrawn == ["run"]
+    live.after(60)
+    append(tmp_path / "run.jsonl", as_lines(said[5:9]))
+    live.after(60)
+    assert live.heard.points["run.jsonl"] == []
+
+
+def test_twin_goes_on_when_the_main_log_is_gone(tmp_path: Path) -> None:
+    """When the main log was deleted and its twin goes on growing, the twin is read."""
+    said = rows(1, range(40))
+    main = write(tmp_path / f"tb/run/{EVENTS}", as_events(said[:20]))
+    log = write(tmp_path / "run.jsonl", as_lines(said[:20]))
+    live = Live(tmp_path)
+    live.after(2)
+    main.unlink()
+    live.after(60)
+    assert live.heard.points["run.jsonl"] == []
+    append(log, as_lines(said[20:30]))
+    live.after(60)
+    assert len(live.heard.points["run.jsonl"]) == 120
+    assert live.heard.sources["run.jsonl"].also_of is None
+
+
+def test_whole_numbers_in_one_folder(tmp_path: Path) -> None:
+    """Returns and lengths that are whole numbers tell twins in one folder, but not across folders."""
+    steps = range(50, 500, 50)
+    said = [
+        (step, {"return": -48.0 + step % 7, "length": 50.0, "episodes": float(step // 50)}) for step in steps
+    ]
+    write(tmp_path / f"a/{EVENTS}", as_events(said))
+    write(tmp_path / "a/metrics.jsonl", as_lines(said))
+    write(tmp_path / "b/metrics.jsonl", as_lines(said))
+    heard = once(tmp_path)
+    assert heard.sources["a/metrics.jsonl"].also_of == "a"
+    assert heard.sources["b/metrics.jsonl"].also_of is None
+
+
+def test_torch_add_scalars(tmp_path: Path) -> None:
+    """`<main>_<key>/` with the main tag alone in it is a curve `main/key` of the run above."""
+    write(tmp_path / f"run/{EVENTS}", event_bytes(range(5), tag="other"))
+    for key in ("train", "eval"):
+        write(tmp_path / f"run/loss_total_{key}/{EVENTS}", event_bytes(range(5), tag="loss/total"))
+    for heard in (once(tmp_path), _live(tmp_path)):
+        assert list(heard.runs()) == ["run"]
+        assert heard.points[f"run/loss_total_eval/{EVENTS}"] == points(range(5), tag="loss/total/eval")
+
+
+def test_tensorboardx_add_scalars(tmp_path: Path) -> None:
+    """`<main>/<key>/` with the main tag alone in it is folded as well."""
+    write(tmp_path / EVENTS, event_bytes(range(5), tag="other"))
+    write(tmp_path / f"losses/pg/{EVENTS}", event_bytes(range(5), tag="losses"))
+    heard = once(tmp_path)
+    assert list(heard.runs()) == ["."]
+    assert heard.points[f"losses/pg/{EVENTS}"] == points(range(5), tag="losses/pg")
+
+
+@pytest.mark.parametrize(
+    ("folder", "tag"),
+    [("eval", "loss"), ("loss_a", "reward"), ("lossa", "loss"), ("x/loss", "loss")],
+)
+def test_folder_that_only_looks_like_a_curve(tmp_path: Path, folder: str, tag: str) -> None:
+    """A sub-folder is a run of its own unless name and content both say that it is a curve."""
+    write(tmp_path / EVENTS, event_bytes(range(5), tag="other"))
+    write(tmp_path / f"{folder}/{EVENTS}", event_bytes(range(5), tag=tag))
+    heard = once(tmp_path)
+    assert sorted(heard.runs()) == [".", folder]
+
+
+def test_curve_folder_without_a_run_above(tmp_path: Path) -> None:
+    """Without event files above there is no run to belong to."""
+    write(tmp_path / f"loss_a/{EVENTS}", event_bytes(range(5), tag="loss"))
+    assert list(once(tmp_path).runs()) == ["loss_a"]
+
+
+def test_hparams_folder(tmp_path: Path) -> None:
+    """The folder that add_hparams names by the time belongs to the run above, tags unchanged."""
+    write(tmp_path / f"run/{EVENTS}", event_bytes(range(5)))
+    write(tmp_path / f"run/1712345678.123/{EVENTS}", event_bytes([0], tag="hparam/reward"))
+    heard = once(tmp_path)
+    assert list(heard.runs()) == ["run"]
+    assert heard.points[f"run/1712345678.123/{EVENTS}"] == points([0], tag="hparam/reward")
+
+
+def test_curve_that_starts_while_we_follow(tmp_path: Path) -> None:
+    """A curve folder that appears in a followed run never shows up as a run of its own."""
+    write(tmp_path / f"run/{EVENTS}", event_bytes(range(5), tag="other"))
+    live = Live(tmp_path)
+    live.after(2)
+    log = write(tmp_path / f"run/loss_a/{EVENTS}", tfwriter.version())
+    live.after(5)
+    append(log, event_bytes(range(3), tag="loss", head=False))
+    live.after(5)
+    assert live.heard.points[f"run/loss_a/{EVENTS}"] == points(range(3), tag="loss/a")
+    assert {delivery.source.run for delivery in live.heard.deliveries if len(delivery.batch)} == {"run"}
+
+
+@needs_shared
+@pytest.mark.parametrize("framework", ["trl", "verl", "sb3", "rllib"])
+def test_real_frameworks(framework: str) -> None:
+    """In the collection every log beside another format's log of the same training is its twin."""
+    heard = once(LOGS / framework)
+    doubles = ("progress.csv", "progress.json", "trainer_state.json", "console.log")
+    main = [path for path, source in heard.sources.items() if source.also_of is None]
+    assert [path for path in main if path.endswith(doubles)] == []
+    if framework == "trl":
+        assert sum("grpo-qwen-resume" in run for run in heard.runs()) == 2
+    if framework == "verl":
+        assert len(heard.runs()) == 4
+    if framework == "rllib":
+        assert [path.rpartition("/")[2] for path in main] == ["result.json"]
+
+
+@needs_shared
+def test_real_sub_runs() -> None:
+    """The collection's add_scalars and add_hparams folders are folded into their runs, ranks are known."""
+    heard = once(LOGS / "odd/odd-torch")
+    assert sorted(heard.runs()) == ["purged", "tbx", "torch_all"]
+    tags = {tag for path, said in heard.points.items() if path.startswith("tbx") for tag, _, _ in said}
+    assert {"losses/pg", "losses/v"} <= tags
+    tags = {tag for path, said in heard.points.items() if path.startswith("torch_all") for tag, _, _ in said}
+    assert {"reward/train", "reward/eval", "hparam/kl"} <= tags
