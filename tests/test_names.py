@@ -263,6 +263,21 @@ def test_the_same_tag_gives_the_same_object() -> None:
     assert names.name("actor/lr") is names.name("actor/lr")
 
 
+def test_names_behind_a_domain() -> None:
+    """ROLL repeats its names for every domain: they are told apart, and unknown words stay unknown."""
+    names = Names("roll")
+    name = names.name("math_rule/critic/score/mean")
+    assert (name.canonical, name.part) == ("reward.score.mean", "math_rule")
+    assert names.name("math_rule/zork").canonical is None
+
+
+def test_the_only_policy_goes_without_saying() -> None:
+    """RLlib's default policy is not repeated in every title; another policy is."""
+    names = Names("rllib")
+    assert names.name("learners/default_policy/entropy").part == ""
+    assert names.name("ray/tune/learners/attacker/entropy").part == "attacker"
+
+
 def test_wildcards_tell_rows_apart() -> None:
     """A data source with slashes is read from the right and shown with its number of samples."""
     name = Names("verl").name("val-core/openai/gsm8k/best@8/mean")

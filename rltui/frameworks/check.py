@@ -1,4 +1,39 @@
-"""From the tables of framework files to plain data that survive a cache, with everything wrong told."""
+"""From the tables of framework files to plain data that survive a cache, with everything wrong told.
+
+A file of `data/` is one framework; its stem is its id. All keys but `title` may be left out:
+
+    title = "Zork"                      # as people call it
+    source = "zork/zork @ 1dda039"      # what was read, and which version
+    caveat = "..."                      # what a reader of any of its metrics should know
+    aliases = ["zk"]                    # other names that users may call it by
+    prefixes = ["train/", ""]           # what its loggers put in front of a name; default [""]
+    held_out = ["eval/"]                # prefixes of evaluation: never taken for training
+    held_out_sets = true                # data sets stand between: eval_math_loss
+    domains = true                      # names repeat behind a domain: math/critic/score/mean
+    silent = ["default_policy"]         # words for wildcards that say nothing
+    extends = ["transformers"]          # its names count too, behind the file's own
+
+    [recognise]                         # how a run is known as this framework's
+    must = ["a/b", ["c", "d"]]          # at least one of these (a list: all of it) is there
+    without = ["e"]                     # none of these is
+    [recognise.signs]
+    "a/{b,c}" = 1                       # names that tell it: each point halves the doubt
+
+    [[variant]]                         # a trainer with a label of its own: zork-grpo
+    id = "grpo"
+    any = ["x"]                         # the first variant with one of these, and none of `without`
+    [variant.names]                     # where it means something else by a name
+
+    [names]                             # name -> canonical id; see `rltui.frameworks.match` for wildcards
+    "a/{mean,avg}" = "reward.{mean,mean}"
+    "b" = { is = "perf.mfu", unit = "percent", statistic = "max", caveat = "...", shared = false }
+    "c" = { is = "rollout.format_score", scale = -1, offset = 1 }
+
+    [older]                             # likewise, names that only older releases write
+
+`unit` is that of the value as written where it is not the canonical one; `scale` and `offset` are needed only
+where the two units do not tell them. `shared = false` keeps a name out of the guesses for unknown frameworks.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +54,8 @@ _KEYS = (
     "aliases",
     "prefixes",
     "held_out",
+    "silent",
+    "domains",
     "held_out_sets",
     "extends",
     "recognise",
@@ -155,6 +192,8 @@ def _framework(stem: str, table: Mapping[str, Any], tell: _Teller) -> dict[str, 
         "aliases": _texts(table, "aliases", tell),
         "prefixes": sorted(_texts(table, "prefixes", tell, ("",)), key=len, reverse=True),
         "held_out": sorted(_texts(table, "held_out", tell), key=len, reverse=True),
+        "silent": _texts(table, "silent", tell),
+        "domains": table.get("domains") is True,
         "held_out_sets": table.get("held_out_sets") is True,
         "extends": _texts(table, "extends", tell),
         "variants": _variants(table.get("variant", []), tell),

@@ -109,6 +109,8 @@ class Frameworks:
                 caveat=raw["caveat"],
                 prefixes=tuple(raw["prefixes"]),
                 held_out=tuple(raw["held_out"]),
+                silent=frozenset(raw["silent"]),
+                domains=raw["domains"],
                 held_out_sets=raw["held_out_sets"],
                 own=raw["own"],
                 names={name: entry_of(entry) for name, entry in raw["names"].items()},

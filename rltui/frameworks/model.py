@@ -58,6 +58,8 @@ class Framework:
     caveat: str
     prefixes: tuple[str, ...]  # that loggers put in front of a name, longest first, mostly with ""
     held_out: tuple[str, ...]  # prefixes of evaluation, longest first
+    silent: frozenset[str]  # words that wildcards stand for and that say nothing: the only policy, all data
+    domains: bool  # names repeat behind a word of the run's own: math_rule/critic/score/mean
     held_out_sets: bool  # evaluation names carry a data set: eval_math_loss
     own: int  # the first `own` of `names` are its own, the others those of `extends`
     names: Mapping[str, Entry]
@@ -84,7 +86,7 @@ class Framework:
         if found is not None:
             return found
         if not self.is_held_out(key):
-            return None
+            return self._of_domain(key) if self.domains else None
         for name in dict.fromkeys((key, self.bare(key))):
             for prefix in self.held_out:
                 if name.startswith(prefix) and len(name) > len(prefix):
@@ -129,10 +131,17 @@ class Framework:
             if found is not None and (
                 literal_head(found.pattern).startswith(self.held_out) or not self.is_held_out(key)
             ):
-                return Resolved(
-                    entries[found.place], found.pattern, wild_text(found.pattern, found.wild), False
-                )
+                part = wild_text(found.pattern, found.wild)
+                if self.silent and part:
+                    part = " ".join([word for word in part.split(" ") if word not in self.silent])
+                return Resolved(entries[found.place], found.pattern, part, False)
         return None
+
+    def _of_domain(self, key: str) -> Resolved | None:
+        """A name behind the word of a domain."""
+        domain, slash, rest = key.partition("/")
+        found = self._plain(rest) if domain and slash else None
+        return found._replace(part=f"{domain} {found.part}".rstrip()) if found is not None else None
 
     def _underlying(self, rest: str) -> Resolved | None:
         """An evaluation key without its prefix, read as the name of training that it repeats."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rltui.config import Config
+from rltui.frameworks.match import is_wild
 from rltui.frameworks.model import Entry, Framework, Resolved
 from rltui.frameworks.recognise import UNKNOWN
 from rltui.glossary.model import Metric, Statistic
@@ -30,6 +31,14 @@ class _Meant(NamedTuple):
     comparable: bool = True
     held_out: bool = False
     kind: bool = False  # its title says only of what kind it is
+
+
+def _own_title(tag: str, pattern: str, part: str) -> str:
+    """A title from the key itself, for metrics of which only the kind is known."""
+    last = tag.rsplit("/", 1)[-1]
+    if not part or pattern.endswith("*"):
+        return humanise(last)
+    return humanise(part) if is_wild(pattern.rsplit("/", 1)[-1]) else f"{humanise(last)} · {part}"
 
 
 class Names:
@@ -113,7 +122,7 @@ class Names:
     def _known_name(
         self, tag: str, found: Resolved, framework: str | None, *, guessed: bool, held_out: bool = False
     ) -> Name:
-        entry, _, part, repeats = found
+        entry, pattern, part, repeats = found
         meant = self._meant.get((id(entry), repeats))
         if meant is None:
             meant = self._meant[id(entry), repeats] = self._mean(entry, repeats)
@@ -128,7 +137,7 @@ class Names:
         statistic = metric.statistic or self._statistic(entry, metric, tag)
         title = metric.title
         if meant.kind:
-            title = humanise(part.rsplit("/", 1)[-1] if part else tag.rsplit("/", 1)[-1])
+            title = _own_title(tag, pattern, part)
             if statistic and not title.lower().endswith(statistic):
                 title = f"{title} {statistic}"
         elif part:
