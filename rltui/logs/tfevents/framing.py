@@ -33,7 +33,7 @@ _OPENING = np.array(
     [int.from_bytes(bytes(3) + struct.pack("<IB", c, WALL_KEY), "little") for c in crc.OF_SHORT_LENGTHS],
     _U64,
 )
-_OPENING[0] = 0  # an empty record is no event with a wall time
+_OPENING[0] = ~_U64(0)  # an empty record has no wall time: matches nothing
 
 
 class Frames(NamedTuple):

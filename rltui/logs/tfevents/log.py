@@ -184,9 +184,11 @@ class EventLog:
         damage = self._damage
         patient = damage.watch(self._offset) or final
         size = file.size()
+        rest = data
         if need == DOUBT:
             frame = records.header(file.read_at(self._offset, HEADER), 0) + FRAME
             behind = file.read_at(self._offset + frame, HEADER)
+            rest = data[frame:]
             confirmed = records.header(behind, 0) >= 0
             if (confirmed and (patient or not tail.maybe_late(data[HEADER : frame - records.FOOTER]))) or (
                 final and not behind
@@ -198,11 +200,12 @@ class EventLog:
                 return  # the last record of the file: it may not have arrived whole
         if patient and self._skip_to_next(file, size, final):
             return
-        if (damage.looks < 2 and not final) or not (final or any(data)):
+        blank = not any(rest)
+        if not final and (blank or damage.looks < 2):
             return
-        if need == BAD and not self._offset and not self._records:
+        if need == BAD and not blank and not self._offset and not self._records:
             damage.tell("warning", "not-an-event-file", "it does not begin like an event file", 0)
-        elif need == BAD and not any(data):
+        elif blank:
             damage.tell(
                 "info",
                 "torn-tail",

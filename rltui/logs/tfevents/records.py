@@ -90,16 +90,18 @@ def sound_in_file(file: File, start: int, stop: int) -> bool:
 def headers(data: bytes) -> list[int]:
     """Every place in `data` where a valid header stands of a record no longer than RECORD_CAP.
 
-    All places are tested at once: the upper half of a length is zero, so candidates are runs of four zero
-    bytes; their CRCs are then computed as columns.
+    All places are tested at once: the upper half of a length is zero and its CRC is not, so candidates are
+    the ends of four or more zero bytes; their CRCs are then computed as columns.
     """
     buffer = np.frombuffer(data, np.uint8)
-    if len(buffer) < HEADER:
+    if len(buffer) < HEADER or not buffer.any():
         return []
     zero = buffer == 0
     pairs = zero[:-1] & zero[1:]
-    fours = pairs[4 : len(buffer) - 7] & pairs[6 : len(buffer) - 5]
-    at = np.flatnonzero(fours & (buffer[3 : len(buffer) - 8] <= RECORD_CAP >> 24))
+    fours = pairs[:-2] & pairs[2:]
+    count = len(buffer) - HEADER + 1
+    candidates = fours[4 : 4 + count] & ~fours[8 : 8 + count]
+    at = np.flatnonzero(candidates & (buffer[3 : 3 + count] <= RECORD_CAP >> 24))
     words = np.lib.stride_tricks.sliding_window_view(buffer, HEADER)[at].copy().view("<u4")
     return [int(place) for place in at[crc.of_lengths(words[:, 0]) == words[:, 2]]]
 
