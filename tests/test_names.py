@@ -68,6 +68,18 @@ def test_families_of_names_are_explained(family: str) -> None:
     assert explain(family)
 
 
+@needs_catalogue
+def test_patterns_of_the_catalogue_are_explained_as_they_stand() -> None:
+    """`val-core/*/acc/mean@*` is answered like the names that it stands for."""
+    for entry in shared.catalogue():
+        if "*" in entry["key"]:
+            told = explain(entry["key"], entry["framework"])
+            wanted = {"canonical": entry["canonical"]} | shared.difference(entry)
+            assert told, entry["key"]
+            assert told[0].canonical == wanted["canonical"], entry["key"]
+            assert told[0].key == entry["key"]
+
+
 def test_a_placeholder_in_braces_is_any_name() -> None:
     """`rewards/{reward_func_name}/mean` means what any reward function's mean means."""
     assert "reward.component.mean" in {each.canonical for each in explain("rewards/{reward_func_name}/mean")}
@@ -253,6 +265,7 @@ def test_a_guess_is_marked() -> None:
     """Names of an unknown framework are read by what most frameworks mean, and say so."""
     name = Names(None).name("actor/pg_clipfrac")
     assert (name.canonical, name.guessed) == ("policy.clip_fraction", True)
+    assert "other frameworks" in Names(None).name("train/entropy_loss").caveat
     known = Names("verl").name("actor/pg_clipfrac")
     assert (known.canonical, known.guessed, known.framework) == ("policy.clip_fraction", False, "verl")
 

@@ -101,9 +101,10 @@ def explain(
     metric = known.metrics.get(key)
     if framework is not None:
         chosen = known.frameworks.get(framework)
-        told = _of(key, chosen, Names(framework, shipped=known)) if chosen is not None else None
-        if told is not None:
-            return [replace(told, framework=chosen.label if chosen else None)]
+        for asked in (key, _instance(key)) if chosen is not None else ():
+            told = _of(asked, chosen, Names(framework, shipped=known))
+            if told is not None:
+                return [replace(told, key=key, framework=chosen.label if chosen else None)]
         return [Explanation(key, metric)] if metric is not None else []
     if metric is not None:
         return [Explanation(key, metric)]
@@ -117,8 +118,14 @@ def explain(
     ]
     if not found and "*" in key:
         members = [name for name in known.frameworks.spelled if fnmatchcase(name, key)]
-        return _distinct(told for name in members for told in explain(name, None, known))
+        patterned = [replace(told, key=key) for told in explain(_instance(key), None, known)]
+        return _distinct([*patterned, *(told for name in members for told in explain(name, None, known))])
     return _joined(sharp or found)
+
+
+def _instance(key: str) -> str:
+    """A name that a run could write for a family: a digit fits every wildcard."""
+    return key.replace("*", "7")
 
 
 def _distinct(found: Iterable[Explanation]) -> list[Explanation]:

@@ -107,7 +107,7 @@ class Own:
     def range_of(self, tag: str, canonical: str | None, part: str = "") -> tuple[float, float] | None:
         """The declared range of a tag: by name, then by environment, then by canonical id."""
         if self._no_ranges:
-            return None
+            return self._metrics[canonical].range if canonical in self._metrics else None
         ranges = self._config.metrics_ranges
         if tag in ranges:
             return ranges[tag]
@@ -121,7 +121,10 @@ class Own:
             low, high = environment.reward
             if low is not None and high is not None and low < high and _is_reward(canonical):
                 return (low, high)
-        return ranges.get(canonical) if canonical else None
+        if canonical is None:
+            return None
+        own = self._metrics.get(canonical)
+        return ranges.get(canonical) or (own.range if own is not None else None)
 
     @staticmethod
     def _within(environment: str, tag: str) -> bool:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rltui.config import Config
 from rltui.frameworks.match import is_wild
-from rltui.frameworks.model import Entry, Framework, Resolved
+from rltui.frameworks.model import Entry, Framework, Resolved, Vote
 from rltui.frameworks.recognise import UNKNOWN
 from rltui.glossary.model import Metric, Statistic
 from rltui.names.catalogue import Catalogue, catalogue
@@ -20,6 +20,9 @@ _STATISTICS: dict[str, Statistic] = {"mean": "mean", "min": "min", "max": "max",
 
 # Panes whose metrics keep their pane when an evaluation writes them: a time of an evaluation is a time.
 _OF_THE_MACHINE = ("timing", "perf", "load", "rollout", "other")
+
+
+CONTESTED = "A guess: other frameworks mean something else by this name."
 
 
 class _Meant(NamedTuple):
@@ -39,6 +42,14 @@ def _own_title(tag: str, pattern: str, part: str) -> str:
     if not part or pattern.endswith("*"):
         return humanise(last)
     return humanise(part) if is_wild(pattern.rsplit("/", 1)[-1]) else f"{humanise(last)} · {part}"
+
+
+class _Guess(NamedTuple):
+    """What most frameworks mean by a name, and whether those who write it hold it out."""
+
+    found: Resolved
+    vote: Vote
+    held_out: bool
 
 
 class Names:
@@ -82,36 +93,36 @@ class Names:
     def _make(self, tag: str) -> Name:
         own = self._own.find(tag)
         if own is not None:
-            return self._known_name(tag, own, None, guessed=False)
+            return self._known_name(tag, own, None)
         framework = self._framework
         if framework is not None:
             found = framework.find(tag)
             if found is not None:
-                return self._known_name(tag, found, self._label, guessed=False)
+                return self._known_name(tag, found, self._label)
         guess = self._guess(tag)
         if guess is not None:
-            return self._known_name(tag, guess[0], None, guessed=True, held_out=guess[1])
+            return self._known_name(tag, guess.found, None, guess=guess)
         return self._unknown(tag)
 
-    def _guess(self, tag: str) -> tuple[Resolved, bool] | None:
+    def _guess(self, tag: str) -> _Guess | None:
         """What most frameworks mean by a name. Beside a known framework only names spelled out count."""
-        wild = self._framework is None
+        framework = self._framework
+        wild = framework is None
         vote = self._known.vote(tag, wild=wild)
         if vote is not None:
             # Whether it is held out is for those to say who write it: val/ratio is a ratio of the policy.
             writer = self._known.get(vote[1].frameworks[0])
-            return vote[0], writer is not None and writer.is_held_out(tag)
-        framework = self._framework
+            return _Guess(*vote, writer is not None and writer.is_held_out(tag))
         for prefix in self._conventions.held_out if framework is None else framework.held_out:
             if tag.startswith(prefix) and len(tag) > len(prefix):
                 vote = self._known.vote(tag[len(prefix) :], wild=wild)
                 if vote is not None and not vote[0].entry.canonical.startswith("validation."):
-                    return vote[0]._replace(held_out=True), True
+                    return _Guess(vote[0]._replace(held_out=True), vote[1], True)
         for prefix in self._conventions.training:
             if tag.startswith(prefix) and len(tag) > len(prefix):
                 vote = self._known.vote(tag[len(prefix) :], wild=wild)
                 if vote is not None:
-                    return vote[0], False
+                    return _Guess(*vote, False)
         return None
 
     def _held_out(self, tag: str) -> bool:
@@ -120,7 +131,7 @@ class Names:
         return tag.startswith(self._conventions.held_out)
 
     def _known_name(
-        self, tag: str, found: Resolved, framework: str | None, *, guessed: bool, held_out: bool = False
+        self, tag: str, found: Resolved, framework: str | None, guess: _Guess | None = None
     ) -> Name:
         entry, pattern, part, repeats = found
         meant = self._meant.get((id(entry), repeats))
@@ -129,7 +140,7 @@ class Names:
         metric = meant.metric
         if metric is None:
             return self._unknown(tag)
-        held_out = held_out or repeats or meant.held_out or (not guessed and self._held_out(tag))
+        held_out = repeats or meant.held_out or (guess.held_out if guess else self._held_out(tag))
         pane = metric.pane
         if held_out and pane not in _OF_THE_MACHINE:
             pane = "validation"
@@ -153,11 +164,11 @@ class Names:
             meant.unit,
             metric.importance,
             framework,
-            guessed,
+            guess is not None,
             held_out,
             part,
             statistic,
-            entry.caveat,
+            CONTESTED if guess is not None and guess.vote.contested else entry.caveat,
             meant.scale,
             entry.offset,
             meant.comparable,
