@@ -37,7 +37,7 @@ class RunView:
         self.run = run
         self._config = config
         self._tags_seen = -1
-        self._held: list[Fresh] = []
+        self._held: list[list[Fresh]] = []  # by delivery
         self._held_points = 0
         self.recognition: Recognition = recognise(())
         self.names = Names(self.recognition.label, config)
@@ -71,21 +71,31 @@ class RunView:
         return liveness(self.run, now)
 
     def hold(self, fresh: Iterable[Fresh]) -> None:
-        """Keep points for the next judgement."""
-        for piece in fresh:
-            self._held.append(piece)
-            self._held_points += len(piece.points.step)
+        """Keep the points of one delivery for the next judgement."""
+        pieces = list(fresh)
+        if pieces:
+            self._held.append(pieces)
+            self._held_points += sum(len(piece.points.step) for piece in pieces)
 
-    def judge_held(self, *, force: bool = False) -> bool:
-        """Judge what was held back, unless more history is about to come. True when anything was judged."""
+    def judge_held(self, *, force: bool = False, most: int | None = None) -> bool:
+        """Judge what was held back, unless more history is about to come. True when anything was judged.
+
+        `most` bounds the work to about so many points; the rest waits for the next call.
+        """
         if not self._held or (self.loading and not force and self._held_points < HELD_POINTS):
             return False
-        self._name_anew()
-        held, self._held, self._held_points = self._held, [], 0
+        self.name_anew()
+        count = taken = 0
+        while count < len(self._held) and (most is None or not count or taken < most):
+            taken += sum(len(piece.points.step) for piece in self._held[count])
+            count += 1
+        held = [piece for pieces in self._held[:count] for piece in pieces]
+        del self._held[:count]
+        self._held_points -= taken
         self.judge.feed(held)
         return True
 
-    def _name_anew(self) -> None:
+    def name_anew(self) -> None:
         """Recognise the framework again when tags have appeared that could change the answer."""
         if len(self.run.series) == self._tags_seen:
             return
@@ -97,7 +107,7 @@ class RunView:
             return
         self.names = Names(recognition.label, self._config)
         self.judge = Judge(self.run, self.names, self._config)
-        held = {piece.tag for piece in self._held}
+        held = {piece.tag for pieces in self._held for piece in pieces}
         # A run that shows its colours late is judged again from what is still known exactly.
         self.judge.feed(
             [

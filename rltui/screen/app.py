@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import sys
 import threading
@@ -19,6 +20,7 @@ from textual.message import Message
 from rltui.boards.overview import header
 from rltui.config import Config
 from rltui.config.files import own_path
+from rltui.scalars import Problem, SessionStart
 from rltui.screen.actions import SMOOTHINGS
 from rltui.screen.desk import Desk
 from rltui.screen.driver import GuardedDriver
@@ -35,7 +37,8 @@ if TYPE_CHECKING:
 
 FRAME = 0.25  # seconds between frames that nobody asked for by a key
 SLICE = 0.012  # seconds of applying data between two chances for keys
-INBOX = 6  # lists of deliveries that may wait before the readers' thread waits
+PIECE = 20_000  # points that are applied or judged without a look at the clock
+INBOX = 2  # lists of deliveries that may wait before the readers' thread waits
 
 
 class Arrived(Message):
@@ -157,19 +160,49 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         self.post_message(Arrived())
 
     def on_arrived(self) -> None:
-        """Apply for a moment, then let keys through."""
+        """Apply and judge for a moment, then let keys through."""
         until = time.perf_counter() + SLICE
         while self._inbox and time.perf_counter() < until:
             batch = self._inbox[0]
             while batch and time.perf_counter() < until:
-                self.desk.session.apply((batch.pop(0),))
+                first, *rest = pieces(batch.pop(0))
+                batch[:0] = rest
+                try:
+                    self.desk.session.apply((first,))
+                except Exception as error:  # noqa: BLE001 (one log's unforeseen trouble must not end the others)
+                    self._trouble(error, first.source.path, "its newest points were left out")
             if not batch:
                 self._inbox.popleft()
                 with self._room:
                     self._room.notify()
-        if self._inbox:
+        if self._inbox or self._judge(until):
             self.post_message(Arrived())
         self.changed()
+
+    def _judge(self, until: float) -> bool:
+        """Judge the run shown, then others, until the moment is over. True when there is more to judge."""
+        desk = self.desk
+        shown = desk.view
+        views = list(desk.session.runs.values())
+        if shown is not None:
+            views.sort(key=lambda view: view is not shown)
+        for view in views:
+            try:
+                while view.judge_held(most=PIECE):
+                    if time.perf_counter() > until:
+                        return True
+            except Exception as error:  # noqa: BLE001 (the curves are still worth seeing without a judgement)
+                self._trouble(error, view.name, "some of it was not judged")
+        return False
+
+    def _trouble(self, error: Exception, where: str, what: str) -> None:
+        """An unforeseen error about one log or run: told once, its traceback kept in a file."""
+        problem = Problem(
+            "error", "internal-error", where, f"internal error ({type(error).__name__}): {what}"
+        )
+        if problem.key not in self.desk.session.problems:
+            self.desk.session.problems[problem.key] = problem
+            self.desk.say(report_crash(error))
 
     def changed(self) -> None:
         """The data changed: judge and draw at the next frame."""
@@ -183,7 +216,9 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         if isinstance(self._driver, GuardedDriver) and self._driver.congested:
             self.changed()  # the terminal lags: leave this frame out
             return
-        self.desk.session.judge()
+        view = self.desk.view
+        if view is not None:
+            view.name_anew()
         self.paint()
 
     def _second(self) -> None:
@@ -263,6 +298,37 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         if self.follower is not None and desk.view is not None:
             self.follower.focus(desk.view.name)
         self.paint()
+
+
+def pieces(delivery: Delivery) -> list[Delivery]:
+    """A large delivery in parts of at most `PIECE` points, so that none keeps the screen waiting.
+
+    Only the first part says that the log starts anew; a preview is small and stays whole.
+    """
+    batch = delivery.batch
+    if len(batch) <= PIECE or delivery.kind == "newest":
+        return [delivery]
+    parts = []
+    for low in range(0, len(batch), PIECE):
+        high = low + PIECE
+        last = high >= len(batch)
+        part = dataclasses.replace(
+            batch,
+            tag=batch.tag[low:high],
+            step=batch.step[low:high],
+            wall_time=batch.wall_time[low:high],
+            value=batch.value[low:high],
+            single=batch.single[low:high],
+            starts=tuple(
+                SessionStart(start.index - low, start.step)
+                for start in batch.starts
+                if low <= start.index < high or (last and start.index >= high)
+            ),
+            texts=batch.texts if low == 0 else (),
+            problems=batch.problems if low == 0 else (),
+        )
+        parts.append(dataclasses.replace(delivery, batch=part, kind="points" if low else delivery.kind))
+    return parts
 
 
 def key_name(event: events.Key) -> str:
@@ -373,6 +439,8 @@ def run(
 
 def show(app: Monitor, *, mouse: bool = True) -> int:
     """Run a monitor in this terminal until it ends, whatever ends it. Returns the exit code."""
+    # The readers' thread computes too; the screen gets its turn within a millisecond instead of five.
+    sys.setswitchinterval(0.001)
     try:
         app.run(mouse=mouse)
     except Exception as error:  # noqa: BLE001 (the outermost edge: the terminal must be given back)

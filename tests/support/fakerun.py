@@ -154,6 +154,12 @@ class FakeRun:
     def points(self) -> int:
         return sum(one.count for one in self.series.values())
 
+    def name_anew(self) -> None:
+        """Names are fixed."""
+
+    def judge_held(self, *, force: bool = False, most: int | None = None) -> bool:
+        return False
+
     def liveness(self, now: float) -> Any:
         return SimpleNamespace(
             state=self.state, age=4.0, gap=10.0, quiet="", eta=2500.0, total=1000, progress=0.3, now=now
