@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -179,10 +181,8 @@ def test_later_file_supersedes_from_its_first_step(newest_first: bool) -> None:
 
 
 def test_later_file_that_goes_on_is_an_attempt_without_complaint() -> None:
-    """A second file whose steps go on (SB3 with reset_num_timesteps=False) supersedes nothing and says nothing."""
-    run = fed(
-        delivery(ticks(range(10)), OLD, wall=T_OLD), delivery(ticks(range(10, 20)), NEW, wall=T_NEW)
-    )
+    """A second file whose steps go on (as SB3 makes it) supersedes nothing and says nothing."""
+    run = fed(delivery(ticks(range(10)), OLD, wall=T_OLD), delivery(ticks(range(10, 20)), NEW, wall=T_NEW))
     assert steps(run) == list(range(20))
     assert (run.superseded, message(run), len(run.attempts)) == (0, [], 2)
 
@@ -305,7 +305,7 @@ def test_batches_do_not_matter(history: tuple[list[Row], list[int], list[tuple[i
     parts = fed(
         *[
             delivery(rows[low:high], starts=[(i - low, step) for i, step in starts if low <= i < high])
-            for low, high in zip(cuts, cuts[1:], strict=False)
+            for low, high in pairwise(cuts)
         ]
     )
     assert whole.superseded == parts.superseded

@@ -20,9 +20,7 @@ def refuse_inside(target: Path, logdirs: Sequence[str]) -> None:
     for logdir in logdirs:
         root = Path(logdir).expanduser().resolve()
         if place == root or (root.is_dir() and root in place.parents):
-            fail(
-                f"{clean(str(target))}: lies inside {clean(logdir)}, which is only read; name a file elsewhere"
-            )
+            fail(f"{clean(str(target))}: inside {clean(logdir)}, which is only read; name a file elsewhere")
 
 
 @contextlib.contextmanager

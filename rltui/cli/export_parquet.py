@@ -3,9 +3,10 @@
     DATASET/run=<name>/part-<number>-<random>.parquet     name percent-encoded, as Hive readers expect
     DATASET/_rltui_export.json                            what has been written so far
 
-A second export appends what is new of each log in new part files. A run is written again from its start only where
-its history changed: a log was replaced, or points that are out were superseded since. Files become visible by
-renaming, the list of them last; parts that it does not name are left over from an interrupted export and removed.
+A second export appends what is new of each log in new part files. A run is written again from its start
+only where its history changed: a log was replaced, or points that are out were superseded since. Files
+become visible by renaming, the list of them last; parts that it does not name are left over from an
+interrupted export and removed.
 """
 
 from __future__ import annotations
@@ -72,13 +73,9 @@ class Dataset:
         try:
             document = json.loads(path.read_bytes())
             if document["schema"] != SCHEMA:
-                fail(
-                    f"{clean(str(path))}: schema {document['schema']!r} is not {SCHEMA}; export into a new folder"
-                )
+                fail(f"{clean(str(path))}: of another release; export into a new folder")
             if document["filters"] != self.filters:
-                fail(
-                    f"{clean(str(path))}: exported with other --metric or --all-sources; export into a new folder"
-                )
+                fail(f"{clean(str(path))}: made with other --metric or --all-sources; name a new folder")
             for name, run in document["runs"].items():
                 logs = {path: LogState(**state) for path, state in run["logs"].items()}
                 self.runs[name] = RunState(list(run["parts"]), logs)

@@ -45,9 +45,8 @@ def export_tables(
     if run_glob is not None:
         files = [each for each in files if fnmatchcase(each.run, run_glob)]
     if not files:
-        fail(
-            f"{', '.join(clean(logdir) for logdir in logdirs)}: no event files found; --kind {kind} is in no other log"
-        )
+        where = ", ".join(clean(logdir) for logdir in logdirs)
+        fail(f"{where}: no event files found; --kind {kind} is in no other log")
     rows = _rows(sorted(files, key=lambda each: (each.run, each.path)), kind, metrics)
     if form == "csv":
         _write_csv(rows, kind, output, logdirs)

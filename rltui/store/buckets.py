@@ -1,7 +1,7 @@
-"""Bounded history: everything older than the exact windows, in buckets of 2^k steps anchored at multiples of 2^k.
+"""Bounded history: everything older than the exact windows, in buckets of 2^k steps anchored at multiples.
 
 One table for all series of a run, [series, slot]. When a series outgrows its slots its buckets are folded in
-pairs (k + 1), so memory is flat however long the run, and a bucket never moves: charts repaint only their end.
+pairs (k + 1), so memory is flat however long the run; no bucket moves, and charts repaint only their end.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Buckets:
             return
         for row in range(len(self.used)):
             while self.used[row] > slots:
-                self._fold(row, 1)
+                self._fold(np.array([row]), 1)
         for name in _FIELDS:
             setattr(self, name, getattr(self, name)[:, :slots].copy())
         self._wide = slots
@@ -159,8 +159,8 @@ class Buckets:
         top = np.maximum(high >> shift, origin + np.maximum(used, 1) - 1)
         span = top.view(np.uint64) - bottom.view(np.uint64)  # exact, even from -2^63 to 2^63
         hard = np.flatnonzero((span >= self.slots) | (bottom < origin))
-        for index in hard.tolist():
-            self._refit(int(rows[index]), int(low[index]), int(high[index]))
+        if len(hard):
+            self._refit_alike(rows, hard, low, high)
         easy = np.ones(len(rows), np.bool_)
         easy[hard] = False
         self.used[rows[easy]] = (span[easy] + np.uint64(1)).astype(np.int64)
@@ -168,68 +168,68 @@ class Buckets:
         if need > self._wide:
             self.reserve(0, need)
 
-    def _refit(self, row: int, low: int, high: int) -> None:
-        shift, origin, used = int(self.shift[row]), int(self.origin[row]), int(self.used[row])
-        bottom, top = low >> shift, high >> shift
+    def _refit_alike(self, rows: Rows, hard: Rows, low: I64, high: I64) -> None:
+        """Fold or move; series that are logged together are alike and go in one stroke."""
+        groups: dict[tuple[int, ...], list[int]] = {}
+        for index in hard.tolist():
+            row = rows[index]
+            key = (self.shift[row], self.origin[row], self.used[row], low[index], high[index])
+            groups.setdefault(tuple(map(int, key)), []).append(int(row))
+        for (shift, origin, used, bottom, top), alike in groups.items():
+            self._refit(np.array(alike, np.intp), shift, origin, used, bottom >> shift, top >> shift)
+
+    def _refit(self, rows: Rows, shift: int, origin: int, used: int, bottom: int, top: int) -> None:
+        """Make slots of these rows cover ids bottom..top, folding as often as needed."""
         if used:
             bottom, top = min(bottom, origin), max(top, origin + used - 1)
         folds = 0
         while (top >> folds) - (bottom >> folds) >= self.slots:
             folds += 1
-        if used:
-            self._fold(row, folds)
-        else:
-            self.shift[row] = shift + folds
         bottom, top = bottom >> folds, top >> folds
-        if bottom + self.slots <= top:
-            raise AssertionError("a fold too few")
+        if used and folds:
+            self._fold(rows, folds)
+        self.shift[rows] = shift + folds
         self.reserve(0, top - bottom + 1)
-        if not used:
-            self.origin[row] = bottom
-        elif bottom < self.origin[row]:
-            by = int(self.origin[row]) - bottom
-            size = int(self.used[row])
+        by = (origin >> folds) - bottom
+        if used and by > 0:
+            size = int(self.used[rows[0]])
             for name in _FIELDS:
-                line = getattr(self, name)[row]
-                line[by : by + size] = line[:size].copy()
-                line[: min(by, by + size)] = 0
-            self.origin[row] = bottom
-        self.used[row] = top - bottom + 1
+                table = getattr(self, name)
+                moved = table[rows, :size]
+                table[rows, :size] = 0
+                table[rows, by : by + size] = moved
+        self.origin[rows] = bottom
+        self.used[rows] = top - bottom + 1
 
-    def _fold(self, row: int, times: int) -> None:
-        """Merge groups of 2^times neighbours into one."""
-        if not times:
-            return
-        used, origin = int(self.used[row]), int(self.origin[row])
-        times_left = min(times, 62)
-        ids = (np.arange(used, dtype=np.int64) + origin) >> times_left
-        slot = ids - ids[0]
-        full = np.flatnonzero((self.count[row, :used] > 0) | (self.odd[row, :used] > 0))
-        lines = {name: getattr(self, name)[row, :used][full].copy() for name in _FIELDS}
-        for name in _FIELDS:
-            getattr(self, name)[row, :used] = 0
-        self.shift[row] += times
-        self.origin[row] = int(ids[0]) if times_left == times else origin >> times
-        self.used[row] = int(slot[-1]) + 1
-        if not len(full):
-            return
-        target = slot[full]
-        heads = np.flatnonzero(np.concatenate([[True], target[1:] != target[:-1]]))
-        tails = np.append(heads[1:], len(full)) - 1
-        at = target[heads]
-        holes = lines["count"] == 0
-        low = np.where(holes, np.inf, lines["low"])
-        high = np.where(holes, -np.inf, lines["high"])
-        place = np.maximum.reduceat(np.where(holes, -1, np.arange(len(full))), heads)
-        self.low[row, at] = np.minimum.reduceat(low, heads)
-        self.high[row, at] = np.maximum.reduceat(high, heads)
-        self.last[row, at] = np.where(place >= 0, lines["last"][place], np.nan)
-        self.total[row, at] = np.add.reduceat(lines["total"], heads)
-        self.count[row, at] = np.add.reduceat(lines["count"], heads)
-        self.odd[row, at] = np.add.reduceat(lines["odd"], heads)
-        self.end[row, at] = lines["end"][tails]
-        self.began[row, at] = np.fmin.reduceat(lines["began"], heads)
-        self.ended[row, at] = np.fmax.reduceat(lines["ended"], heads)
+    def _fold(self, rows: Rows, times: int) -> None:
+        """Merge groups of 2^times neighbours into one, in rows with equal origin and use."""
+        used, origin = int(self.used[rows[0]]), int(self.origin[rows[0]])
+        slot = np.arange(used, dtype=np.int64) + (origin & ((1 << times) - 1))
+        slot >>= min(times, 62)
+        heads = np.flatnonzero(np.concatenate([[True], slot[1:] != slot[:-1]]))
+        wide = len(heads)
+        count, odd = self.count[rows, :used], self.odd[rows, :used]
+        holes, vacant = count == 0, (count == 0) & (odd == 0)
+        place = np.maximum.reduceat(np.where(holes, -1, np.arange(used)), heads, axis=1)
+        last = np.take_along_axis(self.last[rows, :used], np.maximum(place, 0), axis=1)
+        news = {
+            "low": np.minimum.reduceat(np.where(holes, np.inf, self.low[rows, :used]), heads, axis=1),
+            "high": np.maximum.reduceat(np.where(holes, -np.inf, self.high[rows, :used]), heads, axis=1),
+            "last": np.where(place >= 0, last, np.nan),
+            "total": np.add.reduceat(self.total[rows, :used], heads, axis=1),
+            "count": np.add.reduceat(count, heads, axis=1),
+            "odd": np.add.reduceat(odd, heads, axis=1),
+            "end": np.maximum.reduceat(np.where(vacant, LOWEST, self.end[rows, :used]), heads, axis=1),
+            "began": np.fmin.reduceat(np.where(vacant, np.nan, self.began[rows, :used]), heads, axis=1),
+            "ended": np.fmax.reduceat(np.where(vacant, np.nan, self.ended[rows, :used]), heads, axis=1),
+        }
+        for name, new in news.items():
+            table = getattr(self, name)
+            table[rows, wide:used] = 0
+            table[rows, :wide] = new
+        self.shift[rows] += times
+        self.origin[rows] = origin >> times
+        self.used[rows] = wide
 
     def clear(self, row: int) -> None:
         """Forget a series."""
@@ -255,7 +255,7 @@ class Buckets:
         return int(self.end[row, :used][full].max()) if full.any() else LOWEST
 
     def cut(self, row: int, low: int, high: int) -> tuple[int, int, bool]:
-        """Drop buckets within steps [low, high): (points dropped, non-finite ones, whether a bucket straddles an edge).
+        """Drop buckets within [low, high): (points dropped, non-finite ones, does one straddle an edge).
 
         A bucket that holds points on both sides of an edge stays whole.
         """

@@ -17,7 +17,7 @@ Reason = Literal["session-start", "rewind", "file"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Points of one tag as columns of equal length n: step int64, wall_time float64 (NaN unknown), value float64."""
+    """Points of one tag, columns of length n: step int64, wall_time float64 (NaN unknown), value float64."""
 
     step: I64
     wall_time: F64
@@ -44,7 +44,7 @@ def join(parts: Sequence[Points]) -> Points:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
-    """A window of a series cut in `width` columns; column i covers [edges[i], edges[i+1]), the last one its end too.
+    """A window of a series in `width` columns; column i covers [edges[i], edges[i+1]), the last its end too.
 
     low, high, mean and last speak of finite values and are NaN where a column has none; count is the number
     of finite values, nonfinite of the others. Where a bucket of old points is wider than a column, the
@@ -105,7 +105,7 @@ class FreshList(Sequence[Fresh]):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One stretch of a training between a (re)start and the next: a session start, a file, or steps that went back."""
+    """A stretch of a training between two starts: a session start, a file, steps that went back."""
 
     first_step: int
     first_wall: float  # NaN unknown

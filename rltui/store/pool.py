@@ -1,8 +1,9 @@
 """The numbers of one run: exact windows of all its series in shared tables, older points in buckets.
 
 Tables are [series, slot], so that a tick of sixty scalars is a handful of scatters instead of sixty appends.
-A window holds its points sorted by step (points of one step by arrival). When it is full its oldest quarter goes to
-the buckets. The rules speak of single points, so the same points in other batches leave the same windows.
+A window holds its points sorted by step (points of one step by arrival). When it is full, a quarter of
+`window` goes to the buckets, the oldest first. The rules speak of single points, so the same points in other
+batches leave the same windows.
 """
 
 from __future__ import annotations
@@ -90,7 +91,8 @@ class Pool:
 
     def widen(self) -> None:
         """Keep values as float64 from now on."""
-        self.value = self.value.astype(np.float64)
+        with np.errstate(invalid="ignore"):  # slots that nothing was written to hold anything
+            self.value = self.value.astype(np.float64)
         self.buckets.widen()
 
     def fits(self, value: F64) -> bool:
@@ -249,7 +251,7 @@ class Pool:
         )
 
     def cut(self, row: int, low: int, high: int) -> tuple[Points, int, bool]:
-        """Take out the points at steps [low, high): those from the window, how many in all, whether that is exact."""
+        """Take out the points at steps [low, high): those of the window, how many in all, is that exact."""
         length = int(self.length[row])
         steps = self.step[row, :length]
         begin, end = int(np.searchsorted(steps, low)), int(np.searchsorted(steps, high))

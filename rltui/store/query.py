@@ -2,205 +2,231 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.store.buckets import Buckets
 from rltui.store.points import F64, I64, Axis, Columns, Points
 
-_I64_TOP = float(2**63)
+EXACT = 2.0**53  # below it floats hold every step
+_TOP = 2.0**63
+_MOST = int(np.iinfo(np.int64).max)
+
+
+@dataclass(slots=True, eq=False)
+class _Parts:
+    """What falls into columns, in order of its place: points, or buckets at their newest point.
+
+    low, high, last: NaN never; where a part has no finite value they are inf, -inf and NaN. count, odd: None
+    stands for single finite points.
+    """
+
+    place: I64 | F64
+    low: F64
+    high: F64
+    total: F64
+    last: F64
+    count: I64 | None = None
+    odd: I64 | None = None
 
 
 def columns(
-    points: Points, buckets: Buckets, row: int, low: float, high: float, width: int, axis: Axis
+    points: Points,
+    buckets: Buckets,
+    row: int,
+    low: float,
+    high: float,
+    width: int,
+    axis: Axis,
+    finite: bool = False,
 ) -> Columns:
     """Cut [low, high] of an axis in `width` columns. `points` are sorted by step; buckets hold what is older.
 
-    Raises ValueError when width < 1 or the window is empty or not finite.
+    finite: the caller knows that all points are.
+
+    Raises ValueError when width < 1 or the window is upside down or not finite.
     """
-    if width < 1 or not (np.isfinite(low) and np.isfinite(high)) or high < low:
+    low, high = float(low), float(high)
+    if width < 1 or not (-np.inf < low <= high < np.inf):
         raise ValueError(f"no window: {low}..{high} in {width} columns")
-    edges = np.linspace(low, high, width + 1)
-    cut = _Cut(edges, width)
+    edges: F64 = low + (high - low) / width * np.arange(width + 1, dtype=np.float64)
+    edges[-1] = high
+    parts = _of_points(points, axis, finite)
+    wide = None
     if row < len(buckets.used) and buckets.used[row]:
-        cut.take_buckets(buckets, row, axis)
-    if len(points):
-        cut.take_points(points, axis)
-    return cut.result()
+        old = _of_buckets(buckets, row, low, axis)
+        if old is not None:
+            if axis == "wall" or (1 << min(int(buckets.shift[row]), 62)) > (high - low) / width:
+                wide = _wide(*old, edges)
+            parts = _merged(old[0], parts)
+    return _cut(parts, edges, width, wide)
 
 
-class _Cut:
-    def __init__(self, edges: F64, width: int) -> None:
-        self.edges = edges
-        self.width = width
-        self.low = np.full(width, np.inf)
-        self.high = np.full(width, -np.inf)
-        self.total = np.zeros(width)
-        self.last = np.full(width, np.nan)
-        self.count = np.zeros(width, np.int64)
-        self.nonfinite = np.zeros(width, np.int64)
-        self.spread: tuple[NDArray[np.intp], NDArray[np.intp]] | None = None
-        self.spread_of: tuple[F64, F64, F64, F64] | None = None
+def _of_points(points: Points, axis: Axis, all_finite: bool) -> _Parts:
+    value = points.value
+    place: I64 | F64 = points.step
+    if axis == "wall":
+        place = points.wall_time
+        known = (place > 0) & (place < 1e11)
+        if not known.all():
+            place, value = place[known], value[known]
+        if (place[1:] < place[:-1]).any():
+            order = np.argsort(place, kind="stable")
+            place, value = place[order], value[order]
+    finite = np.bool_(True) if all_finite else np.isfinite(value)
+    if finite.all():
+        return _Parts(place, value, value, value, value)
+    count = finite.astype(np.int64)
+    return _Parts(
+        place,
+        np.where(finite, value, np.inf),
+        np.where(finite, value, -np.inf),
+        np.where(finite, value, 0.0),
+        np.where(finite, value, np.nan),
+        count,
+        1 - count,
+    )
 
-    def _bounds(self, place: I64 | F64) -> NDArray[np.intp]:
-        """Where each column begins within sorted places; the last bound takes places at the upper edge in."""
-        edges: I64 | F64 = self.edges
-        if place.dtype == np.int64:  # compare integers with integers: floats lose steps above 2^53
-            up = np.ceil(self.edges)
-            edges = np.where(
-                up >= _I64_TOP, np.iinfo(np.int64).max, np.clip(up, -_I64_TOP, 2.0**63 - 1024)
-            ).astype(np.int64)
+
+def _of_buckets(buckets: Buckets, row: int, low: float, axis: Axis) -> tuple[_Parts, I64 | F64] | None:
+    """The buckets that reach above `low`, and where each begins; None without any."""
+    used = int(buckets.used[row])
+    count, odd = buckets.count[row, :used], buckets.odd[row, :used]
+    place: I64 | F64
+    begin: I64 | F64
+    full: slice | NDArray[np.intp]
+    if axis == "step":
+        origin, shift = int(buckets.origin[row]), int(buckets.shift[row])
+        if (count + odd).all():  # no gaps: views instead of copies
+            skip = min(max((int(max(low, -_TOP)) >> shift) - origin, 0), used)
+            full = slice(skip, used)
+            begin = np.arange(origin + skip, origin + used) << shift
+        else:
+            full = np.flatnonzero((count + odd > 0) & (buckets.end[row, :used] >= low))
+            begin = (full + origin) << shift
+        place = buckets.end[row, full]
+    else:
+        full = np.flatnonzero((count + odd > 0) & np.isfinite(buckets.ended[row, :used]))
+        place = buckets.ended[row, full].astype(np.float64) + buckets.epoch
+        begin = buckets.began[row, full].astype(np.float64) + buckets.epoch
+        order = np.argsort(place, kind="stable")
+        full, place, begin = full[order], place[order], begin[order]
+    if not len(place):
+        return None
+    lows = buckets.low[row, full].astype(np.float64)
+    highs, last = buckets.high[row, full].astype(np.float64), buckets.last[row, full].astype(np.float64)
+    counts = np.asarray(count[full], np.int64)
+    odds = np.asarray(odd[full], np.int64)
+    if not counts.all():
+        none = counts == 0
+        lows[none], highs[none], last[none] = np.inf, -np.inf, np.nan
+    return _Parts(place, lows, highs, buckets.total[row, full], last, counts, odds), begin
+
+
+def _merged(old: _Parts, new: _Parts) -> _Parts:
+    """Buckets and points in one order."""
+    size = len(new.place)
+    if not size:
+        return old
+    count = np.ones(size, np.int64) if new.count is None else new.count
+    odd = np.zeros(size, np.int64) if new.odd is None else new.odd
+    merged = _Parts(
+        np.concatenate([old.place, new.place]), np.concatenate([old.low, new.low]),
+        np.concatenate([old.high, new.high]), np.concatenate([old.total, new.total]),
+        np.concatenate([old.last, new.last]), np.concatenate([old.count, count]),
+        np.concatenate([old.odd, odd]),
+    )  # fmt: skip
+    if old.place[-1] > new.place[0]:  # a straggler came after its neighbours had left the window
+        order = np.argsort(merged.place, kind="stable")
+        for name in ("place", "low", "high", "total", "last", "count", "odd"):
+            setattr(merged, name, getattr(merged, name)[order])
+    return merged
+
+
+def _bounds(place: I64 | F64, edges: F64) -> NDArray[np.intp]:
+    """Where each column begins within sorted places; the last bound takes places at the upper edge in."""
+    if place.dtype != np.int64:
         bounds = np.searchsorted(place, edges)
-        top = np.floor(self.edges[-1]) if place.dtype == np.int64 else self.edges[-1]
-        if place.dtype == np.int64:
-            last = np.iinfo(np.int64).max if top >= _I64_TOP else int(max(top, -_I64_TOP))
-            bounds[-1] = np.searchsorted(place, last, side="right")
-        else:
-            bounds[-1] = np.searchsorted(place, top, side="right")
+        bounds[-1] = np.searchsorted(place, edges[-1], side="right")
         return bounds
+    if edges[0] > -EXACT and edges[-1] < EXACT:
+        whole = np.ceil(edges).astype(np.int64)
+        top = int(np.floor(edges[-1]))
+    else:  # integers are compared with integers: floats lose steps above 2^53
+        up = np.ceil(edges)
+        whole = np.where(up >= _TOP, _MOST, np.clip(up, -_TOP, _TOP - 1024).astype(np.int64))
+        down = float(np.floor(edges[-1]))
+        top = _MOST if down >= _TOP else int(max(down, -_TOP))
+    bounds = np.searchsorted(place, whole)
+    bounds[-1] = np.searchsorted(place, top, side="right")
+    return bounds
 
-    def take_points(self, points: Points, axis: Axis) -> None:
-        """Exact points."""
-        value, place = points.value, points.step
-        if axis == "wall":
-            value, place = _by_wall(points)  # type: ignore[assignment]
-            if not len(value):
-                return
-        bounds = self._bounds(place)
-        begin, end = int(bounds[0]), int(bounds[-1])
-        if begin == end:
-            return
-        full = np.flatnonzero(bounds[1:] > bounds[:-1])
+
+def _cut(parts: _Parts, edges: F64, width: int, wide: _Wide | None) -> Columns:
+    bounds = _bounds(parts.place, edges)
+    begin, end = int(bounds[0]), int(bounds[-1])
+    sizes = bounds[1:] - bounds[:-1]
+    full = np.flatnonzero(sizes > 0)
+    out = np.full((4, width), np.nan)
+    low, high, mean, last = out
+    count = np.zeros(width, np.int64)
+    odd = np.zeros(width, np.int64)
+    if len(full):
+        inside = slice(begin, end)
         heads = bounds[full] - begin
-        value = value[begin:end]
-        tails = np.append(heads[1:], end - begin)
-        total = np.add.reduceat(value, heads)
-        if np.isfinite(total).all():
-            self._pour(
-                full, np.minimum.reduceat(value, heads), np.maximum.reduceat(value, heads), total,
-                value[tails - 1], tails - heads, None,
-            )  # fmt: skip
-            return
-        finite = np.isfinite(value)
-        holes = np.where(finite, value, np.nan)
-        counts = np.add.reduceat(finite.astype(np.int64), heads)
-        place_of = np.maximum.reduceat(np.where(finite, np.arange(len(value)), -1), heads)
-        with np.errstate(over="ignore"):
-            total = np.add.reduceat(np.where(finite, value, 0.0), heads)
-        self._pour(
-            full,
-            np.where(counts > 0, np.fmin.reduceat(holes, heads), np.inf),
-            np.where(counts > 0, np.fmax.reduceat(holes, heads), -np.inf),
-            total,
-            np.where(counts > 0, value[place_of], np.nan),
-            counts,
-            tails - heads - counts,
-        )
-
-    def _pour(
-        self,
-        full: NDArray[np.intp],
-        low: F64,
-        high: F64,
-        total: F64,
-        last: F64,
-        count: NDArray[np.intp],
-        odd: NDArray[np.intp] | None,
-    ) -> None:
-        self.low[full] = np.minimum(self.low[full], low)
-        self.high[full] = np.maximum(self.high[full], high)
-        self.total[full] += total
-        self.count[full] += count
-        if odd is None:
-            self.last[full] = last
+        lows = np.minimum.reduceat(parts.low[inside], heads)
+        highs = np.maximum.reduceat(parts.high[inside], heads)
+        totals = np.add.reduceat(parts.total[inside], heads)
+        tails = bounds[full + 1] - 1
+        lasts = parts.last[tails]
+        if parts.count is None:
+            counts = sizes[full]
         else:
-            self.last[full] = np.where(count > 0, last, self.last[full])
-            self.nonfinite[full] += odd
-
-    def take_buckets(self, buckets: Buckets, row: int, axis: Axis) -> None:
-        """Buckets: each counts in the column of its newest point, and colours all that it covers."""
-        used = int(buckets.used[row])
-        full = np.flatnonzero(buckets.count[row, :used] + buckets.odd[row, :used])
-        place: I64 | F64
-        begin: F64 | I64
-        if axis == "step":
-            place = buckets.end[row, full]
-            begin = (full + buckets.origin[row]) << buckets.shift[row]
-        else:
-            ended = buckets.ended[row, full].astype(np.float64) + buckets.epoch
-            begin = buckets.began[row, full].astype(np.float64) + buckets.epoch
-            known = np.isfinite(ended)
-            full, ended, begin = full[known], ended[known], begin[known]
-            order = np.argsort(ended, kind="stable")
-            full, place, begin = full[order], ended[order], begin[order]
-        if not len(full):
-            return
-        count = buckets.count[row, full].astype(np.int64)
-        odd = buckets.odd[row, full].astype(np.int64)
-        low, high = buckets.low[row, full].astype(np.float64), buckets.high[row, full].astype(np.float64)
-        total, last = buckets.total[row, full], buckets.last[row, full].astype(np.float64)
-        bounds = self._bounds(place)
-        inside = slice(int(bounds[0]), int(bounds[-1]))
-        self._note_spread(begin, place, low, high, total, last, count)
-        if inside.start == inside.stop:
-            return
-        columns_full = np.flatnonzero(bounds[1:] > bounds[:-1])
-        heads = bounds[columns_full] - inside.start
-        holes = count[inside] == 0
-        low_in, high_in = np.where(holes, np.inf, low[inside]), np.where(holes, -np.inf, high[inside])
-        place_of = np.maximum.reduceat(np.where(holes, -1, np.arange(len(holes))), heads)
-        counts = np.add.reduceat(count[inside], heads)
-        self._pour(
-            columns_full, np.minimum.reduceat(low_in, heads), np.maximum.reduceat(high_in, heads),
-            np.add.reduceat(total[inside], heads), np.where(place_of >= 0, last[inside][place_of], np.nan),
-            counts, np.add.reduceat(odd[inside], heads),
-        )  # fmt: skip
-
-    def _note_spread(
-        self, begin: F64 | I64, end: F64 | I64, low: F64, high: F64, total: F64, last: F64, count: I64
-    ) -> None:
-        """Columns that lie within a bucket wider than they are."""
-        wide = (self.edges[-1] - self.edges[0]) / self.width
-        long = np.flatnonzero((end - begin > wide) & (count > 0))
-        if not len(long):
-            return
-        first = np.searchsorted(self.edges, begin[long].astype(np.float64), side="right") - 1
-        last_column = np.searchsorted(self.edges, end[long].astype(np.float64), side="right") - 1
-        first, last_column = np.maximum(first, 0), np.minimum(last_column, self.width - 1)
-        sizes = np.maximum(last_column - first + 1, 0)
-        if not sizes.any():
-            return
-        heads = np.cumsum(sizes) - sizes
-        column = np.arange(int(sizes.sum())) + np.repeat(first - heads, sizes)
-        bucket = np.repeat(long, sizes)
-        self.spread = (column, bucket)
-        self.spread_of = (low, high, total / np.maximum(count, 1), last)
-
-    def result(self) -> Columns:
-        """Close the books."""
-        empty = self.count == 0
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = self.total / self.count
-        low, high, last = self.low, self.high, self.last
-        if empty.any():
-            low, high = np.where(empty, np.nan, low), np.where(empty, np.nan, high)
-            mean = np.where(empty, np.nan, mean)
-            if self.spread is not None and self.spread_of is not None:
-                column, bucket = self.spread
-                bare = empty[column]
-                column, bucket = column[bare], bucket[bare]
-                for array, of in zip((low, high, mean, last), self.spread_of, strict=True):
-                    array[column] = of[bucket]
-        return Columns(self.edges, low, high, mean, last, self.count, self.nonfinite)
+            counts = np.add.reduceat(parts.count[inside], heads)
+            odd[full] = np.add.reduceat(parts.odd[inside], heads) if parts.odd is not None else 0
+            if not counts.all() or np.isnan(lasts).any():
+                known = np.where(parts.count[inside] > 0, np.arange(end - begin), -1)
+                place = np.maximum.reduceat(known, heads)
+                lasts = np.where(place >= 0, parts.last[inside][place], np.nan)
+                some = counts > 0
+                full, lows, highs = full[some], lows[some], highs[some]
+                totals, lasts, counts = totals[some], lasts[some], counts[some]
+        low[full], high[full], last[full] = lows, highs, lasts
+        mean[full] = totals / counts
+        count[full] = counts
+    if wide is not None:
+        bare = count[wide.column] == 0
+        column, bucket = wide.column[bare], wide.bucket[bare]
+        for array, of in zip((low, high, mean, last), wide.of, strict=True):
+            array[column] = of[bucket]
+    return Columns(edges, low, high, mean, last, count, odd)
 
 
-def _by_wall(points: Points) -> tuple[F64, F64]:
-    """Values and wall times in order of wall time; points of unknown time are left out."""
-    wall, value = points.wall_time, points.value
-    known = (wall > 0) & (wall < 1e11)
-    if not known.all():
-        wall, value = wall[known], value[known]
-    if (wall[1:] < wall[:-1]).any():
-        order = np.argsort(wall, kind="stable")
-        wall, value = wall[order], value[order]
-    return value, wall
+@dataclass(slots=True, eq=False)
+class _Wide:
+    """Columns that lie within a bucket wider than they are, and what that bucket says."""
+
+    column: NDArray[np.intp]
+    bucket: NDArray[np.intp]
+    of: tuple[F64, F64, F64, F64]  # low, high, mean, last
+
+
+def _wide(parts: _Parts, begin: I64 | F64, edges: F64) -> _Wide | None:
+    assert parts.count is not None
+    width = len(edges) - 1
+    each = (edges[-1] - edges[0]) / width
+    long = np.flatnonzero((parts.place - begin > each) & (parts.count > 0))
+    if not len(long):
+        return None
+    first = np.searchsorted(edges, begin[long].astype(np.float64), side="right") - 1
+    last = np.searchsorted(edges, parts.place[long].astype(np.float64), side="right") - 1
+    first, last = np.maximum(first, 0), np.minimum(last, width - 1)
+    sizes = np.maximum(last - first + 1, 0)
+    if not sizes.any():
+        return None
+    heads = np.cumsum(sizes) - sizes
+    column = np.arange(int(sizes.sum())) + np.repeat(first - heads, sizes)
+    mean = parts.total / np.maximum(parts.count, 1)
+    return _Wide(column, np.repeat(long, sizes), (parts.low, parts.high, mean, parts.last))

@@ -2,16 +2,15 @@
 
 Pure bookkeeping on steps, shared by the store (as points arrive) and by the export (in two passes).
 
-A segment is a stretch of one log between two starts: the log's first point, a start that the writer declared, or
-a place where the run's steps went back. Segments are ordered by the age of their logs, then by place in the log.
-A later segment supersedes what earlier ones said of a tag from the step at which it begins to speak of that tag:
-the step of its first point, or the declared step for every tag. Points of logs that were written at the same
-time (the earlier one went on after the later one began) leave each other alone.
+A segment is a stretch of one log between two starts: the log's first point, a start that the writer
+declared, or a place where the run's steps went back. Segments are ordered by the age of their logs, then
+by place in the log. A later segment supersedes what earlier ones said of a tag from the step at which it
+begins to speak of that tag: the step of its first point, or the declared step for every tag. A tag of
+which it says nothing yet goes back with the tags of its first row, if it kept pace with them before.
+Points of logs that were written at the same time (the earlier one went on after the later one began)
+leave each other alone.
 
-Steps that go back are a restart only when the run as a whole goes back: `NEEDED` distinct steps of one tag run
-forward again below its former highest one, and at least half of the tags that spoke since stepped back too. A tag
-that counts something else (seconds, batches of an epoch), several points of one step, a swapped pair of lines and
-two writers that take turns are none.
+Steps that go back are a restart only when the run as a whole goes back; see `rewinds`.
 """
 
 from __future__ import annotations
@@ -61,14 +60,14 @@ class Log:
 
     @property
     def key(self) -> tuple[float, float, str, str, int, int, int]:
-        """Age: logs sort by it. Rotated copies (``metrics.jsonl.1``) are older than the log they come from."""
+        """Age: logs sort by it. Rotated copies (``metrics.jsonl.1``) are older than their log."""
         first = 0.0 if np.isnan(self.first_wall) else self.first_wall
         return (self.born, first, dirname(self.path), *file_order(basename(self.path)), self.generation)
 
 
 @dataclass(slots=True, eq=False)
 class Segment:
-    """A stretch of one log. `first` and `high` are steps by row (tag of the run); HIGHEST and LOWEST where silent."""
+    """A stretch of one log. first, high: steps by row (tag of the run); HIGHEST and LOWEST where silent."""
 
     log: Log
     begin: int  # number of its first point within the log
@@ -102,7 +101,7 @@ class Piece:
     """Points of one batch that belong to one segment: indices [low, high) of the batch.
 
     A negative `low` reaches back: so many of the log's points that came before the batch belong to this
-    segment too, though they were taken for the one before. They are still to be had from `Log.rewinds.journal`.
+    segment too, though they were taken for the one before: `Rewinds.reach_back` has them.
     """
 
     segment: Segment
@@ -209,6 +208,25 @@ class Restarts:
         log.count += len(rows)
         return True
 
+    def march(self, log: Log, rows: Rows, first: I64, last: I64, wall: F64) -> bool:
+        """The cheap way for many points of the newest segment that go forward in every row.
+
+        rows: distinct ones; first, last: their first and last steps of these points, already known to go
+        forward in between. False, and nothing noted, when this is anything else.
+        """
+        if not log.segments or log.segments[-1] is not self.segments[-1]:
+            return False
+        segment = log.segments[-1]
+        if segment.axis is None or (segment.first[rows] == HIGHEST).any():
+            return False
+        if not log.rewinds.steady(rows, first, last):
+            return False
+        self._clock(log, wall)
+        segment.high[rows] = last
+        segment.last_step = max(segment.last_step, int(last.max()))
+        log.count += len(wall)
+        return True
+
     def settle(self, log: Log, size: int) -> None:
         """The batch has been dealt with: `size` more points of the log are behind us."""
         log.count += size
@@ -226,7 +244,7 @@ class Restarts:
         self.segments.sort(key=lambda item: item.key)
 
     def _merge(self, log: Log) -> None:
-        """Two oldest closed segments of a log become one: their points never come again, their cuts add up."""
+        """The two oldest segments of a log become one: no points come for them, their cuts add up."""
         old, new = log.segments[0], log.segments[1]
         new.grow(len(old.first))
         size = len(old.first)
@@ -326,7 +344,7 @@ class Restarts:
         return False
 
     def _freeze(self, segment: Segment) -> None:
-        """The first row is complete: its most frequent step is where the attempt begins for tags that are yet silent."""
+        """The first row is complete: its most frequent step is where tags that are yet silent begin."""
         segment.row = segment.first < HIGHEST
         steps, counts = np.unique(segment.first[segment.row], return_counts=True)
         if len(steps):

@@ -1,7 +1,11 @@
 """Notices that the steps of one log went back: the start of another attempt that nobody declared.
 
 Fed with every point of the log in file order; says at which point an attempt began once that is certain,
-a few points later. Bytes cut into other batches give the same answer: all rules count points, none counts batches.
+a few points later. It is a restart when the run as a whole goes back: `NEEDED` distinct steps of one tag
+run forward again below its former highest one (or up to it exactly), and at least half of the tags that
+spoke since stepped back too. A tag that counts something else (seconds, batches of an epoch), several
+points of one step, a swapped pair of lines and two writers that take turns are none. All rules count
+points, none counts batches.
 """
 
 from __future__ import annotations
@@ -68,8 +72,8 @@ class Rewinds:
         """Some tags go back without a restart."""
         return self._peculiar
 
-    def steady(self, rows: Rows, step: I64) -> bool:
-        """Note a tick (each row at most once) that goes forward everywhere; False: it does not, `scan` it."""
+    def steady(self, rows: Rows, step: I64, last: I64 | None = None) -> bool:
+        """Note points of distinct rows, forward from `step` (to `last`); False: they are not, `scan` them."""
         try:
             high = self._high[rows]
         except IndexError:
@@ -77,7 +81,7 @@ class Rewinds:
             high = self._high[rows]
         if self._suspects or not (step >= high).all():
             return False
-        self._high[rows] = step
+        self._high[rows] = step if last is None else last
         return True
 
     def _grow(self, size: int) -> None:
@@ -117,7 +121,7 @@ class Rewinds:
             journal.points.pop(0)
 
     def scan(self, number: int, rows: Rows, step: I64, wall: F64, value: F64) -> list[int]:
-        """Look at points from `number` on; the numbers at which attempts began (they may lie before `number`)."""
+        """Look at points from `number` on; the numbers at which attempts began, maybe before `number`."""
         if not len(rows):
             return []
         self._grow(int(rows.max()) + 1)

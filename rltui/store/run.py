@@ -296,13 +296,51 @@ class Run:
                 self.pool.widen()
         self._clock(wall)
         log = self.restarts.log(source.path, source.rank)
-        if size <= TICK and not batch.starts and self._is_tick(log, rows, step):
-            if self.restarts.tick(log, rows, step, wall):
-                if self.restarts.released:
-                    self._release()
-                self.pool.tick(rows, step, wall, value)
+        if (
+            size <= TICK
+            and not batch.starts
+            and self._is_tick(log, rows, step)
+            and self.restarts.tick(log, rows, step, wall)
+        ):
+            if self.restarts.released:
+                self._release()
+            self.pool.tick(rows, step, wall, value)
+            return FreshList(lambda: self._fresh_of(rows, Points(step, wall, value)))
+        if not batch.starts and self.pool.rows and not log.rewinds.peculiar:
+            order = self._order(rows)
+            rows, step, wall, value = rows[order], step[order], wall[order], value[order]
+            if self._march(log, rows, step, wall, value):
                 return FreshList(lambda: self._fresh_of(rows, Points(step, wall, value)))
+            rows = self._rows_of(source.path, batch)
         return self._take_bulk(log, rows, batch)
+
+    def _order(self, rows: Rows) -> Rows:
+        """Indices that sort by row, arrival within a row kept. Radix sort of small integers is fast."""
+        narrow = rows.astype(np.uint16) if len(self._rows) < 1 << 16 else rows
+        return np.argsort(narrow, kind="stable")
+
+    def _march(
+        self,
+        log: Log,
+        rows: Rows,
+        step: NDArray[np.int64],
+        wall: NDArray[np.float64],
+        value: NDArray[np.float64],
+    ) -> bool:
+        """Take points, sorted by row, that go forward everywhere; False, and nothing taken, otherwise."""
+        change = np.empty(len(rows), np.bool_)
+        change[:1] = True
+        np.not_equal(rows[1:], rows[:-1], out=change[1:])
+        if ((step[1:] < step[:-1]) & ~change[1:]).any():
+            return False
+        heads = np.flatnonzero(change)
+        tails = np.append(heads[1:], len(rows)) - 1
+        if not self.restarts.march(log, rows[heads], step[heads], step[tails], wall):
+            return False
+        if self.restarts.released:
+            self._release()
+        self.pool.add(rows, step, wall, value)
+        return True
 
     def _is_tick(self, log: Log, rows: Rows, step: NDArray[np.int64]) -> bool:
         """Whether each series speaks at most once and not below its newest point."""
@@ -390,7 +428,7 @@ class Run:
         self.superseded += count
 
     def _cut(self, cuts: Sequence[Cut], back_rows: Rows, back: Points) -> tuple[Rows, Points]:
-        """Take superseded points out; what was taken along though it belongs to the new attempt, to go in again."""
+        """Take superseded points out; those taken along that belong to the new attempt, to go in again."""
         again: list[tuple[int, Points]] = []
         for cut in cuts:
             gone, count, exact = self.pool.cut(cut.row, cut.low, cut.high)
@@ -415,7 +453,7 @@ class Run:
         return rows, join([points for _, points in again])
 
     def _once_more(self, pieces: Sequence[Piece], rows: Rows, points: Points) -> tuple[Rows, Points]:
-        """Of points that changed sides, those that no still later attempt has replaced. Puts the others aside."""
+        """Of points that changed sides, those that no still later attempt replaced. Puts the others aside."""
         segment = pieces[0].segment
         limit = self.restarts.limit(segment) if len(rows) else None
         if limit is None:

@@ -1,4 +1,4 @@
-"""One tag of a run, as its readers see it: exact recent points, columns of any window, what was superseded."""
+"""One tag of a run as its readers see it: exact recent points, columns of any window, superseded points."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEPT_SUPERSEDED = 1024  # superseded points of a series that are kept; all are c
 
 
 class Series:
-    """A view of one row of a run's tables. While a preview is shown, its newest points are part of every answer."""
+    """A view of one row of a run's tables. The newest points of a preview are part of every answer."""
 
     __slots__ = ("_left", "_run", "row", "single", "superseded", "superseded_exact", "tag")
 
@@ -143,7 +143,9 @@ class Series:
 
         Raises ValueError when width < 1 or the window is not finite or upside down.
         """
-        return columns(self._window(), self._run.pool.buckets, self.row, low, high, width, axis)
+        pool = self._run.pool
+        finite = not (self._run.previewing or pool.odd[self.row])
+        return columns(self._window(), pool.buckets, self.row, low, high, width, axis, finite)
 
     def extent(self) -> tuple[float, float]:
         """Lowest and highest finite shown value; (NaN, NaN) without one."""
@@ -166,7 +168,7 @@ class Series:
         return (min(low), max(high)) if low else (np.nan, np.nan)
 
     def superseded_points(self) -> Points:
-        """The superseded points that are kept (the newest `KEPT_SUPERSEDED`), in the order they were replaced."""
+        """Superseded points that are kept (the newest `KEPT_SUPERSEDED`), in the order they were replaced."""
         return join([points for points, _ in self._left])
 
     def supersede(self, points: Points, count: int, exact: bool, cause: str) -> None:

@@ -1,0 +1,334 @@
+"""`export`: every point, in file order, marked where superseded, in lines that any parser takes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from rltui.cli.export import command
+from rltui.cli.export_follow import Tail
+from rltui.cli.export_lines import CsvLines, JsonLines
+from rltui.cli.export_points import Exporter
+from rltui.logs.whole import read_all
+from rltui.store import Store
+from tests.support.feeding import batch, delivery, ticks
+from tests.support.shared import LOGS, needs_shared, oracles
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a call of the command left."""
+
+    exit_code: int
+    stdout_bytes: bytes
+    output: str
+
+
+def run(*args: object) -> Outcome:
+    """Call the command without a process of its own."""
+    result = CliRunner().invoke(command, [str(arg) for arg in args], standalone_mode=False)
+    error = result.exception
+    if error is not None and not isinstance(error, click.ClickException):
+        raise error
+    code = 0 if error is None else getattr(error, "code", error.exit_code)
+    return Outcome(code, result.stdout_bytes, result.output)
+
+
+def lines(result: Outcome) -> list[dict[str, Any]]:
+    """The points of a jsonl export."""
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout_bytes.splitlines()]
+
+
+def write(path: Path, *rows: dict[str, Any]) -> None:
+    """Append JSON lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+
+
+def number(value: Any) -> float:
+    """A value as the export spells it."""
+    return float(value.replace("Infinity", "inf")) if isinstance(value, str) else float(value)
+
+
+def test_line_of_a_point(tmp_path: Path) -> None:
+    """The promised fields in the promised spelling; odd numbers as strings, an unknown time as null."""
+    write(tmp_path / "metrics.jsonl", {"step": 2**60, "a/b": 0.1, "c": math.nan, "d": -math.inf, "e": -0.0})
+    result = run(tmp_path)
+    text = result.stdout_bytes.decode()
+    assert text.splitlines()[0] == (
+        '{"run": ".", "tag": "a/b", "step": 1152921504606846976, "wall_time": null, "value": 0.1, '
+        '"source": "metrics.jsonl"}'
+    )
+    assert [point["value"] for point in lines(result)] == [0.1, "NaN", "-Infinity", -0.0]
+    assert '"value": -0.0,' in text
+
+
+def test_float32_reads_back_to_the_same_bits() -> None:
+    """Values that came from float32 are printed short and exact, in every mixture with doubles."""
+    generator = np.random.default_rng(7)
+    bits = generator.integers(0, 2**32, 5000, dtype=np.uint64).astype(np.uint32)
+    values = bits.view(np.float32)
+    values = values[np.isfinite(values)]
+    rows = [("x", index, float(value)) for index, value in enumerate(values.tolist())]
+    source = delivery().source
+    for mixed in (False, True):
+        points = batch(rows, single=True)
+        if mixed:
+            points.single[::3] = False
+        text = b"".join(JsonLines().lines(source, points, None)).decode()
+        for line, value, single in zip(text.splitlines(), values, points.single, strict=True):
+            found = json.loads(line)["value"]
+            assert np.float32(found) == value if single else found == float(value)
+            if single and 1e-3 < abs(value) < 1e6:
+                assert len(repr(found)) <= 14
+
+
+@pytest.mark.parametrize("printer", [JsonLines(), CsvLines()])
+def test_hostile_tags_stay_in_their_field(printer: JsonLines | CsvLines) -> None:
+    """Quotes, commas, line ends and non-ASCII in names break no line."""
+    tag = 'a,"b"\u2028ä\\n'
+    text = b"".join(printer.lines(delivery().source, batch([(tag, 1, 1.0)]), None)).decode()
+    if isinstance(printer, JsonLines):
+        assert text.isascii()
+        assert json.loads(text)["tag"] == tag
+    else:
+        assert next(csv.reader(io.StringIO(text)))[1] == tag
+
+
+def test_csv(tmp_path: Path) -> None:
+    """A header, the same points, superseded as true or false."""
+    write(tmp_path / "metrics.jsonl", *[{"step": step, "loss": step / 3} for step in [0, 1, 2, 3, 1, 2, 3]])
+    rows = list(csv.DictReader(io.StringIO(run(tmp_path, "--format", "csv").stdout_bytes.decode())))
+    assert [(int(row["step"]), row["superseded"]) for row in rows] == [
+        (0, "false"), (1, "true"), (2, "true"), (3, "true"), (1, "false"), (2, "false"), (3, "false"),
+    ]  # fmt: skip
+    assert float(rows[1]["value"]) == 1 / 3
+
+
+def test_choice_of_runs_and_metrics(tmp_path: Path) -> None:
+    """--run and --metric are globs; nothing that matches is an error of its own kind."""
+    for name in ("ppo_1", "sac_1"):
+        write(tmp_path / name / "metrics.jsonl", {"step": 1, "train/loss": 1.0, "eval/loss": 2.0})
+    assert {point["run"] for point in lines(run(tmp_path, "--run", "ppo*"))} == {"ppo_1"}
+    assert {point["tag"] for point in lines(run(tmp_path, "--metric", "eval/*"))} == {"eval/loss"}
+    nothing = run(tmp_path, "--run", "nope")
+    assert (nothing.exit_code, nothing.stdout_bytes) == (2, b"")
+
+
+def test_errors_are_one_line(tmp_path: Path) -> None:
+    """A missing folder, a folder without logs, contradicting options: exit code 2."""
+    for args in (
+        (tmp_path / "nowhere",),
+        (tmp_path,),
+        (tmp_path, "--follow", "--format", "csv"),
+        (tmp_path, "--format", "parquet"),
+        (tmp_path, "--kind", "text"),
+    ):
+        result = run(*args)
+        assert result.exit_code == 2
+        assert "Traceback" not in result.output
+
+
+def test_output_file_is_whole_and_never_in_logdir(tmp_path: Path) -> None:
+    """The file appears by renaming, an old one is replaced, nothing else is left; logs are only read."""
+    logs = tmp_path / "logs"
+    write(logs / "metrics.jsonl", {"step": 1, "loss": 1.0})
+    target = tmp_path / "out" / "points.csv"
+    target.parent.mkdir()
+    target.write_text("old")
+    assert run(logs, "--output", target).exit_code == 0
+    assert target.read_text().startswith("run,tag,step")
+    assert [path.name for path in target.parent.iterdir()] == ["points.csv"]
+    inside = run(logs, "--output", logs / "points.csv")
+    assert inside.exit_code == 2
+    assert [path.name for path in logs.iterdir()] == ["metrics.jsonl"]
+    assert run(logs, "--output", tmp_path / "none" / "x.csv").exit_code == 2
+
+
+def test_large_runs_are_read_twice_and_say_the_same(tmp_path: Path) -> None:
+    """A run beyond what may wait in memory gives the same lines."""
+    steps = [*range(200), *range(150, 260)]
+    write(tmp_path / "a" / "metrics.jsonl", *[{"step": step, "loss": step, "lr": 1} for step in steps])
+    write(tmp_path / "b" / "metrics.jsonl", {"step": 1, "loss": 1.0})
+
+    def points(held: int) -> list[tuple[Any, ...]]:
+        return [
+            (portion.source.run, step, flag)
+            for portion in Exporter([str(tmp_path)], held=held).portions()
+            for step, flag in zip(
+                portion.batch.step.tolist(),
+                [False] * len(portion.batch) if portion.superseded is None else portion.superseded.tolist(),
+                strict=True,
+            )
+        ]
+
+    assert points(10) == points(10_000)
+    assert sum(flag for _, _, flag in points(10)) == 100
+
+
+def test_tail_prints_each_point_once() -> None:
+    """Previews print nothing, a rewritten log only what is new, a restart is marked where known."""
+    out: list[bytes] = []
+    tail = Tail((), out.append)
+    tail.take(delivery(ticks([8, 9]), kind="newest"))
+    tail.take(delivery(ticks(range(5))))
+    tail.take(delivery(ticks(range(7)), kind="rewritten"))
+    steps = [json.loads(line)["step"] for line in b"".join(out).splitlines()]
+    assert steps == list(range(7))
+
+
+def _until(condition: Any, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + 20
+    while not condition():
+        assert process.poll() is None, "ended early"
+        assert time.monotonic() < end, "nothing came"
+        os.sched_yield()
+
+
+@pytest.mark.parametrize(("number_", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_follow_until_a_signal(tmp_path: Path, number_: int, code: int) -> None:
+    """--follow waits for the folder, prints lines as they are written and ends with the promised code."""
+    out = tmp_path / "out"
+    logs = tmp_path / "logs"
+    args = [sys.executable, "-m", "rltui", "export", str(logs), "--follow"]
+    with out.open("wb") as file, subprocess.Popen(args, stdout=file, stderr=subprocess.PIPE) as process:
+        write(logs / "metrics.jsonl", {"step": 1, "loss": 1.0})
+        _until(lambda: out.read_bytes().count(b"\n") == 1, process)
+        write(logs / "metrics.jsonl", {"step": 2, "loss": 0.5})
+        _until(lambda: out.read_bytes().count(b"\n") == 2, process)
+        process.send_signal(number_)
+        assert process.wait(10) == code
+        assert process.stderr is not None
+        assert b"Traceback" not in process.stderr.read()
+    assert json.loads(out.read_bytes().splitlines()[1])["step"] == 2
+
+
+def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
+    """`| head` ends the export without a word."""
+    write(tmp_path / "metrics.jsonl", *[{"step": step, "loss": 1.0} for step in range(50_000)])
+    args = [sys.executable, "-m", "rltui", "export", str(tmp_path)]
+    with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        process.wait(20)
+
+
+def test_parquet_dataset_grows(tmp_path: Path) -> None:
+    """One partition a run; a second export adds only what is new; a superseded past is written anew."""
+    dataset = pytest.importorskip("pyarrow.dataset")
+    logs, out = tmp_path / "logs", tmp_path / "data"
+    log = logs / "x" / "ppo 1" / "metrics.jsonl"
+    write(log, *[{"step": step, "loss": step / 3} for step in range(10)])
+    write(logs / "b" / "metrics.jsonl", {"step": 1, "loss": math.nan})
+
+    def table() -> Any:
+        return dataset.dataset(out, partitioning="hive").to_table().sort_by([("run", "ascending")])
+
+    assert run(logs, "--format", "parquet", "--output", out).exit_code == 0
+    assert table().num_rows == 11
+    assert set(table()["run"].to_pylist()) == {"x/ppo 1", "b"}
+    parts = sorted(out.glob("*/*.parquet"))
+    assert run(logs, "--format", "parquet", "--output", out).exit_code == 0
+    assert sorted(out.glob("*/*.parquet")) == parts
+    write(log, *[{"step": step, "loss": 1.0} for step in (10, 11)])
+    (parts[0].parent / "part-000009-0123456789ab.parquet").write_bytes(b"left by an interrupted export")
+    assert run(logs, "--format", "parquet", "--output", out).exit_code == 0
+    assert set(parts) < set(out.glob("*/*.parquet"))
+    assert len(list(out.glob("*/*.parquet"))) == 3
+    assert table().num_rows == 13
+    write(log, *[{"step": step, "loss": 2.0} for step in range(5, 14)])
+    assert run(logs, "--format", "parquet", "--output", out).exit_code == 0
+    rows = [row for row in table().to_pylist() if row["run"] == "x/ppo 1"]
+    assert len(rows) == 21
+    assert sum(row["superseded"] for row in rows) == 7
+    assert run(logs, "--format", "parquet", "--output", out, "--metric", "l*").exit_code == 2
+    assert run(logs, "--format", "parquet", "--output", logs / "d").exit_code == 2
+
+
+@needs_shared
+@pytest.mark.parametrize("path", oracles(), ids=lambda path: path.name.removesuffix(".oracle.json"))
+def test_oracles_of_real_logs(path: Path) -> None:
+    """Per file and tag of every real run: counts, first and last points, sums, non-finite values."""
+    oracle = json.loads(path.read_text())
+    found: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    folder = path.with_name(path.name.removesuffix(".oracle.json"))
+    for point in lines(run(folder, "--all-sources")):
+        found.setdefault(point["source"], {}).setdefault(point["tag"], []).append(point)
+    for name, file in oracle.get("event_files", {}).items():
+        wanted = {tag: it for tag, it in file["scalars"].items() if not it["kind"].startswith("other")}
+        by_suffix = dict(found.get(name, {}))
+        if path.name.startswith(
+            "flipped-byte"
+        ):  # the oracle stops at the damage, the export goes on behind it
+            assert sum(map(len, by_suffix.values())) >= sum(it["count"] for it in wanted.values())
+            assert set(wanted) <= set(by_suffix)
+            continue
+        if set(by_suffix) != set(wanted) and len(by_suffix) == len(wanted) == 1:
+            by_suffix = {
+                next(iter(wanted)): next(iter(by_suffix.values()))
+            }  # add_scalars: named by its folder
+        assert set(by_suffix) == set(wanted), name
+        for tag, it in wanted.items():
+            _compare(by_suffix[tag], it)
+    for name, file in oracle.get("text_files", {}).items():
+        for tag, points in found.get(name, {}).items():
+            key = next((key for key in (tag, tag.replace("/", ".")) if key in file.get("keys", {})), None)
+            if key is not None:
+                it = file["keys"][key]
+                assert len(points) in (it["numeric"], it["numeric"] + it["null"], it["count"])
+                values = [number(point["value"]) for point in points]
+                finite = [value for value in values if math.isfinite(value)]
+                if "sum_finite" in it:
+                    assert math.isclose(math.fsum(finite), it["sum_finite"], rel_tol=1e-9, abs_tol=1e-9)
+
+
+def _compare(points: list[dict[str, Any]], it: dict[str, Any]) -> None:
+    values = [np.float32(number(point["value"])) for point in points]
+    assert len(points) == it["count"]
+    assert (points[0]["step"], points[-1]["step"]) == (it["first_step"], it["last_step"])
+    for value, expected in ((values[0], it["first_value"]), (values[-1], it["last_value"])):
+        assert np.array_equal(value, np.float32(number(expected)), equal_nan=True)
+    assert (points[0]["wall_time"], points[-1]["wall_time"]) == (it["first_wall"], it["last_wall"])
+    finite = [float(value) for value in values if np.isfinite(value)]
+    assert len(values) - len(finite) == it["nonfinite"]
+    assert math.isclose(math.fsum(finite), it["sum_finite"], rel_tol=1e-6, abs_tol=1e-9)
+
+
+@needs_shared
+def test_export_agrees_with_the_store() -> None:
+    """What is marked superseded in the export is what the store counts, for every real run."""
+    store = Store(window=100_000)
+    for each in read_all([LOGS]):
+        if each.source.run:
+            store.apply(each)
+    marked: dict[str, int] = {}
+    total: dict[str, int] = {}
+    for portion in Exporter([str(LOGS)]).portions():
+        name = portion.source.run
+        flags = portion.superseded
+        marked[name] = marked.get(name, 0) + (0 if flags is None else int(flags.sum()))
+        total[name] = total.get(name, 0) + len(portion.batch)
+    runs = {name: each for name, each in store.runs.items() if each.points}
+    assert {name: each.superseded for name, each in runs.items()} == marked
+    assert {name: each.points for name, each in runs.items()} == total
+    assert store.runs["odd/odd-torch/purged"].superseded == 20
