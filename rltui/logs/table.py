@@ -185,8 +185,9 @@ class TableLog:
                 self._junk.add(line, offset)
             return
         try:
-            self._start = float(json.loads(line[1:])["t_start"])
-            self._monitor = True
+            said = json.loads(line[1:])
+            self._monitor = isinstance(said, dict) and "t_start" in said
+            self._start = float(said["t_start"])
         except (ValueError, OverflowError, RecursionError, KeyError, TypeError):
             pass  # a comment that says nothing of a start
 

@@ -1,0 +1,105 @@
+"""Mutated text logs: no mutation may raise, hang, or read differently in pieces than whole.
+
+Run: python -W error -m tests.bench.fuzz_text [SECONDS] [SEED]. Ends with status 1 and the bytes at fault.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import time
+
+from rltui.logs import console, document, jsonl, samples, table
+from rltui.logs.base import HEAD, Format
+from rltui.logs.formats import recognise
+from rltui.scalars import Batch
+from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
+from tests.support.shared import BUNDLED
+
+NAMES = {
+    "jsonl": "metrics.jsonl",
+    "document": "trainer_state.json",
+    "csv": "progress.csv",
+    "console": "a.log",
+    "samples": "rollouts.jsonl",
+}
+_TOKENS = (
+    b'\0|\n|"|{|}|,|[|]|NaN|-|1e999|\\ud800|\xff|null|true|"step"|: |Infinity|-Infinity|\r'
+    b'|\xef\xbb\xbf|-1e308|{}|_|/|"a":|#|\t|step:1 - |np.float64('
+)
+TOKENS = (*_TOKENS.split(b"|"), b"9" * 400, b"\0" * 100, b"[" * 2000)
+
+
+def seeds() -> list[tuple[Format, bytes]]:
+    """One small log of each shape."""
+    odd = b'{"loss": 2, "global_step/max_steps": "1/4", "elapsed_time": "1m 3s", "x": {"0.5": 3}, "l": [1]}\n'
+    sample = b'{"step": 4, "prompt_id": "a", "reward": 1.0, "completion_length": 10, "stop_reason": "stop"}\n'
+    return [
+        (jsonl.FORMAT, (BUNDLED / "verl-grpo-nan" / "verl-grpo-nan.jsonl").read_bytes()[:6000]),
+        (jsonl.FORMAT, (BUNDLED / "sb3-sac" / "progress.json").read_bytes()[:3000]),
+        (jsonl.FORMAT, 5 * odd),
+        (document.FORMAT, (BUNDLED / "trl-onlinedpo" / "trainer_state.json").read_bytes()[:3000] + b"}]}"),
+        (document.FORMAT, b'[{"step": 1, "x": 1}, {"step": 2, "x": NaN}]'),
+        (table.FORMAT, (BUNDLED / "sb3-sac" / "progress.csv").read_bytes()[:1500]),
+        (table.FORMAT, b'#{"t_start": 1614619328.25}\nr,l,t\n10.0,10,0.5\n20.0,25,1.5\n"a",2,3\n'),
+        (console.FORMAT, (BUNDLED / "verl-grpo-nan" / "console.log").read_bytes()[:4000]),
+        (samples.FORMAT, 6 * sample),
+    ]
+
+
+def mutate(data: bytes, draw: random.Random) -> bytes:
+    """A few insertions, replacements, copies and changed bytes."""
+    out = bytearray(data)
+    for _ in range(draw.randint(1, 6)):
+        place, kind = draw.randrange(len(out) + 1), draw.random()
+        if kind < 0.4:
+            out[place:place] = draw.choice(TOKENS)
+        elif kind < 0.7:
+            out[place : place + draw.randint(0, 30)] = draw.choice(TOKENS) * draw.randint(0, 3)
+        elif kind < 0.85:
+            out[place : place + 1] = bytes([draw.randrange(256)])
+        else:
+            begin = draw.randrange(len(out) + 1)
+            out[place:place] = out[begin : begin + draw.randint(0, 100)]
+    return bytes(out)
+
+
+def said(form: Format, batch: Batch) -> object:
+    """What counts in the end: all points, or for samples the newest of each tag and step."""
+    found = points(batch)
+    return {(tag, step): value for tag, step, _, value in found} if form.name == "samples" else found
+
+
+def attempt(form: Format, data: bytes, draw: random.Random) -> None:
+    """Read the bytes in every way. Raises whatever a reader raises, AssertionError when two ways differ."""
+    name = NAMES[form.name]
+    recognise(name, data[:HEAD])
+    form.open(name).newest(MemFile(name, data), draw.randint(1, 500))
+    whole = read_whole(form, MemFile(name, data))
+    pieces = cut(data, [draw.randrange(len(data) + 1) for _ in range(3)])
+    parts = read_in_pieces(form, name, pieces, draw.choice((7, 100, 1 << 20)))
+    assert said(form, parts) == said(form, whole), "read differently in pieces"
+
+
+def main(limit: float = 60, seed: int = 0) -> int:
+    """Mutate until the time is over; the number of the first failure's seed tells how to repeat it."""
+    known = seeds()
+    end, count = time.monotonic() + limit, 0
+    while time.monotonic() < end:
+        draw = random.Random(seed + count)
+        form, data = draw.choice(known)
+        data = mutate(data, draw)
+        try:
+            attempt(form, data, draw)
+        except Exception as error:  # noqa: BLE001 - anything at all is what is looked for
+            print(f"{form.name}, seed {seed + count}: {error!r}\n{data!r}")
+            return 1
+        count += 1
+    print(f"{count:,} mutations, none failed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(
+        main(*(float(argument) for argument in sys.argv[1:2]), *(int(argument) for argument in sys.argv[2:3]))
+    )
