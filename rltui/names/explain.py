@@ -101,7 +101,7 @@ def explain(
     metric = known.metrics.get(key)
     if framework is not None:
         chosen = known.frameworks.get(framework)
-        for asked in (key, _instance(key)) if chosen is not None else ():
+        for asked in (_instance(key), key) if chosen is not None else ():
             told = _of(asked, chosen, Names(framework, shipped=known))
             if told is not None:
                 return [replace(told, key=key, framework=chosen.label if chosen else None)]
