@@ -70,18 +70,19 @@ class Series:
                     watch.advance(kind(watch.rule, window), window)
 
     def _moments(self, begun: int) -> Ints:
-        """The new ticks at which rules look: all of the first 64, every second up to 256, then every fourth.
+        """The new ticks at which rules look: all of the first 32, every second up to 128, then every fourth.
 
         None before the start of the series is known.
         """
         end = self.track.n
         if self.track.serial == end:
             begun = max(begun, START - 1)
-        if end <= 64:
-            return np.arange(begun, end)
-        at = np.arange(begun, end)
+        if end - begun == 1:
+            every = 1 if begun < 32 else 2 if begun < 128 else 4
+            return np.array([begun] if (begun + self.beat) % every == 0 else (), np.int64)
+        at: Ints = np.arange(begun, max(end, begun))
         beat = at + self.beat
-        return at[(at < 64) | ((at < 256) & (beat % 2 == 0)) | (beat % 4 == 0)]
+        return at[(at < 32) | ((at < 128) & (beat % 2 == 0)) | (beat % 4 == 0)]
 
 
 class Judge:

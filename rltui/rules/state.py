@@ -115,7 +115,8 @@ class State:
         found: list[Finding] = []
         for each in self.series:
             for watch in each.watches:
-                if not watch.rule.shown:
+                rule = watch.rule
+                if not rule.shown or self.any(rule.quiet_when) or (rule.needs and not self.any(rule.needs)):
                     continue
                 episodes: list[Episode | BadEpisode] = list(watch.past)
                 if watch.rule.kind == "non-finite":
@@ -138,7 +139,7 @@ def _gap(gap: Gap, series: Sequence[SeriesLike]) -> Firing | None:
     ]
     for twin in held:
         for track in train:
-            if not twin.n or not track.n:
+            if not twin.n or track.n < 8:
                 continue
             held_out, steps = twin.value[twin.filled][-64:], twin.last[twin.filled][-64:]
             level = np.array([track.level_at(int(step)) for step in steps])

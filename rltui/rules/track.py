@@ -9,6 +9,7 @@ Ticks depend only on the order of the points, never on the pieces in which they 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -68,6 +69,9 @@ class Track:
         """Take points in; `evaluate(track, a)` is called whenever ticks a..n-1 are new."""
         if not len(values):
             return
+        if len(values) == 1 and math.isfinite(value := float(values[0])):
+            self._take_one(int(steps[0]), value, evaluate)
+            return
         finite = np.isfinite(values)
         if not finite.all():
             self._note_bad(steps, values, finite)
@@ -77,12 +81,6 @@ class Track:
         if not len(values):
             return
         self._note_range(values)
-        if len(values) == 1 and self.stride == 1:
-            self._append_one(int(steps[0]), float(values[0]))
-            evaluate(self, self.n - 1)
-            if self.n == CAP:
-                self._join()
-            return
         at = 0
         while at < len(values):
             room = (CAP - self.n) * self.stride - len(self._values)
@@ -131,6 +129,24 @@ class Track:
     def bad_step(self) -> int:
         """The step of the latest non-finite value, or the smallest integer."""
         return self.bad.last_step if self.bad is not None else -(1 << 63)
+
+    def _take_one(self, step: int, value: float, evaluate: Callable[[Track, int], None]) -> None:
+        """One finite point: the common case of a live run."""
+        self.points += 1
+        self.last_step, self.last_point = step, value
+        self.lowest, self.highest = min(self.lowest, value), max(self.highest, value)
+        self.constant = self.lowest == self.highest
+        self.zeros = self.constant and value == 0.0
+        if self.stride == 1:
+            self._append_one(step, value)
+        else:
+            begun = self.n
+            self._make_ticks(np.append(self._steps, step), np.append(self._values, value))
+            if self.n == begun:
+                return
+        evaluate(self, self.n - 1)
+        if self.n == CAP:
+            self._join()
 
     def _append_one(self, step: int, value: float) -> None:
         place = PAD + self.n

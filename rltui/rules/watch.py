@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,10 +46,11 @@ class Watch:
 
     def advance(self, verdict: Verdict, window: Window) -> None:
         """Take the verdict on the window's moments into the state."""
-        on = verdict.on
+        on: Sequence[bool] = verdict.on if isinstance(verdict.on, list) else verdict.on.tolist()
         if self.rule.warmup:
-            on = on & (window.points > self.rule.warmup)
-        if self.episode is None and not on.any():
+            early = self.rule.warmup // self.track.stride  # ticks whose points are not judged
+            on = [holds and at >= early for holds, at in zip(on, window.at.tolist(), strict=True)]
+        if self.episode is None and not any(on):
             return
         track, rule = self.track, self.rule
         shift = track.serial - track.n + 1

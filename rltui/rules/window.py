@@ -14,6 +14,7 @@ BEFORE = 50  # ticks of the past that "usual" means
 BEFORE_MIN = 8  # fewer say nothing about what is usual
 TREND_PARTS = 12  # medians that a trend is read from
 NORMAL = 1.4826  # from median absolute deviation to standard deviation, for normal noise
+_STEP = NORMAL / float(np.sqrt(2.0))  # likewise, from differences of neighbours
 _PAIRS = np.triu_indices(TREND_PARTS, 1)
 # Standard deviation of Mann and Kendall's S for 12 values without ties: sqrt(n (n - 1) (2 n + 5) / 18).
 _S_DEVIATION = float(np.sqrt(TREND_PARTS * (TREND_PARTS - 1) * (2 * TREND_PARTS + 5) / 18))
@@ -43,15 +44,25 @@ class Window:
             return self.track.value[max(0, e - length) : e].reshape(1, -1)
         return self.track.value[end[:, None] - np.arange(length, 0, -1)[None, :]]
 
+    def _last(self, length: int, skip: int) -> list[float]:
+        """The ticks of the only moment, as numbers: for one row Python is faster than numpy."""
+        end = PAD + 1 - skip + int(self.at[0])
+        part: list[float] = self.track.value[max(PAD, end - length) : max(PAD, end)].tolist()
+        return part
+
     def _median(self, name: str, length: int, skip: int, least: int) -> Floats:
         """(m,) medians of such rows; NaN where fewer than `least` ticks are there."""
         key = (name, length, skip)
         found = self._cache.get(key)
         if found is None:
-            table = np.sort(self.rows(length, skip), axis=1)  # NaN goes to the end
-            have = np.clip(self.at + 1 - skip, 0, length)
-            found = _middle(table, have)
-            found[have < least] = np.nan
+            if len(self.at) == 1:
+                part = self._last(length, skip)
+                found = np.array([_median_of(part) if len(part) >= least else np.nan])
+            else:
+                table = np.sort(self.rows(length, skip), axis=1)  # NaN goes to the end
+                have = np.clip(self.at + 1 - skip, 0, length)
+                found = _middle(table, have)
+                found[have < least] = np.nan
             self._cache[key] = found
         return found
 
@@ -68,9 +79,13 @@ class Window:
         key = ("noise", length, skip)
         found = self._cache.get(key)
         if found is None:
-            away = np.abs(self.rows(length, skip) - self.usual(skip, length)[:, None])
-            have = np.clip(self.at + 1 - skip, 0, length)
-            found = NORMAL * _middle(np.sort(away, axis=1), have)
+            if len(self.at) == 1:
+                usual = float(self.usual(skip, length)[0])
+                found = np.array([NORMAL * _median_of([abs(v - usual) for v in self._last(length, skip)])])
+            else:
+                away = np.abs(self.rows(length, skip) - self.usual(skip, length)[:, None])
+                have = np.clip(self.at + 1 - skip, 0, length)
+                found = NORMAL * _middle(np.sort(away, axis=1), have)
             self._cache[key] = found
         return found
 
@@ -79,9 +94,30 @@ class Window:
         key = ("jitter", length, skip)
         found = self._cache.get(key)
         if found is None:
-            away = np.sort(np.abs(np.diff(self.rows(length, skip), axis=1)), axis=1)
-            have = np.clip(self.at - skip, 0, length - 1)
-            found = NORMAL / np.sqrt(2.0) * _middle(away, have)
+            if len(self.at) == 1:
+                part = self._last(length, skip)
+                found = np.array(
+                    [_STEP * _median_of([abs(b - a) for a, b in zip(part, part[1:], strict=False)])]
+                )
+            else:
+                away = np.sort(np.abs(np.diff(self.rows(length, skip), axis=1)), axis=1)
+                have = np.clip(self.at - skip, 0, length - 1)
+                found = _STEP * _middle(away, have)
+            self._cache[key] = found
+        return found
+
+    def loudest(self, skip: int) -> Floats:
+        """(m,) largest jitter so far: a calm end must not make an early stroke of luck look like a level.
+
+        Carried by the track, as `extremes` is.
+        """
+        key = ("loudest", BEFORE, skip)
+        found = self._cache.get(key)
+        if found is None:
+            mark = -1 - skip
+            jitter = np.where(self.at + 1 - skip >= BEFORE_MIN, self.jitter(skip), np.nan)
+            found = np.fmax.accumulate(np.fmax(jitter, self.track.marks.get(mark, (np.nan, np.nan))[0]))
+            self.track.marks[mark] = (float(found[-1]), np.nan)
             self._cache[key] = found
         return found
 
@@ -94,9 +130,8 @@ class Window:
 
     def start(self) -> tuple[float, float, float]:
         """Median, lowest and highest of the first ticks. Rules are not asked before they are there."""
-        if len(self.track.start) < START:
-            return (np.nan, np.nan, np.nan)
-        return (float(np.median(self.track.start)), min(self.track.start), max(self.track.start))
+        start = self.track.start
+        return (_median_of(start), min(start), max(start)) if len(start) >= START else (np.nan,) * 3
 
     def extremes(self, length: int) -> tuple[Floats, Floats]:
         """(m,) highest and lowest level so far, the start included; NaN before the start is known.
@@ -130,6 +165,14 @@ class Window:
                     z[chosen], change[chosen], noise[chosen] = _mann_kendall(part.rows(length))
             self._cache[key], self._cache[("trend", 1, 0)], self._cache[("trend", 2, 0)] = z, change, noise
         return self._cache[key], self._cache[("trend", 1, 0)], self._cache[("trend", 2, 0)]
+
+
+def _median_of(part: list[float]) -> float:
+    """The median of numbers; NaN of none."""
+    if not part:
+        return float("nan")
+    part = sorted(part)
+    return (part[(len(part) - 1) // 2] + part[len(part) // 2]) / 2
 
 
 def _middle(table: Floats, have: Ints) -> Floats:

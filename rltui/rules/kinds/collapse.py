@@ -32,7 +32,7 @@ def judge(rule: Rule, window: Window) -> Verdict:
             off = level > limit * (1 + rule.number("release", 0.5))
             on = (level < limit) & ~negative
             if on.any():
-                on &= _stays(window, start, limit)
+                on &= _stays(window, start, limit, rule.number("quick", 0.0))
             return Verdict(on, off | negative, level, limits, first_of(window, beyond, length), upward=False)
         z, change, noise = window.trend()
         pace = change / np.maximum(_trend_length(window.at + 1) * 0.75, 1)  # per tick
@@ -42,14 +42,20 @@ def judge(rule: Rule, window: Window) -> Verdict:
         return Verdict(on & ~negative, ~falling & ~np.isnan(z), level, limits, upward=False)
 
 
-def _stays(window: Window, start: float, limit: float) -> Bools:
+QUICK = 12  # ticks that a fall may take in any case to count as quick
+
+
+def _stays(window: Window, start: float, limit: float, quick: float) -> Bools:
     """Whether it has been below the limit for a third of the time that it took to fall there from the half.
 
-    A straight line through zero, as differential entropy takes, is gone from below the limit sooner.
+    A straight line through zero, as differential entropy takes, is gone from below the limit sooner. With
+    `quick` the fall must also have been short: at most that share of the run until then.
     """
     held = window.track.value[window.track.filled][: int(window.at[-1]) + 1]
     place = np.arange(len(held))
     high = np.maximum.accumulate(np.where(held > 0.5 * start, place, 0))[window.at]
     above = np.maximum.accumulate(np.where(held > limit, place, 0))[window.at]
     stays: Bools = (window.at - above) > 0.35 * (above - high)
+    if quick:
+        stays &= (above - high) <= np.maximum(QUICK, quick * window.at)
     return stays

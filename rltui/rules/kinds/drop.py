@@ -12,10 +12,11 @@ import numpy as np
 from rltui.rules.kinds.verdict import Verdict, first_of
 from rltui.rules.model import Rule
 from rltui.rules.track import Floats, Ints
-from rltui.rules.window import Window
+from rltui.rules.window import BEFORE_MIN, Window
 
 
 HELD = 12  # ticks that a first level must have lasted
+YOUNG = 40  # ticks in which small ups and downs are exploration
 
 
 def judge(rule: Rule, window: Window) -> Verdict:
@@ -23,25 +24,31 @@ def judge(rule: Rule, window: Window) -> Verdict:
     length = int(rule.number("window", 8))
     level = window.level(length)
     top, bottom = window.extremes(length)
-    noise: Floats = window.jitter(length)
-    fall = rule.number("fraction", 0.5) * (top - bottom)
-    limit = top - np.fmax(fall, rule.number("sigmas", 5) * noise)
+    start, lowest, _ = window.start()
+    bottom = np.fmin(bottom, lowest)
+    span = top - bottom
+    # Slow noise hides from differences, a trend swells the deviation: the truth lies between.
+    noise: Floats = np.fmax(window.loudest(length), 0.55 * window.noise(length))
+    fall = rule.number("fraction", 0.5) * span
+    limit = top - (np.fmax if length < BEFORE_MIN else np.maximum)(fall, rule.number("sigmas", 5) * noise)
     rows = window.rows(length)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):
         beyond = rows < limit[:, None]
-        on = (level < limit) & (beyond.mean(axis=1) >= 0.9) & (top - bottom > rule.number("least", 0.0))
+        on = (level < limit) & (beyond.sum(axis=1) >= 0.75 * length)
         if on.any():
-            on &= (top - window.start()[0] >= 0.3 * (top - bottom)) | (_last_above(window, limit) >= HELD)
-        off = level > limit + rule.number("release", 0.25) * (top - bottom)
+            size = np.maximum(np.abs(top), np.abs(bottom))
+            small = np.where(window.at < YOUNG, rule.number("young", 0.1), rule.number("least", 0.03))
+            on &= span > small * size
+            on &= (top - start >= 0.3 * span) | (_held(window, limit) >= HELD)
+        off = level > limit + rule.number("release", 0.25) * span
     return Verdict(on, off, level, limit, first_of(window, beyond, length), upward=False)
 
 
-def _last_above(window: Window, limit: Floats) -> Ints:
-    """(m,) position of the last tick that is not below the limit; -1 for none."""
+def _held(window: Window, limit: Floats) -> Ints:
+    """(m,) ticks so far that were not below the limit."""
     held = window.track.value[window.track.filled][: int(window.at[-1]) + 1]
-    found = np.full(len(window), -1, np.int64)
-    for k in range(len(window)):
-        above = np.flatnonzero(held[: window.at[k] + 1] >= limit[k])
-        if len(above):
-            found[k] = above[-1]
-    return found
+    found = [
+        int(np.count_nonzero(held[: at + 1] >= line))
+        for at, line in zip(window.at.tolist(), limit.tolist(), strict=True)
+    ]
+    return np.array(found, np.int64)

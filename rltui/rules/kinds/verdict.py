@@ -15,13 +15,13 @@ Bools = NDArray[np.bool_]
 
 @dataclass(slots=True)
 class Verdict:
-    """All of shape (m,). `on`: the condition holds. `off`: it has clearly ceased; between the two nothing changes."""
+    """All of shape (m,), lists where m is 1. `on`: the condition holds. `off`: it has clearly ceased; between the two nothing changes."""
 
-    on: Bools
-    off: Bools
-    value: Floats
-    limit: Floats
-    began: Ints | None = None  # position of the tick at which it began; None: the moment itself
+    on: Bools | list[bool]
+    off: Bools | list[bool]
+    value: Floats | list[float]
+    limit: Floats | list[float]
+    began: Ints | list[int] | None = None  # position of the tick at which it began; None: the moment itself
     upward: bool = True  # whether the bad side lies above the limit, for latched rules
 
 

@@ -1,0 +1,67 @@
+"""What judging costs: against reading the same points, and for one live step. `python -m tests.bench.bench_rules`."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+import numpy as np
+
+from rltui.rules.judge import Judge
+from tests.support.judged import FakeNames, FakeRun, fresh
+
+CANONICAL = (
+    "reward.mean", "reward.std", "reward.zero_std_fraction", "policy.entropy", "policy.kl_ref", "policy.approx_kl",
+    "policy.clip_fraction", "policy.loss", "policy.total_loss", "policy.ratio.mean", "optimizer.grad_norm",
+    "optimizer.learning_rate", "optimizer.loss", "critic.loss", "critic.explained_variance", "critic.value.mean",
+    "lengths.response.mean", "lengths.response_clip_fraction", "timing.step", "timing.generation", "timing.reward",
+    "perf.throughput", "perf.mfu.actor", "validation.accuracy", "reward.score.mean", "policy.advantage.mean",
+    "rollout.mismatch_kl", "load.seqlen_spread", "load.seqlen.mean", "perf.memory.allocated",
+)  # fmt: skip
+TAGS = (*CANONICAL, *(f"other{k}" for k in range(30)))  # of sixty tags about half are known and judged
+
+
+def columns(n: int, seed: int = 1) -> dict[str, np.ndarray]:
+    """Sixty healthy, noisy series of n points."""
+    noise = np.random.default_rng(seed)
+    return {tag: 0.5 + 0.05 * noise.standard_normal(n) for tag in TAGS}
+
+
+def live(n: int = 2000, steps: int = 200) -> float:
+    """Median seconds to judge one step of sixty scalars after n steps, findings included."""
+    data = columns(n + steps)
+    judge = Judge(FakeRun(), FakeNames())
+    judge.feed([fresh(tag, values[:n]) for tag, values in data.items()])
+    took = []
+    for k in range(n, n + steps):
+        pieces = [fresh(tag, values[k : k + 1], [k + 1]) for tag, values in data.items()]
+        begin = time.perf_counter()
+        judge.feed(pieces)
+        judge.findings()
+        took.append(time.perf_counter() - begin)
+    print(f"  one step after {n:,}: median {statistics.median(took) * 1e3:.2f} ms, worst {max(took) * 1e3:.2f} ms")
+    return statistics.median(took)
+
+
+def bulk(total: int = 1_000_000) -> float:
+    """Seconds to judge a million scalars at once."""
+    data = columns(total // len(TAGS))
+    pieces = [fresh(tag, values) for tag, values in data.items()]
+    judge = Judge(FakeRun(), FakeNames())
+    begin = time.perf_counter()
+    judge.feed(pieces)
+    judge.findings()
+    return time.perf_counter() - begin
+
+
+def main() -> None:
+    """Print both, and how a million points compare with the same points one step at a time."""
+    for n in (50, 500, 2000, 20_000):
+        live(n)
+    seconds = min(bulk() for _ in range(3))
+    print(f"  a million scalars at once: {seconds:.3f} s")
+    print(f"  ratio of a step's cost at 20,000 to that at 500: {live(20_000) / live(500):.2f}")
+
+
+if __name__ == "__main__":
+    main()
