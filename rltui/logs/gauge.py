@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from statistics import median
 from typing import TYPE_CHECKING
 
 from rltui.logs.delivery import FollowStatus
@@ -63,6 +62,8 @@ class Gauge:
         progress: tuple[int, int],
     ) -> FollowStatus:
         """All of it as one picture."""
+        from statistics import median  # five milliseconds of a start that rarely asks
+
         pace, search = agenda.pace, seeker.search
         system = pace.system
         poll = pace.hot(agenda.hot)

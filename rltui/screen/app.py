@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import gc
 import os
 import sys
 import threading
@@ -71,6 +72,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         self._stopping = False
         self._dirty = True
         self._painted = 0.0
+        self._bare = True  # no run has been shown yet
         self._timer_set = False
         self._clock_words = ""
         if no_color:
@@ -107,6 +109,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
 
     def _begin(self) -> None:
         self.paint()
+        gc.freeze()  # what was imported stays: looking for garbage in it would make keys wait
         if self.feed is not None:
             self.feed.start()
 
@@ -209,7 +212,9 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         self._dirty = True
         if not self._timer_set:
             self._timer_set = True
-            self.set_timer(max(self._painted + FRAME - time.monotonic(), 0.005), self._frame)
+            soon = self._bare and self.desk.view is not None
+            wait = 0.0 if soon else self._painted + FRAME - time.monotonic()
+            self.set_timer(max(wait, 0.005), self._frame)
 
     def _frame(self) -> None:
         self._timer_set = False
@@ -251,6 +256,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         if width and height:
             self.desk.loading = self._progress()
             glass.show(self.desk.frame(width, height))
+            self._bare = self._bare and self.desk.view is None
 
     def choose_theme(self, name: str) -> None:
         """Use another theme, if there is one of that name."""
