@@ -75,7 +75,9 @@ def _of_points(points: Points, axis: Axis, all_finite: bool) -> _Parts:
         if (place[1:] < place[:-1]).any():
             order = np.argsort(place, kind="stable")
             place, value = place[order], value[order]
-    finite = np.bool_(True) if all_finite else np.isfinite(value)
+    if all_finite:
+        return _Parts(place, value, value, value, value)
+    finite = np.isfinite(value)
     if finite.all():
         return _Parts(place, value, value, value, value)
     count = finite.astype(np.int64)

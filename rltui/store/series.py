@@ -12,7 +12,7 @@ from rltui.store.pool import HIGHEST
 from rltui.store.query import columns
 
 if TYPE_CHECKING:
-    from rltui.store.run import Run
+    from rltui.store.tables import Tables
 
 KEPT_SUPERSEDED = 1024  # superseded points of a series that are kept; all are counted
 
@@ -22,7 +22,7 @@ class Series:
 
     __slots__ = ("_left", "_run", "row", "single", "superseded", "superseded_exact", "tag")
 
-    def __init__(self, run: Run, tag: str, row: int) -> None:
+    def __init__(self, run: Tables, tag: str, row: int) -> None:
         self._run = run
         self.tag = tag
         self.row = row

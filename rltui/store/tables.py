@@ -1,0 +1,137 @@
+"""The series of one run over shared tables: which tag is which row, previews, what is new by tag."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.logs.delivery import Source
+from rltui.scalars import Batch
+from rltui.store.points import NO_POINTS, Fresh, Points, join, sensible
+from rltui.store.pool import Pool
+from rltui.store.series import Series
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(slots=True, eq=False)
+class _Preview:
+    """The end of a log, shown while its history is being read."""
+
+    until: int  # bytes settled at which the history has caught up with it
+    points: dict[int, Points]
+
+
+class Tables:
+    """The series of a run. A tag is a row of the pool from its first point on."""
+
+    def __init__(self, window: int, slots: int) -> None:
+        self.series: dict[str, Series] = {}
+        self.first_wall = np.nan  # lowest and highest sensible ones
+        self.last_wall = np.nan
+        self.pool = Pool(window, slots)
+        self._rows: list[Series] = []
+        self._tables: dict[str, Rows] = {}
+        self._previews: dict[str, _Preview] = {}
+
+    @property
+    def previewing(self) -> bool:
+        """Whether the ends of logs are shown while their history is still being read."""
+        return bool(self._previews)
+
+    def _rows_of(self, path: str, batch: Batch) -> Rows:
+        """Rows of the points. A tag becomes a series with its first point."""
+        table = self._tables.get(path)
+        if table is None or len(table) < len(batch.tags):
+            done = 0 if table is None else len(table)
+            part = np.full(len(batch.tags) - done, -1, np.intp)
+            table = self._tables[path] = part if table is None else np.concatenate([table, part])
+        rows: Rows = table[batch.tag]
+        if len(rows) and int(rows.min()) < 0:
+            for index in dict.fromkeys(batch.tag[rows < 0].tolist()):
+                table[index] = self._row(batch.tags[index])
+            self.pool.add_rows(len(self._rows))
+            rows = table[batch.tag]
+        return rows
+
+    def _row(self, tag: str) -> int:
+        series = self.series.get(tag)
+        if series is None:
+            series = self.series[tag] = Series(self, tag, len(self._rows))
+            self._rows.append(series)
+        return series.row
+
+    def _preview(self, source: Source, batch: Batch) -> None:
+        if not len(batch):
+            return
+        rows = self._rows_of(source.path, batch)
+        order = np.lexsort((batch.step, rows))
+        sorted_rows = rows[order]
+        heads = np.flatnonzero(np.concatenate([[True], sorted_rows[1:] != sorted_rows[:-1]]))
+        points: dict[int, Points] = {}
+        for head, tail in zip(heads.tolist(), [*heads[1:].tolist(), len(order)], strict=True):
+            at = order[head:tail]
+            points[int(sorted_rows[head])] = Points(batch.step[at], batch.wall_time[at], batch.value[at])
+        self._previews[source.path] = _Preview(source.size, points)
+        self._clock(batch.wall_time)
+
+    def preview_of(self, row: int) -> Points:
+        """Points of the previews for one series, in step order."""
+        parts = [preview.points[row] for preview in self._previews.values() if row in preview.points]
+        if len(parts) < 2:
+            return parts[0] if parts else NO_POINTS
+        found = join(parts)
+        order = np.argsort(found.step, kind="stable")
+        return Points(found.step[order], found.wall_time[order], found.value[order])
+
+    def _clock(self, wall: NDArray[np.float64]) -> None:
+        if not len(wall):
+            return
+        low, high = float(wall.min()), float(wall.max())
+        if not (sensible(low) and sensible(high)):
+            known = wall[(wall > 0) & (wall < 1e11)]
+            if not len(known):
+                return
+            low, high = float(known.min()), float(known.max())
+        if not self.first_wall <= low:
+            self.first_wall = low
+        if not self.last_wall >= high:
+            self.last_wall = high
+
+    def _order(self, rows: Rows) -> Rows:
+        """Indices that sort by row, arrival within a row kept. Radix sort of small integers is fast."""
+        narrow = rows.astype(np.uint16) if len(self._rows) < 1 << 16 else rows
+        return np.argsort(narrow, kind="stable")
+
+    def _fresh_of(
+        self, rows: Rows, points: Points, rewound: dict[int, int] | None = None, late: set[int] | None = None
+    ) -> list[Fresh]:
+        """New shown points by tag in order of arrival."""
+        found: list[Fresh] = []
+        rewound = dict(rewound or {})
+        if len(rows):
+            order = np.argsort(rows, kind="stable")
+            sorted_rows = rows[order]
+            step, wall, value = points.step[order], points.wall_time[order], points.value[order]
+            heads = np.flatnonzero(np.concatenate([[True], sorted_rows[1:] != sorted_rows[:-1]])).tolist()
+            for head, tail in zip(heads, [*heads[1:], len(order)], strict=True):
+                row = int(sorted_rows[head])
+                part = Points(step[head:tail], wall[head:tail], value[head:tail])
+                back = rewound.pop(row, None)
+                if back is not None and late and row in late:
+                    part = self._from(row, back)
+                found.append(Fresh(self._rows[row].tag, part, back))
+        for row, back in rewound.items():
+            part = self._from(row, back) if late and row in late else NO_POINTS
+            found.append(Fresh(self._rows[row].tag, part, back))
+        return found
+
+    def _from(self, row: int, step: int) -> Points:
+        """Shown points of a window at or above a step: an older log was told after a newer one."""
+        window = self.pool.points(row)
+        begin = int(np.searchsorted(window.step, step))
+        return Points(
+            window.step[begin:].copy(), window.wall_time[begin:].copy(), window.value[begin:].copy()
+        )
