@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.whole import read_all
 from rltui.scalars import Batch, Problem
-from rltui.store.restarts import HIGHEST, Restarts
+from rltui.store.restarts import Restarts
+from rltui.store.segments import HIGHEST
 
 HELD = 2_000_000  # points of one run that wait in memory, about 40 bytes each
 

@@ -12,7 +12,8 @@ from rltui.scalars import Batch, Problem
 from rltui.store.buckets import LOWEST
 from rltui.store.points import NO_POINTS, Attempt, Fresh, FreshList, Points, join
 from rltui.store.pool import HIGHEST
-from rltui.store.restarts import Cut, Log, Piece, Restarts, Segment
+from rltui.store.restarts import Restarts
+from rltui.store.segments import Cut, Log, Piece, Segment
 from rltui.store.tables import Rows, Tables
 
 TICK = 4096  # points of one delivery up to which the cheap way for ticks is tried

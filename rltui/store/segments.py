@@ -1,0 +1,109 @@
+"""Logs, segments and cuts: the words in which restarts are told. See `restarts` for the rules."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from posixpath import basename, dirname
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.logs.runname import file_order
+from rltui.store.points import I64, Reason
+from rltui.store.rewinds import Rewinds
+
+HIGHEST = int(np.iinfo(np.int64).max)
+LOWEST = int(np.iinfo(np.int64).min)
+
+Rows = NDArray[np.intp]
+_NAME_TIME = re.compile(r"tfevents\.(\d{9,11})(?:\D|$)")
+
+
+def name_time(path: str) -> float:
+    """The unix time in an event file's name; 0 without one."""
+    match = _NAME_TIME.search(path)
+    return float(match.group(1)) if match else 0.0
+
+
+def _grown(array: I64, size: int, fill: int) -> I64:
+    if len(array) >= size:
+        return array
+    out = np.full(max(size, 2 * len(array)), fill, np.int64)
+    out[: len(array)] = array
+    return out
+
+
+@dataclass(slots=True, eq=False)
+class Log:
+    """One log of a run in one life: a replaced file is another log at the same path."""
+
+    path: str
+    rank: int | None
+    generation: int
+    born: float  # unix time in its name, else of its first point; 0 unknown
+    first_wall: float = np.nan
+    last_wall: float = np.nan
+    count: int = 0  # points seen
+    segments: list[Segment] = field(default_factory=list)
+    rewinds: Rewinds = field(default_factory=Rewinds)
+
+    @property
+    def key(self) -> tuple[float, float, str, str, int, int, int]:
+        """Age: logs sort by it. Rotated copies (``metrics.jsonl.1``) are older than their log."""
+        first = 0.0 if np.isnan(self.first_wall) else self.first_wall
+        return (self.born, first, dirname(self.path), *file_order(basename(self.path)), self.generation)
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """A stretch of one log. first, high: steps by row (tag of the run); HIGHEST and LOWEST where silent."""
+
+    log: Log
+    begin: int  # number of its first point within the log
+    reason: Reason
+    start: int = HIGHEST  # the step that the writer declared
+    first: I64 = field(default_factory=lambda: np.empty(0, np.int64))
+    high: I64 = field(default_factory=lambda: np.empty(0, np.int64))
+    cuts: I64 = field(default_factory=lambda: np.empty(0, np.int64))  # what it supersedes, by row
+    axis: int | None = None  # the step at which most tags of its first row began
+    row: NDArray[np.bool_] | None = None  # the tags of that row
+    speaking: int = 0  # rows with a first
+    first_step: int = HIGHEST
+    first_wall: float = np.nan
+    last_step: int = LOWEST
+    superseded: int = 0  # earlier points that it replaced, for the store to count
+
+    @property
+    def key(self) -> tuple[tuple[float, float, str, str, int, int, int], int]:
+        """Order of segments."""
+        return (self.log.key, self.begin)
+
+    def grow(self, rows: int) -> None:
+        """Make room for `rows` tags."""
+        self.first = _grown(self.first, rows, HIGHEST)
+        self.high = _grown(self.high, rows, LOWEST)
+        self.cuts = _grown(self.cuts, rows, HIGHEST)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Points of one batch that belong to one segment: indices [low, high) of the batch.
+
+    A negative `low` reaches back: so many of the log's points that came before the batch belong to this
+    segment too, though they were taken for the one before: `Rewinds.reach_back` has them.
+    """
+
+    segment: Segment
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Points of `row` at steps in [low, high) that came before `cause` are superseded."""
+
+    row: int
+    low: int
+    high: int
+    cause: Segment
