@@ -100,7 +100,7 @@ class Row:
         last = self.last_of
         low, high, std = (last.get(key) for key in ("min", "max", "std"))
         if low is not None and high is not None:
-            return f"{format_value(low, self.unit)}‥{format_value(high, self.unit)}"
+            return f"{format_value(low, self.unit)}…{format_value(high, self.unit)}"
         if std is not None:
             return f"±{format_value(std, self.unit)}"
         return ""

@@ -100,7 +100,10 @@ def format_change(value: float, before: float, unit: str = "") -> str:
         return "="
     if unit in COUNTS:
         return ("+" if change > 0 else "-") + format_si(abs(change))
-    text = format_plain(abs(change), 3)
+    if unit in ("s", "ms"):
+        text = format_seconds(abs(change) if unit == "s" else abs(change) / 1e3)
+    else:
+        text = format_plain(abs(change), 3)
     return ("+" if change > 0 else "-") + text
 
 
