@@ -36,11 +36,24 @@ class Found(NamedTuple):
 
 
 class _Slots(NamedTuple):
-    """The open table. Immutable: readers hold on to one while a writer makes the next."""
+    """Entries by the topmost bits of their hash. Never changed: readers keep one while the next is made.
 
-    shift: _U64
+    others: those that found their slot taken, by the bits below; None where all found a place.
+    """
+
+    shift: np.uint64
     hashes: Words
     entry: NDArray[np.int32]
+    others: _Slots | None
+
+    def find(self, hashes: Words) -> NDArray[np.int32]:
+        """The entry of each hash, 0 where there is none."""
+        slot = (hashes >> self.shift).astype(np.intp)
+        entry = self.entry[slot]
+        missed = np.flatnonzero(self.hashes[slot] != hashes)
+        if len(missed):
+            entry[missed] = 0 if self.others is None else self.others.find(hashes[missed] << _U64(_MOST))
+        return entry
 
 
 class Table:
@@ -54,7 +67,7 @@ class Table:
         self._bodies = np.zeros(1, np.intp)
         self._rows = np.zeros((1, width // 8), _U64)
         self._hash = np.zeros(1, _U64)
-        self._slots = self._build(_FEWEST)
+        self._slots = _slots(self._hash[1:], np.zeros(0, np.int32), _FEWEST)
         self._lock = threading.Lock()
 
     def add(self, numbers: list[int], shapes: list[Shape]) -> None:
@@ -75,17 +88,16 @@ class Table:
             self._rows = np.concatenate([self._rows, words])
             self._hash = np.concatenate([self._hash, self._hashes(words)])
             bits = max(_FEWEST, min(_MOST, (len(self._shapes) * _CROWD - 1).bit_length()))
-            self._slots = self._build(bits)
+            entries = np.arange(1, len(self._hash), dtype=np.int32)
+            self._slots = _slots(self._hash[1:], entries, bits)
 
     def find(self, block: Block, end: Places, body: Places) -> Found:
         """The shapes of records whose data end at `end`, with bodies of `body` bytes, at most `width`."""
+        slots = self._slots
         row = block.words(end - self.width, self.width)
         masked = row & self._mask.take(body, axis=0)
         hashes = self._hashes(masked)
-        shift, kept, entries = self._slots
-        slot = (hashes >> shift).astype(np.intp)
-        entry = entries[slot]
-        entry[kept[slot] != hashes] = 0
+        entry = slots.find(hashes)
         hits = np.flatnonzero(entry)
         if len(hits) < len(entry):
             masked, body = masked.take(hits, axis=0), body.take(hits)
@@ -107,18 +119,22 @@ class Table:
         hashes: Words = folded @ self._factors
         return hashes
 
-    def _build(self, bits: int) -> _Slots:
-        """Entry 0 stands for none. Of two that want one slot the later stays out and is read singly."""
-        shift = _U64(64 - bits)
-        hashes = ~(
-            np.arange(1 << bits, dtype=_U64) << shift
-        )  # an empty slot keeps a hash that belongs elsewhere
-        entry = np.zeros(1 << bits, np.int32)
-        slot = (self._hash[1:] >> shift).astype(np.intp)
-        first = np.unique(slot, return_index=True)
-        hashes[first[0]] = self._hash[1:][first[1]]
-        entry[first[0]] = first[1] + 1
-        return _Slots(shift, hashes, entry)
+
+def _slots(hashes: Words, entry: NDArray[np.int32], bits: int) -> _Slots:
+    """A table of 2**bits slots for entries and their hashes."""
+    shift = _U64(64 - bits)
+    slot, first = np.unique((hashes >> shift).astype(np.intp), return_index=True)
+    kept = ~(np.arange(1 << bits, dtype=_U64) << shift)  # an empty slot keeps a hash that belongs elsewhere
+    kept[slot] = hashes[first]
+    entries = np.zeros(1 << bits, np.int32)
+    entries[slot] = entry[first]
+    left = np.delete(np.arange(len(hashes)), first)
+    twins = np.isin(
+        hashes[left], hashes[first]
+    )  # of equal hashes only one has a place; the others are read singly
+    left = left[~twins]
+    others = _slots(hashes[left] << _U64(_MOST), entry[left], _FEWEST) if len(left) else None
+    return _Slots(shift, kept, entries, others)
 
 
 def _masks(layout: Layout, width: int) -> Words:
