@@ -48,12 +48,13 @@ class Intake(Tables):
 
     def _goes_on(self, late: Segment) -> bool:
         """Whether a later log speaks of tags of an earlier one, so that it is a resumed training."""
-        return any(
-            self.restarts.follows(late, early)
-            and bool(((late.first < HIGHEST) & (early.first[: len(late.first)] < HIGHEST)).any())
-            for early in self.restarts.segments
-            if early is not late and len(early.first) == len(late.first)
-        )
+        speaks = late.first < HIGHEST
+        for early in self.restarts.segments:
+            if early is not late and self.restarts.follows(late, early):
+                size = min(len(speaks), len(early.first))
+                if (speaks[:size] & (early.first[:size] < HIGHEST)).any():
+                    return True
+        return False
 
     def _take(self, source: Source, batch: Batch) -> Sequence[Fresh]:
         rows = self._rows_of(source.path, batch)
