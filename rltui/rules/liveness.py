@@ -12,7 +12,7 @@ LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers bu
 PATIENCE = 10.0  # usual gaps without a point until a run is stalled
 LONGEST = 3.0  # or the longest pause seen (evaluation, checkpoint), times this
 ENDED_GAPS = 100.0  # gaps after which nobody waits any more
-ENDED_SECONDS = 6 * 3600.0  # and at least this long
+ENDED_SECONDS = 3600.0  # and at least this long
 RECENT = 200  # steps of the present attempt that the pace is taken from
 _FINAL_TAGS = ("train/train_runtime", "train_runtime", "train/total_flos", "total_flos")
 
