@@ -38,7 +38,7 @@ class Agenda:
         if track.trouble.count:
             return track.trouble.wait()
         if track.gone or track.also_of is not None or age > HOT_SECONDS:
-            return self.pace.idle(self.idle + self.hot)
+            return self.pace.idle(self.idle)
         return self.pace.hot(self.hot)
 
     def put(self, track: Tracked, now: float, *, soon: bool = False) -> None:

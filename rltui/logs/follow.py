@@ -25,7 +25,7 @@ from rltui.logs.gauge import Gauge
 from rltui.logs.kin import above
 from rltui.logs.kinds import AllFormats, Kinds
 from rltui.logs.logdir import Found
-from rltui.logs.pace import Pace
+from rltui.logs.pace import HOT_MODIFIED, HOT_SECONDS, Pace
 from rltui.logs.patience import GIVE_UP, Patience
 from rltui.logs.runname import is_events, rotated_from
 from rltui.logs.seeker import Seeker
@@ -225,6 +225,8 @@ class Follower:
         with contextlib.suppress(OSError):  # its visit tells what is wrong
             status = calls.run(found.place, os.stat, found.place)
             track.modified, track.size = status.st_mtime, status.st_size
+            if self._wall() - track.modified > HOT_MODIFIED:
+                track.changed = at - HOT_SECONDS - 1.0  # it may be over: looked at where that is cheap
         self._family.add(track)
         if not calls.given_up:
             self._met.append(track)
@@ -239,16 +241,17 @@ class Follower:
 
     def _look_at_due(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         started, unchanged = time.perf_counter(), 0
+        trust = self.pace.system.hold
         self._agenda.recount(self.tracks.values(), at)
         while (track := self._agenda.take(at)) is not None:
-            said = False
-            for delivery in self._visit(track, at, calls, over if self._reads(track) else None):
-                said = True
-                yield delivery
-            if calls.given_up:
-                return
+            if trust and track.asleep(calls, at):
+                unchanged += 1
+            else:
+                yield from self._visit(track, at, calls, over if self._reads(track) else None)
+                if calls.given_up:
+                    return
+                unchanged += not trust
             self._agenda.put(track, at)
-            unchanged += not said
             if over():
                 break
         if unchanged:

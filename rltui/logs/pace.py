@@ -5,9 +5,10 @@ from __future__ import annotations
 from rltui.logs.filesystem import FileSystem
 
 HOT_SECONDS = 600.0  # a log counts as growing for so long after a change; RL steps may take minutes
+HOT_MODIFIED = 3600.0  # the same for logs that are found, by their time of modification
 IDLE_LONGEST = 30.0
 REMOTE_SHORTEST = 2.0
-_HOT_SHARE = 0.005  # of a core, for looking at all growing local files
+_HOT_SHARE = 0.007  # of a core, for looking at all growing local files
 _IDLE_SHARE = 0.003  # of a core, for looking at all others
 _REMOTE_SHARE = 0.1  # of the time, waiting for a network file system
 SCAN_SHORTEST, SCAN_LONGEST = 5.0, 30.0

@@ -118,10 +118,8 @@ class Tracked:
         calls.subject = self
         try:
             forced = (self.restless and now >= self._again) or self._scars.due(now)
-            if trust and self.opened and not (forced or self.gone or self.trouble.count):
-                stamp = _stamp(calls.run(self.found.place, os.stat, self.found.place))
-                if stamp == self._stamp and (self.caught_up or until is None):
-                    return pieces
+            if trust and (self.caught_up or until is None) and self._unchanged(calls, forced):
+                return pieces
             with self.file(calls) as file:
                 self.opened = True
                 if self.gone:
@@ -145,6 +143,22 @@ class Tracked:
         except Exception as error:  # noqa: BLE001 - a reader's unforeseen error must not end the other logs
             self._failed(self.trouble.broke(error), pieces)
         return pieces
+
+    def asleep(self, calls: Calls, now: float) -> bool:
+        """Whether attributes say that there is nothing to do: what most looks find. Raises GivenUpError."""
+        calls.subject = self
+        forced = (self.restless and now >= self._again) or self._scars.due(now)
+        try:
+            return self.caught_up and self._unchanged(calls, forced)
+        except GivenUpError:
+            raise
+        except OSError:
+            return False
+
+    def _unchanged(self, calls: Calls, forced: bool) -> bool:
+        if forced or not self.opened or self.gone or self.trouble.count:
+            return False
+        return _stamp(calls.run(self.found.place, os.stat, self.found.place)) == self._stamp
 
     def newest(self, calls: Calls, length: int) -> list[Piece]:
         """A preview of the last `length` bytes. Troubles are left for the next visit; raises GivenUpError."""

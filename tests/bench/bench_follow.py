@@ -1,0 +1,183 @@
+"""Following at scale: idle cost, newest values first, throughput over many runs, huge folders.
+
+`python tests/bench/bench_follow.py [name ...]`. Each figure stands beside another one of the same run.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from rltui.logs.feed import Feed
+from rltui.logs.follow import Follower, read_all
+from tests.support import tfwriter
+
+TAGS = [f"actor/metric_{number}" for number in range(60)]
+
+
+def many(path: Path, scalars: int, first: int = 0) -> None:
+    """An event file of `scalars` scalars, 60 tags a step."""
+    steps = -(-scalars // len(TAGS))
+    records = [
+        tfwriter.event(first + step, tfwriter.simple(tag, step * 0.37 + index), wall=1.7e9 + step)
+        for step in range(steps)
+        for index, tag in enumerate(TAGS)
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(tfwriter.version() + b"".join(records[:scalars]))
+
+
+@contextmanager
+def runs(count: int, scalars: int) -> Iterator[Path]:
+    """A LOGDIR of `count` runs with one event file of `scalars` scalars each."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        many(root / "model", scalars)
+        content = (root / "model").read_bytes()
+        (root / "model").unlink()
+        for number in range(count):
+            run = root / f"run_{number:04}"
+            run.mkdir()
+            (run / f"events.out.tfevents.17000{number:05}.host.1.0").write_bytes(content)
+        yield root
+
+
+def timed(work: Callable[[], object]) -> tuple[float, float]:
+    """Wall and CPU seconds of a call."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    work()
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def catch_up(follower: Follower) -> int:
+    """Look until everything has been read; the number of points."""
+    count = 0
+    while not follower.caught_up:
+        for delivery in follower.look():
+            count += len(delivery.batch) if delivery.kind == "points" else 0
+    return count
+
+
+def idle(count: int, seconds: float = 20.0) -> None:
+    """CPU and bytes of a feed while nothing happens, beside listing and asking every file once a second."""
+    with runs(count, 60) as root:
+        follower = Follower([root])
+        feed = Feed(follower, lambda _: None)
+        feed.start()
+        while not follower.caught_up:
+            time.sleep(0.1)
+        time.sleep(2.0)
+        before, cpu = follower.status(), time.process_time()
+        time.sleep(seconds)
+        used = (time.process_time() - cpu) / seconds
+        after = follower.status()
+        feed.stop()
+
+        def naive() -> None:
+            for folder, _, names in os.walk(root):
+                for name in names:
+                    Path(folder, name).stat()
+
+        _, walk = timed(naive)
+        print(
+            f"idle, {count} files: {used:.3%} of a core, {after.bytes_read - before.bytes_read} bytes read in"
+            f" {seconds:.0f} s, poll {after.poll:.2f} s, {after.noticing};"
+            f" walk and stat at 1 Hz: {walk:.3%}, {walk / max(used, 1e-9):.1f}x"
+        )
+
+
+def newest() -> None:
+    """Ends of 64 large logs, beside reading them whole."""
+    with runs(64, 50_000) as root:
+        follower = Follower([root])
+        seen: set[str] = set()
+        first = last = 0.0
+        began = time.perf_counter()
+        while len(seen) < 64:
+            for delivery in follower.look():
+                if len(delivery.batch):
+                    first = first or time.perf_counter() - began
+                    seen.add(delivery.source.run)
+                    last = time.perf_counter() - began
+        wall, _ = timed(lambda: catch_up(follower))
+        print(
+            f"newest of 64 runs: first {first * 1000:.0f} ms, all {last * 1000:.0f} ms;"
+            f" their history: {wall * 1000:.0f} ms, {wall / last:.0f}x"
+        )
+
+
+def throughput(count: int, scalars: int) -> None:
+    """Following from the start, beside reading once."""
+    with runs(count, scalars) as root:
+        follower = Follower([root])
+        points: list[int] = []
+        wall, cpu = timed(lambda: points.append(catch_up(follower)))
+        whole: list[int] = []
+        once, once_cpu = timed(
+            lambda: whole.append(sum(len(delivery.batch) for delivery in read_all([root])))
+        )
+        assert points == whole == [count * scalars]
+        print(
+            f"{count} x {scalars}: follow {points[0] / cpu / 1e6:.2f} M/s CPU ({wall:.2f} s),"
+            f" read once {whole[0] / once_cpu / 1e6:.2f} M/s CPU ({once:.2f} s), {once_cpu / cpu:.2f}x"
+        )
+
+
+def small_files(count: int = 45_000) -> None:
+    """45,000 small logs: to be found, to be read, and then idle."""
+    with tempfile.TemporaryDirectory() as folder:
+        content = tfwriter.version() + tfwriter.event(1, tfwriter.simple("loss", 0.5))
+        for number in range(count):
+            run = Path(folder) / f"{number // 300:03}" / f"{number % 300:03}"
+            run.mkdir(parents=True)
+            (run / "events.out.tfevents.1.host").write_bytes(content)
+        follower = Follower([folder])
+        wall, _ = timed(lambda: catch_up(follower))
+        began = follower._clock()
+        _, cpu = timed(lambda: [list(follower.look(began + second)) for second in range(1, 61)])
+        status = follower.status()
+        print(
+            f"{count} logs: read in {wall:.1f} s ({wall / count * 1e6:.0f} us each),"
+            f" then {cpu / 60:.2%} of a core; poll {status.poll:.1f} s, rescan {status.rescan:.1f} s,"
+            f" worst look {status.look_worst:.2f} s"
+        )
+
+
+def checkpoints(count: int = 100_000) -> None:
+    """100,000 files beside a log: the first search, and the following ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        many(root / "events.out.tfevents.1.host", 600)
+        for number in range(count):
+            (root / f"shard_{number}.distcp").touch()
+        os.utime(root, (1.7e9, 1.7e9))
+        follower = Follower([root])
+        first, _ = timed(lambda: catch_up(follower))
+        began = follower._clock()
+        again, _ = timed(lambda: list(follower.look(began + 60)))
+        print(
+            f"{count} files beside a log: first {first * 1000:.0f} ms, then {again * 1000:.2f} ms,"
+            f" {first / again:.0f}x"
+        )
+
+
+ALL: dict[str, Callable[[], None]] = {
+    "newest": newest,
+    "throughput64": lambda: throughput(64, 50_000),
+    "throughput1000": lambda: throughput(1000, 1000),
+    "idle64": lambda: idle(64),
+    "idle1000": lambda: idle(1000),
+    "small": small_files,
+    "checkpoints": checkpoints,
+}
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or ALL:
+        ALL[name]()
