@@ -26,6 +26,7 @@ from rltui.screen.actions import SMOOTHINGS
 from rltui.screen.desk import Desk
 from rltui.screen.driver import GuardedDriver
 from rltui.screen.glass import Glass
+from rltui.screen.heap import give_back, share
 from rltui.screen.keys import Keys
 from rltui.screen.memory import Memory, forget, path_for, recall, remember
 from rltui.screen.paint import Palette, textual_theme
@@ -73,6 +74,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         self._dirty = True
         self._painted = 0.0
         self._bare = True  # no run has been shown yet
+        self._full = True  # of what reading needed
         self._timer_set = False
         self._clock_words = ""
         if no_color:
@@ -235,6 +237,9 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
             head = header(view, desk.now, desk.at_step)
             words += f"{head.state}{head.age_text}{head.eta_text}{head.quiet}"
         loading = self._progress()
+        if loading is None and self._full:
+            give_back()
+        self._full = loading is not None
         if words != self._clock_words or loading != desk.loading:
             self._clock_words = words
             self.changed()
@@ -432,6 +437,7 @@ def run(
         session, [str(one) for one in logdirs], pane=pane, baseline=baseline, theme=theme, at_step=at_step,
         ascii_only=ascii_only, color=color, config=config, memory_path=memory_path,
     )  # fmt: skip
+    share()
     from rltui.logs.feed import Feed
     from rltui.logs.follow import Follower
 

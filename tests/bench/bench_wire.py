@@ -1,0 +1,190 @@
+"""What the real screen costs on the wire and in processor time, beside a bare Textual program and stock widgets.
+
+Every program runs in a pseudo-terminal of 140x45 that knows synchronised output; rounds are interleaved and
+medians are shown. A writer appends a step of 60 metrics at 1 Hz and at 4 Hz while the screen watches.
+
+Run: python -m tests.bench.bench_wire [rounds]
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+import sys
+import tempfile
+import time
+import timeit
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from rltui.draw.braille import Canvas
+from rltui.screen.probe import Probe
+from tests.support.paced import Paced
+
+SIZE = (140, 45)
+SECONDS = 12  # of watching updates at each rate
+IDLE = 12.0
+ROOT = Path(__file__).resolve().parents[2]
+Figures = dict[str, float]
+
+# Figures that the screen promises: at most so much.
+BUDGET: Figures = {
+    "start: first frame, ms": 400,
+    "start: bytes": 25_000,
+    "start: RSS, MB": 70,
+    "overview 1 Hz: bytes per update": 1500,
+    "policy 1 Hz: bytes per update": 1500,
+    "overview 4 Hz: bytes/s": 6000,
+    "overview 4 Hz: CPU, %": 4,
+    "idle: bytes/s": 0,
+    "idle: CPU, %": 0.5,
+    "pane key: first bytes, ms": 20,
+    "pane key: silence, ms": 50,
+    "pane key: bytes": 15_000,
+    "chart 100x20 of 200 points, ms": 0.3,
+    "chart 100x20 of 20000 points, ms": 0.3,
+}
+
+
+def environment(home: str) -> dict[str, str]:
+    """A terminal with true colours, and nothing of the user's own."""
+    kept = {key: os.environ[key] for key in ("PATH", "LD_LIBRARY_PATH") if key in os.environ}
+    return {
+        **kept, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8", "HOME": home,
+        "XDG_STATE_HOME": f"{home}/state", "XDG_CONFIG_HOME": f"{home}/config", "PYTHONPATH": str(ROOT),
+    }  # fmt: skip
+
+
+@contextmanager
+def running(*words: str, home: str) -> Iterator[Probe]:
+    """A module of ours in a pseudo-terminal."""
+    columns, rows = SIZE
+    command = [sys.executable, "-m", *words]
+    with Probe(command, columns=columns, rows=rows, env=environment(home), cwd=str(ROOT)) as probe:
+        yield probe
+
+
+def started(probe: Probe, words: bytes) -> Figures:
+    """Time until the program shows some words, and what it had sent and held when it was quiet."""
+    first = probe.wait_for(words) * 1000
+    probe.settle(0.6)
+    return {
+        "start: first frame, ms": first,
+        "start: bytes": float(probe.sent),
+        "start: RSS, MB": probe.memory(),
+        "start: CPU, ms": probe.cpu() * 1000,
+    }
+
+
+def fed(probe: Probe, label: str, hz: float, step: Callable[[], None]) -> Figures:
+    """Bytes and processor time while steps arrive."""
+    step()
+    probe.during(1.2)
+    per_update: list[int] = []
+    cpu, began = probe.cpu(), time.perf_counter()
+    for index in range(round(SECONDS * hz)):
+        step()
+        per_update.append(probe.during(began + (index + 1) / hz - time.perf_counter()))
+    seconds = time.perf_counter() - began
+    figures = {f"{label}: CPU, %": (probe.cpu() - cpu) / seconds * 100}
+    if hz == 1:
+        figures[f"{label}: bytes per update"] = statistics.median(per_update)
+    figures[f"{label}: bytes/s"] = sum(per_update) / seconds
+    return figures
+
+
+def idle(probe: Probe) -> Figures:
+    """What a screen costs on which nothing happens: bytes of the median second."""
+    probe.settle(1.5)
+    cpu = probe.cpu()
+    seconds = [probe.during(1.0) for _ in range(round(IDLE))]
+    return {"idle: bytes/s": statistics.median(seconds), "idle: CPU, %": (probe.cpu() - cpu) / IDLE * 100}
+
+
+def ours(home: str) -> Figures:
+    """The real screen, watching a run that is being written."""
+    logs = Path(home) / "logs"
+    run = Paced(logs)
+    with running("rltui", "watch", str(logs), home=home) as probe:
+        figures = started(probe, b"overview")
+        figures |= fed(probe, "overview 1 Hz", 1, run.step)
+        probe.press(b"3")
+        figures |= fed(probe, "policy 1 Hz", 1, run.step)
+        figures |= idle(probe)
+        answers = []
+        for key in (b"2", b"3", b"5", b"7", b"1") * 3:
+            answers.append(probe.press(key))
+            probe.settle(0.3)
+        figures |= {
+            "pane key: first bytes, ms": statistics.median(one.first for one in answers),
+            "pane key: silence, ms": statistics.median(one.silence for one in answers),
+            "pane key: bytes": max(float(one.sent) for one in answers),
+        }
+    with running("rltui", "watch", str(logs), "--poll", "0.25", home=home) as probe:
+        probe.wait_for(b"overview")
+        probe.settle(0.6)
+        figures |= fed(probe, "overview 4 Hz", 4, run.step)
+    run.close()
+    return figures
+
+
+def hello(home: str) -> Figures:
+    """A bare Textual program."""
+    with running("tests.support.stock", "hello", home=home) as probe:
+        return started(probe, b"hello") | idle(probe)
+
+
+def widgets(home: str) -> Figures:
+    """Textual's own Sparkline and DataTable: 12 series, fed from memory."""
+    with running("tests.support.stock", "widgets", "1", home=home) as probe:
+        figures = started(probe, b"metric")
+        figures |= fed(probe, "overview 1 Hz", 1, lambda: None)
+    with running("tests.support.stock", "widgets", "4", home=home) as probe:
+        probe.wait_for(b"metric")
+        figures |= fed(probe, "overview 4 Hz", 4, lambda: None)
+    return figures
+
+
+def charts() -> Figures:
+    """The drawing core: a chart of 100x20 cells from any number of points, reduced to columns."""
+    figures: Figures = {}
+    draw = np.random.default_rng(7)
+    for count in (200, 2_000, 20_000):
+        values = np.cumsum(draw.normal(size=count))
+        heads = np.linspace(0, count, 200, endpoint=False).astype(np.intp)
+
+        def chart(values: np.ndarray = values, heads: np.ndarray = heads) -> list[str]:
+            low, high = np.minimum.reduceat(values, heads), np.maximum.reduceat(values, heads)
+            canvas = Canvas(100, 20)
+            canvas.line(low, high, float(low.min()), float(high.max()))
+            return canvas.lines()
+
+        best = min(timeit.repeat(chart, number=100, repeat=7)) / 100
+        figures[f"chart 100x20 of {count} points, ms"] = best * 1000
+    return figures
+
+
+def main() -> None:
+    """Print the table."""
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    programs = {"rltui": ours, "hello": hello, "stock": widgets}
+    found: dict[str, list[Figures]] = {name: [] for name in programs}
+    for _ in range(rounds):
+        for name, program in programs.items():
+            with tempfile.TemporaryDirectory() as home:
+                found[name].append(program(home) | (charts() if name == "rltui" else {}))
+    print(f"{'median of ' + str(rounds):36}" + "".join(f"{name:>10}" for name in programs) + "    budget")
+    for key in dict.fromkeys(key for name in programs for key in found[name][0]):
+        cells = ""
+        for name in programs:
+            values = [one[key] for one in found[name] if key in one and math.isfinite(one[key])]
+            cells += f"{statistics.median(values):>10,.2f}" if values else f"{'':>10}"
+        print(f"{key:36}{cells}" + (f"{BUDGET[key]:>10,.1f}" if key in BUDGET else ""))
+
+
+if __name__ == "__main__":
+    main()
