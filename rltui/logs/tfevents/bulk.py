@@ -12,6 +12,8 @@ step and value are those of its shape.
 
 from __future__ import annotations
 
+import struct
+
 import numpy as np
 
 from rltui.logs.tfevents import framing, records, tail
@@ -28,6 +30,7 @@ from rltui.scalars import Batch, SessionStart
 WORTH = 15_000  # bytes from which columns are faster than records one by one
 
 _FEW = 64  # records, or points, read singly in the first round; twice as many in each further one
+_double = struct.Struct("<d").unpack
 _OPEN, _OTHER = -1, -2
 
 _PROOFS = Proofs(BOOK)
@@ -85,7 +88,7 @@ class _Columns:
             if lessons != self.known.lessons:
                 lessons = self.known.lessons
                 left = self.settle(left)
-            limit = len(self.rows.points) + few
+            limit = len(self.rows) + few
             read = 0
             for record in left[:few].tolist():
                 if not self._single(record):
@@ -93,7 +96,7 @@ class _Columns:
                     end = int(self.found.at[record]) - records.HEADER
                     return Decoded(self._batch(), end, records.DOUBT, self.faults)
                 read += 1
-                if len(self.rows.points) >= limit:
+                if len(self.rows) >= limit:
                     break
             left = left[read:]
             few *= 2
@@ -174,7 +177,7 @@ class _Columns:
     def _single(self, record: int) -> bool:
         """Read one record by itself; False where reading must stop before it."""
         data, at, end = self.block.data, int(self.found.at[record]), int(self.end[record])
-        before, starts = len(self.rows.points), len(self.rows.starts)
+        before, starts = len(self.rows), len(self.rows.starts)
         self.number[record] = _OTHER
         if not records.sound(data, at, end):
             fault = tail.corrupt(data, at, end)
@@ -183,11 +186,14 @@ class _Columns:
             self.faults.append(fault)
         elif not tail.take(data[at:end], self.known, self.rows):
             self.faults.append(Fault(*UNREADABLE, at - records.HEADER, end + records.FOOTER))
-        gave = len(self.rows.points) - before
+        gave = len(self.rows) - before
         if gave == 1:
-            point = self.rows.points[-1]
-            self.number[record], self.step[record], self.wall[record] = point[:3]
-            self.value[record], self.single[record] = point[3:]
+            rows = self.rows
+            self.number[record], self.step[record] = rows.tag[-1], rows.step[-1]
+            (self.wall[record],) = _double(rows.wall_time[-1])
+            self.value[record] = rows.value[-1]
+            if rows.wide and rows.wide[-1] == before:
+                self.single[record] = False
         elif gave:
             self.several.append((record, before, before + gave))
         self.started += [(record, start.step) for start in self.rows.starts[starts:]]
@@ -228,9 +234,9 @@ class _Columns:
         value[place], single[place] = self.value[ones], self.single[ones]
         for record, low, high in self.several:
             mine = slice(at[record], at[record] + high - low)
-            tag[mine], step[mine], wall[mine], value[mine], single[mine] = zip(
-                *self.rows.points[low:high], strict=True
-            )
+            tag[mine], step[mine] = self.rows.tag[low:high], self.rows.step[low:high]
+            wall[mine], value[mine] = self.rows.wall_times()[low:high], self.rows.value[low:high]
+            single[mine] = self.rows.single()[low:high]
         for group in settled:
             some = group.record[group.record < count]
             each = len(group.template.numbers)

@@ -24,24 +24,28 @@ DOUBT = -1  # for `need`: a complete record whose data are wrong, and nothing co
 
 _header = struct.Struct("<QI").unpack_from
 _footer = struct.Struct("<I").unpack_from
-_seam = struct.Struct("<IQI").unpack_from  # a footer and the header behind it
+_ending = struct.Struct("<fI").unpack_from  # the end of the data as a float, and the footer
+_seam = struct.Struct("<fIQI").unpack_from  # the same, and the header behind it
 
 
 class Walk(NamedTuple):
-    """Complete records as (first byte, end, stored CRC) of their data, and where the next begins.
+    """Complete records, in order, and where the next begins.
 
+    records: first byte of the data, the data, their stored CRC, and the four bytes before that as a float,
+    which is what the records of simple scalars end with.
     `need`: how many bytes the next takes in all; HEADER where not even its header is complete, BAD where
     it is no header.
     """
 
-    records: list[tuple[int, int, int]]
+    records: list[tuple[int, bytes, int, float]]
     end: int
     need: int
 
 
 def walk(data: bytes, at: int = 0) -> Walk:
     """The records of `data` from `at` on; lengths are proved, data are not."""
-    records: list[tuple[int, int, int]] = []
+    records: list[tuple[int, bytes, int, float]] = []
+    add = records.append
     size = len(data)
     short = crc.OF_SHORT_LENGTHS
     if at + HEADER > size:
@@ -52,10 +56,11 @@ def walk(data: bytes, at: int = 0) -> Walk:
         if end + HEADER > size:
             if end > size:
                 return Walk(records, at, length + FRAME)
-            records.append((at + HEADER, end - FOOTER, _footer(data, end - FOOTER)[0]))
+            last, proof = _ending(data, end - 2 * FOOTER)
+            add((at + HEADER, data[at + HEADER : end - FOOTER], proof, last))
             return Walk(records, end, HEADER)
-        proof, length, stored = _seam(data, end - FOOTER)
-        records.append((at + HEADER, end - FOOTER, proof))
+        last, proof, length, stored = _seam(data, end - 2 * FOOTER)
+        add((at + HEADER, data[at + HEADER : end - FOOTER], proof, last))
         at = end
     return Walk(records, at, BAD)
 

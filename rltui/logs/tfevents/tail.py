@@ -20,10 +20,10 @@ from rltui.scalars import Batch
 CORRUPT = ("corrupt-record", "the checksum says that bytes have changed")
 UNREADABLE = ("unreadable-record", "the checksum is right, but the content is no event")
 
+_STEP = bytes([STEP_KEY])
 _ZEROS = bytes(64)  # so many in a damaged record look like a page that has not arrived
 _SHORTEST = 20  # bytes of data below which there is no scalar
 
-_start = struct.Struct("<BdBBB").unpack_from  # wall_time with its key, the step's key and first two bytes
 _double = struct.Struct("<d").unpack_from
 _float = struct.Struct("<f").unpack_from
 
@@ -53,57 +53,57 @@ def decode(data: bytes, known: Known) -> Decoded:
     nothing in it looks as if it were still to arrive; otherwise reading stops there with need DOUBT.
     """
     rows = Rows()
-    add = rows.points.append
     faults: list[Fault] = []
     walked, end, need = records.walk(data)
     checksum = google_crc32c.value
+    tag, steps, wall_time, value = rows.tag.append, rows.step.append, rows.wall_time.append, rows.value.append
     known_simple = known.constants.get(SIMPLE, {}).get
-    for first, stop, stored in walked:
-        record = data[first:stop]
+    marks, upto = (
+        b"",
+        BODY + 1,
+    )  # the bytes of the step of the record before: mostly it comes again
+    step = at = 0
+    for first, record, stored, last in walked:
         crc = checksum(record)
         if ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF != stored:  # `crc.masked`, without its call
-            fault = corrupt(data, first, stop)
+            fault = corrupt(data, first, first + len(record))
             if fault is None:
                 end, need = first - records.HEADER, records.DOUBT
                 break
             faults.append(fault)
             continue
-        if stop - first > _SHORTEST:
-            # The record that nearly all are, without a call: `take` would do the same.
-            key, wall_time, step_key, step, more = _start(record)
-            if key == WALL_KEY and step_key == STEP_KEY and (step < 0x80 or more < 0x80):
-                if step < 0x80:
-                    number = known_simple(record[11:-4])
-                else:
-                    step = step & 0x7F | more << 7
-                    number = known_simple(record[12:-4])
-                if number is not None:
-                    add((number, step, wall_time, _float(data, stop - 4)[0], True))
-                    continue
-        if not take(record, known, rows):
-            faults.append(Fault(*UNREADABLE, first - records.HEADER, stop + records.FOOTER))
+        # The record that nearly all are, without a call; `take` would do the same.
+        if record[9:upto] != marks:
+            step, at, upto = _step(record)
+            marks = record[9:upto]
+        number = known_simple(record[at:-4])
+        if number is not None and record[0] == WALL_KEY:
+            tag(number)
+            steps(step)
+            wall_time(record[1:9])
+            value(last)
+        elif not take(record, known, rows):
+            end_of = first + len(record) + records.FOOTER
+            faults.append(Fault(*UNREADABLE, first - records.HEADER, end_of))
     return Decoded(rows.batch(known.tags), end, need, faults)
+
+
+def _step(record: bytes) -> tuple[int, int, int]:
+    """The step of a record, where its body begins, and up to where the bytes say so."""
+    if record[BODY : BODY + 1] != _STEP:
+        return 0, BODY, BODY + 1
+    try:
+        step, at = wire.varint(record, BODY + 1, len(record))
+    except wire.MalformedError:
+        return 0, len(record), len(record)
+    return wire.signed(step), at, at
 
 
 def take(data: bytes, known: Known, rows: Rows) -> bool:
     """Add what one record says: by its shape where that is known, else by the book."""
-    if len(data) < _SHORTEST:
+    if len(data) < _SHORTEST or data[0] != WALL_KEY:
         return take_whole(data, known, rows)
-    key, wall_time, step_key, step, more = _start(data, 0)
-    if key != WALL_KEY:
-        return take_whole(data, known, rows)
-    if step_key != STEP_KEY:
-        step, at = 0, BODY
-    elif step < 0x80:
-        at = BODY + 2
-    elif more < 0x80:
-        step, at = step & 0x7F | more << 7, BODY + 3
-    else:
-        try:
-            step, at = wire.varint(data, BODY + 1, len(data))
-        except wire.MalformedError:
-            return False
-        step = wire.signed(step)
+    step, at, _ = _step(data)
     for layout in known.layouts:
         after, width = layout
         stop = len(data) - after - width
@@ -115,7 +115,7 @@ def take(data: bytes, known: Known, rows: Rows) -> bool:
             number = known.adopt(layout, constant)
         if number is not None:
             (value,) = (_float if width == 4 else _double)(data, stop)
-            rows.points.append((number, step, wall_time, value, width == 4))
+            rows.add(number, step, data[1:BODY], value, width == 4)
             return True
     return take_whole(data, known, rows)
 
