@@ -315,6 +315,27 @@ def _compare(points: list[dict[str, Any]], it: dict[str, Any]) -> None:
 
 
 @needs_shared
+@pytest.mark.parametrize(
+    ("kind", "folder", "tag", "rows"),
+    [
+        ("histograms", "sb3/sb3-dqn-cartpole", "params/q_net.q_net.0.weight", 0),
+        ("hparams", "sb3/sb3-dqn-cartpole", "gamma", 1),
+        ("text", "odd/odd-torch", "hyperparameters", 1),
+        ("tensors", "odd/odd-tf", "reward_mean", 0),
+    ],
+)
+def test_other_records_of_event_files(tmp_path: Path, kind: str, folder: str, tag: str, rows: int) -> None:
+    """Histograms, texts, hyperparameters and tensors as CSV and as Parquet, the same rows in both."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    text = run(LOGS / folder, "--kind", kind, "--format", "csv").stdout_bytes.decode()
+    table = [row for row in csv.DictReader(io.StringIO(text)) if row["tag"] == tag]
+    assert len(table) == rows or (not rows and len(table) > 2)
+    out = tmp_path / "x.parquet"
+    assert run(LOGS / folder, "--kind", kind, "--output", out).exit_code == 0
+    assert [row["tag"] for row in parquet.read_table(out).to_pylist()].count(tag) == len(table)
+
+
+@needs_shared
 def test_export_agrees_with_the_store() -> None:
     """What is marked superseded in the export is what the store counts, for every real run."""
     store = Store(window=100_000)

@@ -264,6 +264,19 @@ def test_memory_of_full_and_small_series() -> None:
     assert small.nbytes / 60 < 1024
 
 
+def test_memory_of_very_many_series() -> None:
+    """Thousands of series of one run hold less each, whatever the focus; nothing is lost."""
+    store = Store()
+    tags = [f"layer{i}" for i in range(2100)]
+    for first in (0, 200, 400):
+        run = one(store, ticks(range(first, first + 200), tags), single=True)
+    store.focus({"run"})
+    assert store.nbytes / len(tags) < 14 * 1024
+    series = run.series["layer0"]
+    assert (series.count, series.columns(0, 600, 1).count[0]) == (600, 600)
+    assert len(series.recent()) >= 256
+
+
 def test_focus_shrinks_the_others_truthfully() -> None:
     """Runs that nobody looks at hold less, and say from where they are exact."""
     store = Store()

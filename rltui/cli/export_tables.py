@@ -58,7 +58,12 @@ def _rows(files: Sequence[Found], kind: str, metrics: Sequence[str]) -> Iterator
     for file in files:
         try:
             table = _table(file.place, kind)
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, MemoryError) as error:
+        except ValueError as error:
+            if kind != "text":
+                note(f"{file.path}: {kind} cannot be read: {type(error).__name__}: {error}")
+                continue
+            table = _texts(file.place)  # lists of texts, as TensorFlow 2 writes them
+        except (OSError, KeyError, TypeError, AttributeError, MemoryError) as error:
             note(f"{file.path}: {kind} cannot be read: {type(error).__name__}: {error}")
             continue
         for record in table:
@@ -83,6 +88,18 @@ def _table(place: str, kind: str) -> list[Row]:
         frame = getattr(reader, kind)
     records: list[Row] = frame.to_dict("records")
     return records
+
+
+def _texts(place: str) -> list[Row]:
+    """The texts of one event file by our own reader."""
+    from rltui.logs.whole import read_all
+
+    return [
+        {"tag": text.tag, "step": text.step, "wall_time": text.wall_time, "text": text.body}
+        for delivery in read_all([place])
+        for text in delivery.batch.texts
+        if text.kind == "text"
+    ]
 
 
 def _plain(value: Any) -> Any:

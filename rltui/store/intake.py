@@ -289,7 +289,8 @@ class Intake(Tables):
             step = last.start if last.start < HIGHEST else last.axis
             if step is None:
                 step = int(last.first.min())
-            times = f" (restarted {often[path]} times)" if often.get(path, 0) > 1 else ""
+            again = often.get(path, 0) + last.log.merged
+            times = f" (restarted {again} times)" if again > 1 else ""
             message = f"resumed at step {step}; {about}{total} points superseded{times}"
             problem = Problem("info", "restarted", path, message, None, total)
             self.problems[problem.key] = problem

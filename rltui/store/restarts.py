@@ -163,6 +163,7 @@ class Restarts:
         new.begin, new.first_step = old.begin, min(old.first_step, new.first_step)
         new.reason, new.axis, new.row = old.reason, old.axis, old.row
         log.segments.pop(0)
+        log.merged += 1
         self.segments.remove(old)
 
     def _clock(self, log: Log, wall: F64) -> None:

@@ -45,6 +45,7 @@ class Log:
     first_wall: float = np.nan
     last_wall: float = np.nan
     count: int = 0  # points seen
+    merged: int = 0  # segments that were merged into the oldest one
     segments: list[Segment] = field(default_factory=list)
     rewinds: Rewinds = field(default_factory=Rewinds)
 

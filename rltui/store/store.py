@@ -41,9 +41,7 @@ class Store:
         """
         self._focused = frozenset(names)
         for name, run in self.runs.items():
-            window, slots = self._sizes(name)
-            if (run.pool.window, run.pool.buckets.slots) != (window, slots):
-                run.pool.resize(window, slots)
+            run.hold(*self._sizes(name))
 
     @property
     def nbytes(self) -> int:

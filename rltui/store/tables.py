@@ -14,6 +14,9 @@ from rltui.store.pool import Pool
 from rltui.store.series import Series
 
 Rows = NDArray[np.intp]
+MANY = 2000  # series of one run (a norm of each layer) from which each holds less
+WINDOW_OF_MANY = 256
+SLOTS_OF_MANY = 128
 
 
 @dataclass(slots=True, eq=False)
@@ -28,6 +31,7 @@ class Tables:
     """The series of a run. A tag is a row of the pool from its first point on."""
 
     def __init__(self, window: int, slots: int) -> None:
+        self._wanted = (window, slots)
         self.series: dict[str, Series] = {}
         self.first_wall = np.nan  # lowest and highest sensible ones
         self.last_wall = np.nan
@@ -35,6 +39,14 @@ class Tables:
         self._rows: list[Series] = []
         self._tables: dict[str, Rows] = {}
         self._previews: dict[str, _Preview] = {}
+
+    def hold(self, window: int, slots: int) -> None:
+        """Hold so many exact points and buckets per series from now on; less of very many series."""
+        self._wanted = (window, slots)
+        if len(self._rows) > MANY:
+            window, slots = min(window, WINDOW_OF_MANY), min(slots, SLOTS_OF_MANY)
+        if (self.pool.window, self.pool.buckets.slots) != (window, slots):
+            self.pool.resize(window, slots)
 
     @property
     def previewing(self) -> bool:
@@ -52,6 +64,8 @@ class Tables:
         if len(rows) and int(rows.min()) < 0:
             for index in dict.fromkeys(batch.tag[rows < 0].tolist()):
                 table[index] = self._row(batch.tags[index])
+            if len(self._rows) > MANY >= self.pool.rows:
+                self.hold(*self._wanted)
             self.pool.add_rows(len(self._rows))
             rows = table[batch.tag]
         return rows

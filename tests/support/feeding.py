@@ -10,7 +10,7 @@ from rltui.logs.delivery import Delivery, Kind, Source
 from rltui.scalars import Batch, SessionStart
 
 Row = tuple[str, int, float]  # tag, step, value
-_TAGS: list[str] = []  # one table for all logs: a log's table only grows
+_TAGS: dict[str, int] = {}  # one table for all logs: a log's table only grows
 
 
 def batch(
@@ -20,13 +20,14 @@ def batch(
     single: bool = False,
 ) -> Batch:
     """Points in file order; wall times a tenth of a second apart from `wall` on, or unknown."""
-    _TAGS.extend(tag for tag in dict.fromkeys(tag for tag, _, _ in rows) if tag not in _TAGS)
+    for tag, _, _ in rows:
+        _TAGS.setdefault(tag, len(_TAGS))
     table = tuple(_TAGS)
     size = len(rows)
     walls = np.full(size, np.nan) if wall is None else wall + 0.1 * np.arange(size)
     return Batch(
         table,
-        np.array([table.index(tag) for tag, _, _ in rows], np.uint32),
+        np.array([_TAGS[tag] for tag, _, _ in rows], np.uint32),
         np.array([step for _, step, _ in rows], np.int64),
         walls,
         np.array([value for _, _, value in rows], np.float64),
