@@ -62,7 +62,9 @@ class RunView:
     def loading(self) -> bool:
         """Whether history is still being read."""
         return any(
-            source.read < source.size and source.also_of is None and not source.gone
+            source.read < source.size
+            and not (source.caught_up or source.gone)  # a torn tail is waited for, but is no history
+            and source.also_of is None
             for source in self.run.sources.values()
         )
 
@@ -145,6 +147,9 @@ class Session:
         changed = set()
         for delivery in deliveries:
             name = delivery.source.run
+            if not name:  # troubles with folders, and with files that are no logs, belong to no run
+                self._note(delivery.batch.problems)
+                continue
             if self._run_glob is not None and not fnmatch.fnmatchcase(name, self._run_glob):
                 continue
             if up_to_step is not None:
@@ -155,7 +160,22 @@ class Session:
                 view = self.runs[name] = RunView(run, self.config)
             view.hold(fresh)
             changed.add(name)
+            if delivery.kind == "rewritten" and delivery.source.also_of not in (None, name):
+                self._leave(view, delivery.source.path)
         return changed
+
+    def _note(self, problems: Iterable[Problem]) -> None:
+        for problem in problems:
+            self.problems.pop(problem.key, None)
+            if not problem.healed:
+                self.problems[problem.key] = problem
+
+    def _leave(self, view: RunView, path: str) -> None:
+        """A log turned out to belong to another run; a run that has no other log is none."""
+        view.run.sources.pop(path, None)
+        if not view.run.sources:
+            self.runs.pop(view.name, None)
+            self.store.runs.pop(view.name, None)
 
     def judge(self, *, force: bool = False) -> set[str]:
         """Judge all points that came since the last call; returns the names of the runs that were judged."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.follow import read_all
+from rltui.session import Session
 from tests.support import tfwriter
 from tests.support.livelogs import Heard, Live, append, event_bytes, points, write
 from tests.support.shared import LOGS, needs_shared
@@ -246,3 +247,29 @@ def test_real_sub_runs() -> None:
     assert {"losses/pg", "losses/v"} <= tags
     tags = {tag for path, said in heard.points.items() if path.startswith("torch_all") for tag, _, _ in said}
     assert {"reward/train", "reward/eval", "hparam/kl"} <= tags
+
+
+def test_session_drops_a_run_that_was_none(tmp_path: Path) -> None:
+    """A log that was shown as a run and turns out to be a twin leaves no empty run behind."""
+    said = rows(1, range(20))
+    write(tmp_path / f"tb/run/{EVENTS}", tfwriter.version())
+    write(tmp_path / "run.jsonl", as_lines(said[:3]))
+    live, session = Live(tmp_path), Session()
+    session.apply(live.after(2))
+    assert list(session.runs) == ["tb/run", "run"] or list(session.runs) == ["run", "tb/run"]
+    write(tmp_path / f"tb/run/{EVENTS}", as_events(said[:5]))
+    session.apply(live.after(2))
+    assert list(session.runs) == ["tb/run"]
+    sources = session.runs["tb/run"].run.sources
+    assert {path: source.also_of for path, source in sources.items()} == {
+        f"tb/run/{EVENTS}": None,
+        "run.jsonl": "tb/run",
+    }
+
+
+def test_session_judges_a_run_with_a_torn_tail(tmp_path: Path) -> None:
+    """A half-written last record is no history that is still to be read: the run is not held back."""
+    write(tmp_path / f"run/{EVENTS}", as_events(rows(1, range(20)))[:-7])
+    live, session = Live(tmp_path), Session()
+    session.apply(live.after(2))
+    assert not session.runs["run"].loading

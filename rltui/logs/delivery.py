@@ -14,9 +14,9 @@ Kind = Literal["points", "newest", "rewritten", "restarted", "gone", "state"]
 class Source:
     """One log file of a run.
 
-    `run` is where its points belong. A twin says again what another run's main source says: its
-    `also_of` names that run (often its own, when both logs lie in one folder), and none of its points
-    are delivered unless all sources were asked for.
+    `run` is where its points belong; empty for troubles with folders, and with files that are no logs.
+    A twin says again what a run's main source says: both `run` and `also_of` name that run, and none of
+    its points are delivered unless all sources were asked for.
     """
 
     run: str
@@ -28,6 +28,7 @@ class Source:
     rank: int | None = None  # the worker that wrote it, where the name says so
     gone: bool = False
     modified: float = 0.0  # seconds since 1970 by the file system's clock; 0 when unknown
+    caught_up: bool = False  # all that was there has been read, except for a torn tail or damage
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,8 @@ class Delivery:
     points: the source goes on.
     newest: a preview of the file's end while its history is still being read; replaced by what follows.
     rewritten: the same log starts again from its first byte: forget what this source gave, the content
-        comes again. With `source.also_of` set, nothing follows: the log turned out to be a twin.
+        comes again. With `source.also_of` set, nothing follows in this run: the log turned out to belong
+        to the run that `also_of` names, as a twin or a part of it.
     restarted: the file was replaced by a new attempt: what it gave is superseded from the steps that
         come again.
     gone: the file vanished; what was read stays true.

@@ -343,7 +343,8 @@ class Follower:
         """Find out which run the log belongs to, and whether it is a twin; withdraw what was said wrongly."""
         for other, before in self._family.settle(track, calls):
             if other.published:
-                yield Delivery(replace(other.source(), run=before), EMPTY, "rewritten")
+                moved = replace(other.source(), run=before, also_of=other.run)
+                yield Delivery(moved, EMPTY, "rewritten")
                 other.published = False
                 other.forget()
                 if self._reads(other):

@@ -93,6 +93,7 @@ class Tracked:
             rank=self.found.rank,
             gone=self.gone,
             modified=self.modified,
+            caught_up=self.caught_up,
         )
 
     def renamed(self, batch: Batch) -> Batch:
