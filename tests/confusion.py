@@ -1,4 +1,4 @@
-"""Prints, run by run, what the judge says of the labelled logs and when: `python -m tests.confusion [part of a path]`.
+"""Prints, run by run, what the judge says of the labelled logs, and when: `python -m tests.confusion [PART]`.
 
 Each run is replayed in about a hundred pieces, as if it were being written. For every labelled fault: the
 first step at which a matching rule or symptom fired, against the step of its onset.
@@ -25,10 +25,23 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "kl_explosion": ("kl-*", "approx-kl-*", "first-update-kl", "reward-crash-with-kl", "saturated-policy"),
     "grad_explosion": ("grad-*", "update-instability"),
     "truncation": ("truncation*", "no-stop", "runaway-length"),
-    "reward_drop": ("reward-*", "return-*", "no-stop", "policy-collapsed", "learning-rate-blow-up", "kl-ref-high"),
+    "reward_drop": (
+        "reward-*",
+        "return-*",
+        "no-stop",
+        "policy-collapsed",
+        "learning-rate-blow-up",
+        "kl-ref-high",
+    ),
     "reward_collapse": ("reward-*", "return-*", "no-stop", "policy-collapsed"),
     "no_signal": ("no-reward-spread", "zero-*", "no-signal", "truncation-no-signal"),
-    "zero_advantage": ("no-reward-spread", "zero-*", "no-signal", "truncation-no-signal", "degenerate-optimum"),
+    "zero_advantage": (
+        "no-reward-spread",
+        "zero-*",
+        "no-signal",
+        "truncation-no-signal",
+        "degenerate-optimum",
+    ),
     "zero_gradient": ("zero-gradient", "no-signal"),
     "length_collapse": ("length-*",),
     "length_explosion": ("runaway-length", "no-stop", "length-drift", "truncation", "learning-rate-blow-up"),
@@ -37,7 +50,14 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "reward_hack": ("runaway-length", "length-hacking", "reward-component-drop", "degenerate-optimum"),
     "nan": ("non-finite", "numerical-breakdown"),
     "inf": ("non-finite", "numerical-breakdown"),
-    "no_learning": ("not-moving", "policy-collapsed", "reward-*", "return-*", "no-signal", "saturated-policy"),
+    "no_learning": (
+        "not-moving",
+        "policy-collapsed",
+        "reward-*",
+        "return-*",
+        "no-signal",
+        "saturated-policy",
+    ),
     "overfit": ("preference-overfit", "validation-loss-rising", "reward-model-overfit"),
     "saturated_accuracy": ("preference-saturated", "preference-overfit"),
     "explained_variance_bad": ("explained-variance-*", "policy-collapsed", "saturated-policy"),
@@ -46,7 +66,7 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "slowdown": ("step-slow", "slow-training"),
     "crash": ("non-finite", "numerical-breakdown"),
 }
-# Where a label's condition also holds early in the run, while it is still learning, its note says when the fault began.
+# Where a label's condition also holds early, while the run is learning, its note says when the fault began.
 ONSETS = {("trl/grpo-qwen-late", "reward_drop"): 151, ("sb3/sb3-ppo-late", "reward_drop"): 49_152}
 PIECES = 100
 LATE = 0.2  # share of the run after the onset
@@ -140,7 +160,8 @@ def main(part: str = "") -> int:
             caught += mark == "found"
             wrong += mark != "found"
             print(f"         {mark:7}{fault['kind']:22} onset {onset!s:8} {text}")
-    print(f"\nhealthy runs without any alarm at any time: {quiet} of {healthy}; faults found in time: {caught} of {faults}")
+    print(f"\nhealthy runs without any alarm at any time: {quiet} of {healthy}")
+    print(f"faults found in time: {caught} of {faults}")
     return wrong
 
 

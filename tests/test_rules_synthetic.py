@@ -1,4 +1,4 @@
-"""Synthetic runs: healthy noise stays quiet, each pathology is found. `python -m tests.test_rules_synthetic N` sweeps wider."""
+"""Synthetic runs: healthy noise stays quiet, each pathology is found. A wide sweep: run it as a module."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pytest
 
+from rltui.rules.judge import Judge
 from tests.support.judged import FakeNames, FakeRun, fresh
 from tests.support.synthetic import KINDS, PATHOLOGIES, Series, healthy, random_shape
-
-from rltui.rules.judge import Judge
 
 RUNS = 40  # of each kind, in the fast version
 CUTS = 12  # looks at each healthy run while it grows: an alarm that passes is an alarm

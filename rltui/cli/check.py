@@ -9,13 +9,13 @@ from typing import Any, Literal
 
 import click
 
-from rltui.boards.record import finding_record
+from rltui.alerts import Alerts, settings_of
 from rltui.cli.options import AT_STEP, JSON, LOGDIRS, RUN, load, read_config
 from rltui.cli.output import FOUND, STALLED, emit, emit_json, leave
 from rltui.config import Config
 from rltui.draw.line import wrap
 from rltui.draw.number import format_age, format_duration, format_step, format_value
-from rltui.rules.finding import RANK, Finding, Health
+from rltui.rules.finding import RANK, Finding, Health, as_json
 from rltui.scalars import Problem
 from rltui.session import RunView, Session
 
@@ -99,7 +99,7 @@ def report(session: Session, logdir: str, at_step: int | None = None) -> dict[st
         "runs": [
             {
                 **view.describe(moment(view, at_step)),
-                "findings": [finding_record(finding) for finding in view.judge.findings()],
+                "findings": [as_json(finding) for finding in view.judge.findings()],
             }
             for view in views
         ],
@@ -134,7 +134,8 @@ def _text(views: Sequence[RunView], problems: Sequence[Problem], at_step: int | 
         if not findings:
             emit("  nothing is wrong")
         for finding in findings:
-            _finding(finding)
+            if finding.explained_by is None:
+                _finding(finding, [it for it in findings if it.explained_by == finding.id])
         emit()
     if problems:
         emit("Files and data:")
@@ -147,11 +148,14 @@ def _text(views: Sequence[RunView], problems: Sequence[Problem], at_step: int | 
     emit(", ".join(f"{count} {health}" for health, count in counts.items() if count))
 
 
-def _finding(finding: Finding) -> None:
+def _finding(finding: Finding, below: Sequence[Finding]) -> None:
     since = f"since step {format_step(finding.since_step)}"
     emit(f"  {GLYPHS[finding.severity]} {finding.title or finding.id}, {since}")
     for text in (finding.message, f"→ {finding.advice}" if finding.advice else ""):
         for line in wrap(text, WIDTH - 6) if text else []:
+            emit(f"      {line}")
+    if below:
+        for line in wrap("explains: " + ", ".join(it.title or it.id for it in below), WIDTH - 6):
             emit(f"      {line}")
     for evidence in finding.evidence:
         before = "" if evidence.before is None else f"{format_value(evidence.before)} → "
@@ -171,6 +175,7 @@ def _markdown(views: Sequence[RunView], problems: Sequence[Problem], at_step: in
         rows = [
             (f"{GLYPHS[finding.severity]} {finding.message}", format_step(finding.since_step), finding.advice)
             for finding in view.judge.findings()
+            if finding.explained_by is None
         ]
         for number, row in enumerate(rows or [("nothing is wrong", "", "")]):
             cells = (*(head if number == 0 else ("",) * len(head)), *row)
@@ -193,32 +198,63 @@ def follow(
 
     session = Session(config, run_glob=run_glob)
     follower = Follower(logdirs, run_glob=run_glob, poll=poll or LOOK)
-    told: dict[tuple[str, str, int], Finding] = {}
-    while looks is None or looks > 0:
-        session.apply(follower.look())
-        session.judge()
-        _tell_changes(session, told)
-        if looks is not None:
-            looks -= 1
-        sleep(poll or LOOK)
+    told: dict[tuple[str, str], Finding] = {}
+    states: dict[str, str] = {}
+    alerts = Alerts(settings_of(config.alerts))
+    try:
+        while looks is None or looks > 0:
+            session.apply(follower.look())
+            session.judge()
+            _tell_changes(session, told)
+            _tell_states(session, states, time.time())
+            for view in session.ordered():
+                _alert(alerts, view)
+            if looks is not None:
+                looks -= 1
+            sleep(poll or LOOK)
+    finally:
+        alerts.close()
     return 0
 
 
-def _tell_changes(session: Session, told: dict[tuple[str, str, int], Finding]) -> None:
+def _alert(alerts: Alerts, view: RunView) -> None:
+    alive = view.liveness(time.time())
+    if alive.state == "ended" or view.loading:
+        return  # what is over alarms nobody
+    text = alerts.look(view.name, view.judge.findings(), time.monotonic(), alive)
+    if text and sys.stdout.isatty():
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def _tell_changes(session: Session, told: dict[tuple[str, str], Finding]) -> None:
+    """A line for what began or ended; what a symptom explains is said by the symptom."""
+    loading = {view.name for view in session.ordered() if view.loading}
     firing = {
-        (view.name, *finding.key): finding
+        (view.name, finding.id): finding
         for view in session.ordered()
-        if not view.loading
+        if view.name not in loading
         for finding in view.judge.findings()
+        if finding.explained_by is None and finding.rank > 0
     }
     for key, finding in firing.items():
         if key not in told:
             _tell(key[0], GLYPHS[finding.severity], finding, f"since step {format_step(finding.since_step)}")
     for key, finding in told.items():
-        if key not in firing:
+        if key not in firing and key[0] not in loading:
             _tell(key[0], GLYPHS["ok"], finding, "resolved")
     told.clear()
     told.update(firing)
+
+
+def _tell_states(session: Session, states: dict[str, str], now: float) -> None:
+    """A line when a run stalls, ends or comes back."""
+    for view in session.ordered():
+        state = view.liveness(now).state
+        if states.get(view.name, state) != state:
+            emit(f"{time.strftime('%H:%M:%S')} {GLYPHS['info']} {view.name}: {state}")
+            sys.stdout.flush()
+        states[view.name] = state
 
 
 def _tell(run: str, glyph: str, finding: Finding, when: str) -> None:

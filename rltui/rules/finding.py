@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Severity = Literal["info", "warning", "critical"]
 State = Literal["pending", "firing", "resolved"]
@@ -72,3 +72,36 @@ def health_of(findings: list[Finding]) -> Health:
     """The worst severity that is at least a warning; `ok` otherwise."""
     worst = max((finding.rank for finding in findings if finding.state == "firing"), default=0)
     return "critical" if worst == 2 else "warning" if worst == 1 else "ok"
+
+
+def as_json(finding: Finding) -> dict[str, Any]:
+    """The fields that `check --json` promises, and more. The writer spells non-finite numbers."""
+    return {
+        "id": finding.id,
+        "severity": finding.severity,
+        "pane": finding.pane,
+        "metrics": list(finding.metrics),
+        "canonical": list(finding.canonical),
+        "since_step": finding.since_step,
+        "value": finding.value,
+        "limit": finding.limit,
+        "message": finding.message,
+        "advice": finding.advice,
+        "check_next": list(finding.check_next),
+        "title": finding.title,
+        "state": finding.state,
+        "resolved_step": finding.resolved_step,
+        "symptom": finding.symptom,
+        "explained_by": finding.explained_by,
+        "source": finding.source,
+        "evidence": [
+            {
+                "metric": item.tag,
+                "canonical": item.canonical,
+                "from": item.before,
+                "to": item.now,
+                "since_step": item.since_step,
+            }
+            for item in finding.evidence
+        ],
+    }

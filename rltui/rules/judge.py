@@ -35,13 +35,24 @@ class NameLike(Protocol):
     """What the judge needs to know of a tag."""
 
     @property
-    def canonical(self) -> str | None: ...
+    def canonical(self) -> str | None:
+        """The quantity's id; None where nobody knows it."""
+        ...
+
     @property
-    def held_out(self) -> bool: ...
+    def held_out(self) -> bool:
+        """Whether evaluation wrote it."""
+        ...
+
     @property
-    def scale(self) -> float: ...
+    def scale(self) -> float:
+        """Factor to the canonical scale."""
+        ...
+
     @property
-    def offset(self) -> float: ...
+    def offset(self) -> float:
+        """What is added after the factor."""
+        ...
 
 
 class Series:
@@ -82,7 +93,8 @@ class Series:
             return np.array([begun] if (begun + self.beat) % every == 0 else (), np.int64)
         at: Ints = np.arange(begun, max(end, begun))
         beat = at + self.beat
-        return at[(at < 32) | ((at < 128) & (beat % 2 == 0)) | (beat % 4 == 0)]
+        chosen: Ints = at[(at < 32) | ((at < 128) & (beat % 2 == 0)) | (beat % 4 == 0)]
+        return chosen
 
 
 class Judge:

@@ -66,14 +66,10 @@ def _last_wall(run: Any) -> float | None:
 def _pairs(run: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Recent steps and their wall times, of the present attempt, both rising."""
     pairs = run.step_walls
-    steps, walls = (
-        (
-            np.asarray(column, np.float64)
-            for column in (pairs if isinstance(pairs, tuple) else zip(*pairs, strict=True))
-        )
-        if len(pairs)
-        else (np.empty(0), np.empty(0))
-    )
+    if not len(pairs):
+        return np.empty(0), np.empty(0)
+    table = np.asarray(pairs, np.float64)
+    steps, walls = table[:, 0], table[:, 1]
     usable = np.isfinite(walls)
     steps, walls = steps[usable], walls[usable]
     back = np.flatnonzero((np.diff(steps) < 0) | (np.diff(walls) < 0))

@@ -26,7 +26,8 @@ _ID = re.compile(r"[a-z][a-z0-9-]*")
 _RULE_LISTS = ("check_next", "quiet_when", "info_when", "needs")
 _RULE_TEXTS = ("title", "message", "advice", "source", "pane", "per")
 _RULE_KEYS = {
-    "id", "metric", "kind", "severity", "for", "keep_firing_for", "warmup", "latch", "applies", "fires", "quiet",
+    "id", "metric", "kind", "severity", "for", "keep_firing_for", "warmup", "latch", "applies", "fires",
+    "quiet",
     *_RULE_LISTS, *_RULE_TEXTS,
 }  # fmt: skip
 _APPLIES_KEYS = {"frameworks", "frameworks_not", "tags", "tags_not", "held_out", "comparable"}
@@ -86,8 +87,9 @@ def _build(tables: Mapping[str, dict[str, Any]], problems: list[Problem]) -> dic
     }
     for stem, table in tables.items():
         shown = f"{stem}.toml"
-        for key in table.keys() - checks.keys():
-            problems.append(_fault(shown, "", f"unknown key '{clean(str(key), 60)}'"))
+        problems.extend(
+            _fault(shown, "", f"unknown key '{clean(str(key), 60)}'") for key in table.keys() - checks.keys()
+        )
         for word, (place, check) in checks.items():
             for number, row in enumerate(table.get(word, []), 1):
                 part = (
@@ -100,9 +102,7 @@ def _build(tables: Mapping[str, dict[str, Any]], problems: list[Problem]) -> dic
                     problems.append(_fault(shown, part, "must be a table"))
                     continue
 
-                def tell(message: str, shown: str = shown, part: str = part) -> None:
-                    problems.append(_fault(shown, part, message))
-
+                tell = _teller(shown, part, problems)
                 check(row, tell)
                 if not _ID.fullmatch(part):
                     tell("id must be lower-case words joined by '-'")
@@ -115,6 +115,13 @@ def _build(tables: Mapping[str, dict[str, Any]], problems: list[Problem]) -> dic
     names = {row["id"] for row in book["rules"]} | {row["id"] for row in book["gaps"]}
     _check_references(book, names, problems)
     return book
+
+
+def _teller(shown: str, part: str, problems: list[Problem]) -> Callable[[str], None]:
+    def tell(message: str) -> None:
+        problems.append(_fault(shown, part, message))
+
+    return tell
 
 
 def _fault(shown: str, part: str, message: str) -> Problem:
@@ -186,9 +193,11 @@ def _check_gap(row: dict[str, Any], tell: Callable[[str], None]) -> None:
 
 def _check_references(book: dict[str, Any], names: set[str], problems: list[Problem]) -> None:
     def missing(part: str, wanted: list[str]) -> None:
-        for name in wanted:
-            if name not in names and "*" not in name:
-                problems.append(_fault("rules", part, f"names '{clean(name, 60)}', which is no rule"))
+        problems.extend(
+            _fault("rules", part, f"names '{clean(name, 60)}', which is no rule")
+            for name in wanted
+            if name not in names and "*" not in name
+        )
 
     for row in book["rules"]:
         missing(row["id"], [*row.get("quiet_when", []), *row.get("info_when", []), *row.get("needs", [])])
@@ -215,6 +224,8 @@ def rule_of(row: Mapping[str, Any]) -> Rule:
     comparable = applies.pop("comparable", True if absolute else None)
     where = {key: tuple(value) for key, value in applies.items()}
     metrics = tuple(row["metric"])
+    texts: dict[str, Any] = {key: tuple(row.get(key, ())) for key in _RULE_LISTS}
+    texts |= {key: str(row.get(key, "")) for key in _RULE_TEXTS}
     return Rule(
         id=row["id"],
         metrics=metrics,
@@ -226,11 +237,12 @@ def rule_of(row: Mapping[str, Any]) -> Rule:
         keep=int(row.get("keep_firing_for", 4)),
         warmup=int(row.get("warmup", 0)),
         latch=bool(row.get("latch", False)),
-        applies=Applies(held_out=None if held_out == "any" else bool(held_out), comparable=comparable, **where),
+        applies=Applies(
+            held_out=None if held_out == "any" else bool(held_out), comparable=comparable, **where
+        ),
         fires=tuple(_example(text) for text in row.get("fires", [])),
         quiet=tuple(_example(text) for text in row.get("quiet", [])),
-        **{key: tuple(row.get(key, ())) for key in _RULE_LISTS},
-        **{key: str(row.get(key, "")) for key in _RULE_TEXTS},
+        **texts,
     )
 
 

@@ -50,7 +50,7 @@ class Applies:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A window that must fire, or must stay quiet. `series` are values in order, `per` those of the second metric."""
+    """A window that must fire, or must stay quiet: its values, and those of the metric that divides."""
 
     text: str
     per: str = ""

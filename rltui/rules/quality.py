@@ -68,7 +68,8 @@ def diagnostics(run: Any, names: Any, series: Mapping[str, Any]) -> list[Problem
             found.append(
                 Problem(
                     "warning", "impossible-value", where,
-                    f"{tag}: {_times(odd.count, 'value')} outside {low:g}..{high:g}, the first at step {odd.first_step:,}, "
+                    f"{tag}: {_times(odd.count, 'value')} outside {low:g}..{high:g}, the first at step "
+                    f"{odd.first_step:,}, "
                     f"the farthest {odd.worst:g}; the metric is suspicious, not the training",
                     count=odd.count,
                 )

@@ -14,8 +14,8 @@ def gather(state: State, single: list[Finding]) -> list[Finding]:
     """The findings with the symptoms that explain them added.
 
     A symptom takes the findings it covers below itself (`explained_by`); a finding belongs to the most severe
-    symptom, of equals to the one that stands first in the data. A symptom none of whose conditions is new beside
-    a more severe one that already has them all is left out.
+    symptom, of equals to the one that stands first in the data. A symptom all of whose findings are already
+    below a more severe one is left out.
     """
     found: list[tuple[Symptom, list[Firing], int]] = []
     for symptom in state.book.symptoms:

@@ -14,16 +14,15 @@ from rltui.rules.watch import Episode
 
 def number(value: float | None) -> str:
     """A number for a sentence: three digits, no long tails."""
-    if value is None or not math.isfinite(value):
-        return {None: "-"}.get(value) or (
-            "NaN" if value is None or math.isnan(value) else "+inf" if value > 0 else "-inf"
-        )
+    if value is None:
+        return "-"
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "+inf" if value > 0 else "-inf"
     if value == 0:
         return "0"
     size = abs(value)
     if 1e-3 <= size < 1e5:
-        text = f"{value:.3g}" if size < 1000 else f"{value:,.0f}"
-        return text
+        return f"{value:.3g}" if size < 1000 else f"{value:,.0f}"
     return f"{value:.2e}".replace("e-0", "e-").replace("e+0", "e")
 
 

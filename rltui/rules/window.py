@@ -6,6 +6,8 @@ always a median over several ticks: no rule sees a single sample.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from rltui.rules.track import PAD, START, Floats, Ints, Track
@@ -42,7 +44,8 @@ class Window:
         if len(self.at) == 1:
             e = int(end[0])
             return self.track.value[max(0, e - length) : e].reshape(1, -1)
-        return self.track.value[end[:, None] - np.arange(length, 0, -1)[None, :]]
+        table: Floats = self.track.value[end[:, None] - np.arange(length, 0, -1)[None, :]]
+        return table
 
     def _last(self, length: int, skip: int) -> list[float]:
         """The ticks of the only moment, as numbers: for one row Python is faster than numpy."""
@@ -90,15 +93,13 @@ class Window:
         return found
 
     def jitter(self, skip: int, length: int = BEFORE) -> Floats:
-        """(m,) robust deviation from tick to tick, before the last `skip`: noise that a trend does not swell."""
+        """(m,) robust deviation between neighbours before the last `skip`: a trend does not swell it."""
         key = ("jitter", length, skip)
         found = self._cache.get(key)
         if found is None:
             if len(self.at) == 1:
                 part = self._last(length, skip)
-                found = np.array(
-                    [_STEP * _median_of([abs(b - a) for a, b in zip(part, part[1:], strict=False)])]
-                )
+                found = np.array([_STEP * _median_of([abs(b - a) for a, b in pairwise(part)])])
             else:
                 away = np.sort(np.abs(np.diff(self.rows(length, skip), axis=1)), axis=1)
                 have = np.clip(self.at - skip, 0, length - 1)
@@ -140,11 +141,10 @@ class Window:
         """
         key = ("best", length, 0)
         if key not in self._cache:
-            best, worst = self.track.marks.get(length, (np.nan, np.nan))
-            start = self.start()[0]
-            level = self.level(length)
-            best = np.fmax.accumulate(np.fmax(np.fmax(level, best), start))
-            worst = np.fmin.accumulate(np.fmin(np.fmin(level, worst), start))
+            before = self.track.marks.get(length, (np.nan, np.nan))
+            start, level = self.start()[0], self.level(length)
+            best: Floats = np.fmax.accumulate(np.fmax(np.fmax(level, before[0]), start))
+            worst: Floats = np.fmin.accumulate(np.fmin(np.fmin(level, before[1]), start))
             self.track.marks[length] = (float(best[-1]), float(worst[-1]))
             self._cache[key], self._cache[("worst", length, 0)] = best, worst
         return self._cache[key], self._cache[("worst", length, 0)]
@@ -196,7 +196,7 @@ def _trend_length(ticks: Ints) -> Ints:
 
 
 def _mann_kendall(rows: Floats) -> tuple[Floats, Floats, Floats]:
-    """Z of the part medians, their change from the first to the last quarter, and the noise of ticks about them."""
+    """Z of the part medians, their change from first to last quarter, and the noise of ticks about them."""
     parts = rows.reshape(len(rows), TREND_PARTS, -1)
     means = np.sort(parts, axis=2)
     width = means.shape[2]

@@ -1,4 +1,4 @@
-"""What judging costs: against reading the same points, and for one live step. `python -m tests.bench.bench_rules`."""
+"""What judging costs, in bulk and for one live step: `python -m tests.bench.bench_rules`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,37 @@ from rltui.rules.judge import Judge
 from tests.support.judged import FakeNames, FakeRun, fresh
 
 CANONICAL = (
-    "reward.mean", "reward.std", "reward.zero_std_fraction", "policy.entropy", "policy.kl_ref", "policy.approx_kl",
-    "policy.clip_fraction", "policy.loss", "policy.total_loss", "policy.ratio.mean", "optimizer.grad_norm",
-    "optimizer.learning_rate", "optimizer.loss", "critic.loss", "critic.explained_variance", "critic.value.mean",
-    "lengths.response.mean", "lengths.response_clip_fraction", "timing.step", "timing.generation", "timing.reward",
-    "perf.throughput", "perf.mfu.actor", "validation.accuracy", "reward.score.mean", "policy.advantage.mean",
-    "rollout.mismatch_kl", "load.seqlen_spread", "load.seqlen.mean", "perf.memory.allocated",
-)  # fmt: skip
+    "reward.mean",
+    "reward.std",
+    "reward.zero_std_fraction",
+    "policy.entropy",
+    "policy.kl_ref",
+    "policy.approx_kl",
+    "policy.clip_fraction",
+    "policy.loss",
+    "policy.total_loss",
+    "policy.ratio.mean",
+    "optimizer.grad_norm",
+    "optimizer.learning_rate",
+    "optimizer.loss",
+    "critic.loss",
+    "critic.explained_variance",
+    "critic.value.mean",
+    "lengths.response.mean",
+    "lengths.response_clip_fraction",
+    "timing.step",
+    "timing.generation",
+    "timing.reward",
+    "perf.throughput",
+    "perf.mfu.actor",
+    "validation.accuracy",
+    "reward.score.mean",
+    "policy.advantage.mean",
+    "rollout.mismatch_kl",
+    "load.seqlen_spread",
+    "load.seqlen.mean",
+    "perf.memory.allocated",
+)
 TAGS = (*CANONICAL, *(f"other{k}" for k in range(30)))  # of sixty tags about half are known and judged
 
 
@@ -39,7 +63,8 @@ def live(n: int = 2000, steps: int = 200) -> float:
         judge.feed(pieces)
         judge.findings()
         took.append(time.perf_counter() - begin)
-    print(f"  one step after {n:,}: median {statistics.median(took) * 1e3:.2f} ms, worst {max(took) * 1e3:.2f} ms")
+    middle, worst = statistics.median(took) * 1e3, max(took) * 1e3
+    print(f"  one step after {n:,}: median {middle:.2f} ms, worst {worst:.2f} ms")
     return statistics.median(took)
 
 

@@ -25,7 +25,7 @@ class FakeName:
 
 
 class FakeNames:
-    """Tags that are canonical ids; `eval/` in front makes them held-out, `@sum` behind puts them on another scale."""
+    """Tags that are canonical ids; `eval/` in front: held-out, `@sum` behind: on another scale."""
 
     def __init__(self, framework: str | None = None, mapping: Mapping[str, FakeName] | None = None) -> None:
         self.framework = framework

@@ -87,7 +87,8 @@ def grpo(shape: Shape) -> Series:
         "reward.mean": shape.scale * (reward + shape.offset),
         "reward.std": shape.scale * np.abs(0.35 - 0.2 * up + 0.03 * _noise(shape, rng)) + 0.01 * shape.scale,
         "reward.zero_std_fraction": np.clip(0.1 + 0.25 * up + 0.06 * _noise(shape, rng), 0, 1),
-        "policy.entropy": shape.entropy * np.maximum(1 - rng.uniform(0, 0.4) * up + 0.02 * _noise(shape, rng), 0.05),
+        "policy.entropy": shape.entropy
+        * np.maximum(1 - rng.uniform(0, 0.4) * up + 0.02 * _noise(shape, rng), 0.05),
         "policy.kl_ref": np.abs(rng.choice([0.02, 0.08, 0.6]) * up * (1 + 0.3 * _noise(shape, rng))),
         "policy.approx_kl": 0.002 * np.exp(0.4 * _noise(shape, rng)) * rng.choice([1, -1, 1], n),
         "policy.clip_fraction": np.clip(0.03 * np.exp(0.4 * _noise(shape, rng)), 0, 1),
@@ -303,7 +304,10 @@ def not_moving(series: Series, onset: int) -> Series:
     """Nothing is learnt at all: KL is nothing, the reward stays where it began."""
     reward = series["reward.mean"]
     noise = np.diff(reward, append=reward[-1]) / np.sqrt(2)
-    return series | {"policy.kl_ref": np.full(len(reward), 1e-7), "reward.mean": np.median(reward[:3]) + noise}
+    return series | {
+        "policy.kl_ref": np.full(len(reward), 1e-7),
+        "reward.mean": np.median(reward[:3]) + noise,
+    }
 
 
 @dataclass(frozen=True)
@@ -319,7 +323,9 @@ class Pathology:
 PATHOLOGIES: dict[str, Pathology] = {
     "kl_runaway": Pathology(kl_runaway, "grpo", ("kl-ref-*", "kl-*")),
     "update_kl_high": Pathology(update_kl_high, "grpo", ("approx-kl-*", "clip-fraction-high")),
-    "entropy_collapse": Pathology(entropy_collapse, "grpo", ("entropy-collapse", "entropy-zero", "policy-collapsed")),
+    "entropy_collapse": Pathology(
+        entropy_collapse, "grpo", ("entropy-collapse", "entropy-zero", "policy-collapsed")
+    ),
     "reward_crash": Pathology(reward_crash, "grpo", ("reward-*", "no-stop")),
     "return_crash": Pathology(reward_crash, "classic", ("return-*",)),
     "grad_explosion": Pathology(grad_explosion, "grpo", ("grad-explosion", "update-instability")),

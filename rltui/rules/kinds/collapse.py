@@ -2,9 +2,9 @@
 
 Made for entropy, whose scale nobody knows: nats per token, per action, per response. It is silent for
 series that were ever clearly negative or are on a straight way there (differential entropy of continuous
-actions crosses zero without harm) and for those that began too low to fall. With `arrival` it fires before the floor is reached: more
-than half is lost, the fall goes on, and in a straight line it would arrive within `arrival` times the
-steps that the run has lasted.
+actions crosses zero without harm) and for those that began too low to fall. With `arrival` it fires
+before the floor is reached: more than half is lost, the fall goes on, and in a straight line it would
+arrive within `arrival` times the steps that the run has lasted.
 """
 
 from __future__ import annotations

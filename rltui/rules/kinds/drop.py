@@ -14,7 +14,6 @@ from rltui.rules.model import Rule
 from rltui.rules.track import Floats, Ints
 from rltui.rules.window import BEFORE_MIN, Window
 
-
 HELD = 12  # ticks that a first level must have lasted
 YOUNG = 40  # ticks in which small ups and downs are exploration
 
@@ -28,7 +27,9 @@ def judge(rule: Rule, window: Window) -> Verdict:
     bottom = np.fmin(bottom, lowest)
     span = top - bottom
     # Slow noise hides from differences, a trend swells the deviation: the truth lies between.
-    noise: Floats = np.fmax(window.loudest(length), 0.55 * window.noise(length))
+    noise: Floats = window.loudest(length)
+    if length >= BEFORE_MIN:
+        noise = np.fmax(noise, 0.55 * window.noise(length))
     fall = rule.number("fraction", 0.5) * span
     limit = top - (np.fmax if length < BEFORE_MIN else np.maximum)(fall, rule.number("sigmas", 5) * noise)
     rows = window.rows(length)

@@ -30,7 +30,7 @@ def dead(rule: Rule, window: Window) -> Verdict:
 
 
 def flat(rule: Rule, window: Window) -> Verdict:
-    """The level of the window does not differ from the first third of it, nor from the start, beyond the noise."""
+    """The last third of the window is where the first third was, and the whole past within the noise."""
     length = int(rule.number("window", 30))
     rows = window.rows(length)
     level = window.level(length)

@@ -1,4 +1,4 @@
-"""A direction over the last fifth of the run: Mann and Kendall's test on medians, and a change beyond the noise.
+"""A direction over the last fifth of the run: Mann and Kendall's test, and a change beyond the noise.
 
 `flat` is not the absence of proof: the change must be small against the noise and against the level.
 """

@@ -15,7 +15,10 @@ Bools = NDArray[np.bool_]
 
 @dataclass(slots=True)
 class Verdict:
-    """All of shape (m,), lists where m is 1. `on`: the condition holds. `off`: it has clearly ceased; between the two nothing changes."""
+    """All of shape (m,), lists where m is 1.
+
+    `on`: the condition holds. `off`: it has clearly ceased; between the two nothing changes.
+    """
 
     on: Bools | list[bool]
     off: Bools | list[bool]
