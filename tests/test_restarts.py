@@ -318,3 +318,51 @@ def test_batches_do_not_matter(history: tuple[list[Row], list[int], list[tuple[i
         assert (series.count, series.nonfinite) == (other.count, other.nonfinite)
         assert series.first_nonfinite_step == other.first_nonfinite_step
         assert series.count + series.superseded == sum(row[0] == tag for row in rows)
+
+
+@st.composite
+def _files(draw: st.DrawFn) -> tuple[list[list[Row]], list[int]]:
+    """Logs of successive attempts, and an order in which pieces of them arrive."""
+    logs: list[list[Row]] = []
+    reached = 0
+    for number in range(draw(st.integers(2, 4))):
+        begin = draw(st.integers(0, reached + 2))
+        end = begin + draw(st.integers(1, 12))
+        rows = [row for step in range(begin, end) for row in _step(step, 1000.0 * number)]
+        logs.append(rows)
+        reached = max(reached, end)
+    pieces = [index for index in range(len(logs)) for _ in range(draw(st.integers(1, 4)))]
+    return logs, draw(st.permutations(pieces))
+
+
+@settings(max_examples=200, deadline=None)
+@given(_files())
+def test_order_of_arrival_does_not_matter(history: tuple[list[list[Row]], list[int]]) -> None:
+    """Logs of one run read newest first, oldest first or in turns show the same and supersede the same."""
+    logs, order = history
+
+    def name(index: int) -> str:
+        return f"events.out.tfevents.{1795160000 + 100 * index}.vm"
+
+    def part(index: int, low: int, high: int) -> Delivery:
+        return delivery(logs[index][low:high], name(index), wall=1795160000.5 + 100 * index + 0.1 * low)
+
+    straight = fed(*[part(index, 0, len(rows)) for index, rows in enumerate(logs)])
+    given_so_far = [0] * len(logs)
+    deliveries = []
+    left = {index: order.count(index) for index in order}
+    for index in order:
+        rest = len(logs[index]) - given_so_far[index]
+        size = rest if left[index] == 1 else rest // 2
+        left[index] -= 1
+        if size:
+            deliveries.append(part(index, given_so_far[index], given_so_far[index] + size))
+            given_so_far[index] += size
+    mixed = fed(*deliveries)
+    for tag in straight.series:
+        assert shown(mixed, tag) == shown(straight, tag)
+        assert mixed.series[tag].superseded == straight.series[tag].superseded
+    assert (mixed.points, mixed.superseded) == (straight.points, straight.superseded)
+    total = sum(map(len, logs))
+    assert mixed.points == total
+    assert sum(series.count + series.superseded for series in mixed.series.values()) == total

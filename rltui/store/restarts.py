@@ -292,7 +292,8 @@ class Restarts:
                     spoken |= early.first[: self._rows] < HIGHEST
             limit = self.limit(late)
             for row in np.flatnonzero(lowered & spoken).tolist():
-                high = HIGHEST if limit is None else int(limit[row])
+                # from `before` on earlier points have gone already, and its own points may stand
+                high = min(int(before[row]), HIGHEST if limit is None else int(limit[row]))
                 if now[row] < high:
                     found.append(Cut(row, int(now[row]), high, late))
         return found
