@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from rltui.logs.tfevents import FORMAT, bulk
 from rltui.scalars import Batch, concat
+from tests import fuzz
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, cut, read_on
 
@@ -149,6 +150,13 @@ def test_long_files_give_the_same_by_both_paths(style: str) -> None:
     for budget in (1 << 20, 70_001):
         assert content(deliver([data], COLUMNS, budget)) == singly
     assert content(deliver([data], COLUMNS, 70_001, verify=True)) == singly
+
+
+@pytest.mark.parametrize("first", [0, 1000, 2000])
+def test_damaged_logs_of_all_formats(first: int) -> None:
+    """No mutation of a log, of any format, raises, hangs, or loses what stands before it (see `tests.fuzz`)."""
+    events, texts = fuzz.event_seeds(), fuzz.fuzz_text.seeds()
+    assert [fuzz.case(number, events, texts) for number in range(first, first + 100)] == [None] * 100
 
 
 def test_wall_time_nan_keeps_its_bits() -> None:

@@ -42,7 +42,8 @@ def decode(data: bytes, known: Known, verify: bool = False) -> Decoded:
     found = framing.frames(block)
     if not len(found.at):
         return tail.decode(data, known)
-    return _Columns(block, found, known, verify).decode()
+    with np.errstate(invalid="ignore"):  # a signalling NaN is a value like others
+        return _Columns(block, found, known, verify).decode()
 
 
 class _Columns:
