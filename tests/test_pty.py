@@ -1,4 +1,4 @@
-"""The screen in a real pseudo-terminal: it starts, ends in every way it can end, and leaves nothing behind."""
+"""The screen in a real pseudo-terminal: it ends in every way and leaves nothing behind."""
 
 from __future__ import annotations
 

@@ -52,8 +52,9 @@ _EMPTY = {
 
 
 def span_of(view: RunView) -> tuple[int, int]:
-    """First and last step that any series of the run shows."""
-    return view.run.span or (0, 0)
+    """First and last step of the run; the last is what its tags agree on, not that of a lone other axis."""
+    span, last = view.run.span, view.run.last_step
+    return (0, 0) if span is None or last is None else (min(span[0], last), last)
 
 
 def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | None = None) -> Window:

@@ -163,7 +163,7 @@ def key_rows(view: RunView, count: int, *, at_step: int | None = None) -> list[R
 
 
 def _key_tags(view: RunView) -> list[str]:
-    """Tags in the order of what to look at: the outcome, the core that every run should show, the scenario's rest."""
+    """Tags in the order of what to look at: the outcome, the core of any run, the rest of the scenario."""
     canonical = index(view).canonical
 
     def there(name: str) -> str | None:

@@ -85,21 +85,23 @@ def draw(plot: Plot, width: int, height: int, *, ascii_only: bool = False) -> Gr
         plt.theme("clear")
         plt.xaxes(True, False)
         plt.yaxes(True, False)
+        # plotext sees both axes as 0 to 1: differences of huge floats overflow, large steps lose their ends.
         for value, role in plot.limits:
             if plot.y[0] <= value <= plot.y[1]:
-                plt.hline(value, color=roles.index(role))
+                plt.hline(_share(value, plot.y), color=roles.index(role))
         for at in plot.marks:
             if plot.x[0] < at < plot.x[1]:
-                plt.vline(at, color=roles.index("mark"))
-        marker = "dot" if ascii_only else "braille"
+                plt.vline(_share(at, plot.x), color=roles.index("mark"))
+        marker = "*" if ascii_only else "braille"
         for stroke in plot.strokes:
-            for x, y in _pieces(stroke, plot.y):
-                plt.plot(x, y, marker="*" if ascii_only else marker, color=roles.index(stroke.role))
-        plt.xlim(*plot.x)
-        plt.ylim(*plot.y)
+            for x, y in _pieces(stroke, plot):
+                plt.plot(x, y, marker=marker, color=roles.index(stroke.role))
+        plt.xlim(0, 1)
+        plt.ylim(0, 1)
         ticks = y_ticks(plot.y, max(min((height - 2) // 3, 9), 2), log=plot.log)
-        plt.yticks([at for at, _ in ticks], [pad(label, LABEL - 1, right=True) for _, label in ticks])
-        plt.xticks([at for at, _ in plot.x_ticks], [label for _, label in plot.x_ticks])
+        labels = [pad(label, LABEL - 1, right=True) for _, label in ticks]
+        plt.yticks([_share(at, plot.y) for at, _ in ticks], labels)
+        plt.xticks([_share(at, plot.x) for at, _ in plot.x_ticks], [label for _, label in plot.x_ticks])
         text = plt.build()
     finally:
         plt.clear_figure()
@@ -111,14 +113,23 @@ def draw(plot: Plot, width: int, height: int, *, ascii_only: bool = False) -> Gr
     return grid
 
 
-def _pieces(stroke: Stroke, y_range: tuple[float, float]) -> list[tuple[list[float], list[float]]]:
-    """The unbroken pieces of a curve, clipped to the axis: plotext drops points outside with their lines."""
+def _share(value: float, ends: tuple[float, float]) -> float:
+    """Where a value lies between two ends, 0 to 1. Halves: a difference of huge floats would overflow."""
+    span = ends[1] / 2 - ends[0] / 2
+    return min(max((value / 2 - ends[0] / 2) / span, 0.0), 1.0) if span > 0 else 0.5
+
+
+def _pieces(stroke: Stroke, plot: Plot) -> list[tuple[list[float], list[float]]]:
+    """The unbroken pieces of a curve as shares of the axes, clipped: plotext drops what lies outside."""
     finite = np.isfinite(stroke.y) & np.isfinite(stroke.x)
-    y = np.clip(stroke.y, *y_range)
+    (left, right), (bottom, top) = plot.x, plot.y
+    with np.errstate(invalid="ignore", over="ignore"):
+        x = np.clip((stroke.x / 2 - left / 2) / max(right / 2 - left / 2, 1e-300), 0, 1)
+        y = np.clip((stroke.y / 2 - bottom / 2) / max(top / 2 - bottom / 2, 1e-300), 0, 1)
     pieces = []
     edges = np.flatnonzero(np.diff(np.concatenate(([False], finite, [False])).astype(np.int8)))
     for start, stop in edges.reshape(-1, 2):
-        pieces.append((stroke.x[start:stop].tolist(), y[start:stop].tolist()))
+        pieces.append((x[start:stop].tolist(), y[start:stop].tolist()))
     return pieces
 
 
@@ -130,7 +141,14 @@ def y_ticks(y: tuple[float, float], count: int, *, log: bool = False) -> list[tu
         step = max(math.ceil(len(powers) / count), 1)
         ticks = [(float(power), f"1e{power:+03d}") for power in powers if power % step == 0]
         return ticks or [(low, format_plain(10**low, 3)), (high, format_plain(10**high, 3))]
-    return [(at, format_plain(at, 4)) for at in round_steps(low, high, count)]
+    steps = round_steps(low, high, count)
+    if len(steps) < 2:
+        return [(at, format_plain(at, 3)) for at in (low, high)]
+    size = max(abs(low), abs(high))
+    decimals = max(-math.floor(math.log10(steps[1] - steps[0])), 0)
+    if size >= 1e5 or (size < 1 and decimals > 5):
+        return [(at, format_plain(at, 4)) for at in steps]
+    return [(at, f"{at:.{decimals}f}") for at in steps]
 
 
 def round_steps(low: float, high: float, count: int) -> list[float]:

@@ -93,6 +93,7 @@ def _diagnostics(desk: Desk, width: int) -> list[Line]:
     if view is None:
         return []
     problems = [one for one in view.run.problems.values() if not one.healed] + list(view.judge.diagnostics())
+    problems += desk.session.problems.values()
     if not problems:
         return []
     lines = [line((" About the data", "strong"))]

@@ -24,6 +24,7 @@ class Listing:
         self.scroll = Scroll()
         self.count = 0
         self.rows = 10
+        self._size = (80, 24)
 
     def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
         """All lines, and which of them can be chosen with which argument."""
@@ -38,7 +39,8 @@ class Listing:
 
     def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
         """The box over the screen."""
-        lines, items = self.content(desk, max(width - 8, 12), height)
+        self._size = (max(width - 8, 12), height)
+        lines, items = self.content(desk, *self._size)
         room = max(height - 4, 1)
         self.rows = room
         self.count = len(items) or max(len(lines) - room + 1, 1)
@@ -83,8 +85,10 @@ class Listing:
             self.at = int(argument)
             self.choose(desk, self._items[self.at][1])
         elif action == "open":
-            if self._items and self.at < len(self._items):
-                self.choose(desk, self._items[self.at][1])
+            # Typing may have changed the list since it was drawn.
+            _, items = self.content(desk, *self._size)
+            if items:
+                self.choose(desk, items[min(self.at, len(items) - 1)][1])
         elif action == "nothing":
             pass
         elif action == "back":

@@ -1,4 +1,4 @@
-"""A run made of arrays, in the shape that boards and the screen expect, with no reader and no judge behind it."""
+"""A run made of arrays, in the shape that boards and the screen expect."""
 
 from __future__ import annotations
 
@@ -182,43 +182,175 @@ def believable(steps: int = 300, seed: int = 3) -> FakeRun:
     def noisy(curve: Any, size: float) -> Any:
         return curve + rng.normal(0, size, steps)
 
-    run.add("critic/rewards/mean", noisy(0.1 + 0.5 * (1 - np.exp(-2 * x)), 0.02), canonical="reward.mean",
-            title="Reward mean", pane="reward", unit="score", group="reward", statistic="mean", importance=1)
-    run.add("critic/rewards/min", noisy(-1 + 0 * x, 0.01), canonical="reward.min", title="Reward min",
-            pane="reward", unit="score", group="reward", statistic="min", importance=2)
-    run.add("critic/rewards/max", noisy(1 + 0 * x, 0.01), canonical="reward.max", title="Reward max",
-            pane="reward", unit="score", group="reward", statistic="max", importance=3)
-    run.add("actor/ppo_kl", np.abs(noisy(0.002 + 0.02 * x, 0.001)), canonical="policy.approx_kl", title="KL (old policy)",
-            pane="policy", unit="nats", importance=1)
-    run.add("actor/entropy", noisy(0.2 + 0.8 * np.exp(-2 * x), 0.02), canonical="policy.entropy", title="Entropy",
-            pane="policy", unit="nats", importance=2)
-    run.add("actor/pg_clipfrac", np.abs(noisy(0.01 + 0.01 * x, 0.004)), canonical="policy.clip_fraction",
-            title="Clip fraction", pane="policy", unit="fraction", importance=3)
+    run.add(
+        "critic/rewards/mean",
+        noisy(0.1 + 0.5 * (1 - np.exp(-2 * x)), 0.02),
+        canonical="reward.mean",
+        title="Reward mean",
+        pane="reward",
+        unit="score",
+        group="reward",
+        statistic="mean",
+        importance=1,
+    )
+    run.add(
+        "critic/rewards/min",
+        noisy(-1 + 0 * x, 0.01),
+        canonical="reward.min",
+        title="Reward min",
+        pane="reward",
+        unit="score",
+        group="reward",
+        statistic="min",
+        importance=2,
+    )
+    run.add(
+        "critic/rewards/max",
+        noisy(1 + 0 * x, 0.01),
+        canonical="reward.max",
+        title="Reward max",
+        pane="reward",
+        unit="score",
+        group="reward",
+        statistic="max",
+        importance=3,
+    )
+    run.add(
+        "actor/ppo_kl",
+        np.abs(noisy(0.002 + 0.02 * x, 0.001)),
+        canonical="policy.approx_kl",
+        title="KL (old policy)",
+        pane="policy",
+        unit="nats",
+        importance=1,
+    )
+    run.add(
+        "actor/entropy",
+        noisy(0.2 + 0.8 * np.exp(-2 * x), 0.02),
+        canonical="policy.entropy",
+        title="Entropy",
+        pane="policy",
+        unit="nats",
+        importance=2,
+    )
+    run.add(
+        "actor/pg_clipfrac",
+        np.abs(noisy(0.01 + 0.01 * x, 0.004)),
+        canonical="policy.clip_fraction",
+        title="Clip fraction",
+        pane="policy",
+        unit="fraction",
+        importance=3,
+    )
     grad = np.abs(noisy(0.5 + 0 * x, 0.1))
     grad[min(120, steps - 1)] = 9.0
-    run.add("actor/grad_norm", grad, canonical="optimizer.grad_norm", title="Gradient norm", pane="policy", unit="norm",
-            importance=4)
-    run.add("actor/lr", np.full(steps, 1e-6), canonical="optimizer.learning_rate", title="Learning rate", pane="policy",
-            unit="rate", importance=5)
-    run.add("response_length/mean", noisy(300 + 500 * x, 12), canonical="lengths.response.mean", title="Response mean",
-            pane="lengths", unit="tokens", group="lengths.response", statistic="mean", importance=1)
-    run.add("response_length/max", noisy(1024 + 0 * x, 2), canonical="lengths.response.max", title="Response max",
-            pane="lengths", unit="tokens", group="lengths.response", statistic="max", importance=2)
-    run.add("response_length/min", noisy(40 + 0 * x, 4), canonical="lengths.response.min", title="Response min",
-            pane="lengths", unit="tokens", group="lengths.response", statistic="min", importance=3)
-    run.add("timing_s/step", noisy(42 + 5 * x, 1), canonical="timing.step", title="Step time", pane="timing", unit="s",
-            importance=1)
-    run.add("timing_s/gen", noisy(25 + 5 * x, 1), canonical="timing.generation", title="Generation", pane="timing",
-            unit="s", importance=2)
-    run.add("perf/mfu/actor", noisy(0.41 + 0 * x, 0.01), canonical="perf.mfu.actor", title="MFU actor", pane="perf",
-            unit="fraction", importance=1)
-    run.add("perf/throughput", noisy(2400 + 0 * x, 40), canonical="perf.throughput", title="Throughput", pane="perf",
-            unit="tokens/s/gpu", importance=2)
-    run.add("global_seqlen/minmax_diff", np.abs(noisy(4000 + 0 * x, 400)), canonical="load.seqlen.spread",
-            title="Spread", pane="load", unit="tokens", importance=1)
+    run.add(
+        "actor/grad_norm",
+        grad,
+        canonical="optimizer.grad_norm",
+        title="Gradient norm",
+        pane="policy",
+        unit="norm",
+        importance=4,
+    )
+    run.add(
+        "actor/lr",
+        np.full(steps, 1e-6),
+        canonical="optimizer.learning_rate",
+        title="Learning rate",
+        pane="policy",
+        unit="rate",
+        importance=5,
+    )
+    run.add(
+        "response_length/mean",
+        noisy(300 + 500 * x, 12),
+        canonical="lengths.response.mean",
+        title="Response mean",
+        pane="lengths",
+        unit="tokens",
+        group="lengths.response",
+        statistic="mean",
+        importance=1,
+    )
+    run.add(
+        "response_length/max",
+        noisy(1024 + 0 * x, 2),
+        canonical="lengths.response.max",
+        title="Response max",
+        pane="lengths",
+        unit="tokens",
+        group="lengths.response",
+        statistic="max",
+        importance=2,
+    )
+    run.add(
+        "response_length/min",
+        noisy(40 + 0 * x, 4),
+        canonical="lengths.response.min",
+        title="Response min",
+        pane="lengths",
+        unit="tokens",
+        group="lengths.response",
+        statistic="min",
+        importance=3,
+    )
+    run.add(
+        "timing_s/step",
+        noisy(42 + 5 * x, 1),
+        canonical="timing.step",
+        title="Step time",
+        pane="timing",
+        unit="s",
+        importance=1,
+    )
+    run.add(
+        "timing_s/gen",
+        noisy(25 + 5 * x, 1),
+        canonical="timing.generation",
+        title="Generation",
+        pane="timing",
+        unit="s",
+        importance=2,
+    )
+    run.add(
+        "perf/mfu/actor",
+        noisy(0.41 + 0 * x, 0.01),
+        canonical="perf.mfu.actor",
+        title="MFU actor",
+        pane="perf",
+        unit="fraction",
+        importance=1,
+    )
+    run.add(
+        "perf/throughput",
+        noisy(2400 + 0 * x, 40),
+        canonical="perf.throughput",
+        title="Throughput",
+        pane="perf",
+        unit="tokens/s/gpu",
+        importance=2,
+    )
+    run.add(
+        "global_seqlen/minmax_diff",
+        np.abs(noisy(4000 + 0 * x, 400)),
+        canonical="load.seqlen.spread",
+        title="Spread",
+        pane="load",
+        unit="tokens",
+        importance=1,
+    )
     every = np.arange(0, steps, 20)
-    run.add("val-core/gsm8k/acc/mean@1", 0.4 + 0.3 * every / steps, every + 1, canonical="validation.accuracy",
-            title="Accuracy · gsm8k", pane="validation", unit="fraction", importance=1)
+    run.add(
+        "val-core/gsm8k/acc/mean@1",
+        0.4 + 0.3 * every / steps,
+        every + 1,
+        canonical="validation.accuracy",
+        title="Accuracy · gsm8k",
+        pane="validation",
+        unit="fraction",
+        importance=1,
+    )
     holes = noisy(1 + 0 * x, 0.1)
     holes[steps // 2 : steps // 2 + 4] = math.nan
     run.add("mine/loss/aux", holes)

@@ -1,4 +1,4 @@
-"""A program for pty tests: the real screen on a made-up run, without readers. `python -m tests.support.small_screen`.
+"""A program for pty tests: the real screen on a made-up run, without readers.
 
 RLTUI_TEST_CRASH=key raises an error inside the application when `!` is pressed.
 """

@@ -24,7 +24,7 @@ import pyte
 ROOT = Path(__file__).parents[2]
 _MODE = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
 _KEYBOARD = re.compile(rb"\x1b\[([><])[0-9;]*u")
-# The private modes that a screen switches on and must switch off: alternate screen, mouse, focus, paste, resize.
+# The private modes that a screen switches on and must switch off.
 WATCHED = (1049, 1000, 1002, 1003, 1006, 1015, 1016, 1004, 2004, 2026, 2048)
 
 
@@ -50,7 +50,13 @@ class Terminal:
         self._resize(width, height)
         self.before = termios.tcgetattr(slave)
         self.slave = slave
-        full = {**os.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "PYTHONPATH": str(ROOT), **(env or {})}
+        full = {
+            **os.environ,
+            "TERM": "xterm-256color",
+            "COLORTERM": "truecolor",
+            "PYTHONPATH": str(ROOT),
+            **(env or {}),
+        }
         full = {key: value for key, value in full.items() if value != ""}
         for key in ("TMUX", "NO_COLOR", "COLUMNS", "LINES"):
             if key not in (env or {}):
@@ -98,7 +104,7 @@ class Terminal:
         return "\n".join(self.lines)
 
     def modes_on(self) -> set[int]:
-        """Private modes that were switched on and not off again, and `9999` for a keyboard protocol left pushed."""
+        """Private modes that were switched on and not off again; 9999 stands for the keyboard protocol."""
         on: set[int] = set()
         for match in _MODE.finditer(self.raw):
             for number in match[1].split(b";"):
@@ -167,7 +173,7 @@ class Terminal:
         self.master = self.slave = -1
 
     def wait(self, seconds: float = 10.0) -> int | None:
-        """The exit code once the program has ended (minus the signal, if one killed it); None when it has not."""
+        """The exit code once the program has ended, minus the signal that killed it; None when it goes on."""
         deadline = time.monotonic() + seconds
         while self.status is None and time.monotonic() < deadline:
             if self.master >= 0:

@@ -1,0 +1,297 @@
+"""Boards: what a pane shows, as data and as lines of cells, without a screen."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from rltui.boards.board import board
+from rltui.boards.frame import card_grid, header_lines, overview_lines, tab_bar
+from rltui.boards.layout import Ranges, board_lines, plan
+from rltui.boards.overview import coarse, header, key_rows, overview
+from rltui.boards.panes import FIXED, panes_of
+from rltui.boards.row import bridge, curve, rows_of, value_at
+from rltui.boards.text import as_text, pane_lines
+from rltui.boards.window import Window, column_width, window_of
+from rltui.draw.line import Line, beside, crop, cut, fill, line, sides, wrap
+from rltui.session import RunView
+from tests.support.fakerun import NOW, FakeRun, FakeSeries, believable, finding
+
+ALWAYS = ["overview", "reward", "policy", "critic", "lengths", "load", "timing", "perf", "findings", "all"]
+
+
+@pytest.fixture
+def view() -> RunView:
+    """A believable run with one warning."""
+    run = believable()
+    run.found = [finding()]
+    return run  # type: ignore[return-value]
+
+
+def test_panes_that_are_always_there() -> None:
+    """A run without a single metric still has the panes that people look for, in their order."""
+    ids = [tab.id for tab in panes_of(FakeRun())]  # type: ignore[arg-type]
+    assert ids == [pane for pane in FIXED if pane in ALWAYS]
+
+
+def test_panes_that_metrics_call_for(view: RunView) -> None:
+    """Validation appears with such metrics, a section of the run's own names before findings and all."""
+    ids = [tab.id for tab in panes_of(view)]
+    assert "validation" in ids
+    assert "preference" not in ids
+    assert ids[-3:] == ["mine", "findings", "all"]
+
+
+def test_warnings_are_counted_on_tabs(view: RunView) -> None:
+    """A warning is counted on the tab of its pane and on the findings tab, not on the others."""
+    counts = {tab.id: (tab.warnings, tab.severity) for tab in panes_of(view) if tab.warnings}
+    assert counts == {"policy": (1, "warning"), "findings": (1, "warning")}
+
+
+def test_a_remark_is_no_warning(view: RunView) -> None:
+    """Findings of severity info are not counted: a healthy run has no number on any tab."""
+    view.found = [finding(severity="info")]  # type: ignore[attr-defined]
+    assert not any(tab.warnings for tab in panes_of(view))
+
+
+def test_a_distribution_is_one_row(view: RunView) -> None:
+    """Mean, min and max of one distribution share a row, which shows the mean and the spread."""
+    (row,) = board(view, "reward", NOW).rows
+    assert row.kind == "band"
+    assert row.title == "Reward"
+    assert row.tags == ("critic/rewards/mean", "critic/rewards/min", "critic/rewards/max")
+    assert "‥" in row.spread_text
+
+
+def test_a_distribution_can_be_taken_apart(view: RunView) -> None:
+    """Full density shows every key in a row of its own."""
+    assert [row.kind for row in board(view, "reward", NOW, merge=False).rows] == ["metric"] * 3
+
+
+def test_rows_come_by_importance(view: RunView) -> None:
+    """The order within a pane is that of the glossary, never that of the alphabet."""
+    titles = [row.title for row in board(view, "policy", NOW).rows]
+    assert titles == ["KL (old policy)", "Entropy", "Clip fraction", "Gradient norm", "Learning rate"]
+
+
+def test_pinned_rows_come_first(view: RunView) -> None:
+    """A pinned metric is the first of its pane."""
+    assert board(view, "policy", NOW, pinned=["actor/lr"]).rows[0].tag == "actor/lr"
+
+
+def test_no_metric_is_lost(view: RunView) -> None:
+    """The pane of all metrics shows every key that was logged, with headings between panes."""
+    made = board(view, "all", NOW)
+    assert {tag for row in made.rows for tag in row.tags} == set(view.run.series)
+    assert next(row.title for row in made.rows if row.kind == "heading") == "Validation"
+
+
+def test_a_finding_is_on_its_row(view: RunView) -> None:
+    """The row of a metric with a finding says in words what is wrong and since when."""
+    text = as_text(board_lines(board(view, "policy", NOW), 100))
+    assert "▲ Clip fraction" in text
+    assert "clip fraction > 0.2 · since step 212" in text
+
+
+def test_an_empty_pane_says_why() -> None:
+    """A pane without metrics explains itself."""
+    text = as_text(board_lines(board(FakeRun(), "critic", NOW), 100))  # type: ignore[arg-type]
+    assert "no critic metrics" in text
+
+
+@pytest.mark.parametrize("width", [20, 34, 40, 56, 80, 100, 140, 200])
+def test_lines_fit_every_width(view: RunView, width: int) -> None:
+    """No line of a board is wider than asked, and every row still shows its value."""
+    made = board(view, "all", NOW)
+    lines = board_lines(made, width)
+    assert max(one.width for one in lines) <= width
+    assert any("0.0238" in one.text for one in lines)
+
+
+def test_columns_leave_in_a_sensible_order(view: RunView) -> None:
+    """The narrower, the fewer columns: first the key, then the range, then the change; the value stays."""
+    made = board(view, "policy", NOW)
+    assert plan(140, made).key and plan(100, made).key
+    assert not plan(80, made).key and plan(80, made).range
+    assert not plan(70, made).range and plan(70, made).change
+    assert not plan(44, made).change and plan(44, made).spark
+
+
+@pytest.mark.parametrize(("width", "height"), [(140, 45), (100, 30), (80, 24)])
+def test_the_overview_shows_what_matters(view: RunView, width: int, height: int) -> None:
+    """Reward, KL, entropy, length and the warnings are on the smallest ordinary screen."""
+    lines, cards = overview_lines(overview(view, NOW), width, height - 5)
+    text = "\n".join(one.text for one in lines)
+    for word in ("Reward", "KL", "Entropy", "Response", "clip fraction > 0.2"):
+        assert word in text
+    assert len(lines) <= height - 5
+    assert max(one.width for one in lines) <= width
+    assert len(cards) >= 6
+
+
+def test_an_unknown_run_has_an_overview_too() -> None:
+    """A run whose names nobody knows shows its own first metrics."""
+    run = FakeRun()
+    for name in ("a", "b", "c"):
+        run.add(f"x/{name}", np.arange(5))
+    assert len(key_rows(run, 6)) == 3  # type: ignore[arg-type]
+
+
+def test_cards_fill_the_box() -> None:
+    """The grid never asks for more room than there is, and shows at least one card where any fits."""
+    for width in range(24, 220, 7):
+        for height in range(4, 60, 3):
+            columns, count, rows = card_grid(12, width, height)
+            assert columns >= 1 and rows >= 4
+            assert -(-count // columns) * rows <= height
+    assert card_grid(12, 20, 3) == (0, 0, 0)
+
+
+def test_the_header_keeps_the_name_and_the_step() -> None:
+    """On a narrow screen the later facts go first: the run's name, its state and step stay."""
+    run = believable()
+    head = header(run, NOW)  # type: ignore[arg-type]
+    wide, narrow = header_lines(head, 140)[0].text, header_lines(head, 50)[0].text
+    assert "eta" in wide and "verl" in wide
+    assert "verl-grpo-a" in narrow and "step 300" in narrow and "live" in narrow
+    for width in (20, 40, 80, 140):
+        assert all(one.width <= width for one in header_lines(head, width))
+
+
+def test_the_active_tab_is_always_in_sight(view: RunView) -> None:
+    """However narrow the screen, the active tab and its mark are shown."""
+    for width in (30, 60, 80, 140):
+        for tab in panes_of(view):
+            bar = tab_bar(panes_of(view), tab.id, width)
+            spot = next(spot for spot in bar.spots if spot[2] == tab.id)
+            assert tab.title in bar.line.text[spot[0] : spot[1]]
+            assert "━" in bar.rule.text[spot[0] : spot[1]]
+            assert bar.rule.width <= width or width < 40
+
+
+def test_a_spike_survives() -> None:
+    """One step far from all others is seen in a curve of any width."""
+    run = FakeRun()
+    values = np.ones(1000)
+    values[500] = 50.0
+    run.add("a/b", values)
+    (row,) = rows_of(run, ["a/b"])  # type: ignore[arg-type]
+    for columns in (5, 60, 200):
+        drawn = curve(row, window_of(1, 1000), columns)
+        assert drawn is not None
+        assert np.nanmax(drawn.high) == 50.0
+
+
+def test_non_finite_values_are_marked_and_the_rest_is_drawn() -> None:
+    """NaN and infinities neither hide the curve nor vanish: they are counted where they are."""
+    run = FakeRun()
+    run.add("a/b", [1.0, math.nan, 2.0, math.inf, 3.0, -math.inf, 4.0])
+    (row,) = rows_of(run, ["a/b"])  # type: ignore[arg-type]
+    drawn = curve(row, window_of(1, 7), 7)
+    assert drawn is not None
+    assert drawn.nonfinite.tolist() == [0, 1, 0, 1, 0, 1, 0]
+    assert np.nanmax(drawn.high) == 4.0
+    assert "×" in as_text(board_lines(board(run, "a", NOW), 100))  # type: ignore[arg-type]
+
+
+def test_all_non_finite_and_one_point_and_constant() -> None:
+    """Series of nothing but NaN, of one point, and of one value are shown without ado."""
+    run = FakeRun()
+    run.add("a/nan", [math.nan, math.nan])
+    run.add("a/one", [3.5])
+    run.add("a/same", [2.0] * 50)
+    run.add("a/huge", [1e308, -1e308])
+    text = as_text(board_lines(board(run, "a", NOW), 100))  # type: ignore[arg-type]
+    for words in ("NaN", "3.500", "2.000"):
+        assert words in text
+
+
+def test_gaps_of_usual_length_are_bridged() -> None:
+    """A metric logged every third column is a line; a longer silence stays a gap."""
+    count = np.array([1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0])
+    assert bridge(count).tolist() == [0, 0, 0, 3, 3, 3, 6, 6, 6, 6, 6, 6, -1, -1, -1, 15, -1, -1]
+    assert bridge(np.zeros(4, int)).tolist() == [-1] * 4
+
+
+def test_the_axis_holds_still_while_a_run_grows() -> None:
+    """From one step to the next the column edges stay, except at rare moments."""
+    changes = 0
+    before = Window(0, 1000, growing=True).edges(60)
+    for last in range(1001, 2000):
+        edges = Window(0, last, growing=True).edges(60)
+        changes += edges != before
+        before = edges
+        assert edges[0] <= 0 and edges[1] >= last + 1
+        assert (last + 1) / edges[1] > 0.75
+    assert changes <= 5
+
+
+def test_column_widths_are_round() -> None:
+    """Columns are 4 to 8 times a power of two and never too narrow."""
+    for span in (1, 7, 100, 12345, 10**9):
+        for columns in (10, 64, 200):
+            width = column_width(span, columns)
+            assert width * columns >= span
+            assert width * columns <= span * 1.26
+
+
+def test_an_own_axis_is_shown_on_its_own(view: RunView) -> None:
+    """A tag that counts something else than steps is drawn over its own span instead of vanishing."""
+    view.add("Train/reward/time", [1.0, 2.0, 3.0], step=[10_000, 20_000, 30_000])  # type: ignore[attr-defined]
+    (row,) = rows_of(view, ["Train/reward/time"])
+    drawn = curve(row, window_of(1, 300), 30)
+    assert drawn is not None and drawn.points == 3
+
+
+def test_values_of_an_earlier_moment() -> None:
+    """Back in time a row shows the last value that was there then."""
+    series = FakeSeries("a", np.arange(10), np.arange(10) * 1.5)
+    assert value_at(series, 4) == (6.0, 4.5)  # type: ignore[arg-type]
+    assert value_at(series, None) == (13.5, 12.0)  # type: ignore[arg-type]
+    assert value_at(series, -1) == (None, None)  # type: ignore[arg-type]
+
+
+def test_ranges_hold_still(view: RunView) -> None:
+    """The range of a growing curve keeps while the data stay inside."""
+    ranges = Ranges()
+    board_of = board(view, "policy", NOW)
+    columns = plan(120, board_of)
+    from rltui.boards.layout import row_lines
+
+    row_lines(board_of.rows[0], columns, board_of.window, ranges)
+    before = dict(ranges.shown)
+    row_lines(board_of.rows[0], columns, board_of.window, ranges)
+    assert before and ranges.shown == before
+
+
+@pytest.mark.parametrize("pane", ["overview", "policy", "all", "findings", "critic", "mine"])
+def test_a_snapshot_reads_well(view: RunView, pane: str) -> None:
+    """Text for a chat: at most 100 cells a line, run, framework, step and age in front."""
+    text = as_text(pane_lines(view, pane, NOW))
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert all(one == one.rstrip() for one in lines)
+    for word in ("verl-grpo-a", "verl", "step 300 / 1,000", "last point"):
+        assert word in lines[0]
+    assert text.endswith("\n")
+
+
+def test_an_age_does_not_tick() -> None:
+    """An age is said in steps that grow, so that an idle screen is not repainted every second."""
+    shown = {coarse(second) for second in range(3600)}
+    assert len(shown) < 40
+    assert all(0 <= second - coarse(second) <= 300 for second in range(0, 3600, 7))
+
+
+def test_lines_are_cut_filled_and_laid_out() -> None:
+    """Lines of cells keep their width whatever is in them: wide letters, too much text, none."""
+    text = line(("日本語", "text"), (" and more", "dim"))
+    for width in range(1, 20):
+        assert fill(text, width).width == width
+        assert crop(text, width).width <= width
+        assert sides([("left side", "text")], [("right", "dim")], width).width <= max(width, 5)
+    assert cut("Response length", 10) == "Response…"
+    assert wrap("one two three", 7) == ["one two", "three"]
+    assert [one.width for one in beside([Line()], [text, text], 4)] == [6 + text.width, 6 + text.width]

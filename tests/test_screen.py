@@ -1,0 +1,598 @@
+"""The screen by its keys: what each does, without a terminal."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from rltui.screen.app import Monitor, pieces
+from rltui.screen.desk import Desk
+from rltui.screen.filters import fuzzy, matcher
+from rltui.screen.keys import BINDINGS, Keys
+from rltui.screen.memory import Memory, forget, path_for, recall, remember
+from rltui.screen.paint import plain
+from rltui.screen.snapshot import file_name, place, write
+from tests.support.fakerun import FakeRun, believable, finding
+from tests.support.screens import glass, monitor, session, warned
+
+SIZES = [(140, 45), (100, 30), (80, 24), (40, 12)]
+HOSTILE = [
+    "loss[/b]",
+    "[@click=app.quit]x",
+    "a" * 300,
+    "日本語/損失",
+    "\u202egnp",
+    "x[$y]",
+    "{0.__class__}",
+    "%s%n",
+]
+
+
+def desk(*runs: FakeRun, **options: object) -> Desk:
+    """A desk over made-up runs."""
+    return monitor(*runs, **options).desk
+
+
+def text(over: Desk, width: int = 100, height: int = 30) -> str:
+    """What a desk shows at a size."""
+    return "\n".join(line.text.rstrip() for line in over.frame(width, height).lines)
+
+
+# ---- by pilot: the application itself
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_it_starts_at_every_size(size: tuple[int, int]) -> None:
+    """The overview is there at once, at every size."""
+    app = monitor(warned())
+    async with app.run_test(size=size) as pilot:
+        await pilot.pause()
+        assert "step 300" in glass(app)
+        assert "Entropy" in glass(app)
+
+
+async def test_keys_change_panes_and_quit() -> None:
+    """Digits show panes, `q` leaves with 0."""
+    app = monitor()
+    async with app.run_test(size=(100, 30)) as pilot:
+        for key, word in (
+            ("3", "Learning rate"),
+            ("5", "Response"),
+            ("8", "MFU actor"),
+            ("f", "above 0.2"),
+            ("1", "Accuracy"),
+        ):
+            await pilot.press(key)
+            assert word in glass(app), key
+        await pilot.press("q")
+    assert app.return_code == 0
+
+
+async def test_ctrl_c_is_an_interrupt() -> None:
+    """Ctrl-C leaves with 130."""
+    app = monitor()
+    async with app.run_test() as pilot:
+        await pilot.press("ctrl+c")
+    assert app.return_code == 130
+
+
+async def test_the_mouse_selects_and_opens() -> None:
+    """A click on a tab shows its pane, one on a row selects it, a second one opens it; the wheel moves."""
+    app = monitor()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.pause()
+        tabs = glass(app).splitlines()[2]
+        await pilot.click(offset=(tabs.index("policy"), 2))
+        assert app.desk.pane == "policy"
+        row = next(y for y, one in enumerate(glass(app).splitlines()) if "Entropy" in one)
+        await pilot.click(offset=(10, row))
+        assert app.desk.selected().tag == "actor/entropy"  # type: ignore[union-attr]
+        await pilot.click(offset=(10, row))
+        assert app.desk.overlays
+        await pilot.press("escape")
+        assert not app.desk.overlays
+        app._wheeled(1)
+        assert app.desk.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
+
+
+async def test_only_changed_lines_are_painted_anew() -> None:
+    """A frame that shows the same repaints nothing; a moved selection repaints two lines and the footer."""
+    app = monitor()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.press("3")
+        page = app.desk.frame(100, 30)
+        assert app.glass.show(page) == 0
+        app.desk.press("down")
+        assert 1 <= app.glass.show(app.desk.frame(100, 30)) <= 4
+
+
+async def test_themes_change_at_once() -> None:
+    """`t` goes through the themes and back to the first."""
+    app = monitor()
+    async with app.run_test(size=(100, 30)) as pilot:
+        seen = []
+        for _ in range(len(app.desk.themes)):
+            await pilot.press("t")
+            seen.append(app.desk.theme.id)
+            assert "step 300" in glass(app)
+        assert sorted(seen) == sorted(app.desk.themes)
+        assert app.desk.theme.id == "night"
+
+
+async def test_hostile_names_are_shown_as_they_are() -> None:
+    """Names that look like markup, actions or formats are plain text everywhere; nothing is done."""
+    run = warned()
+    for name in HOSTILE:
+        run.add(f"{name}/k", [1.0, 2.0])
+    run.found.append(finding(HOSTILE[0] + "/k", title=HOSTILE[1], message=HOSTILE[0], advice=HOSTILE[2]))
+    run.name = HOSTILE[1]
+    app = monitor(run)
+    async with app.run_test(size=(140, 45)) as pilot:
+        for key in (
+            "1",
+            "f",
+            "9",
+            "end",
+            "enter",
+            "escape",
+            "e",
+            "escape",
+            "r",
+            "escape",
+            ":",
+            "escape",
+            "/",
+            "l",
+            "enter",
+        ):
+            await pilot.press(key)
+            await pilot.pause()
+        await pilot.press("escape", "escape", "f")
+        assert "loss[/b]" in glass(app)
+        await pilot.click(offset=(5, 0))
+        assert app.is_running
+
+
+async def test_an_error_in_the_application_is_kept() -> None:
+    """An internal error ends the application with its own exit code and no rendered traceback."""
+    app = monitor()
+    app.desk.press = lambda key: 1 / 0  # type: ignore[assignment,return-value]
+    with pytest.raises(ZeroDivisionError):
+        async with app.run_test() as pilot:
+            await pilot.press("x")
+    assert isinstance(app.crash, ZeroDivisionError)
+    assert app.return_code == 70
+
+
+# ---- by desk: what actions do
+
+
+def test_every_binding_does_something_everywhere() -> None:
+    """No key of the table raises, in any pane, with any overlay, on any size, with and without runs."""
+    for over in (desk(), desk(FakeRun()), monitor_without_runs()):
+        for bind in BINDINGS:
+            for before in ((), ("3",), ("f",), ("r",), ("3", "enter"), ("3", "e"), ("/",), (":",)):
+                for key in before:
+                    over.press(key)
+                over.do(bind.action)
+                for size in ((100, 30), (30, 8)):
+                    assert over.frame(*size).lines
+                over.overlays.clear()
+                over.query = ""
+
+
+def monitor_without_runs() -> Desk:
+    """A desk that waits for its first run."""
+    empty = session(FakeRun())
+    empty.runs, empty.ordered = {}, list
+    from rltui.screen.app import build
+
+    return build(empty, ["/nowhere"]).desk
+
+
+def test_every_action_of_the_table_is_known() -> None:
+    """The table of bindings and the table of actions agree."""
+    from rltui.screen.actions import _ACTIONS
+
+    special = {"mark", "sort", "axis", "log", "zoom-in", "zoom-out", "reset"}
+    for bind in BINDINGS:
+        assert bind.action in _ACTIONS or bind.action in special or bind.action.startswith("pane:"), (
+            bind.action
+        )
+
+
+def test_no_key_has_two_meanings() -> None:
+    """Within one place a key does one thing."""
+    seen: dict[tuple[str, str], str] = {}
+    for bind in BINDINGS:
+        for key in bind.keys:
+            assert seen.setdefault((bind.where, key), bind.action) == bind.action, key
+
+
+def test_users_may_remap_keys() -> None:
+    """A user's key replaces the shipped one and wins where both want the same; faults are told, not fatal."""
+    keys = Keys({"quit": "Q", "help": ["q"], "nonsense": "z", "runs": 7})
+    assert keys.action("Q", "board") == "quit"
+    assert keys.action("q", "board") == "help"
+    assert keys.action("r", "board") == "runs"
+    assert len(keys.problems) == 2
+
+
+def test_without_a_run_it_waits() -> None:
+    """Before any log is there the screen says what it waits for."""
+    assert "Waiting for logs below /nowhere" in text(monitor_without_runs())
+
+
+def test_a_tiny_terminal_is_told() -> None:
+    """Below twenty by five there are only two words."""
+    assert text(desk(), 19, 5).strip() == "too small"
+    assert text(desk(), 12, 4).strip() == "too small"
+    assert "step 300" in text(desk(), 40, 5)
+
+
+def test_moving_between_cards_and_panes() -> None:
+    """On the overview the arrows move between cards; elsewhere left and right turn panes; Tab always does."""
+    over = desk()
+    over.frame(140, 45)
+    first = over.rows()
+    over.press("right")
+    assert over.selected() == first[1]
+    over.press("down")
+    assert over.selected() == first[1 + over.card_columns]
+    over.press("3")
+    over.press("j")
+    assert over.selected().tag == "actor/entropy"  # type: ignore[union-attr]
+    over.press("l")
+    assert over.pane == "critic"
+    over.press("shift+tab")
+    assert over.pane == "policy"
+
+
+def test_a_finding_leads_to_its_metric_and_back() -> None:
+    """Enter on a finding shows the metric in its pane; Escape goes back to the overview."""
+    over = desk()
+    over.press("f")
+    assert "Lower the learning rate" in text(over)
+    over.press("enter")
+    assert over.pane == "policy"
+    assert over.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
+    over.press("escape")
+    assert over.pane == "overview"
+    over.press("n")
+    assert over.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
+
+
+def test_explain_says_what_is_known() -> None:
+    """The explanation names the key, the finding, the facts; an unknown metric is told as one."""
+    over = desk()
+    over.go_to_tag("actor/pg_clipfrac")
+    over.press("e")
+    shown = text(over)
+    assert "actor/pg_clipfrac" in shown and "clip fraction > 0.2" in shown and "300" in shown
+    over.press("escape")
+    over.go_to_tag("mine/loss/aux")
+    over.press("?")
+    assert "No glossary entry knows this key" in text(over)
+
+
+def test_filter_narrows_and_escape_clears() -> None:
+    """`/` takes words, globs and regexes; the board follows; Escape shows everything again."""
+    over = desk()
+    over.press("9")
+    for key in "/entropy":
+        over.press(key)
+    assert [row.tag for row in over.rows()] == ["actor/entropy"]
+    over.press("enter")
+    over.press("escape")
+    assert len(over.rows()) > 10
+    for key in "/*/mean":
+        over.press(key)
+    assert {row.tag for row in over.rows()} >= {"critic/rewards/mean", "response_length/mean"}
+    over.press("escape")
+    assert over.query == ""
+
+
+def test_filters() -> None:
+    """Words in any order, globs, regexes, and half-typed regexes that match everything."""
+    assert matcher("kl actor")("actor/ppo_kl")
+    assert not matcher("kl critic")("actor/ppo_kl")
+    assert matcher("actor/*kl")("actor/ppo_kl")
+    assert matcher("/^actor.*kl$/")("actor/ppo_kl")
+    assert not matcher("/^kl/")("actor/ppo_kl")
+    assert matcher("/(")("anything")
+    assert fuzzy("ppk", "actor/ppo_kl") is not None
+    assert fuzzy("zz", "actor/ppo_kl") is None
+    assert fuzzy("kl", "kl") == 0
+
+
+def test_runs_are_listed_sorted_filtered_marked_chosen() -> None:
+    """The list of runs sorts, filters, marks for comparison, and shows the chosen run."""
+    one, two = warned(), believable(50)
+    two.name, two.modified = "other/run", one.modified - 100
+    over = desk(one, two)
+    assert "run 1 of 2" in text(over)
+    over.press("r")
+    assert "other/run" in text(over)
+    over.press("down")
+    over.press("x")
+    assert over.marked == ["other/run"]
+    over.press("S")
+    for key in "/other":
+        over.press(key)
+    over.press("enter")
+    over.press("enter")
+    assert over.view is not None and over.view.name == "other/run"
+    assert "step 50" in text(over)
+    over.press(">")
+    assert over.view.name == one.name
+
+
+def test_marked_runs_are_drawn_over_each_other() -> None:
+    """A chart shows the marked runs with a glyph and a name each."""
+    one, two = warned(), believable(50, seed=5)
+    two.name, two.modified = "other/run", one.modified - 100
+    over = desk(one, two)
+    over.marked = ["other/run"]
+    over.go_to_tag("actor/entropy")
+    over.press("enter")
+    shown = text(over)
+    assert "● verl-grpo-a" in shown and "◆ other/run" in shown
+
+
+def test_pause_freezes_and_data_go_on() -> None:
+    """Paused, the screen shows the moment of the pause whatever arrives; again `p` is live."""
+    run = warned()
+    over = desk(run)
+    over.press("p")
+    before = text(over)
+    run.add("actor/entropy", [*run.series["actor/entropy"].value, 99.0])
+    over.press("3")
+    over.press("1")
+    assert text(over) == before
+    over.press("p")
+    assert over.at_step is None
+
+
+def test_time_travel_shows_what_was() -> None:
+    """`[` goes back through the run: values, steps and findings are those of then; `]` comes back to now."""
+    over = desk()
+    over.press("3")
+    for _ in range(10):
+        over.press("[")
+    assert over.at_step is not None and over.at_step < 212
+    assert over.findings() == []
+    assert f"step {over.at_step}" in text(over)
+    for _ in range(12):
+        over.press("]")
+    assert over.at_step is None
+    assert over.findings()
+
+
+def test_pins_and_density() -> None:
+    """A pinned metric leads its pane; full density takes distributions apart."""
+    over = desk()
+    over.go_to_tag("actor/lr")
+    over.press("*")
+    assert over.rows()[0].tag == "actor/lr"
+    over.press("*")
+    assert over.rows()[0].tag == "actor/ppo_kl"
+    over.press("2")
+    assert len(over.rows()) == 1
+    over.press("a")
+    over.press("a")
+    assert over.memory.density == "full"
+    assert len(over.rows()) == 3
+
+
+@pytest.mark.parametrize("tag", ["actor/entropy", "mine/loss/aux", "actor/lr", "a/nan", "a/one", "a/huge"])
+def test_charts_of_every_kind(tag: str) -> None:
+    """Broken, constant, empty, single and huge series are drawn, with every axis, scale and zoom."""
+    run = warned()
+    run.add("a/nan", [math.nan, math.inf])
+    run.add("a/one", [3.0])
+    run.add("a/huge", [1e308, -1e308, 5.0])
+    over = desk(run)
+    over.go_to_tag(tag)
+    over.press("enter")
+    for key in (
+        "right",
+        "right",
+        "z",
+        "z",
+        "left",
+        "L",
+        "x",
+        "x",
+        "x",
+        "0",
+        "Z",
+        "+",
+        "-",
+        "end",
+        "home",
+        "pagedown",
+    ):
+        over.press(key)
+        for size in ((140, 45), (80, 24), (40, 12), (20, 6)):
+            page = over.frame(*size)
+            assert len(page.lines) <= size[1]
+            assert all(one.width <= size[0] for one in page.lines)
+
+
+def test_the_cursor_tells_the_exact_value() -> None:
+    """The chart's cursor names the step and the value that was logged there."""
+    run = FakeRun()
+    run.add("a/b", [0.5, 1.5, 2.5, 3.5])
+    over = desk(run)
+    over.memory.smoothing = 0
+    over.go_to_tag("a/b")
+    over.press("enter")
+    over.frame(100, 30)
+    over.press("end")
+    assert "step 4" in text(over) and "3.500" in text(over)
+
+
+def test_help_names_every_key() -> None:
+    """Help is made from the table: every action's words are in it."""
+    over = desk()
+    over.press("H")
+    shown = text(over, 160, 90)
+    for bind in BINDINGS:
+        if bind.action != "interrupt":
+            assert bind.words[:30] in shown, bind.action
+
+
+def test_the_palette_finds_everything() -> None:
+    """A few letters find panes, metrics, runs and actions."""
+    over = desk()
+    for key in ":clipfr":
+        over.press(key)
+    over.press("enter")
+    assert over.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
+    for key in ":timing":
+        over.press(key)
+    over.press("enter")
+    assert over.pane == "timing"
+
+
+def test_thousands_of_metrics_stay_quick() -> None:
+    """Of five thousand metrics only those in sight are drawn."""
+    run = FakeRun()
+    for index in range(5000):
+        run.add(f"layer{index % 50}/norm/{index}", [1.0, 2.0])
+    over = desk(run)
+    over.press("9")
+    over.frame(140, 45)
+    drawn: list[str] = []
+    import rltui.screen.compose as compose
+
+    original = compose.row_lines
+
+    def counted(row, *rest, **named):  # type: ignore[no-untyped-def]
+        drawn.append(row.tag)
+        return original(row, *rest, **named)
+
+    compose.row_lines = counted  # type: ignore[assignment]
+    try:
+        over.press("pagedown")
+        over.frame(140, 45)
+    finally:
+        compose.row_lines = original
+    assert 0 < len(drawn) < 60
+
+
+# ---- snapshots, memory, ASCII
+
+
+def test_a_snapshot_is_a_file_beside_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`s` writes the pane into the working directory, copies it, says where; nothing is ever overwritten."""
+    monkeypatch.chdir(tmp_path)
+    over = desk()
+    over.press("3")
+    over.press("s")
+    over.press("s")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["rltui-verl-grpo-a-policy-step300-2.txt", "rltui-verl-grpo-a-policy-step300.txt"]
+    assert "clip fraction > 0.2" in (tmp_path / names[1]).read_text()
+    assert names[0] in over.message
+    assert [kind for kind, _ in over.outbox] == ["copy", "copy"]
+
+
+def test_a_snapshot_never_lies_among_the_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the working directory is a LOGDIR, the snapshot goes to the user's own folder."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    logs = tmp_path / "logs" / "run"
+    logs.mkdir(parents=True)
+    monkeypatch.chdir(logs)
+    assert place([str(tmp_path / "logs")]) == tmp_path / "state" / "rltui" / "snapshots"
+    assert place([str(tmp_path / "elsewhere")]) == logs
+
+
+def test_a_failed_snapshot_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk leaves no half file, and the old ones as they were."""
+    import os
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    write("old", "a.txt", tmp_path)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="space"):
+        write("new", "a.txt", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert (tmp_path / "a.txt").read_text() == "old"
+
+
+def test_names_of_snapshots_are_harmless() -> None:
+    """Whatever a run is called, the file name has no separators, blanks or leading dots."""
+    assert file_name("../../etc/passwd", "policy", 3) == "rltui-etc-passwd-policy-step3.txt"
+    assert file_name(".", "a b/c", None) == "rltui-run-a-b-c.txt"
+    assert len(file_name("x" * 500, "y" * 500, 10**18)) < 140
+
+
+def test_layout_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pins, pane and theme come back; a damaged file is as good as none; `--reset` forgets."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    path = path_for(["/some/logs"])
+    remember(path, Memory(pane="policy", pins=["a/b"], smoothing=3))
+    assert recall(path) == Memory(pane="policy", pins=["a/b"], smoothing=3)
+    path.write_text('{"pane": 7, "pins": "x", "smoothing": 1}')
+    assert recall(path) == Memory(smoothing=1)
+    path.write_text("[" * 100_000)
+    assert recall(path) == Memory()
+    forget(path)
+    assert not path.exists()
+    assert path_for(["/some/logs"]) != path_for(["/other/logs"])
+
+
+def test_ascii_only() -> None:
+    """With --ascii not one character of the screen is beyond ASCII, and every glyph has a likeness."""
+    over = desk(ascii_only=True)
+    for key in ("1", "3", "f", "9", "H", "escape", "3", "enter"):
+        over.press(key)
+        for one in over.frame(100, 30).lines:
+            assert plain(one.text).isascii()
+    assert "?" not in plain("▲✖✓●◌■─━│╭╮╰╯·…‥→←↑↓‹›×≈±")
+
+
+def test_large_deliveries_come_in_pieces() -> None:
+    """Large deliveries are applied in parts that say the same; only the first starts the log anew."""
+    import numpy as np
+
+    from rltui.logs.delivery import Delivery, Source
+    from rltui.scalars import Batch, SessionStart
+
+    n = 50_001
+    batch = Batch(
+        tags=["a"], tag=np.zeros(n, np.uint32), step=np.arange(n), wall_time=np.ones(n),
+        value=np.arange(n) * 1.0,
+        single=np.zeros(n, bool), starts=(SessionStart(5, 0), SessionStart(30_000, 3), SessionStart(n, 9)),
+    )  # fmt: skip
+    parts = pieces(Delivery(Source("r", "p", "jsonl"), batch, "rewritten"))
+    assert [part.kind for part in parts] == ["rewritten", "points", "points"]
+    assert np.array_equal(np.concatenate([part.batch.step for part in parts]), batch.step)
+    assert [len(part.batch.starts) for part in parts] == [1, 1, 1]
+    assert parts[1].batch.starts[0].index == 10_000
+
+
+async def test_trouble_with_one_log_does_not_end_the_screen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An unforeseen error about one log is told and kept; the screen goes on."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    from rltui.logs.delivery import Delivery, Source
+
+    app: Monitor = monitor()
+
+    def broken(_: object) -> None:
+        raise KeyError("unforeseen")
+
+    app.desk.session.apply = broken
+    async with app.run_test(size=(140, 45)) as pilot:
+        app.deliver([Delivery(Source("r", "some/log", "jsonl"))])
+        await pilot.pause()
+        await pilot.press("f")
+        assert "internal error (KeyError)" in glass(app)
+        assert list((tmp_path / "rltui").glob("crash-*"))
