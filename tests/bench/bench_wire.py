@@ -1,4 +1,4 @@
-"""What the real screen costs on the wire and in processor time, beside a bare Textual program and stock widgets.
+"""What the real screen costs on the wire and in processor time, beside bare Textual and stock widgets.
 
 Every program runs in a pseudo-terminal of 140x45 that knows synchronised output; rounds are interleaved and
 medians are shown. A writer appends a step of 60 metrics at 1 Hz and at 4 Hz while the screen watches.
@@ -128,7 +128,6 @@ def ours(home: str) -> Figures:
         probe.wait_for(b"overview")
         probe.settle(0.6)
         figures |= fed(probe, "overview 4 Hz", 4, run.step)
-    run.close()
     return figures
 
 

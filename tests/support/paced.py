@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -24,17 +25,19 @@ class Paced:
         every: float = 1.0,
         tags: tuple[str, ...] = TAGS,
         seed: int = 7,
+        clock: Callable[[], float] = time.time,
     ) -> None:
+        self._clock = clock
         self.tags = tags
         self.at = 0
         self._draw = np.random.default_rng(seed)
         self._level = np.abs(self._draw.normal(1.0, 0.6, len(tags))) + 0.1
         path = folder / name / "events.out.tfevents.1763600000.host.1.0"
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("ab", buffering=0)
-        now = time.time()
+        self._path = path
+        now = clock()
         rows = [self._row(step, now - (history - step + 1) * every) for step in range(1, history + 1)]
-        self._file.write(tfwriter.version(now - (history + 1) * every) + b"".join(rows))
+        self._write(tfwriter.version(now - (history + 1) * every) + b"".join(rows))
         self.at = history
 
     def _row(self, step: int, wall: float) -> bytes:
@@ -46,11 +49,11 @@ class Paced:
             for tag, value in zip(self.tags, values, strict=True)
         )
 
+    def _write(self, data: bytes) -> None:
+        with self._path.open("ab", buffering=0) as file:
+            file.write(data)
+
     def step(self) -> None:
         """One more step, now."""
         self.at += 1
-        self._file.write(self._row(self.at, time.time()))
-
-    def close(self) -> None:
-        """No more steps."""
-        self._file.close()
+        self._write(self._row(self.at, self._clock()))

@@ -1,0 +1,61 @@
+"""Two terminals side by side: one is sent what Textual sends, the other what the wire makes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyte
+from rich.console import Console
+from textual._compositor import CompositorUpdate
+from textual.geometry import Size
+
+from rltui.screen.wire import Wire
+
+Cell = tuple[Any, ...]
+
+
+def seen(char: pyte.screens.Char) -> Cell:
+    """What a person sees of a cell: the colour of letters does not show on a blank."""
+    loud = char.underscore or char.strikethrough or char.reverse
+    if char.data == " " and not loud:
+        return (" ", char.bg)
+    return tuple(char)
+
+
+class Glasses:
+    """Feed it every frame of an app; `differ` lists the cells that are not the same on both."""
+
+    def __init__(self, wire: Wire, width: int, height: int) -> None:
+        self.wire = wire
+        self.stock_bytes = self.wire_bytes = self.frames = 0
+        self.resize(width, height)
+
+    def resize(self, width: int, height: int) -> None:
+        """New terminals; what was on them is gone, as nobody can know what a terminal makes of it."""
+        self.size = Size(width, height)
+        self.stock, self.spared = pyte.Screen(width, height), pyte.Screen(width, height)
+        self._streams = (pyte.Stream(self.stock), pyte.Stream(self.spared))
+        for stream in self._streams:
+            stream.feed("\x1b[?7l")  # no wrapping, as the driver asks for
+
+    def show(self, update: CompositorUpdate, console: Console) -> str:
+        """A frame for both; returns what the wire sent."""
+        spare = self.wire.spare(update, console, self.size)
+        text = spare.render_segments(console) if spare is not None else ""
+        stock = update.render_segments(console)
+        self._streams[0].feed(stock + "\x1b[1;1H")
+        self._streams[1].feed(text + "\x1b[1;1H")
+        self.stock_bytes += len(stock.encode())
+        self.wire_bytes += len(text.encode())
+        self.frames += 1
+        return text
+
+    def differ(self) -> list[tuple[int, int, Cell, Cell]]:
+        """(row, column, stock, spared) of every cell that a person sees otherwise."""
+        return [
+            (y, x, seen(self.stock.buffer[y][x]), seen(self.spared.buffer[y][x]))
+            for y in range(self.size.height)
+            if self.stock.buffer[y] != self.spared.buffer[y]
+            for x in range(self.size.width)
+            if seen(self.stock.buffer[y][x]) != seen(self.spared.buffer[y][x])
+        ]

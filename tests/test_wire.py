@@ -1,0 +1,271 @@
+"""Only changed cells are sent, and the glass is the same as if everything had been."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
+from textual._compositor import LayoutUpdate
+from textual.geometry import Region
+from textual.strip import Strip
+
+from rltui.logs.follow import Follower
+from rltui.screen import wire as wire_module
+from rltui.screen.app import Monitor, build
+from rltui.screen.wire import Wire, parse, turn, usable
+from rltui.session import Session
+from tests.support.glasses import Glasses
+from tests.support.paced import Paced
+
+WIDTH, HEIGHT = 24, 4
+CONSOLE = Console(file=io.StringIO(), force_terminal=True, color_system="truecolor")
+
+
+class Clock:
+    """A clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.at = 1_763_600_000.0
+
+    def __call__(self) -> float:
+        return self.at
+
+
+class Watched:
+    """A monitor of a growing run, without threads, whose frames go to two terminals."""
+
+    def __init__(self, folder: Path, name: str = "grpo-7b", size: tuple[int, int] = (140, 45)) -> None:
+        self.clock = Clock()
+        self.run = Paced(folder, name=name, clock=self.clock)
+        self.session = Session()
+        self._follower = Follower([folder], clock=self.clock)
+        self.read()
+        self.app: Monitor = build(self.session, [str(folder)], clock=self.clock)
+        self.glasses = Glasses(Wire(), *size)
+        self.app._display = self._display  # type: ignore[method-assign]
+
+    def _display(self, screen: Any, renderable: Any) -> None:
+        if renderable is not None:
+            size = self.app.size
+            if (size.width, size.height) != (self.glasses.size.width, self.glasses.size.height):
+                self.glasses.resize(size.width, size.height)
+            self.glasses.show(renderable, self.app.console)
+            assert self.glasses.differ() == []
+        self.app.post_display_hook()
+
+    def read(self) -> None:
+        """Take in what has been written."""
+        self.session.apply(self._follower.look())
+        while not self._follower.caught_up:
+            self.session.apply(self._follower.look())
+        self.session.judge(force=True)
+
+    def step(self) -> None:
+        """One more step is written, read and drawn."""
+        self.clock.at += 2.0
+        self.run.step()
+        self.read()
+        self.app.paint()
+
+
+def usual(folder: Path) -> Watched:
+    """With 400 steps of 60 metrics."""
+    return Watched(folder)
+
+
+async def test_every_frame_leaves_the_same_glass(tmp_path: Path) -> None:
+    """Panes, updates, pages over pages, themes, filters and resizes look as if Textual had sent them."""
+    watched = usual(tmp_path)
+    app = watched.app
+    async with app.run_test(size=(140, 45)) as pilot:
+        app.paint()
+        await pilot.pause()
+        for keys in (
+            "2 3 4 5 1", "j j enter z l escape", "H escape", "r escape", "colon k l escape", "t t",
+            "slash k l enter escape", "9 pagedown pagedown", "f", "p", "left_square_bracket p", "a 3 a 1",
+        ):  # fmt: skip
+            for key in keys.split():
+                await pilot.press(key)
+                await pilot.pause()
+            watched.step()
+            await pilot.pause()
+        for size in ((80, 24), (40, 12), (20, 5), (100, 30)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            watched.step()
+            await pilot.pause()
+    assert watched.glasses.frames > 40
+    assert watched.glasses.wire_bytes < watched.glasses.stock_bytes / 2
+
+
+async def test_characters_of_disputed_width_do_not_move_their_neighbours(tmp_path: Path) -> None:
+    """A line with emoji or wide letters is sent whole whenever it changes."""
+    watched = Watched(tmp_path, name="実験-👍🏽-e\u0301")
+    async with watched.app.run_test(size=(140, 45)) as pilot:
+        for key in ("1", "r", "escape", "3"):
+            await pilot.press(key)
+            watched.step()
+            await pilot.pause()
+        assert "実験" in watched.glasses.spared.display[0].replace(" ", "")
+
+
+@pytest.mark.parametrize("key", ["1", "3"])
+async def test_an_update_of_sixty_metrics_takes_less_than_two_packets(tmp_path: Path, key: str) -> None:
+    """At 140x45 a new step of 60 metrics sends at most 1.5 KB, median of twelve, overview and metric pane."""
+    watched = usual(tmp_path)
+    async with watched.app.run_test(size=(140, 45)) as pilot:
+        await pilot.press(key)
+        await pilot.pause()
+        sent = []
+        for _ in range(12):
+            before = watched.glasses.wire_bytes
+            watched.step()
+            await pilot.pause()
+            sent.append(watched.glasses.wire_bytes - before)
+        assert sorted(sent)[6] <= 1500, sent
+        assert min(sent) > 0
+
+
+async def test_nothing_is_sent_while_nothing_changes(tmp_path: Path) -> None:
+    """A tick of the clock without news makes no frame at all."""
+    watched = usual(tmp_path)
+    async with watched.app.run_test(size=(140, 45)) as pilot:
+        watched.step()
+        await pilot.pause()
+        frames = watched.glasses.frames
+        for _ in range(10):
+            watched.clock.at += 1.0
+            watched.app._second()
+            watched.app.paint()
+            await pilot.pause()
+        assert watched.glasses.frames == frames
+
+
+async def test_a_forgotten_glass_is_painted_whole(tmp_path: Path) -> None:
+    """After a stop, or when another program has drawn, a repaint sends every cell."""
+    watched = usual(tmp_path)
+    async with watched.app.run_test(size=(140, 45)) as pilot:
+        await pilot.pause()
+        watched.glasses.wire.forget()
+        watched.glasses.resize(140, 45)
+        before = watched.glasses.wire_bytes
+        watched.app.glass.repaint()
+        await pilot.pause()
+        assert watched.glasses.wire_bytes - before > 140 * 45
+        assert watched.glasses.differ() == []
+
+
+# ---- the diff itself
+
+colors = st.sampled_from([None, "red", "bright_blue", "color(130)", "#10131a", "#e6b566", "default"])
+flags = st.sampled_from([None, True])
+styles = st.one_of(
+    st.none(),
+    st.builds(
+        Style,
+        color=colors,
+        bgcolor=colors,
+        bold=flags,
+        italic=flags,
+        underline=flags,
+        reverse=flags,
+        strike=flags,
+    ),
+)
+texts = st.text(st.sampled_from(" " * 6 + "ab·⣿▁漢"), min_size=1, max_size=9)
+rows = st.lists(st.tuples(texts, styles), max_size=9)
+
+
+def layout(y: int, row: list[tuple[str, Style | None]]) -> LayoutUpdate:
+    """A line of the screen, exactly as wide as it."""
+    strip = Strip([Segment(text, style) for text, style in row]).adjust_cell_length(WIDTH)
+    return LayoutUpdate([[strip]], Region(0, y, WIDTH, 1))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, HEIGHT - 1), rows), max_size=12))
+def test_any_lines_in_any_order_leave_the_same_glass(updates: list[tuple[int, Any]]) -> None:
+    """Whatever is drawn over whatever, every cell and colour is right."""
+    glasses = Glasses(Wire(), WIDTH, HEIGHT)
+    for y, row in updates:
+        glasses.show(layout(y, row), CONSOLE)
+        assert glasses.differ() == []
+
+
+@pytest.mark.parametrize("system", ["standard", "256", "truecolor"])
+def test_colours_are_reduced_as_textual_does(system: Any) -> None:
+    """On terminals with fewer colours the wire sends the same ones as the stock way."""
+    console = Console(file=io.StringIO(), force_terminal=True, color_system=system)
+    glasses = Glasses(Wire(), WIDTH, HEIGHT)
+    style = Style(color="#74c7e0", bgcolor="#161b26", bold=True)
+    glasses.show(layout(0, [("abc", style), ("de", None), ("f", Style(color="#e06c75"))]), console)
+    glasses.show(layout(0, [("abd", style), ("de", style), ("f", None)]), console)
+    assert glasses.differ() == []
+
+
+def test_one_changed_cell_is_a_move_and_a_character() -> None:
+    """What did not change is not sent, neither are colours that hold."""
+    glasses = Glasses(Wire(), WIDTH, HEIGHT)
+    style = Style(color="#74c7e0", bgcolor="#161b26")
+    glasses.show(layout(1, [("0123456789", style)]), CONSOLE)
+    sent = glasses.show(layout(1, [("0123x56789", style)]), CONSOLE)
+    assert sent == "\x1b[2;5H\x1b[38;2;116;199;224;48;2;22;27;38mx\x1b[0m"
+    assert glasses.show(layout(1, [("0123x56789", style)]), CONSOLE) == ""
+
+
+def test_a_move_is_not_made_where_writing_is_shorter() -> None:
+    """Short gaps of equal cells are written over; longer ones are moved over."""
+    glasses = Glasses(Wire(), WIDTH, HEIGHT)
+    glasses.show(layout(0, [("a..b.......c", None)]), CONSOLE)
+    assert glasses.show(layout(0, [("A..B.......C", None)]), CONSOLE) == "\x1b[1HA..B\x1b[7CC"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "sent"),
+    [
+        ("1;38;2;1;2;3;48;5;7", "38;2;1;2;3;48;5;7", "\x1b[22m"),
+        ("31;44", "32;44", "\x1b[32m"),
+        ("31;44", "31", "\x1b[49m"),
+        ("1;31", "2;31", "\x1b[22;2m"),
+        ("1;31", "", "\x1b[m"),
+        ("6;31", "31", "\x1b[0;31m"),
+    ],
+)
+def test_a_change_of_colours_sends_what_changes(before: str, after: str, sent: str) -> None:
+    """Only the attribute or colour that is new goes out."""
+    assert turn(parse(before), parse(after)) == sent
+
+
+# ---- the guard
+
+
+def test_an_unknown_textual_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wire works only with releases whose drawing was tested, and never when the user says no."""
+    assert usable()
+    monkeypatch.setenv("RLTUI_SCREEN", "stock")
+    assert not usable()
+    monkeypatch.delenv("RLTUI_SCREEN")
+    monkeypatch.setattr(wire_module.textual, "__version__", "9.0.0")
+    assert not usable()
+
+
+def test_when_the_diff_fails_textual_sends_as_it_always_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error in private matters costs bytes, not the screen."""
+    glasses = Glasses(Wire(), WIDTH, HEIGHT)
+    glasses.show(layout(0, [("before", None)]), CONSOLE)
+
+    def fail(*_: Any) -> str:
+        raise AttributeError("moved in 8.9")
+
+    monkeypatch.setattr(glasses.wire, "_frame", fail)
+    for words in ("after", "later"):
+        update = layout(0, [(words, None)])
+        assert glasses.wire.spare(update, CONSOLE, glasses.size) is update
+    assert glasses.wire.broken
