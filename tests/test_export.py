@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,15 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
 
 from rltui.cli.export import command
 from rltui.cli.export_follow import Tail
 from rltui.cli.export_lines import CsvLines, JsonLines
-from rltui.cli.export_points import Exporter
+from rltui.cli.export_points import Exporter, RunReader
 from rltui.logs.whole import read_all
 from rltui.store import Store
-from tests.support.feeding import batch, delivery, ticks
+from tests.support.feeding import Row, batch, delivery, histories, ticks
 from tests.support.shared import LOGS, needs_shared, oracles
 
 
@@ -353,3 +355,28 @@ def test_export_agrees_with_the_store() -> None:
     assert {name: each.superseded for name, each in runs.items()} == marked
     assert {name: each.points for name, each in runs.items()} == total
     assert store.runs["odd/odd-torch/purged"].superseded == 20
+
+
+@settings(max_examples=150, deadline=None)
+@given(histories())
+def test_flags_are_what_the_store_hides(history: tuple[list[Row], list[int], list[tuple[int, int]]]) -> None:
+    """For any history of restarts the points without the flag are those that the store shows, tag by tag."""
+    rows, cuts, starts = history
+    store, reader = Store(), RunReader()
+    numbered = [(tag, step, float(index)) for index, (tag, step, _) in enumerate(rows)]
+    parts = []
+    for low, high in pairwise(cuts):
+        inside = [(index - low, step) for index, step in starts if low <= index < high]
+        each = delivery(numbered[low:high], starts=inside)
+        held, _ = store.apply(each)
+        reader.note(each.source, each.batch)
+        parts.append((low, each))
+    shown: dict[str, list[float]] = {}
+    for low, each in parts:
+        flags = reader.superseded(each.source, each.batch, low, 0)
+        for index in range(len(each.batch)):
+            if flags is None or not flags[index]:
+                tag = each.batch.tags[each.batch.tag[index]]
+                shown.setdefault(tag, []).append(float(each.batch.value[index]))
+    for tag, series in held.series.items():
+        assert sorted(series.recent().value.tolist()) == shown.get(tag, [])

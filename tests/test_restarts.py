@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rltui.logs.delivery import Delivery
 from rltui.store import Run, Store
-from tests.support.feeding import Row, delivery, ticks
+from tests.support.feeding import Row, delivery, histories, ticks
 
 OLD = "events.out.tfevents.1795160227.vm.1.0"
 NEW = "events.out.tfevents.1795160327.vm.2.0"
@@ -274,30 +274,8 @@ def test_restart_far_beyond_the_window_is_counted_and_said_to_be_about() -> None
     assert series.last_step == 399
 
 
-@st.composite
-def _histories(draw: st.DrawFn) -> tuple[list[Row], list[int], list[tuple[int, int]]]:
-    """A training with restarts, declared or not, and where to cut it into batches."""
-    tags = ["a", "b", "c"][: draw(st.integers(1, 3))]
-    rows: list[Row] = []
-    starts: list[tuple[int, int]] = []
-    step, value = 0, 0.0
-    for _ in range(draw(st.integers(1, 5))):
-        begin = draw(st.integers(0, step))
-        if rows and draw(st.booleans()):
-            starts.append((len(rows), begin))
-        for now in range(begin, begin + draw(st.integers(1, 12))):
-            for tag in tags:
-                if tag != "c" or now % 3 == 0:
-                    odd = draw(st.sampled_from([0, 0, 0, 1, 2]))
-                    rows += [(tag, now, float("nan") if odd == 2 else value + odd)] * (2 if odd == 1 else 1)
-                    value += 1
-            step = now
-    cuts = draw(st.lists(st.integers(0, len(rows)), max_size=12))
-    return rows, sorted({0, *cuts, len(rows)}), starts
-
-
 @settings(max_examples=150, deadline=None)
-@given(_histories())
+@given(histories())
 def test_batches_do_not_matter(history: tuple[list[Row], list[int], list[tuple[int, int]]]) -> None:
     """Any division of the same points into batches shows the same series and supersedes the same points."""
     rows, cuts, starts = history

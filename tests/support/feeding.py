@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from hypothesis import strategies as st
 
 from rltui.logs.delivery import Delivery, Kind, Source
 from rltui.scalars import Batch, SessionStart
@@ -58,3 +59,25 @@ def delivery(
     """A delivery of one log."""
     source = Source(run, path, "jsonl", size=size, read=read, also_of=also_of, rank=rank)
     return Delivery(source, batch(rows, wall, starts, single), kind)
+
+
+@st.composite
+def histories(draw: st.DrawFn) -> tuple[list[Row], list[int], list[tuple[int, int]]]:
+    """A training with restarts, declared or not, and where to cut it into batches."""
+    tags = ["a", "b", "c"][: draw(st.integers(1, 3))]
+    rows: list[Row] = []
+    starts: list[tuple[int, int]] = []
+    step, value = 0, 0.0
+    for _ in range(draw(st.integers(1, 5))):
+        begin = draw(st.integers(0, step))
+        if rows and draw(st.booleans()):
+            starts.append((len(rows), begin))
+        for now in range(begin, begin + draw(st.integers(1, 12))):
+            for tag in tags:
+                if tag != "c" or now % 3 == 0:
+                    odd = draw(st.sampled_from([0, 0, 0, 1, 2]))
+                    rows += [(tag, now, float("nan") if odd == 2 else value + odd)] * (2 if odd == 1 else 1)
+                    value += 1
+            step = now
+    cuts = draw(st.lists(st.integers(0, len(rows)), max_size=12))
+    return rows, sorted({0, *cuts, len(rows)}), starts
