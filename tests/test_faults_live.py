@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import random
 import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -648,3 +649,79 @@ def test_weeks_of_rotation_leave_nothing_behind(tmp_path: Path) -> None:
     assert live.heard.points["metrics.jsonl"] == expected
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
     assert live.follower.status().files <= 2
+
+
+def test_rotation_of_logs_that_are_followed_too(tmp_path: Path) -> None:
+    """L10: when rotation shifts logs that were read at the start, none of them is read again."""
+    write(tmp_path / "metrics.jsonl.1", lines(range(3)))
+    log = write(tmp_path / "metrics.jsonl", lines(range(3, 6)))
+    live = Live(tmp_path)
+    live.look()
+    for turn in range(3):
+        for number in range(turn + 1, 0, -1):
+            (tmp_path / f"metrics.jsonl.{number}").rename(tmp_path / f"metrics.jsonl.{number + 1}")
+        append(log, lines([100 + turn]))
+        log.rename(tmp_path / "metrics.jsonl.1")
+        write(log, lines([200 + turn]))
+        live.after(40)
+    said = sorted(step for path in live.heard.points.values() for _, step, _ in path)
+    assert said == [0, 1, 2, 3, 4, 5, 100, 101, 102, 200, 201, 202]
+
+
+def test_two_rotations_between_looks(tmp_path: Path) -> None:
+    """L10: even a log that was never seen under its own name is read, once."""
+    log = write(tmp_path / "metrics.jsonl", lines(range(3)))
+    live = Live(tmp_path)
+    live.look()
+    log.rename(tmp_path / "metrics.jsonl.2")
+    write(tmp_path / "metrics.jsonl.1", lines(range(3, 6)))
+    write(log, lines(range(6, 9)))
+    live.after(40)
+    said = sorted(step for path in live.heard.points.values() for _, step, _ in path)
+    assert said == list(range(9))
+
+
+def test_many_megabytes_at_once(tmp_path: Path) -> None:
+    """A log that had been read and grows by megabytes is shown at its end first, then read in slices."""
+    log = write(tmp_path / EVENTS, event_bytes(range(10)))
+    live = Live(tmp_path)
+    live.look()
+    append(log, event_bytes(range(10, 40_000), head=False))
+    live.after(1)
+    assert live.heard.points[EVENTS] == points(range(40_000))
+    assert live.heard.previews[EVENTS][-1] == points([39_999])[0]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random_lives_of_a_log(tmp_path: Path, seed: int) -> None:
+    """Appends, torn lines, rotations, copies put in place, looks at any time: every line once, in order."""
+    draw = random.Random(seed)
+    log = write(tmp_path / "metrics.jsonl", "")
+    live = Live(tmp_path, system=draw.choice([LOCAL, NFS]))
+    step, turn, rest = 0, 0, ""
+    for _ in range(120):
+        match draw.randrange(6):
+            case 0 | 1:
+                more = lines(range(step, step + draw.randrange(1, 6)))
+                step += more.count("\n")
+                cut = draw.randrange(len(more) + 1)
+                append(log, rest + more[:cut])
+                rest = more[cut:]
+            case 2:
+                append(log, rest)
+                rest = ""
+            case 3 if not rest and log.stat().st_size:
+                live.after(3)
+                turn += 1
+                log.rename(tmp_path / f"metrics.jsonl.{turn}")
+                write(log, lines([step]))
+                step += 1
+            case 4:
+                write(tmp_path / ".copy", log.read_bytes() + rest.encode()).rename(log)
+                rest = ""
+            case _:
+                live.after(draw.random() * 5)
+    append(log, rest)
+    live.after(40)
+    assert live.heard.points["metrics.jsonl"] == points(range(step))
+    assert [path for path, said in live.heard.points.items() if said] == ["metrics.jsonl"]

@@ -71,7 +71,7 @@ def test_run_names(folder: str, name: str, run: str) -> None:
         ("metrics.jsonl.1", "metrics.jsonl"),
         ("metrics.jsonl.12.gz", "metrics.jsonl"),
         ("metrics.jsonl-20261120", "metrics.jsonl"),
-        ("metrics.jsonl.old", "metrics.jsonl"),
+        ("metrics.jsonl.old", None),  # a copy as likely as a predecessor
         ("metrics.jsonl", None),
         ("seed_1.csv", None),
         ("events.out.tfevents.1795160848.vm.17170.1", None),

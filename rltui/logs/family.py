@@ -9,7 +9,7 @@ from rltui.logs import twins
 from rltui.logs.files import Calls, GivenUpError
 from rltui.logs.kin import above, parent_of
 from rltui.logs.logdir import Found
-from rltui.logs.runname import is_events
+from rltui.logs.runname import is_events, rotated_from
 from rltui.logs.tracked import Tracked
 
 CROWD = 256  # logs below one folder among which no twin is sought by place alone
@@ -30,6 +30,7 @@ class Family:
 
     mains: dict[Tracked, Tracked] = field(default_factory=dict)  # twin: the log that says the same
     _events: dict[str, list[str]] = field(default_factory=dict)  # folder: names of its event files
+    _rotated: dict[str, list[Tracked]] = field(default_factory=dict)  # by the name they had
     _mixed: bool = False  # whether any log is no event file
     _below: dict[str, list[_Entry]] = field(default_factory=dict)  # folder: logs in it and below
     _called: dict[str, list[_Entry]] = field(default_factory=dict)  # name of a file or folder: logs
@@ -43,6 +44,12 @@ class Family:
             self._below.setdefault(folder, []).append(entry)
         for name in twins.names_of(found.folder, found.name):
             self._called.setdefault(name, []).append(entry)
+        base = f"{found.folder}/{rotated_from(found.name) or found.name}"
+        rotated = self._rotated.setdefault(base, [])
+        rotated.append(track)
+        if len(rotated) > 1:
+            for each in rotated:
+                each.rotated = rotated
         if is_events(found.name):
             self._events.setdefault(found.folder, []).append(found.name)
         else:

@@ -62,8 +62,6 @@ class Gauge:
         progress: tuple[int, int],
     ) -> FollowStatus:
         """All of it as one picture."""
-        from statistics import median  # five milliseconds of a start that rarely asks
-
         pace, search = agenda.pace, seeker.search
         system = pace.system
         poll = pace.hot(agenda.hot)
@@ -86,7 +84,7 @@ class Gauge:
             folders=search.folders if search else 0,
             pruned=search.pruned if search else 0,
             waiting=search.waiting if search else (),
-            lag=median(lags) if lags else None,
+            lag=sorted(lags)[len(lags) // 2] if lags else None,
             lag_worst=max(lags) if lags else None,
             look=looks[-1] if looks else 0.0,
             look_worst=max(looks, default=0.0),

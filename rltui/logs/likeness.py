@@ -7,7 +7,7 @@ to a larger size betrays itself there.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rltui.logs.base import HEAD, File
 from rltui.logs.files import identity, marker
@@ -16,6 +16,20 @@ Verdict = Literal["same", "wait", "replaced"]
 
 SETTLING = 1.0  # seconds that a shrunk file may take to grow again before it counts as a new one
 _LOOKS = {True: 2, False: 3}  # looks that must agree on it, with and without trust in attributes
+
+
+class Past(NamedTuple):
+    """What was read of a file that is another one now."""
+
+    head: bytes
+    mark: bytes
+    settled: int
+
+    def is_in(self, file: File) -> bool:
+        """Whether the file holds it. Raises OSError."""
+        return bool(self.head) and (
+            identity(file, len(self.head)) == self.head and marker(file, self.settled) == self.mark
+        )
 
 
 class Likeness:
@@ -34,6 +48,10 @@ class Likeness:
         if len(self.head) < HEAD:
             self.head = identity(file, min(HEAD, settled))
         self.mark = marker(file, settled)
+
+    def past(self, settled: int) -> Past:
+        """What was read up to `settled`, to find it again in another file."""
+        return Past(self.head, self.mark, settled)
 
     def compare(self, file: File, settled: int, now: float, *, trust: bool) -> Verdict:
         """Whether what was settled still stands there. Raises OSError.

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 
-from rltui.logs.files import Calls, LocalFile, identity, marker
+from rltui.logs.files import Calls, LocalFile
+from rltui.logs.likeness import Past
 
 _JOINTS = ".-_~"  # what rotation puts between a name and its turn: log.1, log-20261120, log~
 
 
-def moved_to(place: str, head: bytes, mark: bytes, offset: int, calls: Calls) -> str | None:
+def moved_to(place: str, past: Past, calls: Calls) -> str | None:
     """The path of the file that holds what was read from `place` (renamed or copied away), or None.
 
-    head, mark: the first bytes read, and the bytes before `offset`. Raises OSError of the folder.
+    Raises OSError of the folder.
     """
     folder, _, name = place.rpartition("/")
     with calls.run(folder, os.scandir, folder or "/") as entries:
@@ -21,15 +22,15 @@ def moved_to(place: str, head: bytes, mark: bytes, offset: int, calls: Calls) ->
         if candidate[len(name)] not in _JOINTS or candidate.endswith((".gz", ".zst", ".bz2", ".xz")):
             continue
         path = f"{folder}/{candidate}"
-        if holds(path, head, mark, offset, calls):
+        if holds(path, past, calls):
             return path
     return None
 
 
-def holds(path: str, head: bytes, mark: bytes, offset: int, calls: Calls) -> bool:
+def holds(path: str, past: Past, calls: Calls) -> bool:
     """Whether the file begins and goes on as what was read. Raises OSError, unless there is no file."""
     try:
         with LocalFile(path, path, calls) as file:
-            return bool(head) and identity(file, len(head)) == head and marker(file, offset) == mark
+            return past.is_in(file)
     except FileNotFoundError:
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rltui.logs import rotation
@@ -12,7 +12,7 @@ from rltui.logs.base import BLOCK, HEAD, Format, Log
 from rltui.logs.delivery import Kind, Source
 from rltui.logs.files import Calls, GivenUpError, LocalFile, identity
 from rltui.logs.kinds import Kinds, open_log
-from rltui.logs.likeness import Likeness
+from rltui.logs.likeness import Likeness, Past
 from rltui.logs.logdir import Found
 from rltui.logs.runname import is_events
 from rltui.logs.scars import Scars
@@ -39,6 +39,7 @@ class Tracked:
         self.also_of: str | None = None
         self.tag_map: Callable[[str], str] | None = None  # renames the tags of a folded sub-run
         self.format: Format | None = None
+        self._kind = ""  # name of the format, kept while the log is opened anew
         self.log: Log | None = None
         self.size = 0
         self.modified = 0.0
@@ -55,6 +56,8 @@ class Tracked:
         self._again = 0.0  # and when
         self.sample: Sample | None = None  # what its beginning says, for finding twins
         self.asked = -1  # the size at which the sample was taken
+        self.rotated: Sequence[Tracked] = ()  # all logs that were rotated from one name, this one too
+        self.past: list[Past] = []  # what was read here and is elsewhere now
         self.absorbed: set[str] = set()  # rotated copies that were read as part of this log
         self.trouble = Trouble(found.path)
         self._unknown: Problem | None = None
@@ -82,11 +85,11 @@ class Tracked:
     def source(self) -> Source:
         """The log as consumers see it now."""
         # What is no log has troubles at most, but makes no run; an empty event file is a run that begins.
-        nothing = self.format is None and not is_events(self.found.name)
+        nothing = not self._kind and not is_events(self.found.name)
         return Source(
             run="" if nothing else self.run,
             path=self.found.path,
-            format=self.format.name if self.format else "",
+            format=self._kind,
             size=self.size,
             read=self.offset,
             also_of=self.also_of,
@@ -226,7 +229,11 @@ class Tracked:
             self.restless = True
             return False
         if verdict == "replaced":
-            self._replaced(file.calls, pieces)
+            self.past.append(self._likeness.past(self.offset))
+            if self._said_before(file):
+                self.forget()  # rotation moved another log here, which had been read where it was
+            else:
+                self._replaced(file.calls, pieces)
             self.restless = False
         elif self._scars.due(now) and (healed := self._scars.healed(file, now)):
             # What was skipped is there now: the log is read once more, and its troubles are withdrawn.
@@ -252,16 +259,14 @@ class Tracked:
         """Read what the log got last before it was rotated away, to the very end."""
         if self.log is None:
             return
-        known = self._likeness
-        place = rotation.moved_to(self.found.place, known.head, known.mark, self.log.offset, calls)
+        place = rotation.moved_to(self.found.place, self._likeness.past(self.offset), calls)
         if place is not None:
             pieces.append(("points", self._read_from(place, calls, last=True)))
 
     def absorb(self, place: str, calls: Calls) -> list[Piece]:
         """If the file is a copy of this log, or where it went: read on there. Raises OSError."""
-        known = self._likeness
         calls.subject = self
-        if self.log is None or not rotation.holds(place, known.head, known.mark, self.log.offset, calls):
+        if self.log is None or not rotation.holds(place, self._likeness.past(self.offset), calls):
             return []
         batch = self._read_from(place, calls, last=False)
         return [("points", batch)] if batch else []
@@ -281,13 +286,22 @@ class Tracked:
         self.absorbed.add(place)
         return concat(batches)
 
+    def _said_before(self, file: LocalFile) -> bool:
+        """Whether rotation brought a log here that was read under another of its names."""
+        known = [past for other in self.rotated for past in other.past]
+        known += [other._likeness.past(other.offset) for other in self.rotated if other is not self]
+        return any(past.is_in(file) for past in known)
+
     def _recognise(self, file: LocalFile, pieces: list[Piece]) -> None:
+        if self.rotated and self._said_before(file):
+            self.caught_up = True
+            return
         head = identity(file, HEAD)
         name = self.found.name
         known = self._kinds.recognise(name, head) if head else None
         if known is not None:
             self.format, self.log = known, open_log(known, self.found.path, verify=self._verify)
-            self.caught_up = False
+            self._kind, self.caught_up = known.name, False
             if self._unknown is not None:
                 told, self._unknown = self._unknown, None
                 _add(pieces, Problem(told.level, told.code, told.path, "is a log now", healed=True))
