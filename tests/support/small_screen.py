@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-from types import SimpleNamespace
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -16,16 +15,14 @@ def main() -> int:
     """Open the screen as `rltui watch` does; returns the exit code."""
     from rltui.screen.app import build, show
     from rltui.screen.terminal import terminal_problem
-    from tests.support.fakerun import NOW, believable, finding
+    from tests.support.fakerun import NOW
+    from tests.support.screens import session
 
     problem = terminal_problem()
     if problem is not None:
         print(f"rltui: {problem}", file=sys.stderr)
         return 2
-    view = believable()
-    view.found = [finding()]
-    session = SimpleNamespace(runs={view.name: view}, ordered=lambda: [view], judge=lambda: None)
-    app = build(session, ["/logs"], clock=lambda: NOW)
+    app = build(session(), ["/logs"], clock=lambda: NOW)
     if os.environ.get("RLTUI_TEST_CRASH"):
         press = app.desk.press
 
