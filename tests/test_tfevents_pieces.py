@@ -154,7 +154,7 @@ def test_long_files_give_the_same_by_both_paths(style: str) -> None:
 
 @pytest.mark.parametrize("first", [0, 1000, 2000])
 def test_damaged_logs_of_all_formats(first: int) -> None:
-    """No mutation of a log, of any format, raises, hangs, or loses what stands before it (see `tests.fuzz`)."""
+    """No mutation of a log of any format raises, hangs, or loses what stands before it (see `tests.fuzz`)."""
     events, texts = fuzz.event_seeds(), fuzz.fuzz_text.seeds()
     assert [fuzz.case(number, events, texts) for number in range(first, first + 100)] == [None] * 100
 

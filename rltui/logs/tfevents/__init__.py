@@ -1,15 +1,21 @@
 """TensorBoard event files, read without TensorFlow and without protobuf code.
 
-From the file up:
+A file is a row of records, a record one Event message, and nearly every event says one scalar of one
+tag. From the file up:
 
-`records`  framing: where records begin and end, one by one, and resynchronisation behind damage.
-`wire`, `event`, `tensor`, `words`  one record by the book: the protobuf wire format, what an Event
-    says, scalars in tensors, texts and hyperparameters.
-`shapes`  the bytes that all records of a tag share; who knows them need not parse.
-`tail`  the path for few records, one at a time, every checksum proved.
-`large`  records longer than a block.
+`records`  framing: where records begin and end, one by one, and where to go on behind damage. `crc`.
+`wire`, `event`, `tensor`, `words`  one record by the book: the wire format, what an Event says, scalars in
+    tensors, texts and hyperparameters. `tags` numbers the tags, `rows` gathers what is found.
+`shapes`, `known`  the bytes that all records of a tag share: who has parsed one can read the others by
+    comparing. In the book for all logs, and what they mean in one log.
+`tail`  few records, one at a time, every checksum proved: what a live run writes in a step.
+`block`, `framing`, `table`, `template`, `proof`, `bulk`  many records at once as numpy columns: gathers and
+    varints; framing without a loop; shapes by hash and comparison; events with many values; checksums.
+`large`  records longer than a block, of which only what matters is read.
 `damage`  patience with trouble, and what is said about it.
 `log`  joins them into a `logs.base.Log`.
+
+Both paths give the same scalars to the bit. An event read by either is the same event.
 """
 
 from __future__ import annotations

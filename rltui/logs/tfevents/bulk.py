@@ -106,7 +106,6 @@ class _Columns:
     def settle(self, left: Places) -> Places:
         """Read all records of known shapes among `left`; returns the others, the last of all among them."""
         TABLES.catch_up()
-        self.known.grow()
         low = 0
         for width in WIDTHS:
             for layout in self.known.layouts:
@@ -131,7 +130,7 @@ class _Columns:
         everything = len(some) == len(self.end)
         end, body = (self.end, self.body) if everything else (self.end[some], self.body[some])
         shape, row = table.find(self.block, end, body)
-        number = self.known.by_shape[shape]
+        number = self.known.by_shape()[shape]
         number[shape < 0] = _OPEN
         after, size = table.layout
         if after:

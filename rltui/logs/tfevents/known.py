@@ -18,9 +18,8 @@ class Known:
 
     layouts: those that occurred, the last one first, since it will most likely come again.
     constants: for each layout, the constant bytes of a shape -> the number of its tag.
-    by_shape: (shapes of the book,) int32, the number of the tag by number of the shape, -1 where it
-    has not occurred in this log. templates: of records with several values. lessons: how often
-    something was learned.
+    numbers: the same by number of the shape in the book. templates: of records with several values.
+    lessons: how often something was learned.
     """
 
     def __init__(self, tags: Tags, book: shapes.Book = shapes.BOOK) -> None:
@@ -28,7 +27,8 @@ class Known:
         self.book = book
         self.layouts = [SIMPLE]
         self.constants: dict[Layout, dict[bytes, int]] = {}
-        self.by_shape: NDArray[np.int32] = np.full(0, -1, np.int32)
+        self.numbers: dict[int, int] = {}
+        self._by_shape: tuple[int, NDArray[np.int32]] | None = None
         self.templates = Templates()
         self.lessons = 0
 
@@ -57,8 +57,7 @@ class Known:
         if shape.plugin is not None:
             self.tags.plugins.setdefault(shape.tag, shape.plugin)
         number = self.tags.number(shape.tag)
-        self.grow()
-        self.by_shape[at] = number
+        self.numbers[at] = number
         self.lessons += 1
         layout = shape.layout
         self.constants.setdefault(layout, {})[shape.constant] = number
@@ -66,17 +65,30 @@ class Known:
             self.layouts = [layout, *(other for other in self.layouts if other != layout)][:_LAYOUTS_TRIED]
         return number
 
-    def grow(self) -> None:
-        """Make `by_shape` as long as the book."""
-        if len(self.by_shape) < len(self.book.shapes):
-            grown = np.full(len(self.book.shapes), -1, np.int32)
-            grown[: len(self.by_shape)] = self.by_shape
-            self.by_shape = grown
+    def by_shape(self) -> NDArray[np.int32]:
+        """(shapes of the book,): the number of the tag, -1 where the shape has not occurred in this log."""
+        if self._by_shape is None or self._by_shape[0] != self.lessons:
+            column = np.full(len(self.book.shapes), -1, np.int32)
+            count = len(self.numbers)
+            column[np.fromiter(self.numbers, np.intp, count)] = np.fromiter(
+                self.numbers.values(), np.int32, count
+            )
+            self._by_shape = (self.lessons, column)
+        column = self._by_shape[1]
+        if len(column) < len(self.book.shapes):
+            news = len(self.book.shapes) - len(column)
+            column = np.concatenate([column, np.full(news, -1, np.int32)])
+            self._by_shape = (self.lessons, column)
+        return column
+
+    def rest(self) -> None:
+        """Let go of what is quickly made again: a thousand quiet logs must not hold a column each."""
+        self._by_shape = None
 
     def fork(self) -> Known:
         """The same knowledge, for a look ahead that must not teach the reading anything."""
         other = Known(self.tags.fork(), self.book)
-        other.layouts, other.by_shape = list(self.layouts), self.by_shape.copy()
+        other.layouts, other.numbers = list(self.layouts), dict(self.numbers)
         other.constants = {layout: dict(constants) for layout, constants in self.constants.items()}
         other.templates, other.lessons = self.templates.copy(), self.lessons
         return other

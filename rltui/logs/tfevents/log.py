@@ -82,6 +82,8 @@ class EventLog:
         if not data:
             return self._report(EMPTY)
         decoded = self._decode(data, self._known)
+        if len(data) < budget:
+            self._known.rest()
         if not decoded.end and decoded.need > len(data):
             size = file.size()
             if self._offset + decoded.need > size:

@@ -19,7 +19,7 @@ from rltui.logs.tfevents.tags import SCALARS
 WALL_KEY, STEP_KEY = 0x09, 0x10  # the keys of wall_time and step, always one byte
 BODY = 9  # where the step, or without one the body, begins
 
-_SHAPES_KEPT = 200_000  # a program that never repeats itself must not fill the memory
+_SHAPES_KEPT = 100_000  # a program that never repeats itself must not fill the memory
 
 
 class Layout(NamedTuple):
