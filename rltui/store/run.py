@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from rltui.logs.delivery import Delivery, Source
+from rltui.logs.settings_text import is_settings_tag
 from rltui.scalars import Problem, Text
 from rltui.store.buckets import LOWEST
 from rltui.store.intake import Intake
@@ -17,6 +18,7 @@ from rltui.store.pool import HIGHEST
 
 KEPT_TEXTS = 1000  # text tags kept, the newest of each
 KEPT_PROBLEMS = 1000
+KEPT_LOGS = 64  # logs whose own settings are kept apart, the newest
 CADENCE = 256  # recent (step, wall) pairs for the pace of the run
 
 
@@ -38,6 +40,7 @@ class Run(Intake):
         self.sources: dict[str, Source] = {}
         self.texts: dict[str, Text] = {}
         self.hparams: dict[str, Any] = {}
+        self.settings: dict[str, dict[str, Text]] = {}  # by log, its newest records that are settings
         self.total_steps: int | None = None
         self.version = 0
         self._walls: tuple[int, list[tuple[int, float]]] = (-1, [])
@@ -115,6 +118,7 @@ class Run(Intake):
             self._note_problems(batch.problems)
         if batch.texts:
             self._note_texts(batch.texts)
+            self._note_settings(source.path, batch.texts)
         fresh: list[Fresh] = []
         if kind == "rewritten":
             fresh = self._forget(source.path)
@@ -142,6 +146,14 @@ class Run(Intake):
             self.problems.pop(problem.key, None)
             if not problem.healed and len(self.problems) < KEPT_PROBLEMS:
                 self.problems[problem.key] = problem
+
+    def _note_settings(self, path: str, texts: Sequence[Text]) -> None:
+        """Each attempt says anew how it was started: what earlier logs said is not overwritten."""
+        for text in texts:
+            if text.kind == "hparams" or (text.kind == "text" and is_settings_tag(text.tag)):
+                self.settings.setdefault(path, {})[text.tag] = text
+                if len(self.settings) > KEPT_LOGS:
+                    del self.settings[next(iter(self.settings))]
 
     def _note_texts(self, texts: Sequence[Text]) -> None:
         for text in texts:
