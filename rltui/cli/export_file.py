@@ -38,6 +38,14 @@ def binary_output(target: str | None, logdirs: Sequence[str]) -> Iterator[Binary
     refuse_inside(path, logdirs)
     if path.is_dir():
         fail(f"{clean(target)}: is a folder; name a file")
+    if path.exists() and not path.is_file():
+        # A device or FIFO is written to: a rename would put a plain file in place of /dev/null.
+        try:
+            with path.open("wb") as file:
+                yield file
+        except OSError as error:
+            fail(f"{clean(target)}: cannot write there: {error.strerror}")
+        return
     beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.part")
     try:
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
