@@ -47,6 +47,13 @@ class Event(NamedTuple):
     plain: bool
     body: int
 
+    @property
+    def says_something(self) -> bool:
+        """Whether there may be anything in it for a reader of scalars and words."""
+        return self.starts or any(
+            value.number or value.strings or value.plugin == b"hparams" for value in self.values
+        )
+
 
 def parse(data: bytes) -> Event:
     """Read an Event. Raises MalformedError (or struct.error never: lengths are checked first)."""
