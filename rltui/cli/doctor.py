@@ -195,7 +195,10 @@ def _print(report: dict[str, Any]) -> None:
     if "follow" in report:
         _print_logs(report)
     if "screen" in report:
-        emit(f"Screen: {report['screen']}")
+        from rltui.screen.measure import sentences
+
+        for number, sentence in enumerate(sentences(report["screen"])):
+            emit(f"  {sentence}" if number else f"Screen: {sentence}")
 
 
 def _print_logs(report: dict[str, Any]) -> None:
