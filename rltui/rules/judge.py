@@ -19,6 +19,7 @@ from rltui.rules.finding import Finding, Health, health_of, order
 from rltui.rules.kinds import KINDS
 from rltui.rules.load import Rulebook, rulebook
 from rltui.rules.model import Rule
+from rltui.rules.own import own_rules
 from rltui.rules.pairing import Pairing
 from rltui.rules.state import State
 from rltui.rules.symptoms import gather
@@ -64,7 +65,7 @@ class Series:
         self.bounds = bounds
         self.comparable = True
         self.watches: list[Watch] = []
-        self.pairings: list[tuple[Pairing, int, Series]] = []  # the join, our side of it, the quotient
+        self.quotients: list[tuple[Quotient, int]] = []  # and the side that this series is
         self.beat = zlib.crc32(track.tag.encode("utf-8", "replace")) & 3
         self.impossible: quality.Impossible | None = None
 
@@ -97,13 +98,24 @@ class Series:
         return chosen
 
 
+class Quotient(Series):
+    """One series divided by another, judged by one rule."""
+
+    def __init__(self, rule: Rule, held_out: bool) -> None:
+        super().__init__(Track(rule.id, None), held_out, None)
+        self.pairing = Pairing()
+        self.parts: list[Series | None] = [None, None]  # numerator, denominator
+        self.watches.append(Watch(rule, self.track))
+
+
 class Judge:
     """Feed it what is fresh; ask it for findings. Pure: no clock, no I/O."""
 
     def __init__(self, run: Any, names: Any, config: Any = None, rules: Rulebook | None = None) -> None:
         self.run = run
         self.names = names
-        self.book = rules if rules is not None else quality.configured(rulebook(), config)
+        self.book = rules if rules is not None else rulebook()
+        self._own = tuple(getattr(config, "thresholds", ()))
         self._by_metric: dict[str, list[Rule]] = {}
         self._per: dict[str, list[Rule]] = {}  # rules by the metric below the line
         for rule in self.book.rules.values():
@@ -112,7 +124,7 @@ class Judge:
             if rule.per:
                 self._per.setdefault(rule.per, []).append(rule)
         self.series: dict[str, Series] = {}
-        self._quotients: list[Series] = []
+        self._quotients: dict[tuple[str, bool], Quotient] = {}
         self._framework: str | None = getattr(names, "label", None)
         self._state: State | None = None
 
@@ -138,8 +150,8 @@ class Judge:
         if series.bounds is not None:
             series.impossible = quality.impossible(series.bounds, steps, values, series.impossible)
         series.track.feed(steps, values, series.evaluate)
-        for pairing, side, quotient in series.pairings:
-            at, value = pairing.feed(side, steps, values)
+        for quotient, side in series.quotients:
+            at, value = quotient.pairing.feed(side, steps, values)
             quotient.track.feed(at, value, quotient.evaluate)
 
     def _begin(self, tag: str) -> Series:
@@ -147,6 +159,8 @@ class Judge:
         metric = getattr(name, "metric", None)
         track = Track(tag, name.canonical)
         series = self.series[tag] = Series(track, name.held_out, getattr(metric, "bounds", None))
+        if self._own:
+            series.watches += [Watch(rule, track) for rule in own_rules(self._own, name)]
         if name.canonical is None or not getattr(name, "main", True):
             return series
         comparable = getattr(name, "comparable", True)
@@ -154,53 +168,38 @@ class Judge:
         for rule in self._by_metric.get(name.canonical, ()):
             if not rule.applies.to(self._framework, tag, name.held_out, name.canonical, comparable):
                 continue
-            if not rule.per:
-                series.watches.append(Watch(rule, track))
+            if rule.per:
+                self._join(rule, series, 0)
             else:
-                for other in self._of(rule.per, name.held_out):
-                    self._join(rule, series, other)
-                    break
+                series.watches.append(Watch(rule, track))
         for rule in self._per.get(name.canonical, ()):
-            for metric_id in rule.metrics:
-                for other in self._of(metric_id, name.held_out):
-                    if rule.applies.to(
-                        self._framework, other.track.tag, name.held_out, metric_id, other.comparable
-                    ):
-                        self._join(rule, other, series)
+            self._join(rule, series, 1)
         return series
 
-    def _join(self, rule: Rule, above: Series, below: Series) -> None:
-        """Judge the quotient of two series by a rule; one join serves all rules on the same two."""
-        tag = above.track.tag + _DERIVED + below.track.tag
-        for _, side, quotient in above.pairings:
-            if side == 0 and quotient.track.tag == tag:
-                quotient.watches.append(Watch(rule, quotient.track))
-                return
-        if above is below or any(
-            watch.rule.id == rule.id for _, s, q in above.pairings if s == 0 for watch in q.watches
-        ):
-            return  # one denominator is enough
-        quotient = Series(Track(tag, above.track.canonical), above.held_out, None)
-        quotient.watches.append(Watch(rule, quotient.track))
-        pairing = Pairing()
-        above.pairings.append((pairing, 0, quotient))
-        below.pairings.append((pairing, 1, quotient))
-        self._quotients.append(quotient)
+    def _join(self, rule: Rule, series: Series, side: int) -> None:
+        """Let a series be numerator (0) or denominator (1) of a rule's quotient; the first of each counts.
 
-    def _of(self, canonical: str, held_out: bool) -> list[Series]:
-        return [
-            series
-            for series in self.series.values()
-            if series.track.canonical == canonical and series.held_out == held_out
-        ]
+        The quotient waits for its other half, so that it does not matter which comes first.
+        """
+        key = (rule.id, series.held_out)
+        quotient = self._quotients.get(key)
+        if quotient is None:
+            quotient = self._quotients[key] = Quotient(rule, series.held_out)
+        if quotient.parts[side] is None:
+            quotient.parts[side] = series
+            series.quotients.append((quotient, side))
+            if side == 0:
+                quotient.track.canonical = series.track.canonical
+            tags = [part.track.tag for part in quotient.parts if part is not None]
+            quotient.track.tag = _DERIVED.join(tags)
 
     def _rewind(self, series: Series, step: int) -> None:
-        for each in [series, *(quotient for _, _, quotient in series.pairings)]:
+        for each in [series, *(quotient for quotient, _ in series.quotients)]:
             each.track.rewind(step)
             for watch in each.watches:
                 watch.rewind(step)
-        for pairing, _, _ in series.pairings:
-            pairing.rewind(step)
+        for quotient, _ in series.quotients:
+            quotient.pairing.rewind(step)
 
     # ---- answers
 
@@ -208,7 +207,7 @@ class Judge:
     def state(self) -> State:
         """Which rules fire now, on which series. Made once after each feed."""
         if self._state is None:
-            self._state = State(self.book, [*self.series.values(), *self._quotients], self.run)
+            self._state = State(self.book, [*self.series.values(), *self._quotients.values()], self.run)
         return self._state
 
     def findings(self) -> list[Finding]:

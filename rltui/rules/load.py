@@ -236,7 +236,9 @@ def rule_of(row: Mapping[str, Any]) -> Rule:
         hold=int(row.get("for", 1)),
         keep=int(row.get("keep_firing_for", 4)),
         warmup=int(row.get("warmup", 0)),
-        latch=bool(row.get("latch", False)),
+        latch=bool(
+            row.get("latch", kind in ("spike", "shift") and row["severity"] in ("warning", "critical"))
+        ),
         applies=Applies(
             held_out=None if held_out == "any" else bool(held_out), comparable=comparable, **where
         ),

@@ -6,44 +6,63 @@ import numpy as np
 
 from rltui.rules.track import Floats, Ints
 
-WAITING = 4096  # points that wait for a partner; far more than writers lag behind one another
+WAITING = 1 << 16  # points of one side that wait for a partner; writers of one run are never so far apart
+
+_NO_STEPS: Ints = np.empty(0, np.int64)
+_NO_VALUES: Floats = np.empty(0)
+
+
+class _Side:
+    """Points that wait, in pieces, because most are taken up at once."""
+
+    def __init__(self) -> None:
+        self.pieces: list[tuple[Ints, Floats]] = []
+        self.count = 0
+
+    def add(self, steps: Ints, values: Floats) -> None:
+        self.pieces.append((steps, values))
+        self.count += len(steps)
+        while self.count > WAITING and len(self.pieces) > 1:
+            self.count -= len(self.pieces.pop(0)[0])
+
+    def all(self) -> tuple[Ints, Floats]:
+        if len(self.pieces) > 1:
+            joined = tuple(np.concatenate(column) for column in zip(*self.pieces, strict=True))
+            self.pieces = [(joined[0], joined[1])]
+        return self.pieces[0] if self.pieces else (_NO_STEPS, _NO_VALUES)
+
+    def keep(self, steps: Ints, values: Floats) -> None:
+        self.pieces = [(steps, values)] if len(steps) else []
+        self.count = len(steps)
 
 
 class Pairing:
     """Joins numerator and denominator by step; gives the quotients in order of step."""
 
     def __init__(self) -> None:
-        self._steps: list[Ints] = [np.empty(0, np.int64), np.empty(0, np.int64)]
-        self._values: list[Floats] = [np.empty(0), np.empty(0)]
+        self._sides = (_Side(), _Side())
 
     def feed(self, side: int, steps: Ints, values: Floats) -> tuple[Ints, Floats]:
         """New points of one side (0 above, 1 below the line); the quotients that became known."""
-        self._steps[side] = np.concatenate((self._steps[side], steps))
-        self._values[side] = np.concatenate((self._values[side], values))
-        if not (len(self._steps[0]) and len(self._steps[1])):
-            self._forget()
-            return self._steps[0][:0], self._values[0][:0]
-        if len(steps) == 1:  # the common case of a live run, without sorting what waits
-            partner = np.flatnonzero(self._steps[1 - side] == steps[0])
-            if not len(partner):
-                self._forget()
-                return self._steps[0][:0], self._values[0][:0]
-        common, above, below = np.intersect1d(self._steps[0], self._steps[1], return_indices=True)
-        top, bottom = self._values[0][above], self._values[1][below]
-        for k in (0, 1):
-            waits = self._steps[k] > common[-1] if len(common) else np.ones(len(self._steps[k]), np.bool_)
-            self._steps[k], self._values[k] = self._steps[k][waits], self._values[k][waits]
-        self._forget()
-        usable = np.isfinite(top) & np.isfinite(bottom) & (bottom != 0)
-        return common[usable], top[usable] / bottom[usable]
+        self._sides[side].add(steps, values)
+        if not self._sides[1 - side].count:
+            return _NO_STEPS, _NO_VALUES
+        (top_steps, top), (bottom_steps, bottom) = (each.all() for each in self._sides)
+        if len(steps) == 1 and not (self._sides[1 - side].all()[0] == steps[0]).any():
+            return _NO_STEPS, _NO_VALUES
+        common, above, below = np.intersect1d(top_steps, bottom_steps, return_indices=True)
+        if not len(common):
+            return _NO_STEPS, _NO_VALUES
+        top_values, bottom_values = top[above], bottom[below]
+        for each in self._sides:
+            waiting, held = each.all()
+            later = waiting > common[-1]
+            each.keep(waiting[later], held[later])
+        usable = np.isfinite(top_values) & np.isfinite(bottom_values) & (bottom_values != 0)
+        return common[usable], top_values[usable] / bottom_values[usable]
 
     def rewind(self, step: int) -> None:
         """Forget what waits at or above a step."""
-        for k in (0, 1):
-            below = self._steps[k] < step
-            self._steps[k], self._values[k] = self._steps[k][below], self._values[k][below]
-
-    def _forget(self) -> None:
-        for k in (0, 1):
-            if len(self._steps[k]) > WAITING:
-                self._steps[k], self._values[k] = self._steps[k][-WAITING:], self._values[k][-WAITING:]
+        for each in self._sides:
+            steps, values = each.all()
+            each.keep(steps[steps < step], values[steps < step])

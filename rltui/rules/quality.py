@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from rltui.rules.load import Rulebook
 from rltui.rules.track import Floats, Ints, Track
 from rltui.scalars import Problem
 from rltui.text import clean
+
+UNREPORTED = ("perf.mfu", "perf.tflops", "perf.mbu")  # quantities that writers set to 0 when unknown
+CLOCK_SLACK = 5.0  # seconds that two machines may differ
+GAP_STEPS = 20.0  # usual distances without a point that make a gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +24,6 @@ class Impossible:
     first_step: int
     count: int
     worst: float
-
-
-def configured(book: Rulebook, config: Any) -> Rulebook:
-    """The shipped rules with the user's own thresholds."""
-    return book
 
 
 def impossible(
@@ -47,41 +45,86 @@ def impossible(
 
 
 def diagnostics(run: Any, names: Any, series: Mapping[str, Any]) -> list[Problem]:
-    """Non-finite values, impossible values, metrics that are always zero, per tag, in the order of tags."""
-    found: list[Problem] = []
+    """What is odd about a run's numbers: by tag, then about the run as a whole."""
     where = clean(str(getattr(run, "name", "")))
+    found: list[Problem] = []
     for tag, each in series.items():
-        track: Track = each.track
-        if track.bad_count:
-            episodes = [*track.bad_before, *([track.bad] if track.bad else [])]
-            first = episodes[0].since_step
-            found.append(
-                Problem(
-                    "warning", "non-finite", where,
-                    f"{tag}: {_times(track.bad_count, 'value')} not finite, the first at step {first:,}",
-                    offset=None, count=track.bad_count,
-                )
-            )  # fmt: skip
-        odd = each.impossible
-        if odd is not None:
-            low, high = each.bounds
-            found.append(
-                Problem(
-                    "warning", "impossible-value", where,
-                    f"{tag}: {_times(odd.count, 'value')} outside {low:g}..{high:g}, the first at step "
-                    f"{odd.first_step:,}, "
-                    f"the farthest {odd.worst:g}; the metric is suspicious, not the training",
-                    count=odd.count,
-                )
-            )  # fmt: skip
-        if (
-            track.zeros
-            and track.points >= 5
-            and (track.canonical or "").startswith(("perf.mfu", "perf.tflops"))
-        ):
-            found.append(
-                Problem("info", "not-reported", where, f"{tag}: always exactly 0, taken as not reported")
-            )
+        found += _of_tag(where, tag, each)
+    found += _vanished(where, series)
+    found += _of_run(where, run)
+    return found
+
+
+def _of_tag(where: str, tag: str, each: Any) -> list[Problem]:
+    track: Track = each.track
+    found = []
+    if track.bad_count:
+        episodes = [*track.bad_before, *([track.bad] if track.bad else [])]
+        first = f", the first at step {episodes[0].since_step:,}" if episodes else ""
+        message = f"{tag}: {_times(track.bad_count, 'value')} not finite{first}"
+        found.append(Problem("warning", "non-finite", where, message, count=track.bad_count))
+    odd = each.impossible
+    if odd is not None:
+        low, high = each.bounds
+        message = (
+            f"{tag}: {_times(odd.count, 'value')} outside {low:g}..{high:g}, the first at step "
+            f"{odd.first_step:,}, the farthest {odd.worst:g}; suspect the metric before the training"
+        )
+        found.append(Problem("warning", "impossible-value", where, message, count=odd.count))
+    if track.zeros and track.points >= 5 and (track.canonical or "").startswith(UNREPORTED):
+        message = f"{tag}: always exactly 0, taken as not reported"
+        found.append(Problem("info", "not-reported", where, message))
+    return found
+
+
+def _vanished(where: str, series: Mapping[str, Any]) -> list[Problem]:
+    """Tags that went on with the others for long, and then no more.
+
+    Only tags of a like pace are compared: a log may hold several step axes.
+    """
+    tracks = [each.track for each in series.values() if each.track.points >= 20 and each.track.n >= 20]
+    begins = [int(track.first[track.filled][0]) for track in tracks]
+    gaps = [
+        max((track.last_step - begin) / (track.points - 1), 1e-9)
+        for track, begin in zip(tracks, begins, strict=True)
+    ]
+    found = []
+    for track, begin, gap in zip(tracks, begins, gaps, strict=True):
+        ends = sorted(
+            other.last_step
+            for other, pace in zip(tracks, gaps, strict=True)
+            if other is not track and 0.2 < pace / gap < 5
+        )
+        if len(ends) < 2:
+            continue
+        end = ends[len(ends) // 2]  # most got this far
+        silent = end - track.last_step
+        if track.last_step > begin and silent > 20 * gap and silent > 0.25 * (end - begin):
+            message = f"{track.tag}: not written any more since step {track.last_step:,}"
+            found.append(Problem("info", "vanished", where, message))
+    return found
+
+
+def _of_run(where: str, run: Any) -> list[Problem]:
+    """A clock that went back, and steps that were left out, as the recent steps tell."""
+    pairs = getattr(run, "step_walls", None) or []
+    if len(pairs) < 10:
+        return []
+    table = np.asarray(pairs, np.float64)
+    table = table[np.isfinite(table).all(axis=1)]
+    steps, walls = np.diff(table[:, 0]), np.diff(table[:, 1])
+    found = []
+    back = np.flatnonzero((walls < -CLOCK_SLACK) & (steps > 0))
+    if len(back):
+        at, by = int(table[back[0] + 1, 0]), -float(walls[back[0]])
+        message = f"the clock went back by {by:.0f} s at step {at:,}; times and pace are uncertain there"
+        found.append(Problem("info", "clock-jump", where, message, count=len(back)))
+    usual = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
+    holes = np.flatnonzero(steps > GAP_STEPS * usual)
+    if usual and len(holes):
+        begin, end = int(table[holes[0], 0]), int(table[holes[0] + 1, 0])
+        message = f"nothing is logged between steps {begin:,} and {end:,} (usual distance {usual:g})"
+        found.append(Problem("info", "gap", where, message, count=len(holes)))
     return found
 
 

@@ -92,7 +92,9 @@ class Watch:
     def _released(self, episode: Episode, verdict: Verdict, k: int, value: float) -> bool:
         if not self.rule.latch or not episode.firing:
             return bool(verdict.off[k]) or not episode.firing
-        margin = self.rule.number("release", 0.2) * abs(episode.limit)
+        if self.rule.number("recurring", 0.0):
+            return bool(verdict.off[k])
+        margin = self.rule.number("release", 0.4 if self.rule.kind == "spike" else 0.2) * abs(episode.limit)
         if verdict.upward:
             return value < episode.limit - margin
         return value > episode.limit + margin

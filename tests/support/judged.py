@@ -79,9 +79,12 @@ def fresh(
 def judge_of(
     series: Mapping[str, Sequence[float]], *, framework: str | None = None, book: Rulebook | None = None
 ) -> Judge:
-    """A judge that has seen whole series."""
+    """A judge that has seen whole series; shorter ones are logged every so many steps."""
     judge = Judge(FakeRun(), FakeNames(framework), None, book)
-    judge.feed([fresh(tag, values) for tag, values in series.items()])
+    longest = max(map(len, series.values()), default=1)
+    for tag, values in series.items():
+        every = max(longest // max(len(values), 1), 1)
+        judge.feed([fresh(tag, values, [every * (k + 1) for k in range(len(values))])])
     return judge
 
 

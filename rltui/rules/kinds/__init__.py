@@ -42,7 +42,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         "least",
         "nonzero",
     ),
-    "spike": ("times", "window", "sigmas", "recurring", "floor", "least"),
+    "spike": ("times", "window", "sigmas", "recurring", "floor", "least", "release"),
     "shift": ("times", "window", "sigmas", "release", "floor", "least"),
     "trend": ("z", "noises", "relative", "absolute"),
     "collapse": ("fraction", "window", "release", "least", "arrival", "quick"),

@@ -1,0 +1,124 @@
+"""Live, stalled or ended, from the run's own cadence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from rltui.rules.liveness import liveness
+
+HOUR = 3600.0
+
+
+@dataclass
+class File:
+    """A log file as liveness sees it."""
+
+    path: str = "events"
+    modified: float = 0.0
+    also_of: str | None = None
+    gone: bool = False
+
+
+@dataclass
+class Timed:
+    """A run as liveness sees it."""
+
+    step_walls: list[tuple[int, float]]
+    total_steps: int | None = None
+    series: dict[str, Any] = field(default_factory=dict)
+    sources: dict[str, File] = field(default_factory=dict)
+
+    @property
+    def last_step(self) -> int | None:
+        return self.step_walls[-1][0] if self.step_walls else None
+
+    @property
+    def last_wall(self) -> float:
+        return self.step_walls[-1][1] if self.step_walls else float("nan")
+
+
+def steady(gap: float, n: int = 60, first: int = 1) -> list[tuple[int, float]]:
+    """A point every `gap` seconds."""
+    return [(first + k, 1e9 + gap * k) for k in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("gap", "silent", "state"),
+    [
+        (1, 120, "live"),  # writers buffer two minutes
+        (1, 400, "stalled"),
+        (60, 500, "live"),
+        (60, 900, "stalled"),
+        (1800, 4 * HOUR, "live"),  # half an hour a step: five hours are ten steps
+        (1800, 6 * HOUR, "stalled"),
+        (1, 7 * 24 * HOUR, "ended"),  # last week's log
+        (60, 7 * 24 * HOUR, "ended"),
+    ],
+)
+def test_patience_comes_from_the_cadence(gap: float, silent: float, state: str) -> None:
+    """Ten usual gaps, at least five minutes; very long silence is an end, not a stall."""
+    run = Timed(steady(gap))
+    found = liveness(run, run.last_wall + silent)
+    assert found.state == state
+    assert found.age == pytest.approx(silent)
+    assert found.gap == pytest.approx(gap)
+
+
+def test_evaluation_pauses_are_waited_for() -> None:
+    """A run that evaluates for half an hour every ten steps has not stalled in its next evaluation."""
+    walls, now = [], 1e9
+    for k in range(60):
+        now += 30 if k % 10 else 1800
+        walls.append((k, now))
+    assert liveness(Timed(walls), now + 1700).state == "live"
+
+
+def test_a_run_that_says_it_is_done_has_ended() -> None:
+    """The last step reached, or a tag that is written at the end: ended at once."""
+    assert liveness(Timed(steady(1), total_steps=60), 1e9 + 61).state == "ended"
+    assert liveness(Timed(steady(1), series={"train/train_runtime": 1}), 1e9 + 61).state == "ended"
+
+
+def test_eta_counts_pauses_and_is_never_negative() -> None:
+    """The time left is that of the recent pace with its pauses; past the end it is nothing, not less."""
+    walls, now = [], 1e9
+    for k in range(1, 101):
+        now += 40 if k % 10 == 0 else 10
+        walls.append((k, now))
+    found = liveness(Timed(walls, total_steps=200), now)
+    assert found.eta == pytest.approx(100 * 13, rel=0.05)
+    assert found.progress == pytest.approx(0.5)
+    late = liveness(Timed(steady(10), total_steps=61), 1e9 + 60 * 10 + 200)
+    assert late.eta == 0.0
+
+
+def test_eta_after_a_resume() -> None:
+    """After a resume the pace is that of the present attempt, and the night in between is no step."""
+    walls = [*steady(10, 50), *[(k, 1e9 + 50_000 + 10 * (k - 40)) for k in range(40, 80)]]
+    found = liveness(Timed(walls, total_steps=180), walls[-1][1])
+    assert found.eta == pytest.approx(1010, rel=0.1)
+
+
+def test_a_log_without_times_or_points() -> None:
+    """Nothing is invented: no time, no age, no estimate."""
+    empty = liveness(Timed([]), 1e9)
+    assert (empty.state, empty.age, empty.eta, empty.gap) == ("ended", None, None, None)
+    untimed = liveness(Timed([(k, float("nan")) for k in range(30)], total_steps=100), 1e9)
+    assert untimed.state == "ended" and untimed.eta is None
+
+
+def test_a_clock_ahead_of_ours() -> None:
+    """A writer whose clock runs ahead has written just now, not in the future."""
+    run = Timed(steady(10))
+    assert liveness(run, run.last_wall - 500).age == 0.0
+
+
+def test_a_stall_names_the_file_that_went_quiet_first() -> None:
+    """Of several files the one that stopped first is named."""
+    last = steady(1)[-1][1]
+    files = {"a": File("trainer.jsonl", last), "b": File("rollout.jsonl", last - 900)}
+    found = liveness(Timed(steady(1), sources=files), last + 600)
+    assert found.state == "stalled" and found.quiet == "rollout.jsonl"

@@ -1,0 +1,70 @@
+"""Data quality is told apart from the training."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.rules.judge import Judge
+from tests.support.judged import FakeName, FakeNames, FakeRun, fresh, ids, judge_of
+
+
+class Fraction:
+    """A metric that is a share."""
+
+    bounds = (0.0, 1.0)
+
+
+def codes(judge: Judge) -> list[str]:
+    """The codes of what is odd."""
+    return [problem.code for problem in judge.diagnostics()]
+
+
+def test_the_first_non_finite_step_is_named() -> None:
+    """NaN and infinity are counted, with the step of the first."""
+    judge = judge_of({"other": [1.0, 2.0, float("nan"), 3.0, float("inf")]})
+    (problem,) = judge.diagnostics()
+    assert problem.code == "non-finite" and problem.count == 2 and "step 3" in problem.message
+
+
+def test_impossible_values_accuse_the_metric() -> None:
+    """A clip fraction of 31 is a broken metric; it is told as such with its first step."""
+    names = FakeNames(None, {"clip": FakeName("x.share", metric=Fraction())})
+    judge = Judge(FakeRun(), names)
+    judge.feed([fresh("clip", [0.1, 0.2, 31.0, 0.1, -4.0])])
+    (problem,) = judge.diagnostics()
+    assert problem.code == "impossible-value" and "step 3" in problem.message and "31" in problem.message
+    assert not ids(judge)
+
+
+def test_rounding_beyond_a_bound_is_no_fault() -> None:
+    """1.00000012 is one."""
+    names = FakeNames(None, {"clip": FakeName("x.share", metric=Fraction())})
+    judge = Judge(FakeRun(), names)
+    judge.feed([fresh("clip", [0.1, 1.00000012, -1e-9])])
+    assert judge.diagnostics() == []
+
+
+def test_a_tag_that_is_not_written_any_more() -> None:
+    """A metric that stopped while others went on is told."""
+    judge = judge_of({"a": np.ones(300), "b": np.ones(300), "c": np.ones(300)})
+    judge.feed([fresh("d", np.ones(100))])
+    assert codes(judge) == ["vanished"]
+    assert "d" in judge.diagnostics()[0].message
+
+
+def test_gaps_and_clocks() -> None:
+    """Steps that nobody logged and a clock that went back are told once each."""
+    run = FakeRun()
+    run.step_walls = [(k, 10.0 * k) for k in range(50)] + [(k, 10.0 * k - 900) for k in range(5000, 5050)]  # type: ignore[attr-defined]
+    run.step_walls[20:] = [(step, wall - 3600) for step, wall in run.step_walls[20:]]  # type: ignore[attr-defined]
+    judge = Judge(run, FakeNames())
+    assert codes(judge) == ["clock-jump", "gap"]
+
+
+def test_a_clean_run_has_no_diagnostics() -> None:
+    """Nothing is said of clean data."""
+    run = FakeRun()
+    run.step_walls = [(k, 10.0 * k) for k in range(50)]  # type: ignore[attr-defined]
+    judge = Judge(run, FakeNames())
+    judge.feed([fresh("reward.mean", np.linspace(0, 1, 50))])
+    assert judge.diagnostics() == []

@@ -1,0 +1,144 @@
+"""Known traps: what looks like a fault and is none."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.rules.judge import Judge
+from tests.support.judged import FakeName, FakeNames, FakeRun, fresh, ids, judge_of
+from tests.support.synthetic import Shape, healthy
+
+NOISE = np.random.default_rng(5)
+
+
+def quiet(series: dict[str, object], **kwargs: object) -> bool:
+    """Whether nothing of at least a warning fires, now or before."""
+    judge = judge_of(series, **kwargs)  # type: ignore[arg-type]
+    return not ids(judge, "warning") and not [f for f in judge.history() if f.rank]
+
+
+def test_rows_of_evaluation_only() -> None:
+    """Steps at which only evaluation wrote leave holes in training tags, no NaN and no stall of a metric."""
+    judge = Judge(FakeRun(), FakeNames())
+    steps = [k for k in range(1, 201) if k % 10]
+    judge.feed([fresh("optimizer.grad_norm", 0.5 + 0.05 * NOISE.normal(size=len(steps)), steps)])
+    judge.feed([fresh("validation.accuracy", np.linspace(0.3, 0.6, 20), range(10, 201, 10))])
+    assert judge.findings() == []
+    assert judge.diagnostics() == []
+
+
+def test_kl_of_zero_with_no_penalty() -> None:
+    """KL that is exactly 0 because its weight is 0 is not a policy that does not move."""
+    series = healthy("grpo", Shape(n=200, seed=2))
+    assert quiet(series | {"policy.kl_ref": np.zeros(200)})
+    assert quiet({"policy.kl_ref": np.zeros(300), "preference.margin": np.linspace(0, 2, 300)})
+
+
+def test_mfu_that_is_always_zero() -> None:
+    """MFU 0.0 means not reported: told as data quality, never as a finding."""
+    judge = judge_of({"perf.mfu.actor": np.zeros(200)})
+    assert judge.findings() == []
+    assert [problem.code for problem in judge.diagnostics()] == ["not-reported"]
+
+
+def test_entropy_of_continuous_actions_falls_below_zero() -> None:
+    """Differential entropy crosses zero on its way to a narrow policy."""
+    fall = np.linspace(8.5, -6, 400) + 0.05 * NOISE.normal(size=400)
+    assert quiet({"policy.entropy": fall, "reward.episode_return.mean": np.linspace(-900, -100, 400)})
+    slow = np.linspace(1.42, -0.4, 900) + 0.01 * NOISE.normal(size=900)
+    assert quiet({"policy.entropy": slow, "policy.action_std": np.linspace(1, 0.3, 900)})
+
+
+def test_very_negative_rewards() -> None:
+    """Returns from -1500 to -700 are progress."""
+    rise = np.linspace(-1500, -700, 120) + 60 * NOISE.normal(size=120)
+    assert quiet({"reward.episode_return.mean": rise})
+
+
+def test_warm_up_of_the_learning_rate() -> None:
+    """A rate that rises from 0 over the first steps, and the KL that follows it, are a schedule."""
+    rate = 1e-6 * np.minimum(np.arange(300) / 30, 1)
+    assert quiet({"optimizer.learning_rate": rate, "policy.approx_kl": 3e9 * rate**2 + 1e-5})
+
+
+def test_one_outlier() -> None:
+    """A single wild sample, whatever its size, is no finding."""
+    for tag, usual in (
+        ("optimizer.grad_norm", 0.5),
+        ("policy.approx_kl", 0.004),
+        ("policy.kl_ref", 0.08),
+        ("critic.loss", 1.0),
+        ("reward.mean", 0.7),
+        ("timing.step", 12.0),
+        ("policy.ratio.mean", 1.0),
+        ("lengths.response_clip_fraction", 0.01),
+    ):
+        values = usual * (1 + 0.05 * NOISE.normal(size=150))
+        values[90] = 1000 * usual
+        assert quiet({tag: values}), tag
+        values[90] = 0.0
+        assert quiet({tag: values}), tag
+
+
+def test_restarts_do_not_look_like_jumps() -> None:
+    """A resumed run writes some steps again; rewards and KL go on from where the checkpoint was."""
+    judge = Judge(FakeRun(), FakeNames())
+    rise = np.linspace(0.2, 0.8, 200) + 0.02 * NOISE.normal(size=200)
+    judge.feed([fresh("reward.mean", rise[:120])])
+    judge.feed([fresh("reward.mean", rise[100:], range(101, 201), rewound_to=101)])
+    assert not ids(judge)
+
+
+def test_step_axes_that_differ_per_tag() -> None:
+    """Environment steps, updates and epochs in one log are three axes, none of them stuck."""
+    judge = Judge(FakeRun(), FakeNames())
+    judge.feed([fresh("reward.episode_return.mean", np.linspace(0, 200, 90), range(1000, 91000, 1000))])
+    judge.feed([fresh("critic.loss", np.exp(-np.linspace(0, 2, 90)), range(90))])
+    judge.feed([fresh("perf.fps", 900 + 5 * NOISE.normal(size=90), [k // 10 for k in range(90)])])
+    assert not ids(judge)
+    assert judge.diagnostics() == []
+
+
+def test_tags_of_every_tenth_step() -> None:
+    """A quotient of two tags uses the steps that both have."""
+    judge = Judge(FakeRun(), FakeNames())
+    judge.feed([fresh("timing.step", np.full(300, 10.0))])
+    judge.feed([fresh("timing.reward", np.full(30, 1.0), range(10, 301, 10))])
+    judge.feed([fresh("lengths.response.mean", 100 + 3 * NOISE.normal(size=30), range(10, 301, 10))])
+    assert not ids(judge)
+
+
+def test_five_points_say_nothing() -> None:
+    """A run of five points is not judged by what needs a past."""
+    for seed in range(20):
+        assert quiet(healthy("grpo", Shape(n=5, seed=seed)))
+
+
+def test_a_solved_task_is_no_collapse() -> None:
+    """Groups that all succeed, rewards without spread and tiny gradients at the top are success."""
+    reward = np.minimum(np.linspace(0.4, 2.4, 200), 2.0)
+    spread = np.where(reward < 2, 0.3, 0.0)
+    judge = judge_of(
+        {
+            "reward.mean": reward,
+            "reward.std": spread,
+            "reward.zero_std_fraction": np.where(reward < 2, 0.1, 1.0),
+            "optimizer.grad_norm": np.where(reward < 2, 0.5, 1e-7),
+        }
+    )
+    assert not ids(judge, "warning")
+    assert "zero-advantage" in ids(judge)
+
+
+def test_held_out_scores_are_not_training_scores() -> None:
+    """Evaluation under a training name is kept apart from it."""
+    names = FakeNames(None, {"eval/reward": FakeName("reward.mean", held_out=True)})
+    judge = Judge(FakeRun(), names)
+    judge.feed([fresh("eval/reward", [0.9] * 30 + [0.1] * 30)])
+    assert not ids(judge)
+
+
+def test_an_early_truncation_that_the_model_learns_to_avoid() -> None:
+    """All answers cut at first, none later: that is learning."""
+    cut = np.concatenate((np.ones(18), np.linspace(1, 0, 16), np.zeros(60)))
+    assert quiet({"lengths.response_clip_fraction": cut})

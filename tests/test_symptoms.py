@@ -1,0 +1,166 @@
+"""Symptoms: findings that belong together become one sentence, with what moved as evidence."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rltui.rules.load import load, rulebook
+from rltui.rules.scenario import scenario_of
+from tests.support.judged import ids, judge_of
+from tests.support.synthetic import PATHOLOGIES, Shape, healthy
+
+NOISE = np.random.default_rng(11)
+
+
+def flat(level: float, n: int = 200, noise: float = 0.03) -> np.ndarray:
+    """A steady series."""
+    return level * (1 + noise * NOISE.normal(size=n))
+
+
+def step(before: float, after: float, at: int = 120, n: int = 200, noise: float = 0.03) -> np.ndarray:
+    """A series that changes its level."""
+    return np.concatenate((flat(before, at, noise), flat(after, n - at, noise)))
+
+
+RISE = np.linspace(0.3, 0.9, 200) + 0.01 * NOISE.normal(size=200)
+SYMPTOMS = {
+    "policy-collapsed": {
+        "reward.mean": np.concatenate((RISE[:120], flat(0.1, 80))),
+        "policy.entropy": step(2.0, 0.02),
+    },
+    "reward-crash-with-kl": {
+        "reward.mean": np.concatenate((RISE[:120], flat(0.1, 80))),
+        "policy.kl_ref": step(0.1, 6.0),
+    },
+    "no-stop": {
+        "reward.mean": np.concatenate((RISE[:120], flat(0.1, 80))),
+        "lengths.response_clip_fraction": step(0.01, 0.97, noise=0.005),
+    },
+    "length-hacking": {"reward.mean": RISE, "lengths.response.mean": step(200, 12, at=80)},
+    "runaway-length": {
+        "reward.mean": RISE,
+        "lengths.response.mean": step(200, 800, at=80),
+        "lengths.response_clip_fraction": step(0.01, 0.97, at=80, noise=0.005),
+    },
+    "learning-rate-blow-up": {
+        "optimizer.learning_rate": step(1e-5, 1e-3, noise=0.0),
+        "policy.kl_ref": step(0.1, 6.0),
+    },
+    "update-instability": {"policy.kl_ref": step(0.1, 6.0), "optimizer.grad_norm": step(0.4, 30)},
+    "saturated-policy": {
+        "policy.approx_kl": np.concatenate(([12.0, 9.0, 5.0, 4.0], np.zeros(60))),
+        "policy.entropy": np.concatenate(([0.6, 0.3, 0.05], np.full(61, 0.0005))),
+    },
+    "not-moving": {"reward.mean": flat(0.5), "policy.kl_ref": np.full(200, 1e-7)},
+    "over-optimisation": {
+        "reward.mean": RISE,
+        "policy.kl_ref": np.linspace(0.1, 2.5, 200),
+        "validation.accuracy": 0.5 + 0.005 * NOISE.normal(size=20),
+    },
+    "eval-stalls": {
+        "reward.mean": RISE,
+        "validation.accuracy": np.concatenate((np.linspace(0.3, 0.6, 10), np.linspace(0.55, 0.35, 8))),
+    },
+    "preference-overfit": {
+        "preference.accuracy": np.concatenate((np.linspace(0.5, 1, 30), np.ones(100))),
+        "eval/preference.accuracy": flat(0.52, 8, 0.01),
+        "validation.loss": np.linspace(0.7, 1.9, 8),
+    },
+    "reward-model-overfit": {
+        "reward_model.accuracy": np.concatenate((np.linspace(0.5, 0.95, 30), flat(0.95, 100, 0.01))),
+        "eval/reward_model.accuracy": flat(0.62, 8, 0.01),
+    },
+    "slow-training": {"timing.step": step(10, 40)},
+    "stale-rollouts": {
+        "rollout.staleness.mean": np.concatenate((flat(1.0, 100), np.linspace(1, 12, 100))),
+        "rollout.is_weight.mean": step(1.0, 3.0),
+    },
+    "idle-accelerators": {
+        "perf.mfu.actor": flat(0.15),
+        "load.seqlen_spread": flat(600.0),
+        "load.seqlen.mean": flat(1000.0),
+    },
+    "runaway-turns": {
+        "turns.max": step(6, 40),
+        "turns.tool_failure_rate": step(0.05, 0.6),
+    },
+    "truncation-no-signal": {
+        "lengths.response_clip_fraction": flat(0.99, 200, 0.005),
+        "reward.std": np.concatenate(([0.1, 0.12, 0.09], np.full(197, 1e-8))),
+        "reward.mean": flat(0.4, 200, 0.001),
+    },
+    "numerical-breakdown": {"optimizer.loss": np.concatenate((flat(0.5, 50), np.full(10, np.nan)))},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SYMPTOMS)
+def test_a_symptom_is_told(name: str) -> None:
+    """Its parts together are said in one sentence that names what moved, from where to where, since when."""
+    judge = judge_of(SYMPTOMS[name])
+    told = {finding.id: finding for finding in judge.findings()}
+    assert name in told
+    assert told[name].symptom and told[name].evidence and told[name].since_step > 0
+    assert all(item.since_step > 0 and item.tag for item in told[name].evidence)
+
+
+@pytest.mark.parametrize("name", SYMPTOMS)
+def test_half_of_a_symptom_is_not_the_symptom(name: str) -> None:
+    """Without its first metric the symptom is not told."""
+    series = dict(list(SYMPTOMS[name].items())[1:])
+    assert name not in ids(judge_of(series))
+
+
+def test_what_is_explained_stands_below() -> None:
+    """Findings that a symptom explains carry its id, so that the overview shows one line, not four."""
+    sick = PATHOLOGIES["length_collapse"]
+    judge = judge_of(sick.make(healthy("grpo", Shape(n=300, seed=4)), 150))
+    top = [f for f in judge.findings() if f.rank and f.explained_by is None]
+    assert [f.id for f in top] == ["length-hacking"]
+    assert any(f.explained_by == "length-hacking" for f in judge.findings())
+    assert judge.health == "critical"
+    assert "since step" in judge.sentence()
+
+
+def test_a_healthy_run_is_said_to_be_well() -> None:
+    """The header of a healthy run says so."""
+    assert judge_of({"reward.mean": RISE}).sentence() == "nothing is wrong"
+
+
+def test_every_symptom_names_rules_and_has_words() -> None:
+    """Each symptom of the data has advice, a source, and something to look at."""
+    for symptom in rulebook().symptoms:
+        assert symptom.advice and symptom.source and symptom.check_next, symptom.id
+
+
+@pytest.mark.parametrize(
+    ("canonical", "expected"),
+    [
+        ({"reward.mean", "lengths.response.mean", "policy.entropy"}, "grpo"),
+        ({"critic.explained_variance", "lengths.response.mean", "policy.kl_ref"}, "rlhf-ppo"),
+        ({"preference.margin", "optimizer.loss"}, "preference"),
+        ({"reward_model.accuracy", "optimizer.loss"}, "reward-model"),
+        ({"reward.success_rate", "policy.approx_kl"}, "embodied"),
+        ({"reward.episode_return.mean", "critic.q.mean"}, "off-policy"),
+        ({"reward.episode_return.mean", "policy.clip_fraction"}, "classic"),
+        ({"optimizer.loss", "policy.token_accuracy"}, "sft"),
+        (set(), "other"),
+    ],
+)
+def test_the_kind_of_training_is_told(canonical: set[str], expected: str) -> None:
+    """What a run logs decides what its overview shows first."""
+    assert scenario_of(canonical).id == expected
+
+
+def test_faulty_rule_files_are_told_all_at_once(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """Every fault of every file is named; what is right still loads."""
+    (tmp_path / "a.toml").write_text(
+        '[[rule]]\nid = "good"\nmetric = ["x.y"]\nkind = "threshold"\nabove = 1\nseverity = "sign"\n'
+        '[[rule]]\nid = "bad"\nmetric = ["x.y"]\nkind = "guess"\nseverity = "sign"\n'
+        '[[rule]]\nid = "worse"\nmetric = "x.y"\nkind = "threshold"\nabov = 1\nseverity = "loud"\n'
+    )
+    (tmp_path / "b.toml").write_text("not toml")
+    book = load(tmp_path)
+    assert list(book.rules) == ["good"]
+    said = " ".join(problem.message for problem in book.problems)
+    assert "guess" in said and "abov" in said and "severity" in said and len(book.problems) >= 5
