@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rltui.alerts.desk import Alerts
 from rltui.alerts.gate import Alert, Gate
+from rltui.alerts.post import Post
 from rltui.alerts.settings import Settings, settings_of
 
-__all__ = ["Alert", "Alerts", "Gate", "Settings", "settings_of"]
+__all__ = ["Alert", "Gate", "Post", "Settings", "settings_of"]

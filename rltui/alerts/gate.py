@@ -2,74 +2,127 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from rltui.alerts.settings import Settings
-from rltui.rules.finding import RANK, Finding
+from rltui.rules.finding import Finding
+
+Event = Literal["firing", "resolved", "test"]
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """Something to tell the outside."""
+    """Something to tell the outside.
 
-    event: Literal["firing", "resolved", "test"]
+    `told` is the rank at which the episode was told before, -1 when it is new: each way out hears of an
+    episode once, when it first reaches the severity that this way asks for.
+    """
+
+    event: Event
     run: str
     finding: Finding
+    explains: tuple[Finding, ...] = ()  # findings that a symptom gathers
+    told: int = -1
+
+    @property
+    def id(self) -> str:
+        """The same for the same episode and event: receivers can leave out what they already have."""
+        finding = self.finding
+        text = "\0".join((self.run, *map(str, finding.key), self.event, finding.severity))
+        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:24]
+
+    def goes_to(self, least: int) -> bool:
+        """Whether a way out that asks for at least this rank hears of it."""
+        if self.event == "test":
+            return True
+        if self.event == "resolved":
+            return self.told >= least
+        return self.finding.rank >= least > self.told
 
 
 @dataclass(slots=True)
 class _Cause:
-    """What is known of one finding id in one run. Times are those of the injected clock, in seconds."""
+    """One finding id in one run. Times are those of the injected clock, in seconds."""
 
     first_seen: float
     last_seen: float
-    told_at: float | None = None  # of the present episode
-    told_before: float | None = None  # of any episode
-    told: Finding | None = None
+    told_rank: int = -1  # in the present episode
+    told_at: float | None = None  # when any episode was told last
+    finding: Finding | None = None  # as it was told
 
 
 class Gate:
-    """Dwell, hysteresis and cooldown, per run and finding id. Pure: the time is given."""
+    """Dwell, hysteresis and cooldown, per run and cause. Pure: the time is given.
+
+    An episode lasts from the first sight of a finding until it has been gone for `clear` seconds; that its
+    first step is told anew meanwhile, as when one of several series recovers, makes no new episode. A
+    finding that is explained by a symptom is told by the symptom.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._causes: dict[tuple[str, str], _Cause] = {}
+        self._causes: dict[str, dict[str, _Cause]] = {}
+        self._lived: set[str] = set()  # runs that have been seen alive
 
-    def look(self, run: str, findings: Sequence[Finding], now: float) -> list[Alert]:
-        """Take what fires now in one run; returns what is to be told.
-
-        A finding that is explained by a symptom is told by the symptom. A finding that is gone for less
-        than the dwell time counts as still there.
-        """
-        settings = self.settings
-        alerts: list[Alert] = []
-        if not settings.concerns(run):
-            return alerts
+    def look(
+        self,
+        run: str,
+        findings: Sequence[Finding],
+        now: float,
+        *,
+        alive: bool = True,
+        last_step: int | None = None,
+    ) -> list[Alert]:
+        """Take what fires now in one run; returns what is to be told."""
+        if not self.settings.concerns(run):
+            return []
+        if alive:
+            self._lived.add(run)
+        elif run not in self._lived and not self.settings.ended:
+            return []  # it was history when rltui started
+        least = self.settings.least_of_all
         present = {
             finding.id: finding
             for finding in findings
-            if finding.state == "firing"
-            and finding.explained_by is None
-            and finding.rank >= RANK[settings.severity]
+            if finding.state == "firing" and finding.explained_by is None and finding.rank >= least
         }
-        for name, finding in present.items():
-            cause = self._causes.setdefault((run, name), _Cause(now, now))
-            if cause.told_at is None and now - cause.last_seen > max(settings.dwell, 1.0):
-                cause.first_seen = now  # it was away for long: a new episode
-            cause.last_seen = now
-            if cause.told_at is not None or now - cause.first_seen < settings.dwell:
+        causes = self._causes.setdefault(run, {})
+        alerts = [
+            Alert("firing", run, finding, _explained(finding, findings), told)
+            for finding in present.values()
+            if (told := self._told(causes, finding, now, last_step)) is not None
+        ]
+        for name, cause in causes.items():
+            if name in present or cause.told_rank < 0 or now - cause.last_seen < self.settings.clear:
                 continue
-            if cause.told_before is not None and now - cause.told_before < settings.cooldown:
-                continue
-            cause.told_at = cause.told_before = now
-            cause.told = finding
-            alerts.append(Alert("firing", run, finding))
-        for (owner, name), cause in self._causes.items():
-            if owner != run or name in present or cause.told_at is None or cause.told is None:
-                continue
-            if now - cause.last_seen >= settings.dwell:
-                alerts.append(Alert("resolved", run, cause.told))
-                cause.told_at = None
+            if self.settings.resolved and cause.finding is not None:
+                alerts.append(Alert("resolved", run, cause.finding, told=cause.told_rank))
+            cause.told_rank = -1
         return alerts
+
+    def _told(
+        self, causes: dict[str, _Cause], finding: Finding, now: float, last_step: int | None
+    ) -> int | None:
+        """The rank that was told before when this finding is to be told now, else None."""
+        settings = self.settings
+        cause = causes.setdefault(finding.id, _Cause(now, now))
+        if cause.told_rank < 0 and now - cause.last_seen >= max(settings.clear, 1.0):
+            cause.first_seen = now  # it was away for long: a new episode
+        cause.last_seen = now
+        if cause.told_rank >= finding.rank or now - cause.first_seen < settings.dwell:
+            return None
+        if last_step is not None and last_step - finding.since_step < settings.dwell_steps:
+            return None
+        before = cause.told_rank
+        cooling = cause.told_at is not None and now - cause.told_at < settings.cooldown
+        if before < 0 and cooling:
+            return None
+        cause.told_rank, cause.told_at, cause.finding = finding.rank, now, finding
+        return before
+
+
+def _explained(symptom: Finding, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    return tuple(finding for finding in findings if finding.explained_by == symptom.id)

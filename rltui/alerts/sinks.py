@@ -1,31 +1,28 @@
-"""Ways out: terminal bell and notification, a command, a webhook. Each sends one alert or says why not."""
+"""Ways out: terminal bell and notification, a command. Each sends one alert and says what went wrong."""
 
 from __future__ import annotations
 
-import http.client
+import contextlib
 import json
 import math
 import os
-import ssl
+import signal
 import subprocess
-import urllib.parse
-from collections.abc import Mapping
+import tempfile
 from typing import Any, Protocol
 
-from rltui import __version__
 from rltui.alerts.gate import Alert
-from rltui.alerts.settings import MissingVariableError, Settings, expand
-from rltui.rules.finding import as_json
+from rltui.alerts.settings import COMMAND, TERMINAL, Settings, without_secrets
+from rltui.rules.finding import Finding, as_json
 from rltui.text import clean
 
-BODY_CAP = 64 << 10  # bytes of a webhook's body; chats refuse more anyway
-_LOCAL = ("localhost", "127.0.0.1", "::1")
+NOTICE = 200  # characters of a notification
 
 
 class SinkError(Exception):
     """A delivery failed. The message is for people and holds no secret."""
 
-    def __init__(self, message: str, *, again: bool = True) -> None:
+    def __init__(self, message: str, *, again: bool = False) -> None:
         super().__init__(clean(message, 200))
         self.again = again  # whether trying again may help
 
@@ -41,16 +38,27 @@ class Sink(Protocol):
 
 
 def payload(alert: Alert) -> dict[str, Any]:
-    """What commands and webhooks get: everything `check --json` says of the finding, and a text for chats."""
-    finding = alert.finding
-    word = {"firing": finding.severity, "resolved": "resolved", "test": "test"}[alert.event]
+    """What commands and webhooks get: the finding, then those that it explains, and a text for chats."""
     return {
         "schema": 1,
+        "id": alert.id,
         "event": alert.event,
-        "run": alert.run,
-        "text": f"[{word}] {alert.run}: {finding.message} (since step {finding.since_step:,})",
-        "finding": _plain(as_json(finding)),
+        "run": clean(alert.run),
+        "text": sentence(alert),
+        "findings": [_plain(as_json(finding)) for finding in (alert.finding, *alert.explains)],
     }
+
+
+def sentence(alert: Alert) -> str:
+    """An alert in one line."""
+    finding = alert.finding
+    word = {"firing": finding.severity, "resolved": "resolved", "test": "test"}[alert.event]
+    since = f" (since step {finding.since_step:,})" if alert.event == "firing" and _has_step(finding) else ""
+    return f"[{word}] {clean(alert.run)}: {clean(finding.message)}{since}"
+
+
+def _has_step(finding: Finding) -> bool:
+    return bool(finding.metrics)
 
 
 def _plain(value: Any) -> Any:
@@ -64,125 +72,99 @@ def _plain(value: Any) -> Any:
 
 
 def terminal_text(settings: Settings, alert: Alert) -> str:
-    """What to write to the terminal for an alert: a bell, a notification, or nothing; always safe."""
+    """What to write to the terminal for an alert: a notification, a bell, or nothing.
+
+    Safe by construction: what comes from logs is cleaned of control characters. Inside tmux a notification
+    is wrapped so that tmux hands it on where its user allows that; the bell needs no wrapping.
+    """
     out = ""
-    if alert.event != "resolved":
-        text = clean(f"{alert.run}: {alert.finding.message}", 200).replace(";", ",")
-        if settings.notify == "osc9":
-            out += f"\x1b]9;rltui {text}\x07"
-        elif settings.notify == "osc777":
-            out += f"\x1b]777;notify;rltui;{text}\x07"
-        if settings.bell:
-            out += "\x07"
+    text = clean(sentence(alert), NOTICE).replace(";", ",")
+    if settings.notify == "osc9":
+        out = f"\x1b]9;rltui {text}\x07"
+    elif settings.notify == "osc777":
+        out = f"\x1b]777;notify;rltui;{text}\x07"
+    if out and os.environ.get("TMUX"):
+        out = "\x1bPtmux;" + out.replace("\x1b", "\x1b\x1b") + "\x1b\\"
+    if settings.bell and alert.event != "resolved":
+        out += "\x07"
     return out
 
 
+def own_terminal(text: str) -> str:
+    """Write to the terminal that this command was started from. Returns what went wrong, or nothing."""
+    try:
+        handle = os.open("/dev/tty", os.O_WRONLY | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return "there is no terminal to ring"
+    try:
+        os.write(handle, text.encode("utf-8", "replace"))
+    except OSError as error:
+        return f"the terminal takes nothing: {error.strerror}"
+    finally:
+        os.close(handle)
+    return ""
+
+
+class TerminalSink:
+    """Bell and notification of the terminal; `write` puts text there and says what went wrong."""
+
+    name = TERMINAL
+
+    def __init__(self, settings: Settings, write: Any = own_terminal) -> None:
+        self.settings = settings
+        self.write = write
+
+    def send(self, alert: Alert) -> None:
+        """See Sink."""
+        text = terminal_text(self.settings, alert)
+        trouble = self.write(text) if text else ""
+        if trouble:
+            raise SinkError(trouble)
+
+
 class CommandSink:
-    """Runs the user's command with the alert as JSON on standard input. No shell."""
+    """Runs the user's command with the alert as JSON on standard input. No shell, no terminal."""
 
-    name = "command"
+    name = COMMAND
 
-    def __init__(self, argv: tuple[str, ...], timeout: float) -> None:
-        self.argv = argv
-        self.timeout = timeout
-
-    def send(self, alert: Alert) -> None:
-        """See Sink."""
-        try:
-            done = subprocess.run(
-                self.argv,
-                input=json.dumps(payload(alert)).encode(),
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                timeout=self.timeout,
-                check=False,
-                start_new_session=True,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise SinkError(f"{self.argv[0]} took longer than {self.timeout:g} s", again=False) from error
-        except OSError as error:
-            raise SinkError(f"{self.argv[0]}: {error.strerror}", again=False) from error
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
-            more = f": {said[-1]}" if said else ""
-            raise SinkError(f"{self.argv[0]} ended with {done.returncode}{more}", again=False)
-
-
-class WebhookSink:
-    """Posts the alert as JSON over HTTPS; plain HTTP only to this machine. Follows no redirect."""
-
-    name = "webhook"
-
-    def __init__(self, url: str, headers: Mapping[str, str], timeout: float) -> None:
-        self.url = url
-        self.headers = headers
-        self.timeout = timeout
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
 
     def send(self, alert: Alert) -> None:
-        """See Sink."""
+        """See Sink. A command that takes too long is killed with all that it has started."""
+        argv, timeout = self.settings.command, self.settings.timeout
+        program = clean(argv[0], 80)
         try:
-            url = urllib.parse.urlsplit(expand(self.url))
-            headers = {name: expand(value) for name, value in self.headers.items()}
-        except MissingVariableError as error:
-            raise SinkError(str(error), again=False) from error
-        connection = self._connect(url)
-        path = urllib.parse.urlunsplit(("", "", url.path or "/", url.query, ""))
-        try:
-            connection.request("POST", path, _body(alert), {**_HEADERS, **headers})
-            status = connection.getresponse().status
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            # The error may quote the address, which may be a secret: only its kind is told.
-            raise SinkError(f"cannot deliver: {_kind(error)}") from error
-        finally:
-            connection.close()
-        if 300 <= status < 400:
-            raise SinkError(
-                f"the server answers with a redirect ({status}), which is not followed", again=False
-            )
-        if status >= 400:
-            raise SinkError(f"the server answers {status}", again=status == 429 or status >= 500)
-
-    def _connect(self, url: urllib.parse.SplitResult) -> http.client.HTTPConnection:
-        try:
-            host, port = url.hostname, url.port
-        except ValueError as error:
-            raise SinkError("the address has a wrong port", again=False) from error
-        if url.scheme == "https" and host:
-            context = ssl.create_default_context()
-            return http.client.HTTPSConnection(host, port, timeout=self.timeout, context=context)
-        if url.scheme == "http" and host in _LOCAL:
-            return http.client.HTTPConnection(host, port, timeout=self.timeout)
-        raise SinkError("the address must start with https://", again=False)
+            # Files, not pipes: a command that does not read, or leaves children behind, must not hold us.
+            with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:
+                given.write(json.dumps(payload(alert)).encode() + b"\n")
+                given.seek(0)
+                process = subprocess.Popen(
+                    argv, stdin=given, stdout=subprocess.DEVNULL, stderr=said, start_new_session=True
+                )
+                try:
+                    code = process.wait(timeout)
+                except subprocess.TimeoutExpired:
+                    with contextlib.suppress(OSError):
+                        os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+                    raise SinkError(f"{program} took longer than {timeout:g} s") from None
+                said.seek(0, os.SEEK_END)
+                said.seek(max(said.tell() - 2000, 0))
+                words = said.read().decode(errors="replace").strip().splitlines()
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or type(error).__name__
+            raise SinkError(f"{program} cannot be run: {reason}") from error
+        if code:
+            more = f": {without_secrets(words[-1], self.settings)}" if words else ""
+            raise SinkError(f"{program} ended with {code}{more}")
 
 
-_HEADERS = {"Content-Type": "application/json", "User-Agent": f"rltui/{__version__}"}
+def sinks_of(settings: Settings, write: Any = own_terminal) -> list[Sink]:
+    """The configured ways out. Bell and notification go through `write`."""
+    from rltui.alerts.webhook import WebhookSink
 
-
-def _body(alert: Alert) -> bytes:
-    data = payload(alert)
-    body = json.dumps(data).encode()
-    if len(body) > BODY_CAP:
-        body = json.dumps(
-            {key: data[key] for key in ("schema", "event", "run")} | {"text": data["text"][:2000]}
-        ).encode()
-    return body
-
-
-def _kind(error: Exception) -> str:
-    if isinstance(error, TimeoutError):
-        return "timed out"
-    if isinstance(error, ssl.SSLError):
-        return f"TLS: {error.reason or 'failed'}"
-    if isinstance(error, OSError) and error.errno:
-        return os.strerror(error.errno) if error.errno > 0 else "name not found"
-    return type(error).__name__
-
-
-def sinks_of(settings: Settings) -> list[Sink]:
-    """The ways out that need a thread of their own; bell and notification are the terminal's."""
-    sinks: list[Sink] = []
-    if settings.command:
-        sinks.append(CommandSink(settings.command, settings.timeout))
-    if settings.webhook:
-        sinks.append(WebhookSink(settings.webhook, settings.headers, settings.timeout))
-    return sinks
+    made: dict[str, Any] = {COMMAND: CommandSink, "webhook": WebhookSink}
+    return [
+        TerminalSink(settings, write) if way == TERMINAL else made[way](settings) for way in settings.ways
+    ]

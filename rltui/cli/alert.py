@@ -1,15 +1,14 @@
-"""`rltui alert test`: try the configured ways out."""
+"""`rltui alert`: which ways out are configured, and whether they work."""
 
 from __future__ import annotations
 
-import sys
-
 import click
 
-from rltui.alerts import Alert, Alerts, settings_of
-from rltui.alerts.sinks import SinkError, terminal_text
+from rltui.alerts import Alert, Settings, settings_of
+from rltui.alerts.settings import summary
+from rltui.alerts.sinks import SinkError, sinks_of
 from rltui.cli.options import read_config
-from rltui.cli.output import emit, fail, leave
+from rltui.cli.output import FOUND, emit, fail, leave
 from rltui.rules.finding import Finding
 
 TEST = Finding(
@@ -31,30 +30,56 @@ def command() -> None:
 
 
 @command.command(name="test")
-def test() -> None:
-    """Send one test alert by every configured way and say how it went.
+@click.argument("sink", required=False, type=click.Choice(["terminal", "command", "webhook"]))
+def test(sink: str | None) -> None:
+    """Send one test alert by every configured way, or by SINK, and say how it went.
+
+    Exit code 0: all arrived. 1: one failed. 2: none is configured.
 
     \b
     Examples:
       rltui alert test
+      rltui alert test webhook
     """
+    settings = _configured(sink)
+    failed = False
+    for way in sinks_of(settings):
+        if sink not in (None, way.name):
+            continue
+        try:
+            way.send(Alert("test", "test", TEST))
+            emit(f"{way.name:10} sent")
+        except SinkError as error:
+            failed = True
+            emit(f"{way.name:10} failed: {error}")
+    if failed:
+        leave(FOUND)
+
+
+@command.command(name="list")
+def ways() -> None:
+    """List the configured ways out, from which severity on, and when an alert is sent. Secrets are not shown.
+
+    \b
+    Examples:
+      rltui alert list
+    """
+    settings = _configured(None)
+    for way, words in summary(settings):
+        emit(f"{way:10} {words}")
+    steps = f" and {settings.dwell_steps} steps" if settings.dwell_steps else ""
+    emit(
+        f"\nAn alert is sent when a finding has lasted {settings.dwell:g} s{steps}, once per episode; it is over when"
+        f" the finding has been gone for {settings.clear:g} s. The same cause alerts again after"
+        f" {settings.cooldown:g} s at the earliest."
+    )
+    emit(f"Runs: {', '.join(settings.runs) or 'all'}" + ("" if settings.ended else ", while they are live"))
+
+
+def _configured(sink: str | None) -> Settings:
     settings = settings_of(read_config().alerts)
     if not settings.wanted:
         fail("no alerts are configured; name some in [alerts] of your own file: rltui config path")
-    alert = Alert("test", "test", TEST)
-    text = terminal_text(settings, alert)
-    if text:
-        if sys.stdout.isatty():
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        emit(f"terminal   {'sent' if sys.stdout.isatty() else 'not sent: standard output is no terminal'}")
-    failed = False
-    for sink in Alerts(settings).sinks:
-        try:
-            sink.send(alert)
-            emit(f"{sink.name:10} sent")
-        except SinkError as error:
-            failed = True
-            emit(f"{sink.name:10} failed: {error}")
-    if failed:
-        leave(1)
+    if sink is not None and sink not in settings.ways:
+        fail(f"no {sink} is configured under [alerts]; there is: {', '.join(settings.ways)}")
+    return settings

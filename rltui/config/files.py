@@ -127,16 +127,24 @@ def read_file(
             facts[key] = taken
     if untold:
         fault(f"has {untold} more faults")
-    secret = "webhook" in facts.get("alerts", {}) or "headers" in facts.get("alerts", {})
-    if secret and mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if _has_secret(facts.get("alerts", {})) and mode & (stat.S_IRWXG | stat.S_IRWXO):
         problems.append(
             Problem(
-                "warning", "config-readable-by-others", shown, "holds alerts that may be secret; chmod 600 it"
+                "warning",
+                "config-readable-by-others",
+                shown,
+                "holds the address or a header of a webhook; chmod 600 it, or name a variable: $NAME",
             )
         )
     for index, threshold in enumerate(facts.get("thresholds", ())):
         threshold["where"] = f"{shown}: thresholds {index + 1}"
     return facts
+
+
+def _has_secret(alerts: dict[str, Any]) -> bool:
+    """Whether an address or a header stands there itself instead of a variable of the environment."""
+    texts = [alerts.get("webhook", ""), *alerts.get("headers", {}).values()]
+    return any(text and "$" not in text for text in texts)
 
 
 def _read(path: Path) -> tuple[str, int]:

@@ -116,10 +116,18 @@ PRIVATE: dict[str, Kind] = {
             ),
             "headers": Map(Text(secret=True), about="header -> value; $NAME is taken from the environment"),
             "severity": Text(SEVERITIES, about="least severity that alerts"),
+            "severities": Table(
+                {way: Text(SEVERITIES) for way in ("terminal", "command", "webhook")},
+                about="least severity for one way out",
+            ),
             "runs": Many(Text(), single=True, about="runs that alert, * allowed"),
             "dwell": Number(0, 86_400, about="seconds that a finding must last"),
+            "dwell_steps": Number(0, 10**12, whole=True, about="steps that it must last as well"),
+            "clear": Number(0, 86_400, about="seconds that it must be gone to count as resolved"),
             "cooldown": Number(0, 86_400 * 30, about="seconds between alerts of one cause"),
-            "timeout": Number(0.1, 60, about="seconds for one delivery"),
+            "timeout": Number(0.1, 60, about="seconds for one delivery, connecting included"),
+            "resolved": Flag(about="tell also that something is over"),
+            "ended": Flag(about="also runs that were over when rltui started"),
         }
     ),
 }

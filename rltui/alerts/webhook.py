@@ -1,0 +1,140 @@
+"""The webhook: one POST an alert, bounded in time and size, that tells nobody its address."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+from rltui import __version__
+from rltui.alerts.gate import Alert
+from rltui.alerts.settings import WEBHOOK, MissingVariableError, Settings, expand
+from rltui.alerts.sinks import SinkError, payload
+
+BODY_CAP = 64 << 10  # bytes; chats refuse more anyway
+LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+class WebhookSink:
+    """Posts the alert as JSON over HTTPS; plain HTTP only to this machine. Follows no redirect.
+
+    The timeout bounds connecting and everything together: a server that drips its answer byte by byte, or
+    a name server that is silent, cannot hold the next alert. The answer's body is not read. Messages name
+    the kind of an error only: what libraries say may quote the address, which often is the secret.
+    """
+
+    name = WEBHOOK
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def send(self, alert: Alert) -> None:
+        """See Sink."""
+        try:
+            url = expand(self.settings.webhook).strip()
+            headers = {name: expand(value) for name, value in self.settings.headers.items()}
+        except MissingVariableError as error:
+            raise SinkError(str(error)) from None
+        local = _check(url)
+        status = _within(self.settings.timeout, lambda until: _post(url, headers, alert, local, until))
+        if 300 <= status < 400:
+            raise SinkError(f"the server answers with a redirect ({status}), which is not followed")
+        if status >= 400:
+            raise SinkError(f"the server answers {status}", again=status == 429 or status >= 500)
+
+
+def _check(url: str) -> bool:
+    """Whether the address is on this machine. Raises SinkError for what may not be used."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise SinkError("the address is not a valid one") from None
+    local = host in LOCAL
+    if (parts.scheme == "https" and host) or (parts.scheme == "http" and local):
+        return local
+    raise SinkError("the address must start with https:// (http:// on localhost only)")
+
+
+def body_of(alert: Alert) -> bytes:
+    """The payload within the cap: fewer findings, then a shorter text."""
+    data = payload(alert)
+    body = json.dumps(data).encode()
+    if len(body) > BODY_CAP:
+        data["findings"] = data["findings"][:1]
+        body = json.dumps(data).encode()
+    if len(body) > BODY_CAP:
+        body = json.dumps(
+            {**data, "findings": [], "run": data["run"][:200], "text": data["text"][:2000]}
+        ).encode()
+    return body
+
+
+def _post(url: str, headers: dict[str, str], alert: Alert, local: bool, until: float) -> int:
+    """POST; returns the status. Raises SinkError."""
+    import http.client
+    import ssl
+    import urllib.error
+    import urllib.request
+
+    class Stay(urllib.request.HTTPRedirectHandler):
+        """Redirects are answers like others."""
+
+        def redirect_request(self, *_: Any, **__: Any) -> None:
+            """None: do not follow."""
+
+    own = {"Content-Type": "application/json", "User-Agent": f"rltui/{__version__}", "X-Alert-Id": alert.id}
+    handlers: list[Any] = [Stay(), urllib.request.HTTPSHandler(context=ssl.create_default_context())]
+    if local:
+        handlers.append(urllib.request.ProxyHandler({}))
+    try:
+        request = urllib.request.Request(url, body_of(alert), {**own, **headers}, method="POST")
+        left = max(until - time.monotonic(), 0.05)
+        with urllib.request.build_opener(*handlers).open(request, timeout=left) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        error.close()
+        return error.code
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        reason = error.reason if isinstance(error, urllib.error.URLError) else error
+        raise SinkError(f"cannot deliver: {_kind(reason)}", again=not isinstance(error, ValueError)) from None
+
+
+def _kind(error: object) -> str:
+    import socket
+    import ssl
+
+    if isinstance(error, TimeoutError):
+        return "timed out"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS: {error.reason or 'failed'}"
+    if isinstance(error, socket.gaierror):
+        return "the host's name is not known"
+    if isinstance(error, OSError) and error.errno:
+        return os.strerror(error.errno)
+    return type(error).__name__
+
+
+def _within(seconds: float, work: Callable[[float], int]) -> int:
+    """The result of `work(until)`, or SinkError when it takes longer; it is left alone then."""
+    result: list[int | SinkError] = []
+    until = time.monotonic() + seconds
+
+    def run() -> None:
+        try:
+            result.append(work(until))
+        except SinkError as error:
+            result.append(error)
+
+    thread = threading.Thread(target=run, name="webhook", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not result:
+        raise SinkError("cannot deliver: timed out", again=True)
+    if isinstance(result[0], SinkError):
+        raise result[0]
+    return result[0]
