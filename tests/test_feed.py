@@ -175,6 +175,23 @@ def test_folder_that_never_answers(
     assert listener.until(lambda heard: heard.codes == [])
 
 
+def test_link_to_a_dead_mount(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., Feed]
+) -> None:
+    """A link whose target hangs is named once and costs one thread, however often the search comes by."""
+    write(tmp_path / "good/metrics.jsonl", lines(range(3)))
+    (tmp_path / "far").symlink_to("good")
+    stuck = Stuck(monkeypatch, "stat")
+    stuck.paths.add(str(tmp_path / "far"))
+    feed = feed_of(tmp_path)
+    feed.start()
+    assert listener.until(lambda heard: "not-answering" in heard.codes)
+    write(tmp_path / "later/metrics.jsonl", lines(range(2)))
+    assert listener.until(lambda heard: len(heard.points["later/metrics.jsonl"]) == 2)
+    assert feed.stuck == 1
+    stuck.let_go.set()
+
+
 def test_mount_that_dies_under_many_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., Feed]
 ) -> None:

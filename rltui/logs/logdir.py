@@ -271,6 +271,8 @@ class Search:
     ) -> Generator[Item, None, _Folder | None]:
         """Where a link leads: the generator's value is a folder to visit, or None."""
         place = f"{parent.place}/{name}"
+        if place in self.skipped:
+            return None
         try:
             mode = calls.run(place, os.stat, place).st_mode
             real = calls.run(place, os.path.realpath, place)
