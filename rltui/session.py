@@ -28,6 +28,7 @@ from rltui.store import Fresh, Run, Store
 # Fresh points of one run held back while its history is still being read: judging in large pieces is faster,
 # and by then all tags have been seen, so the framework is known. 2 million points are about 50 MB.
 HELD_POINTS = 2_000_000
+SAME_MOMENT = 0.02  # seconds within which a frame asks several times how a run is doing
 
 
 class RunView:
@@ -39,6 +40,7 @@ class RunView:
         self._tags_seen = -1
         self._held: list[list[Fresh]] = []  # by delivery
         self._held_points = 0
+        self._alive: tuple[int, float, Liveness | None] = (-1, 0.0, None)
         self.recognition: Recognition = recognise(())
         self.names = Names(self.recognition.label, config)
         self.judge = Judge(run, self.names, config)
@@ -70,7 +72,11 @@ class RunView:
 
     def liveness(self, now: float) -> Liveness:
         """Live, stalled or ended; how long ago, and how much longer."""
-        return liveness(self.run, now)
+        version, at, known = self._alive
+        if known is None or version != self.run.version or not 0 <= now - at < SAME_MOMENT:
+            known = liveness(self.run, now)
+            self._alive = (self.run.version, now, known)
+        return known
 
     def hold(self, fresh: Iterable[Fresh]) -> None:
         """Keep the points of one delivery for the next judgement."""

@@ -91,10 +91,14 @@ def cut(text: str, width: int) -> str:
 
 def fill(source: Line, width: int) -> Line:
     """A line cropped or filled with blanks to exactly `width` cells."""
-    source = crop(source, width)
     missing = width - source.width
-    if missing <= 0:
+    if missing == 0:
         return source
+    if missing < 0:
+        source = crop(source, width)
+        missing = width - source.width  # a wide character may have left a cell free
+        if missing <= 0:
+            return source
     return line(*source.spans, (" " * missing, "text"), back=source.back)
 
 

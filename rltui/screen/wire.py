@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
 TESTED = "8."  # releases of Textual whose private drawing interface is known
+SYNC_START, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 _BRIDGE = 6  # fewer equal cells than this between changed ones are sent again if that is shorter than a move
 _MOVE = 4  # bytes of a move within a line
 
@@ -309,6 +310,7 @@ class Sparing:
     """Mixed into an App before it: its frames go through a `Wire`."""
 
     wire: Wire | None = None
+    _framed = False  # the update under way is a frame of the wire
 
     def use_wire(self) -> None:
         """Send only changed cells from now on, where this Textual is known."""
@@ -328,7 +330,20 @@ class Sparing:
             and not app._driver.is_inline
         ):
             renderable = self.wire.spare(renderable, app.console, app.size)
+            if isinstance(renderable, Frame) and app._sync_available:
+                renderable.text = f"{SYNC_START}{renderable.text}{SYNC_END}"
+        self._framed = isinstance(renderable, Frame)
         super()._display(screen, renderable)  # type: ignore[misc]
+
+    # One write for a frame, not three: each wakes the thread that sends.
+
+    def _begin_update(self) -> None:
+        if not self._framed:
+            super()._begin_update()  # type: ignore[misc]
+
+    def _end_update(self) -> None:
+        if not self._framed:
+            super()._end_update()  # type: ignore[misc]
 
     async def on_event(self, event: events.Event) -> None:
         """A resize leaves the glass in a state that only the terminal knows."""
