@@ -260,6 +260,19 @@ def test_many_restarts_in_one_file() -> None:
     assert run.series["loss"].recent().value.min() >= 0
 
 
+def test_superseded_points_are_kept_up_to_a_bound_and_all_counted() -> None:
+    """Restart after restart: the newest superseded points stay, the count is of all."""
+    store = Store()
+    for attempt in range(40):
+        run, _ = store.apply(delivery(ticks(range(100), base=1000.0 * attempt), starts=[(0, 0)]))
+    series = run.series["loss"]
+    assert (series.count, series.superseded) == (100, 3900)
+    left = series.superseded_points()
+    assert len(left) == 1024
+    assert left.value[-1] == 38_099.0
+    assert message(run) == ["resumed at step 0; 3900 points superseded (restarted 39 times)"]
+
+
 def test_restart_far_beyond_the_window_is_counted_and_said_to_be_about() -> None:
     """A restart deeper than the exact window: all points stay accounted for, the message says `about`."""
     store = Store(window=32, slots=16)

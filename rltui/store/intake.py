@@ -50,10 +50,11 @@ class Intake(Tables):
         """Whether a later log speaks of tags of an earlier one, so that it is a resumed training."""
         speaks = late.first < HIGHEST
         for early in self.restarts.segments:
-            if early is not late and self.restarts.follows(late, early):
-                size = min(len(speaks), len(early.first))
-                if (speaks[:size] & (early.first[:size] < HIGHEST)).any():
-                    return True
+            if early is late:
+                break
+            size = min(len(speaks), len(early.first))
+            if self.restarts.follows(late, early) and (speaks[:size] & (early.first[:size] < HIGHEST)).any():
+                return True
         return False
 
     def _take(self, source: Source, batch: Batch) -> Sequence[Fresh]:
@@ -184,10 +185,11 @@ class Intake(Tables):
         return shown
 
     def _cause(self, segment: Segment, row: int, limit: int) -> Segment:
-        for late in self.restarts.segments:
-            if late is not segment and late.cuts[row] == limit and self.restarts.follows(late, segment):
+        segments = self.restarts.segments
+        for late in segments[segments.index(segment) + 1 :]:
+            if late.cuts[row] == limit and self.restarts.follows(late, segment):
                 return late
-        return self.restarts.segments[-1]
+        return segments[-1]
 
     def _supersede(self, row: int, points: Points, count: int, exact: bool, cause: Segment) -> None:
         self._rows[row].supersede(points, count, exact, cause.log.path)

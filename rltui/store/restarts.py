@@ -16,7 +16,6 @@ Steps that go back are a restart only when the run as a whole goes back; see `re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from posixpath import dirname
 
 import numpy as np
 
@@ -143,7 +142,7 @@ class Restarts:
 
     def _open(self, log: Log, begin: int, reason: Reason, start: int) -> None:
         for each in self.segments[:1]:  # the first never had to say what it supersedes
-            each.cuts = np.minimum(each.cuts, self._cuts_of(each))
+            each.cuts[: self._rows] = np.minimum(each.cuts[: self._rows], self._cuts_of(each, ()))
         segment = Segment(log, begin, reason, start)
         segment.grow(max(self._rows, 8))
         log.segments.append(segment)
@@ -177,13 +176,14 @@ class Restarts:
             if not len(known):
                 return
             first, last = float(known[0]), float(known.max())
-        if np.isnan(log.first_wall):
-            log.first_wall, log.last_wall = first, last
-            log.born = log.born or first
+        new = np.isnan(log.first_wall)
+        if new:
+            log.date(first)
+            log.last_wall = last
             self.segments.sort(key=lambda item: item.key)
         elif last > log.last_wall:
             log.last_wall = last
-        if len(self.logs) < 2:
+        if len(self.logs) < 2 or (not new and self.segments and self.segments[-1].log is log):
             return
         for other in {segment.log.path: segment.log for segment in self.segments}.values():
             if other.path == log.path:
@@ -195,15 +195,18 @@ class Restarts:
                 self.released += late.segments
 
     def follows(self, late: Segment, early: Segment) -> bool:
-        """Whether `late` is a later attempt of what `early` was doing."""
-        if late.log is early.log:
-            return late.begin > early.begin
-        if late.log.rank != early.log.rank or late.key < early.key:
-            return False
-        if late.log.path == early.log.path:
+        """Whether `late`, which sorts behind `early`, is a later attempt of what `early` was doing."""
+        new, old = late.log, early.log
+        if new is old or new.path == old.path:
             return True
-        same_folder = dirname(late.log.path) == dirname(early.log.path)
-        return same_folder and (early.log.path, late.log.path) not in self._parallel
+        return (
+            new.folder == old.folder and new.rank == old.rank and (old.path, new.path) not in self._parallel
+        )
+
+    def _before(self, late: Segment) -> list[Segment]:
+        """The segments that `late` follows."""
+        at = self.segments.index(late)
+        return [early for early in self.segments[:at] if self.follows(late, early)]
 
     def admit(self, segment: Segment, rows: Rows, step: I64, wall: F64, rows_known: int) -> list[Cut]:
         """Note that a segment speaks of these points; the cuts that follow, for points that came before."""
@@ -223,7 +226,7 @@ class Restarts:
             not new and not segment.start < HIGHEST and segment is self.segments[-1]
         ):
             return []
-        return self._refresh()
+        return self._refresh(self.segments.index(segment))
 
     def _note_first(self, segment: Segment, rows: Rows, step: I64) -> bool:
         unseen = np.flatnonzero(segment.first[rows] == HIGHEST)
@@ -258,38 +261,40 @@ class Restarts:
         if len(steps):
             segment.axis = int(steps[np.argmax(counts)])
 
-    def _cuts_of(self, late: Segment) -> I64:
+    def _cuts_of(self, late: Segment, before: Sequence[Segment]) -> I64:
         """By row, the step from which `late` supersedes what it follows."""
-        cuts = np.minimum(late.first, late.start)
-        if late.axis is None or late.row is None:
+        size = self._rows
+        first = late.first[:size]
+        cuts = np.minimum(first, late.start)
+        if late.axis is None or late.row is None or not before:
             return cuts
-        high = np.full(len(cuts), LOWEST, np.int64)
-        for early in self.segments:
-            if early is not late and self.follows(late, early):
-                np.maximum(high, early.high[: len(high)], out=high)
-        leaders = late.first == late.axis
+        high = np.full(size, LOWEST, np.int64)
+        for early in before:
+            np.maximum(high, early.high[:size], out=high)
+        leaders = first == late.axis
         reach = int(high[leaders].max()) if leaders.any() else LOWEST
         if reach < late.axis or 2 * int((high[leaders] >= late.axis).sum()) < int(late.row.sum()):
             return cuts
-        row = np.zeros(len(cuts), np.bool_)
-        row[: len(late.row)] = late.row
-        along = (high >= late.axis) & (high <= reach) & ~(row & (late.first != late.axis))
+        row = np.zeros(size, np.bool_)
+        row[: len(late.row)] = late.row[:size]
+        along = (high >= late.axis) & (high <= reach) & ~(row & (first != late.axis))
         return np.where(along, np.minimum(cuts, late.axis), cuts)
 
-    def _refresh(self) -> list[Cut]:
-        """Recompute what each segment supersedes; what has been lowered, as cuts."""
+    def _refresh(self, changed: int) -> list[Cut]:
+        """Recompute what a segment, and those behind it, supersede; what has been lowered, as cuts."""
         found: list[Cut] = []
-        for index, late in enumerate(self.segments):
-            before, now = late.cuts, self._cuts_of(late)
-            now = np.minimum(now, before)  # what was once superseded stays so
-            late.cuts = now
-            lowered = (now < before)[: self._rows]
-            if not index or not lowered.any():
+        size = self._rows
+        for late in self.segments[changed:]:
+            earlier = self._before(late)
+            before = late.cuts[:size].copy()
+            now = np.minimum(self._cuts_of(late, earlier), before)  # what was once superseded stays so
+            late.cuts[:size] = now
+            lowered = now < before
+            if not earlier or not lowered.any():
                 continue
-            spoken = np.zeros(self._rows, np.bool_)
-            for early in self.segments[:index]:
-                if self.follows(late, early):
-                    spoken |= early.first[: self._rows] < HIGHEST
+            spoken = np.zeros(size, np.bool_)
+            for early in earlier:
+                spoken |= early.first[:size] < HIGHEST
             limit = self.limit(late)
             for row in np.flatnonzero(lowered & spoken).tolist():
                 # from `before` on earlier points have gone already, and its own points may stand
@@ -303,10 +308,9 @@ class Restarts:
         if segment is self.segments[-1]:
             return None
         at = self.segments.index(segment)
-        later = [late for late in self.segments[at + 1 :] if self.follows(late, segment)]
-        if not later:
-            return None
-        out: I64 = later[0].cuts.copy()
-        for late in later[1:]:
-            np.minimum(out, late.cuts, out=out)
+        out: I64 | None = None
+        for late in self.segments[at + 1 :]:
+            if self.follows(late, segment):
+                cuts = late.cuts[: self._rows]
+                out = cuts.copy() if out is None else np.minimum(out, cuts, out=out)
         return out

@@ -48,12 +48,20 @@ class Log:
     merged: int = 0  # segments that were merged into the oldest one
     segments: list[Segment] = field(default_factory=list)
     rewinds: Rewinds = field(default_factory=Rewinds)
+    folder: str = field(init=False)
+    # Age: logs sort by it. Rotated copies (``metrics.jsonl.1``) are older than their log.
+    key: tuple[float, float, str, str, int, int, int] = field(init=False)
 
-    @property
-    def key(self) -> tuple[float, float, str, str, int, int, int]:
-        """Age: logs sort by it. Rotated copies (``metrics.jsonl.1``) are older than their log."""
-        first = 0.0 if np.isnan(self.first_wall) else self.first_wall
-        return (self.born, first, dirname(self.path), *file_order(basename(self.path)), self.generation)
+    def __post_init__(self) -> None:
+        self.folder = dirname(self.path)
+        self.date(self.first_wall)
+
+    def date(self, first_wall: float) -> None:
+        """The wall time of its first point is known: it decides where no name does."""
+        self.first_wall = first_wall
+        first = 0.0 if np.isnan(first_wall) else first_wall
+        self.born = self.born or first
+        self.key = (self.born, first, self.folder, *file_order(basename(self.path)), self.generation)
 
 
 @dataclass(slots=True, eq=False)

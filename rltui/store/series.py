@@ -20,7 +20,7 @@ KEPT_SUPERSEDED = 1024  # superseded points of a series that are kept; all are c
 class Series:
     """A view of one row of a run's tables. The newest points of a preview are part of every answer."""
 
-    __slots__ = ("_left", "_run", "row", "single", "superseded", "superseded_exact", "tag")
+    __slots__ = ("_kept", "_left", "_run", "row", "single", "superseded", "superseded_exact", "tag")
 
     def __init__(self, run: Tables, tag: str, row: int) -> None:
         self._run = run
@@ -31,6 +31,7 @@ class Series:
         self.superseded_exact = (
             True  # False: a restart went back into the buckets, one of them holds both sides
         )
+        self._kept = 0
         self._left: list[tuple[Points, str]] = []  # superseded points, and the log that superseded them
 
     def _preview(self) -> Points:
@@ -178,7 +179,9 @@ class Series:
         if not len(points):
             return
         self._left.append((points, cause))
-        surplus = sum(len(part) for part, _ in self._left) - KEPT_SUPERSEDED
+        self._kept += len(points)
+        surplus = self._kept - KEPT_SUPERSEDED
+        self._kept = min(self._kept, KEPT_SUPERSEDED)
         while surplus > 0:
             part, by = self._left[0]
             if len(part) <= surplus:
@@ -195,11 +198,13 @@ class Series:
         back = [points for points, by in self._left if by == cause]
         self._left = [entry for entry in self._left if entry[1] != cause]
         found = join(back)
+        self._kept -= len(found)
         self.superseded -= len(found)
         return found
 
     def forget(self) -> None:
         """Nothing was ever superseded: the log is told again from its start."""
         self._left.clear()
+        self._kept = 0
         self.superseded = 0
         self.superseded_exact = True
