@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import runpy
 import sys
 import time
 from pathlib import Path
@@ -21,7 +22,11 @@ def main(names: list[str]) -> int:
         print(f"\n== {name}", flush=True)
         began = time.monotonic()
         try:
-            importlib.import_module(f"tests.bench.bench_{name}").main()
+            module = importlib.import_module(f"tests.bench.bench_{name}")
+            if hasattr(module, "main"):
+                module.main()
+            else:
+                runpy.run_path(str(module.__file__), run_name="__main__")
         except Exception as error:  # noqa: BLE001 - one broken benchmark must not keep the others from running
             failed += 1
             print(f"{name} failed: {error!r}", file=sys.stderr)

@@ -44,16 +44,17 @@ class Proofs:
         table = crc.linear().ravel()
         found = self._constant(shape, step_width)
         behind = (np.where(step_width > 0, step_width + 1, 0) + body) << 8  # bytes behind the wall time
+        wall_bytes = np.ascontiguousarray(opening[:, 1]).view(np.uint8).reshape(-1, 8)
         for i in range(8):
-            byte = (opening[:, 1] >> np.uint64(8 * i)).astype(np.uint8)
-            found ^= table[behind + ((7 - i) << 8) + byte]
+            found ^= table[(7 - i) << 8 :].take(behind + wall_bytes[:, i], mode="clip")
+        step_bytes = step.view(np.uint8).reshape(-1, 8)  # zeros behind the varint, which add nothing
+        behind = (body + step_width - _STEPS) << 8
         for i in range(int(step_width.max(initial=0))):
-            byte = (step >> np.uint64(8 * i)).astype(np.uint8)
-            found ^= table[((body + step_width - 1 - i) << 8) + byte]
+            found ^= table[(_STEPS - 1 - i) << 8 :].take(behind + step_bytes[:, i], mode="clip")
         after, size = layout
         value = block.gather(end - after - size, size)
         for i in range(size):
-            found ^= table[(after + size - 1 - i) * 256 + value[:, i].astype(np.intp)]
+            found ^= table[(after + size - 1 - i) << 8 :].take(value[:, i], mode="clip")
         stored: NDArray[np.uint32] = block.gather(end, 4).view("<u4")[:, 0]
         right: NDArray[np.bool_] = crc.masked_columns(found) == stored
         return right
