@@ -53,10 +53,14 @@ def pane_title(pane: str) -> str:
     return LONG_TITLE.get(pane, pane)
 
 
-def panes_of(view: RunView) -> list[PaneTab]:
-    """The tabs of a run in order: always-present ones, those its metrics call for, its own sections."""
+def panes_of(view: RunView, findings: list[Finding] | None = None) -> list[PaneTab]:
+    """The tabs of a run in order: always-present ones, those its metrics call for, its own sections.
+
+    `findings` are those to count, where not all that fire.
+    """
     counts = {pane: len(tags) for pane, tags in index(view).panes.items()}
-    findings = view.judge.findings()
+    if findings is None:
+        findings = view.judge.findings()
     worst: dict[str, list[Finding]] = {}
     for finding in findings:
         for pane in {

@@ -114,6 +114,24 @@ def _go_finding(desk: Desk, argument: str) -> None:
             desk.go(findings[at].pane)
 
 
+def _hush(*, timed: bool) -> Callable[[Desk, str], None]:
+    def hush(desk: Desk, _: str) -> None:
+        view, findings = desk.view, desk.findings()
+        at = desk.chosen.get("findings", "0")
+        if view is None or desk.pane != "findings" or not at.isdigit() or int(at) >= len(findings):
+            desk.say("choose a finding in the findings pane first")
+            return
+        finding = findings[int(at)]
+        if timed:
+            on = desk.hush.snooze(view.name, finding, desk.clock())
+            desk.say("snoozed for half an hour" if on else "awake again")
+        else:
+            on = desk.hush.acknowledge(view.name, finding)
+            desk.say("acknowledged until it resolves" if on else "no longer acknowledged")
+
+    return hush
+
+
 def _next_finding(desk: Desk, _: str) -> None:
     view = desk.view
     if view is None:
@@ -284,6 +302,8 @@ _ACTIONS: dict[str, Callable[[Desk, str], None]] = {
     "select": _select,
     "go-finding": _go_finding,
     "next-finding": _next_finding,
+    "acknowledge": _hush(timed=False),
+    "snooze": _hush(timed=True),
     "explain": _explain,
     "help": _help,
     "runs": _runs,

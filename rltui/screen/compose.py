@@ -51,7 +51,7 @@ def _body(desk: Desk, width: int, height: int) -> Page:
         return board_page(desk, found, width, height) if found is not None else Page()
     if desk.pane == "overview":
         data = overview(view, desk.now, desk.at_step, count=16, share=_share(desk))
-        data = Overview(data.header, tuple(desk.findings()), data.rows, data.window)
+        data = Overview(data.header, tuple(desk.unseen()), data.rows, data.window)
         return overview_page(desk, data, width, height)
     if desk.pane == "findings":
         return findings_page(desk, width, height)

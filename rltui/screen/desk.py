@@ -14,6 +14,7 @@ from rltui.boards.row import Row
 from rltui.draw.line import crop
 from rltui.draw.spark import Glyphs
 from rltui.screen.filters import matcher
+from rltui.screen.hush import Hush
 from rltui.screen.keys import Keys
 from rltui.screen.memory import Memory
 from rltui.screen.view import Page, Scroll
@@ -70,6 +71,7 @@ class Desk:
         self.keys = keys if keys is not None else Keys()
         self.themes = dict(themes) if themes else {PLAIN.id: PLAIN}
         self.memory = memory if memory is not None else Memory()
+        self.hush = Hush(self.memory)
         self.glyphs: Glyphs = "ascii" if ascii_only else "blocks"
         self.baseline = baseline
         self.at_step = at_step
@@ -133,7 +135,7 @@ class Desk:
     def tabs(self) -> list[PaneTab]:
         """The tabs of the run shown; before any run there are only those that are always present."""
         view = self.view
-        return [] if view is None else panes_of(view)
+        return [] if view is None else panes_of(view, self.unseen())
 
     def findings(self) -> list[Finding]:
         """The findings of the run shown, as they were at the moment shown."""
@@ -141,6 +143,8 @@ class Desk:
         if view is None:
             return []
         found = view.judge.findings()
+        # What a person has seen comes last; the rest keeps its order.
+        found.sort(key=lambda one: bool(self.hush.word(view.name, one, self.clock())))
         if self.at_step is None:
             return found
         then = self.at_step
@@ -149,6 +153,13 @@ class Desk:
             for one in view.judge.history()
             if one.since_step <= then and (one.resolved_step is None or one.resolved_step > then)
         ]
+
+    def unseen(self) -> list[Finding]:
+        """The findings that nobody has acknowledged or snoozed: what tabs count and the overview tells."""
+        view = self.view
+        if view is None:
+            return []
+        return [one for one in self.findings() if not self.hush.word(view.name, one, self.clock())]
 
     def board(self) -> Board | None:
         """The board of the pane shown, filtered. Made anew only when something it shows has changed."""

@@ -55,9 +55,13 @@ def findings_page(desk: Desk, width: int, height: int) -> Page:
 def finding_block(desk: Desk, finding: Finding, width: int) -> list[Line]:
     """One finding in a few lines."""
     resolved = finding.state == "resolved"
-    role = "dim" if resolved else ROLE_OF[finding.severity]
+    seen = "" if resolved or desk.view is None else desk.hush.word(desk.view.name, finding, desk.clock())
+    role = "dim" if resolved or seen else ROLE_OF[finding.severity]
     glyph = "✓" if resolved else GLYPHS[finding.severity]
     lines = [line((f" {glyph} ", role), (finding_text(finding), role), (f"   {finding.pane}", "dim"))]
+    if seen:
+        lines[0] = line(*lines[0].spans, (f"   {seen}", "info"))
+        return lines
     inner = width - 6
     if finding.title and finding.message:
         lines += [line(("     " + part, "text")) for part in wrap(finding.message, inner)]

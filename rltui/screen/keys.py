@@ -40,6 +40,8 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("explain", ("e", "?"), "what the metric means, what is healthy, what is next", LOOK, hint="explain"),
     Bind("filter", ("/",), "filter metrics or runs: words, glob with *, or /regex/", LOOK, hint="filter"),
     Bind("next-finding", ("n",), "jump to the next metric with a finding", LOOK),
+    Bind("acknowledge", ("A",), "in findings: seen; dim it and count it no more while it lasts", LOOK),
+    Bind("snooze", ("Z",), "in findings: the same for half an hour", LOOK),
     Bind("back", ("escape", "backspace"), "back; clears a filter", LOOK),
     Bind("pin", ("*",), "pin the metric to the top of its pane", LOOK),
     Bind("density", ("a",), "density: auto, compact, full", LOOK),

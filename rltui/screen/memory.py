@@ -27,6 +27,7 @@ class Memory:
     smoothing: int = 4
     axis: str = "step"
     pins: list[str] = field(default_factory=list)
+    hushed: list[str] = field(default_factory=list)  # findings that were seen, see `hush`
 
 
 def path_for(logdirs: Sequence[str]) -> Path:
