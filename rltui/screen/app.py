@@ -67,6 +67,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         self.crash: BaseException | None = None
         self.feed: Any = None
         self.follower: Any = None
+        self.alerts: Any = None  # a Post, where the user's own configuration asks for alerts
         self._memory_path = memory_path
         self._inbox: deque[list[Delivery]] = deque()
         self._room = threading.Condition()
@@ -127,6 +128,9 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         if self.feed is not None:
             self.feed.stop()
             self.feed = None
+        if self.alerts is not None:
+            self.alerts.close(0.2)
+            self.alerts = None
         if self._memory_path is not None:
             remember(self._memory_path, self.desk.memory)
             self._memory_path = None
@@ -232,6 +236,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         """Once a second: redraw if the words about time have changed."""
         desk = self.desk
         view = desk.view
+        self._alert()
         words = desk.message
         if view is not None:
             head = header(view, desk.now, desk.at_step)
@@ -243,6 +248,30 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         if words != self._clock_words or loading != desk.loading:
             self._clock_words = words
             self.changed()
+
+    def _alert(self) -> None:
+        """Tell the outside what fires and has not been seen here; tell here which way out fails."""
+        desk = self.desk
+        if self.alerts is None:
+            return
+        from rltui.alerts.post import tell
+
+        now = desk.clock()
+        for view in list(desk.session.runs.values()):
+            try:
+                found = view.judge.findings()
+                seen = [one.id for one in found if desk.hush.word(view.name, one, now)]
+                self.alerts.watch(view, now, muted=seen)
+            except Exception as error:  # noqa: BLE001 (alerts must never end the screen)
+                self._trouble(error, view.name, "it sent no alert")
+        tell(self.alerts.problems(), desk.session.problems, desk.say)
+
+    def ring(self, text: str) -> str:
+        """Write a bell or notification to the terminal, past the picture. Returns what went wrong, if anything."""
+        if not isinstance(self._driver, GuardedDriver):
+            return "there is no terminal to ring"
+        self._driver.write(text)
+        return ""
 
     def _progress(self) -> float | None:
         if self.follower is None or self.follower.caught_up:
@@ -398,7 +427,13 @@ def build(
     troubles = [*keys.problems, *problems]
     if troubles:
         desk.say(f"{troubles[0].path}: {troubles[0].message}")
-    return Monitor(desk, color=color, memory_path=memory_path)
+    app = Monitor(desk, color=color, memory_path=memory_path)
+    if config.alerts:
+        from rltui.alerts import Post, settings_of
+
+        settings = settings_of(config.alerts)
+        app.alerts = Post(settings, write=app.ring) if settings.wanted else None
+    return app
 
 
 def run(
