@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -75,8 +75,12 @@ class Gate:
         *,
         alive: bool = True,
         last_step: int | None = None,
+        muted: Collection[str] = (),
     ) -> list[Alert]:
-        """Take what fires now in one run; returns what is to be told."""
+        """Take what fires now in one run; returns what is to be told.
+
+        `alive`: whether points still come. `muted`: ids that a person has seen already; they are not told.
+        """
         if not self.settings.concerns(run):
             return []
         if alive:
@@ -93,7 +97,7 @@ class Gate:
         alerts = [
             Alert("firing", run, finding, _explained(finding, findings), told)
             for finding in present.values()
-            if (told := self._told(causes, finding, now, last_step)) is not None
+            if (told := self._told(causes, finding, now, last_step, finding.id in muted)) is not None
         ]
         for name, cause in causes.items():
             if name in present or cause.told_rank < 0 or now - cause.last_seen < self.settings.clear:
@@ -104,7 +108,7 @@ class Gate:
         return alerts
 
     def _told(
-        self, causes: dict[str, _Cause], finding: Finding, now: float, last_step: int | None
+        self, causes: dict[str, _Cause], finding: Finding, now: float, last_step: int | None, muted: bool
     ) -> int | None:
         """The rank that was told before when this finding is to be told now, else None."""
         settings = self.settings
@@ -112,7 +116,7 @@ class Gate:
         if cause.told_rank < 0 and now - cause.last_seen >= max(settings.clear, 1.0):
             cause.first_seen = now  # it was away for long: a new episode
         cause.last_seen = now
-        if cause.told_rank >= finding.rank or now - cause.first_seen < settings.dwell:
+        if muted or cause.told_rank >= finding.rank or now - cause.first_seen < settings.dwell:
             return None
         if last_step is not None and last_step - finding.since_step < settings.dwell_steps:
             return None

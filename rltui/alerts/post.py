@@ -5,7 +5,7 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rltui.alerts.gate import Alert, Gate
@@ -49,21 +49,20 @@ class Post:
         self._failing: dict[str, Problem] = {}
         self._lock = threading.Lock()
 
-    def watch(self, view: RunView, wall: float, findings: Sequence[Finding] | None = None) -> None:
-        """Look at a run of a session at the time `wall`; `findings` where some are to be left out."""
+    def watch(self, view: RunView, wall: float, muted: Collection[str] = ()) -> None:
+        """Look at a run of a session at the time `wall`; findings of the ids in `muted` are not told."""
         if view.loading:
             return
         alive = view.liveness(wall)
-        found = list(view.judge.findings() if findings is None else findings)
+        found = view.judge.findings()
         if alive.state == "stalled":
             found.append(stalled(alive, view.run.last_step))
-        self.look(view.name, found, alive=alive.state == "live", last_step=view.run.last_step)
+        live = alive.state == "live"
+        self.look(view.name, found, alive=live, last_step=view.run.last_step, muted=muted)
 
-    def look(
-        self, run: str, findings: Sequence[Finding], *, alive: bool = True, last_step: int | None = None
-    ) -> list[Alert]:
-        """Take what fires now in a run and send what is to be told; returns it, too."""
-        alerts = self.gate.look(run, findings, self.clock(), alive=alive, last_step=last_step)
+    def look(self, run: str, findings: Sequence[Finding], **facts: Any) -> list[Alert]:
+        """Take what fires now in a run and send what is to be told; returns it, too. `facts` as Gate.look."""
+        alerts = self.gate.look(run, findings, self.clock(), **facts)
         for alert in alerts:
             self.give(alert)
         return alerts

@@ -68,11 +68,10 @@ def ways() -> None:
     for way, words in summary(settings):
         emit(f"{way:10} {words}")
     steps = f" and {settings.dwell_steps} steps" if settings.dwell_steps else ""
-    emit(
-        f"\nAn alert is sent when a finding has lasted {settings.dwell:g} s{steps}, once per episode; it is over when"
-        f" the finding has been gone for {settings.clear:g} s. The same cause alerts again after"
-        f" {settings.cooldown:g} s at the earliest."
-    )
+    emit()
+    emit(f"An alert is sent when a finding has lasted {settings.dwell:g} s{steps}, once per episode.")
+    emit(f"The episode is over when the finding has been gone for {settings.clear:g} s.")
+    emit(f"The same cause alerts again after {settings.cooldown:g} s at the earliest.")
     emit(f"Runs: {', '.join(settings.runs) or 'all'}" + ("" if settings.ended else ", while they are live"))
 
 

@@ -7,8 +7,9 @@ import time
 from collections.abc import Iterator, Sequence
 
 from rltui.draw.line import wrap
-from rltui.draw.number import format_age, format_duration, format_step, format_value
+from rltui.draw.number import format_age, format_duration, format_step
 from rltui.rules.finding import Evidence, Finding
+from rltui.rules.verbal import number
 from rltui.scalars import Problem
 from rltui.session import RunView
 
@@ -97,8 +98,8 @@ def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) 
 
 
 def _evidence(item: Evidence) -> str:
-    before = "" if item.before is None else f"{format_value(item.before)} to "
-    now = "" if item.now is None else format_value(item.now)
+    before = "" if item.before is None else f"{number(item.before)} to "
+    now = "" if item.now is None else number(item.now)
     return f"{item.tag}  {before}{now}, since step {format_step(item.since_step)}"
 
 
