@@ -15,6 +15,7 @@ from __future__ import annotations
 import struct
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rltui.logs.tfevents import framing, records, tail
 from rltui.logs.tfevents.block import Block, Places, varints
@@ -83,7 +84,7 @@ class _Columns:
     def decode(self) -> Decoded:
         """Read everything."""
         few = _FEW
-        lessons = 0  # a log that has taught nothing yet has no known shapes
+        lessons = -1 if BOOK.shapes else 0  # with nothing to know there is nothing to settle
         left = np.arange(self.count)
         while len(left):
             if lessons != self.known.lessons:
@@ -116,7 +117,7 @@ class _Columns:
                 fits = (body > low) & (body <= width)
                 if self.any_odd:
                     fits &= ~self.odd[left]
-                self._settle(table, left if fits.all() else left[fits])
+                self._settle(table, left if fits.all() else left[fits], left)
                 self.number[-1] = _OPEN
                 left = self._open(left)
             low = width
@@ -124,7 +125,8 @@ class _Columns:
             left = self._settle_templates(left)
         return left
 
-    def _settle(self, table: Table, some: Places) -> None:
+    def _settle(self, table: Table, some: Places, left: Places) -> None:
+        """Read those of `some` whose shape is in the table; `left` are all that are open."""
         if not len(some):
             return
         everything = len(some) == len(self.end)
@@ -132,6 +134,9 @@ class _Columns:
         shape, row = table.find(self.block, end, body)
         number = self.known.by_shape()[shape]
         number[shape < 0] = _OPEN
+        if not self.verify and self._adopt(some, left, shape, number):
+            number = self.known.by_shape()[shape]
+            number[shape < 0] = _OPEN
         after, size = table.layout
         if after:
             value = self.block.gather(end - after - size, size).view(f"<f{size}")[:, 0]
@@ -158,6 +163,26 @@ class _Columns:
         else:
             self.number[some], self.value[some] = number, value
             self.single[some] = size == 4
+
+    def _adopt(self, some: Places, left: Places, shape: Places, number: NDArray[np.int32]) -> bool:
+        """Take over what other logs have taught of shapes that are new here; whether there were any.
+
+        Only before the first record that must be read singly, so that tags are numbered in the order of the
+        file, and only shapes that touch no metadata.
+        """
+        unknown = np.flatnonzero(shape < 0)
+        stop = int(unknown[0]) if len(unknown) else len(some) - 1  # the last is read singly
+        if len(some) < len(left):
+            gap = np.flatnonzero(some != left[: len(some)])
+            stop = min(stop, int(gap[0]) if len(gap) else len(some))
+        new = np.flatnonzero(number[:stop] == _OPEN)
+        shapes, first = np.unique(shape[new], return_index=True)
+        adopted = 0
+        for at in shapes[np.argsort(first)].tolist():
+            if not self.known.adopt_plain(at):
+                break
+            adopted += 1
+        return adopted > 0
 
     def _settle_templates(self, left: Places) -> Places:
         some = left[~self.odd[left] & (left < len(self.end) - 1)]

@@ -52,6 +52,14 @@ class Known:
             return None
         return self._adopt(at)
 
+    def adopt_plain(self, at: int) -> bool:
+        """Take over a shape by its number in the book, unless its meaning touches metadata."""
+        shape = self.book.shapes[at]
+        if not shape.declared or shape.plugin is not None:
+            return False
+        self._adopt(at)
+        return True
+
     def _adopt(self, at: int) -> int:
         shape = self.book.shapes[at]
         if shape.plugin is not None:
