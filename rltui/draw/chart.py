@@ -1,4 +1,4 @@
-"""The large chart: axes, curves, limits and marks, drawn by plotext from at most two points per dot column.
+"""The large chart: axes, limits and marks by plotext, curves on a braille canvas.
 
 plotext is imported when the first chart is drawn. It keeps one figure per process; nothing is left in it.
 """
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.draw.braille import Canvas
 from rltui.draw.line import Line, Span, line
 from rltui.draw.number import format_plain
 from rltui.text import pad
@@ -71,12 +72,83 @@ class Grid:
 
 
 def draw(plot: Plot, width: int, height: int, *, ascii_only: bool = False) -> Grid:
-    """The chart in `width` by `height` cells, axes included; non-finite values are left out."""
+    """The chart in `width` by `height` cells, axes included; non-finite values are left out.
+
+    plotext draws the axes, which seldom change; the curves are laid over them on a braille canvas.
+    """
+    if ascii_only:
+        grid = _framed(plot, width, height, plot.strokes)
+        table = str.maketrans("│┤├└┬─┼┴", "||||+-++")
+        for chars, _ in grid.rows:
+            chars[:] = [char.translate(table) for char in chars]
+        return grid
+    bare = (
+        plot.x,
+        plot.y,
+        tuple(plot.limits),
+        tuple(plot.marks),
+        tuple(plot.x_ticks),
+        plot.log,
+        width,
+        height,
+    )
+    if bare not in _frames:
+        if len(_frames) >= 8:
+            _frames.pop(next(iter(_frames)))
+        _frames[bare] = _framed(plot, width, height)
+    known = _frames[bare]
+    rows = [(list(chars), list(roles)) for chars, roles in known.rows]
+    grid = Grid(rows, known.left, known.width, known.height)
+    _overlay(grid, plot)
+    return grid
+
+
+_frames: dict[tuple[object, ...], Grid] = {}  # charts without their curves, the last few
+
+
+def _overlay(grid: Grid, plot: Plot) -> None:
+    """The curves over the axes; where two meet, the later one gives the colour."""
+    if grid.width < 1 or grid.height < 1 or not plot.strokes:
+        return
+    canvas = Canvas(grid.width, grid.height)
+    for stroke in plot.strokes:
+        low, high = _dots(stroke, plot, 2 * grid.width)
+        canvas.line(low, high, 0.0, 1.0)
+    owners = canvas.owners()
+    for row, text in enumerate(canvas.lines()):
+        chars, roles = grid.rows[row]
+        for column in np.flatnonzero(owners[row] >= 0).tolist():
+            chars[grid.left + column] = text[column]
+            roles[grid.left + column] = plot.strokes[int(owners[row, column])].role
+
+
+def _dots(stroke: Stroke, plot: Plot, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Lowest and highest share of the y axis in each dot column, (columns,); NaN where the curve is not.
+
+    Between two points the curve is a straight line.
+    """
+    low, high = np.full(columns, np.nan), np.full(columns, np.nan)
+    for x, y in _pieces(stroke, plot):
+        place = x * (columns - 1)
+        if (place[1:] < place[:-1]).any():
+            order = np.argsort(place, kind="stable")
+            place, y = place[order], y[order]
+        between = np.arange(math.ceil(place[0]), math.floor(place[-1]) + 1)
+        level = np.interp(between, place, y)
+        at = np.concatenate((between, np.rint(place).astype(np.intp)))
+        level = np.concatenate((level, y))
+        np.fmin.at(low, at, level)
+        np.fmax.at(high, at, level)
+    return low, high
+
+
+def _framed(plot: Plot, width: int, height: int, strokes: Sequence[Stroke] = ()) -> Grid:
+    """Axes, ticks, limits and marks, and curves of ASCII characters."""
     import plotext as plt
 
     roles = [
         "text",
-        *dict.fromkeys([*(s.role for s in plot.strokes), *(role for _, role in plot.limits), "mark"]),
+        *dict.fromkeys([*(s.role for s in strokes), *(role for _, role in plot.limits), "mark"]),
     ]
     plt.clear_figure()
     try:
@@ -86,16 +158,16 @@ def draw(plot: Plot, width: int, height: int, *, ascii_only: bool = False) -> Gr
         plt.xaxes(True, False)
         plt.yaxes(True, False)
         # plotext sees both axes as 0 to 1: differences of huge floats overflow, large steps lose their ends.
+        plt.scatter([0, 1], [0, 1], marker=" ")  # without any data there are no axes
         for value, role in plot.limits:
             if plot.y[0] <= value <= plot.y[1]:
                 plt.hline(_share(value, plot.y), color=roles.index(role))
         for at in plot.marks:
             if plot.x[0] < at < plot.x[1]:
                 plt.vline(_share(at, plot.x), color=roles.index("mark"))
-        marker = "*" if ascii_only else "braille"
-        for stroke in plot.strokes:
+        for stroke in strokes:
             for x, y in _pieces(stroke, plot):
-                plt.plot(x, y, marker=marker, color=roles.index(stroke.role))
+                plt.plot(x.tolist(), y.tolist(), marker="*", color=roles.index(stroke.role))
         plt.xlim(0, 1)
         plt.ylim(0, 1)
         ticks = y_ticks(plot.y, max(min((height - 2) // 3, 9), 2), log=plot.log)
@@ -105,12 +177,7 @@ def draw(plot: Plot, width: int, height: int, *, ascii_only: bool = False) -> Gr
         text = plt.build()
     finally:
         plt.clear_figure()
-    grid = _parse(text, roles, width, height)
-    if ascii_only:
-        table = str.maketrans("│┤├└┬─┼┴", "||||+-++")
-        for chars, _ in grid.rows:
-            chars[:] = [char.translate(table) for char in chars]
-    return grid
+    return _parse(text, roles, width, height)
 
 
 def _share(value: float, ends: tuple[float, float]) -> float:
@@ -119,8 +186,8 @@ def _share(value: float, ends: tuple[float, float]) -> float:
     return min(max((value / 2 - ends[0] / 2) / span, 0.0), 1.0) if span > 0 else 0.5
 
 
-def _pieces(stroke: Stroke, plot: Plot) -> list[tuple[list[float], list[float]]]:
-    """The unbroken pieces of a curve as shares of the axes, clipped: plotext drops what lies outside."""
+def _pieces(stroke: Stroke, plot: Plot) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """The unbroken pieces of a curve as shares of the axes, clipped to them."""
     finite = np.isfinite(stroke.y) & np.isfinite(stroke.x)
     (left, right), (bottom, top) = plot.x, plot.y
     with np.errstate(invalid="ignore", over="ignore"):
@@ -129,7 +196,7 @@ def _pieces(stroke: Stroke, plot: Plot) -> list[tuple[list[float], list[float]]]
     pieces = []
     edges = np.flatnonzero(np.diff(np.concatenate(([False], finite, [False])).astype(np.int8)))
     for start, stop in edges.reshape(-1, 2):
-        pieces.append((x[start:stop].tolist(), y[start:stop].tolist()))
+        pieces.append((x[start:stop], y[start:stop]))
     return pieces
 
 
