@@ -25,6 +25,17 @@ ITEMS = 48  # entries of a list that are told
 LENGTH = 2000  # characters of one value
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+# What must not leave by a snapshot: keys to other people's doors, by the name or the look of them.
+_SECRET_KEY = re.compile(
+    r"(?:^|[/_.])(?:api_?key|secret|secret_key|password|passwd|credentials?|private_key|access_key)$"
+    r"|(?:hub|hf|auth|access|api|bearer|wandb|github|slack)_token$|(?:^|[/.])token$",
+    re.IGNORECASE,
+)
+_SECRET = re.compile(
+    r"\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|AKIA[A-Z0-9]{12,})"
+)
+_LOGIN = re.compile(r"://[^/\s:@]+:[^/\s@]+@")
+HIDDEN = "(hidden)"
 _WORDS: dict[str, Value] = {
     "true": True, "false": False, "none": None, "null": None,
     "nan": math.nan, "inf": math.inf, "-inf": -math.inf,
@@ -90,11 +101,20 @@ def settings_of(record: Mapping[Any, object], source: str, prefix: str = "") -> 
         if len(entries) >= MOST:
             walk.full = True
             break
-        entries.setdefault(key, Setting(key, value, source))
+        entries.setdefault(key, Setting(key, _discreet(key, value), source))
     if walk.full:
         message = f"only the first {len(entries):,} settings are shown"
         problems = (Problem("warning", "settings-cut", source, message),)
     return Settings(entries, (), problems)
+
+
+def _discreet(key: str, value: Value) -> Value:
+    """A value without passwords and tokens."""
+    if not isinstance(value, str) or not value:
+        return value
+    if _SECRET_KEY.search(key):
+        return HIDDEN
+    return _LOGIN.sub(f"://{HIDDEN}@", _SECRET.sub(HIDDEN, value)) if len(value) > 8 else value
 
 
 class _Walk:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -83,6 +82,8 @@ def mapping_in(body: str) -> Mapping[Any, object] | None:
 
 
 def _python(text: str) -> Mapping[Any, object] | None:
+    import ast
+
     try:
         found = ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
