@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from rltui.screen.app import Monitor, pieces
+from rltui.screen.app import Monitor
 from rltui.screen.desk import Desk
 from rltui.screen.filters import fuzzy, matcher
+from rltui.screen.inbox import pieces
 from rltui.screen.keys import BINDINGS, Keys
 from rltui.screen.memory import Memory, forget, path_for, recall, remember
 from rltui.screen.paint import plain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from rltui.boards.row import Row, rows_of
 from rltui.boards.window import Window, window_of
 
 if TYPE_CHECKING:
+    from rltui.compare import Difference
     from rltui.rules.finding import Finding
     from rltui.session import RunView
 
@@ -72,10 +73,11 @@ def board(
     share: float = 1.0,
     merge: bool = True,
     pinned: Iterable[str] = (),
+    against: Mapping[str, Difference] | None = None,
 ) -> Board:
     """The rows of a pane. `all` and the run's own sections get headings; pinned tags come first."""
     tags = list(view.run.series) if pane == "all" else index(view).panes.get(pane, [])
-    rows = rows_of(view, tags, at_step=at_step, merge=merge)
+    rows = rows_of(view, tags, at_step=at_step, merge=merge, against=against)
     pins = set(pinned)
     first = [row for row in rows if pins.intersection(row.tags)]
     rest = [row for row in rows if not pins.intersection(row.tags)]

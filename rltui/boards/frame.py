@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rltui.rules.finding import Finding
 
 CARD_WIDTH = 36  # cells that a card wants; as many cards stand side by side as fit
-CARD_MOST = 9  # rows; taller cards say no more
+CARD_MOST = 12  # rows; taller cards say no more
 AXIS = 7  # cells of the value labels left of a card's curve
 
 
@@ -212,7 +212,7 @@ def card_lines(
         title.append((f"  {spread}", "faint"))
     value_spans: list[Span] = [
         (value, role if glyph else "strong"),
-        (" " + pad(change, 8, right=True), "dim"),
+        (" " + pad(change, 8, right=True), row.change_role),
     ]
     head = sides(title, value_spans, width, back="select" if selected else "")
     inner = height - 2

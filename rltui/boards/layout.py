@@ -37,6 +37,7 @@ class Plan:
     range: int
     value: int = VALUE
     glyphs: Glyphs = "blocks"
+    against: bool = False  # whether changes are to a baseline
 
 
 @dataclass(slots=True)
@@ -69,7 +70,8 @@ def plan(width: int, board: Board, glyphs: Glyphs = "blocks") -> Plan:
     spark = min(spark, SPARK_MOST)
     if spark < 6:
         spark = 0
-    return Plan(width, title, key, change, spark, value_range_cells, glyphs=glyphs)
+    against = any(row.against is not None for row in board.metrics[:200])
+    return Plan(width, title, key, change, spark, value_range_cells, glyphs=glyphs, against=against)
 
 
 def header_line(columns: Plan, window: Window) -> Line:
@@ -79,7 +81,8 @@ def header_line(columns: Plan, window: Window) -> Line:
         spans.append((pad("key as written", columns.key) + "  ", "faint"))
     spans.append((pad("last", columns.value, right=True), "faint"))
     if columns.change:
-        spans.append((pad("change", columns.change, right=True), "faint"))
+        word = "vs base" if columns.against else "change"
+        spans.append((pad(word, columns.change, right=True), "faint"))
     if columns.spark:
         low, high = window.edges(columns.spark)
         left, right = f"step {format_step(round(low))}", format_step(round(min(high, window.high)))
@@ -113,7 +116,7 @@ def row_lines(
         spans.append((pad(row.tag, columns.key) + "  ", "dim"))
     spans.append((pad(row.value_text, columns.value, right=True), "strong" if role == "text" else role))
     if columns.change:
-        spans.append((pad(row.change_text, columns.change, right=True), "dim"))
+        spans.append((pad(row.change_text, columns.change, right=True), row.change_role))
     if columns.spark:
         spans += _curve_spans(row, columns, window, ranges)
     lines = [line(*spans, back=back)]

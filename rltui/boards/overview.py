@@ -14,6 +14,9 @@ from rltui.draw.number import format_age, format_duration, format_si, format_ste
 from rltui.rules.scenario import scenario_of
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rltui.compare import Difference
     from rltui.rules.finding import Finding
     from rltui.session import RunView
 
@@ -137,7 +140,9 @@ def header(view: RunView, now: float, at_step: int | None = None) -> Header:
     )
 
 
-def key_rows(view: RunView, count: int, *, at_step: int | None = None) -> list[Row]:
+def key_rows(
+    view: RunView, count: int, *, at_step: int | None = None, against: Mapping[str, Difference] | None = None
+) -> list[Row]:
     """The rows that matter most for this kind of run, at most `count`, each of another thing."""
     rows: list[Row] = []
     shown: set[str] = set()
@@ -149,7 +154,7 @@ def key_rows(view: RunView, count: int, *, at_step: int | None = None) -> list[R
             continue
         row = next(
             row
-            for row in rows_of(view, mates(view, tag), at_step=at_step, findings=findings)
+            for row in rows_of(view, mates(view, tag), at_step=at_step, findings=findings, against=against)
             if tag in row.tags
         )
         shown.update(row.tags)
@@ -190,12 +195,18 @@ def _says_nothing(view: RunView, tag: str) -> bool:
 
 
 def overview(
-    view: RunView, now: float, at_step: int | None = None, *, count: int = 12, share: float = 1.0
+    view: RunView,
+    now: float,
+    at_step: int | None = None,
+    *,
+    count: int = 12,
+    share: float = 1.0,
+    against: Mapping[str, Difference] | None = None,
 ) -> Overview:
     """The overview of a run with at most `count` metrics."""
     return Overview(
         header=header(view, now, at_step),
         findings=tuple(view.judge.findings()),
-        rows=tuple(key_rows(view, count, at_step=at_step)),
+        rows=tuple(key_rows(view, count, at_step=at_step, against=against)),
         window=window_for(view, live=view.liveness(now).state == "live", share=share, at_step=at_step),
     )

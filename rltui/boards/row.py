@@ -16,6 +16,7 @@ from rltui.boards.window import Window
 from rltui.draw.number import format_change, format_value
 
 if TYPE_CHECKING:
+    from rltui.compare import Difference
     from rltui.names import Name
     from rltui.rules.finding import Finding
     from rltui.session import RunView
@@ -40,6 +41,7 @@ class Row:
     parts: Mapping[str, Series] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     at_step: int | None = None  # the moment it shows; None is now
+    against: Difference | None = None  # to the baseline, at matched steps
 
     @property
     def value(self) -> float | None:
@@ -86,11 +88,20 @@ class Row:
 
     @property
     def change_text(self) -> str:
-        """The change since the value before, signed."""
+        """The change since the value before, signed; with a baseline, the difference to it."""
+        if self.against is not None:
+            return difference_text(self.against)
         if self.main is None:
             return ""
         value, before = value_at(self.main, self.at_step)
         return "" if value is None or before is None else format_change(value, before, self.unit)
+
+    @property
+    def change_role(self) -> str:
+        """How the change is drawn: differences outside the baseline's own spread stand out."""
+        if self.against is None or not self.against.outside:
+            return "dim"
+        return "good" if self.against.better else "warn"
 
     @property
     def spread_text(self) -> str:
@@ -109,6 +120,16 @@ class Row:
     def smooth(self) -> bool:
         """Whether a moving average tells the truth: not for schedules, counters, coefficients."""
         return self.name is None or self.name.metric is None or self.name.metric.smooth
+
+
+def difference_text(found: Difference) -> str:
+    """The difference to a baseline: percent where that means something, a mark where it is outside."""
+    percent = found.percent
+    if percent is None or abs(percent) >= 1000:
+        text = format_change(found.value, found.baseline, found.unit)
+    else:
+        text = f"{percent:+.1f}%" if abs(percent) < 100 else f"{percent:+.0f}%"
+    return f"{text}{'!' if found.outside else ' '}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -217,6 +238,7 @@ def rows_of(
     at_step: int | None = None,
     merge: bool = True,
     findings: Iterable[Finding] | None = None,
+    against: Mapping[str, Difference] | None = None,
 ) -> list[Row]:
     """Rows for tags, most important first; `merge` lets the statistics of one distribution share a row."""
     by_tag: dict[str, list[Finding]] = {}
@@ -238,13 +260,23 @@ def rows_of(
         stats = {name.statistic: name for name in names}
         if len(stats) == len(names) > 1 and "mean" in stats:
             ordered = [stats[key] for key in ("mean", "min", "max", "std") if key in stats]
-            rows.append(((min(n.importance for n in names), order), _row(view, ordered, by_tag, at_step)))
+            rows.append(
+                ((min(n.importance for n in names), order), _row(view, ordered, by_tag, at_step, against))
+            )
         else:
-            rows += [((name.importance, order), _row(view, [name], by_tag, at_step)) for name in names]
+            rows += [
+                ((name.importance, order), _row(view, [name], by_tag, at_step, against)) for name in names
+            ]
     return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
 
 
-def _row(view: RunView, names: list[Name], by_tag: Mapping[str, list[Finding]], at_step: int | None) -> Row:
+def _row(
+    view: RunView,
+    names: list[Name],
+    by_tag: Mapping[str, list[Finding]],
+    at_step: int | None,
+    against: Mapping[str, Difference] | None,
+) -> Row:
     main = names[0]
     band = len(names) > 1
     parts: dict[str, Series] = {name.statistic or "mean": view.run.series[name.tag] for name in names}
@@ -261,4 +293,5 @@ def _row(view: RunView, names: list[Name], by_tag: Mapping[str, list[Finding]], 
         parts=parts,
         findings=tuple(found.values()),
         at_step=at_step,
+        against=against.get(main.tag) if against else None,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import gc
 import os
 import sys
@@ -20,26 +19,26 @@ from textual.message import Message
 
 from rltui.boards.overview import header
 from rltui.config import Config
-from rltui.config.files import own_path
-from rltui.scalars import Problem, SessionStart
+from rltui.scalars import Problem
 from rltui.screen.actions import SMOOTHINGS
+from rltui.screen.around import ascii_needed, theme_folders
 from rltui.screen.desk import Desk
 from rltui.screen.driver import GuardedDriver
 from rltui.screen.glass import Glass
 from rltui.screen.heap import give_back, share
-from rltui.screen.keys import Keys
+from rltui.screen.inbox import PIECE, pieces
+from rltui.screen.keys import Keys, key_name
 from rltui.screen.memory import Memory, forget, path_for, recall, remember
 from rltui.screen.paint import Palette, textual_theme
 from rltui.screen.terminal import INTERNAL_ERROR, guard, report_crash, terminal_problem
 from rltui.screen.wire import Sparing
-from rltui.themes import PLAIN, SIXTEEN, load_themes, shipped_folder
+from rltui.themes import PLAIN, SIXTEEN, load_themes
 
 if TYPE_CHECKING:
     from rltui.logs.delivery import Delivery
 
 FRAME = 0.25  # seconds between frames that nobody asked for by a key
 SLICE = 0.012  # seconds of applying data between two chances for keys
-PIECE = 20_000  # points that are applied or judged without a look at the clock
 INBOX = 2  # lists of deliveries that may wait before the readers' thread waits
 
 
@@ -338,60 +337,6 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         if self.follower is not None and desk.view is not None:
             self.follower.focus(desk.view.name)
         self.paint()
-
-
-def pieces(delivery: Delivery) -> list[Delivery]:
-    """A large delivery in parts of at most `PIECE` points, so that none keeps the screen waiting.
-
-    Only the first part says that the log starts anew; a preview is small and stays whole.
-    """
-    batch = delivery.batch
-    if len(batch) <= PIECE or delivery.kind == "newest":
-        return [delivery]
-    parts = []
-    for low in range(0, len(batch), PIECE):
-        high = low + PIECE
-        last = high >= len(batch)
-        part = dataclasses.replace(
-            batch,
-            tag=batch.tag[low:high],
-            step=batch.step[low:high],
-            wall_time=batch.wall_time[low:high],
-            value=batch.value[low:high],
-            single=batch.single[low:high],
-            starts=tuple(
-                SessionStart(start.index - low, start.step)
-                for start in batch.starts
-                if low <= start.index < high or (last and start.index >= high)
-            ),
-            texts=batch.texts if low == 0 else (),
-            problems=batch.problems if low == 0 else (),
-        )
-        parts.append(dataclasses.replace(delivery, batch=part, kind="points" if low else delivery.kind))
-    return parts
-
-
-def key_name(event: events.Key) -> str:
-    """A key as the table of bindings writes it: the character itself, or a name."""
-    if event.character is not None and event.character.isprintable() and "ctrl+" not in event.key:
-        return event.character
-    return {"ctrl+h": "backspace", "ctrl+i": "tab", "ctrl+m": "enter", "ctrl+j": "enter"}.get(
-        event.key, event.key
-    )
-
-
-def ascii_needed() -> bool:
-    """Whether the terminal or the locale cannot show more than ASCII."""
-    if os.environ.get("TERM") == "linux":
-        return True
-    locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or ""
-    return bool(locale) and "utf" not in locale.lower()
-
-
-def theme_folders() -> list[Path]:
-    """Where themes are looked for: shipped ones, then the user's own."""
-    own = own_path()
-    return [shipped_folder(), *([own.parent / "themes"] if own is not None else [])]
 
 
 def build(

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.boards.board import span_of
 from rltui.boards.row import Row, bridge
-from rltui.draw.chart import Plot, Stroke, draw, round_steps
+from rltui.draw.chart import Plot, Stroke, draw
 from rltui.draw.line import BLANK, Line, Span, line, sides
-from rltui.draw.number import format_duration, format_plain, format_si, format_step, format_value
+from rltui.draw.number import format_plain, format_si, format_step, format_value
 from rltui.draw.scale import hold, value_range
 from rltui.screen.actions import SMOOTHINGS
+from rltui.screen.trace import Axis, at_text, counterpart, ema, log_of, start_of, weave, x_ticks
 from rltui.screen.view import Page, Spot
 from rltui.text import fit
 
 if TYPE_CHECKING:
     from rltui.screen.desk import Desk
-    from rltui.session import RunView
     from rltui.store import Series
 
-Axis = Literal["step", "relative", "wall"]
 AXES: tuple[Axis, ...] = ("step", "relative", "wall")
 GLYPHS = "●◆■▲▼★✚○"  # of overlaid runs: told apart without colours
 
@@ -70,7 +68,9 @@ class ChartPage:
         if view is None or main is None:
             return []
         found = [(view.name, view, main)]
-        names = [name for name in (*desk.marked, desk.baseline or "") if name and name != view.name]
+        names = [
+            name for name in (*desk.marked, desk.base.name if desk.base else "") if name and name != view.name
+        ]
         for name in dict.fromkeys(names):
             other = desk.session.runs.get(name)
             series = counterpart(self.row, other) if other is not None else None
@@ -79,7 +79,7 @@ class ChartPage:
         weight = SMOOTHINGS[desk.memory.smoothing] if self.row.smooth else 0.0
         traces = []
         for index, (name, one, series) in enumerate(found[: len(GLYPHS)]):
-            shift = 0.0 if axis != "relative" else _start(one)
+            shift = 0.0 if axis != "relative" else start_of(one)
             cut = series.columns(low + shift, high + shift, columns, "step" if axis == "step" else "wall")
             count = cut.count
             mean = np.where(count > 0, cut.mean, math.nan)
@@ -103,7 +103,7 @@ class ChartPage:
             if desk.at_step is not None:
                 last = min(last, desk.at_step)
             return (float(first), float(max(last, first + 1)))
-        start, end = _start(view), main.last_wall
+        start, end = start_of(view), main.last_wall
         if start is None or end is None or not math.isfinite(start) or not math.isfinite(end):
             return (0.0, 1.0)
         shift = start if axis == "relative" else 0.0
@@ -157,10 +157,10 @@ class ChartPage:
             gap = bridge(np.isfinite(trace.mean).astype(np.int64)) < 0
             behind, front = (trace.low, trace.high), trace.smooth
             if self.log:
-                behind = (_log(trace.low), _log(trace.high))
-                front = None if front is None else _log(front)
+                behind = (log_of(trace.low), log_of(trace.high))
+                front = None if front is None else log_of(front)
             raw_role = trace.role if front is None else "band"
-            strokes.append(_weave(x, *behind, gap, raw_role))
+            strokes.append(weave(x, *behind, gap, raw_role))
             if front is not None:
                 keep = np.isfinite(front) | gap
                 strokes.append(Stroke(x[keep], np.where(gap, math.nan, front)[keep], trace.role))
@@ -325,87 +325,3 @@ class ChartPage:
     def type(self, desk: Desk, key: str) -> bool:
         """Charts take no text."""
         return False
-
-
-def counterpart(row: Row, other: RunView) -> Series | None:
-    """The series of another run that is the same metric: the same key, else the same quantity."""
-    if row.tag in other.run.series:
-        return other.run.series[row.tag]
-    canonical = row.name.canonical if row.name is not None else None
-    if canonical is None:
-        return None
-    part = row.name.part if row.name is not None else ""
-    for tag, series in other.run.series.items():
-        name = other.names.name(tag)
-        if name.canonical == canonical and name.part == part:
-            return series
-    return None
-
-
-def ema(mean: NDArray[np.float64], count: NDArray[np.int64], weight: float) -> NDArray[np.float64]:
-    """A moving average over columns (n,) weighted by points, unbiased at the start; NaN stays NaN."""
-    out = np.full(len(mean), math.nan)
-    total = norm = 0.0
-    for index in np.flatnonzero(np.isfinite(mean)):
-        keep = weight ** int(count[index])
-        total = total * keep + float(mean[index]) * (1 - keep)
-        norm = norm * keep + (1 - keep)
-        out[index] = total / norm if norm else mean[index]
-    return out
-
-
-def _weave(
-    x: NDArray[np.float64],
-    low: NDArray[np.float64],
-    high: NDArray[np.float64],
-    gap: NDArray[np.bool_],
-    role: str,
-) -> Stroke:
-    """Columns as one line that visits each column's minimum and maximum; empty columns are passed over."""
-    there = np.isfinite(low) & np.isfinite(high)
-    keep = there | gap
-    xs = np.repeat(x[keep], 2)
-    ys = np.column_stack((low[keep], high[keep])).reshape(-1)
-    flat = np.column_stack((np.ones(keep.sum(), bool), low[keep] != high[keep])).reshape(-1)
-    return Stroke(xs[flat], ys[flat], role)
-
-
-def _log(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(values > 0, np.log10(values), math.nan)
-
-
-def _start(view: RunView) -> float:
-    walls = [attempt.first_wall for attempt in view.run.attempts if attempt.first_wall is not None]
-    walls = [wall for wall in walls if math.isfinite(wall)]
-    return min(walls, default=0.0)
-
-
-def x_ticks(low: float, high: float, axis: Axis, count: int) -> list[tuple[float, str]]:
-    """Round places on the x axis and their words."""
-    if axis == "step":
-        return [(at, format_step(round(at))) for at in round_steps(low, high, count) if at == round(at)]
-    if axis == "relative":
-        return [(at, format_duration(at)) for at in _time_steps(low, high, count)]
-    return [(at, at_text(at, axis)) for at in _time_steps(low, high, count)]
-
-
-def _time_steps(low: float, high: float, count: int) -> list[float]:
-    raw = max((high - low) / max(count, 1), 1e-9)
-    ladder = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400)
-    step = next((one for one in ladder if one >= raw), math.ceil(raw / 86400) * 86400)
-    return [float(index * step) for index in range(math.ceil(low / step), math.floor(high / step) + 1)][
-        : count + 2
-    ]
-
-
-def at_text(at: float, axis: Axis) -> str:
-    """A place on the x axis in words."""
-    if axis == "step":
-        return f"step {format_step(round(at))}"
-    if axis == "relative":
-        return format_duration(at)
-    try:
-        return time.strftime("%b %d %H:%M", time.localtime(at))
-    except (OverflowError, ValueError, OSError):
-        return "?"

@@ -50,7 +50,9 @@ def _body(desk: Desk, width: int, height: int) -> Page:
         found = desk.board()
         return board_page(desk, found, width, height) if found is not None else Page()
     if desk.pane == "overview":
-        data = overview(view, desk.now, desk.at_step, count=16, share=_share(desk))
+        data = overview(
+            view, desk.now, desk.at_step, count=16, share=_share(desk), against=desk.differences()
+        )
         data = Overview(data.header, tuple(desk.unseen()), data.rows, data.window)
         return overview_page(desk, data, width, height)
     if desk.pane == "findings":

@@ -21,12 +21,14 @@ from rltui.screen.view import Page, Scroll
 from rltui.themes import DEFAULT, PLAIN, Theme
 
 if TYPE_CHECKING:
+    from rltui.compare import Difference
     from rltui.rules.finding import Finding
     from rltui.session import RunView, Session
 
 SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by boards
 TRAVEL = 0.05  # share of the run that one step back in time goes
 MESSAGE_SECONDS = 8.0
+COMPARE_SECONDS = 3.0  # between two comparisons with the baseline
 DENSITIES = ("auto", "compact", "full")
 
 
@@ -95,6 +97,7 @@ class Desk:
         self._chose_run = False
         self._message = ("", 0.0)
         self._cached: tuple[object, Board] | None = None
+        self._against: tuple[tuple[str, str], float, dict[str, Difference]] | None = None
 
     # ---- what is shown
 
@@ -169,15 +172,24 @@ class Desk:
         pane = "all" if self.query and self.pane in ("overview", "findings") else self.pane
         merge = self.memory.density != "full"
         found = view.judge.findings()
+        against = self.differences()
+        told = tuple((one.id, one.severity, one.since_step) for one in found)
         key = (
-            view.name, pane, len(view.run.series), id(view.names), self.at_step, merge, self.share,
-            self.query,
-            tuple(self.memory.pins), tuple((f.id, f.severity, f.since_step) for f in found), view.run.version,
-        )  # fmt: skip
+            (view.name, view.run.version, len(view.run.series), id(view.names)),
+            (pane, merge, self.at_step, self.share, self.query, tuple(self.memory.pins)),
+            (told, id(against)),
+        )
         if self._cached is not None and self._cached[0] == key:
             return self._cached[1]
         made = board(
-            view, pane, self.now, self.at_step, share=SHARES[self.share], merge=merge, pinned=self.memory.pins
+            view,
+            pane,
+            self.now,
+            self.at_step,
+            share=SHARES[self.share],
+            merge=merge,
+            pinned=self.memory.pins,
+            against=against,
         )
         if self.query:
             match = matcher(self.query)
@@ -191,6 +203,34 @@ class Desk:
         self._cached = (key, made)
         return made
 
+    @property
+    def base(self) -> RunView | None:
+        """The run to compare with: of the name given, or the only one whose name ends so."""
+        runs = self.session.runs
+        if not self.baseline or self.baseline in runs:
+            return runs.get(self.baseline or "")
+        found = [view for name, view in runs.items() if name.endswith("/" + self.baseline.strip("/"))]
+        return found[0] if len(found) == 1 else None
+
+    def differences(self) -> Mapping[str, Difference] | None:
+        """By tag, how the run shown differs from the baseline at matched steps; at most seconds old."""
+        view = self.view
+        base = self.base
+        if view is None or base is None or base is view or self.at_step is not None:
+            return None
+        key = (view.name, base.name)
+        if (
+            self._against is None
+            or self._against[0] != key
+            or self.clock() - self._against[1] > COMPARE_SECONDS
+        ):
+            from rltui.compare import compare
+
+            found = compare(view, base)
+            by_tag = {one.tag: one for one in found.differences} if found is not None else {}
+            self._against = (key, self.clock(), by_tag)
+        return self._against[2]
+
     def selected(self) -> Row | None:
         """The selected row of the pane shown."""
         rows = self.rows()
@@ -203,7 +243,11 @@ class Desk:
             from rltui.boards.overview import key_rows
 
             view = self.view
-            return key_rows(view, 16, at_step=self.at_step) if view is not None else []
+            return (
+                key_rows(view, 16, at_step=self.at_step, against=self.differences())
+                if view is not None
+                else []
+            )
         made = self.board()
         return made.metrics if made is not None else []
 

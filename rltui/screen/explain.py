@@ -8,6 +8,7 @@ from rltui.boards.layout import finding_text
 from rltui.boards.row import GLYPHS, ROLE_OF, Row
 from rltui.draw.line import BLANK, Line, Span, line, wrap
 from rltui.draw.number import format_plain, format_step, format_value
+from rltui.rules.load import rulebook
 from rltui.screen.listing import Listing
 from rltui.text import fit
 
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
 
 LABEL = 14
 WIDTH = 84  # cells of running text; longer lines are hard to read
+
+
+def _rules(canonical: str, framework: str | None) -> list[str]:
+    """In words, the rules that judge a metric; without those for other frameworks."""
+    told = []
+    for rule in rulebook().of_metric(canonical):
+        elsewhere = framework is not None and not rule.applies.to(framework, "*", False, canonical)
+        if rule.shown and not elsewhere:
+            held = f", for {rule.hold} points" if rule.hold > 1 else ""
+            told.append(f"{rule.title or rule.kind}{held} ({rule.severity})")
+    return list(dict.fromkeys(told))
 
 
 class ExplainPage(Listing):
@@ -61,6 +73,8 @@ class ExplainPage(Listing):
                 say("healthy", metric.healthy, "good")
             if metric.watch_for:
                 say("watch for", metric.watch_for, "warn")
+            for rule in _rules(metric.id, name.framework if name is not None else None):
+                say("warns when", rule)
         if name is not None and name.caveat:
             say("in " + (name.framework or "this log"), name.caveat)
         lines.append(BLANK)

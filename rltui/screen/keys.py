@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from rltui.boards.panes import LONG_TITLE, PANE_KEYS
 from rltui.scalars import Problem
 from rltui.text import clean
+
+
+class KeyEvent(Protocol):
+    """A key as Textual tells it."""
+
+    key: str
+    character: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,3 +135,12 @@ class Keys:
         """The first key of an action, as people know it."""
         bind = next((bind for bind in self.binds if bind.action == action), None)
         return shown(bind.keys[0]) if bind is not None and bind.keys else ""
+
+
+def key_name(event: KeyEvent) -> str:
+    """A key as the table of bindings writes it: the character itself, or a name."""
+    if event.character is not None and event.character.isprintable() and "ctrl+" not in event.key:
+        return event.character
+    return {"ctrl+h": "backspace", "ctrl+i": "tab", "ctrl+m": "enter", "ctrl+j": "enter"}.get(
+        event.key, event.key
+    )

@@ -131,6 +131,7 @@ class FakeRun:
         )
         self.sources: dict[str, Any] = {}
         self.previewing = False
+        self.recognition = SimpleNamespace(reason="made up", framework="verl", label="verl")
         self.attempts: list[Any] = []
         self.problems: dict[Any, Any] = {}
         self.hparams: dict[str, Any] = {}
