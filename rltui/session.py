@@ -147,10 +147,12 @@ class Session:
         self.runs: dict[str, RunView] = {}
         self.problems: dict[tuple[str, str, int | None], Problem] = {}
         self._run_glob = run_glob
+        self._ordered: list[RunView] | None = None
 
     def apply(self, deliveries: Iterable[Delivery], *, up_to_step: int | None = None) -> set[str]:
         """Take in what the readers found; returns the names of the runs that changed."""
         changed = set()
+        self._ordered = None
         for delivery in deliveries:
             name = delivery.source.run
             if not name:  # troubles with folders, and with files that are no logs, belong to no run
@@ -189,7 +191,9 @@ class Session:
 
     def ordered(self) -> list[RunView]:
         """The runs, most recently written first."""
-        return sorted(self.runs.values(), key=lambda view: (-view.modified, view.name))
+        if self._ordered is None:
+            self._ordered = sorted(self.runs.values(), key=lambda view: (-view.modified, view.name))
+        return list(self._ordered)
 
     def diagnostics(self) -> list[Problem]:
         """What is odd about files and data: problems of reading first, then what the judges say of data."""
