@@ -8,11 +8,13 @@ import click
 
 from rltui import names as resolver
 from rltui.cli.output import FOUND, emit, emit_json, fail, leave, note
+from rltui.config import Config, load_config
 from rltui.frameworks.load import frameworks
 from rltui.glossary import Metric, glossary
 from rltui.glossary.card import Card, Judged
 from rltui.rules.load import rulebook
 from rltui.rules.model import Rule
+from rltui.rules.own import condition, matches, own_id
 from rltui.text import clean
 
 WIDTH = 80  # cells
@@ -36,9 +38,12 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
       rltui explain policy.kl_ref --json
     """
     label = known_framework(framework) if framework is not None else None
+    config = load_config()
+    for problem in config.problems:
+        note(f"{problem.path}: {problem.message}")
     unknown, first = False, True
     for key in keys:
-        cards = cards_of(key, label)
+        cards = cards_of(key, label, config)
         if not cards:
             unknown = True
             _tell_nearest(key, label)
@@ -54,11 +59,11 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
         leave(FOUND)
 
 
-def cards_of(key: str, framework: str | None = None) -> list[Card]:
+def cards_of(key: str, framework: str | None = None, config: Config | None = None) -> list[Card]:
     """What `key` may mean, the likeliest first; empty where nobody writes such a name."""
     cards = []
-    for found in resolver.explain(key, framework):
-        plain = card(found.metric, key, found.framework)
+    for found in resolver.explain(key, framework, config=config):
+        plain = card(found.metric, key, found.framework, config)
         cards.append(
             replace(
                 plain,
@@ -75,14 +80,14 @@ def cards_of(key: str, framework: str | None = None) -> list[Card]:
     return cards
 
 
-def card(metric: Metric, key: str = "", framework: str | None = None) -> Card:
+def card(metric: Metric, key: str = "", framework: str | None = None, config: Config | None = None) -> Card:
     """The card of a metric with the rules that judge it and the names that it has elsewhere."""
     metrics = glossary().metrics
     return Card(
         key=clean(key or metric.id),
         metric=metric,
         framework=framework,
-        rules=_rules(metric.id, framework),
+        rules=(*_own(metric.id, key, config), *_rules(metric.id, framework)),
         aliases=frameworks().aliases.get(metric.id, {}),
         titles={name: metrics[name].title for name in metric.check_next if name in metrics},
     )
@@ -103,6 +108,18 @@ def _rules(canonical: str, framework: str | None) -> tuple[Judged, ...]:
         elsewhere = framework is not None and not rule.applies.to(framework, "*", False, canonical)
         if rule.shown and not (elsewhere and (rule.applies.frameworks or rule.applies.frameworks_not)):
             told.append(Judged(rule.id, rule.severity, _when(rule)))
+    return tuple(told)
+
+
+def _own(canonical: str, key: str, config: Config | None) -> tuple[Judged, ...]:
+    """The user's own limits on a metric, by its id or by the key that was asked for."""
+    entries = config.thresholds if config is not None else ()
+    told = []
+    for place, entry in enumerate(entries):
+        if matches(entry.metric, canonical) or matches(entry.metric, key):
+            held = f", for {entry.hold} points" if entry.hold > 1 else ""
+            when = f"{condition(entry)}{held} (your own limit)"
+            told.append(Judged(own_id(entries, place), entry.severity, when))
     return tuple(told)
 
 

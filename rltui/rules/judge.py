@@ -19,7 +19,7 @@ from rltui.rules.finding import Finding, Health, health_of, order
 from rltui.rules.kinds import KINDS
 from rltui.rules.load import Rulebook, rulebook
 from rltui.rules.model import Rule
-from rltui.rules.own import own_rules
+from rltui.rules.own import OwnWatch, own_rules
 from rltui.rules.pairing import Pairing
 from rltui.rules.state import State
 from rltui.rules.symptoms import gather
@@ -65,6 +65,7 @@ class Series:
         self.bounds = bounds
         self.comparable = True
         self.watches: list[Watch] = []
+        self.own: list[OwnWatch] = []  # the user's own limits, of the watches
         self.quotients: list[tuple[Quotient, int]] = []  # and the side that this series is
         self.beat = zlib.crc32(track.tag.encode("utf-8", "replace")) & 3
         self.impossible: quality.Impossible | None = None
@@ -150,6 +151,8 @@ class Judge:
         if series.bounds is not None:
             series.impossible = quality.impossible(series.bounds, steps, values, series.impossible)
         series.track.feed(steps, values, series.evaluate)
+        for own in series.own:
+            own.feed(steps, values)
         for quotient, side in series.quotients:
             at, value = quotient.pairing.feed(side, steps, values)
             quotient.track.feed(at, value, quotient.evaluate)
@@ -160,7 +163,8 @@ class Judge:
         track = Track(tag, name.canonical)
         series = self.series[tag] = Series(track, name.held_out, getattr(metric, "bounds", None))
         if self._own:
-            series.watches += [Watch(rule, track) for rule in own_rules(self._own, name)]
+            series.own = [OwnWatch(rule, track) for rule in own_rules(self._own, name)]
+            series.watches += series.own
         if name.canonical is None or not getattr(name, "main", True):
             return series
         comparable = getattr(name, "comparable", True)

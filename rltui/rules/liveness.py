@@ -30,10 +30,10 @@ class Liveness:
     progress: float | None = None  # 0..1
 
 
-def liveness(run: Any, now: float) -> Liveness:
-    """Judge one run at a time `now` (seconds since 1970)."""
+def liveness(run: Any, now: float, total: int | None = None) -> Liveness:
+    """Judge one run at a time `now` (seconds since 1970). `total` planned steps count before the log's own."""
     last_wall = _last_wall(run)
-    total = run.total_steps
+    total = total or run.total_steps
     last = run.last_step
     progress = None
     if total and last is not None and total > 0:

@@ -1,4 +1,4 @@
-"""The user's own thresholds as rules."""
+"""The user's own thresholds as rules. They are judged at every point: a user means points, not a summary."""
 
 from __future__ import annotations
 
@@ -7,10 +7,73 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+import numpy as np
+
 from rltui.rules.model import Applies, Rule
+from rltui.rules.track import Floats, Ints, Track
 from rltui.rules.verbal import number, pane_of
+from rltui.rules.watch import KEPT, Episode, Watch
+
+KIND = "own"  # of the rules made here
+LEAST_BACK = 3  # points within the limits until it is resolved, where `for` asks for fewer
 
 _WORD = re.compile(r"[^a-z0-9]+")
+
+
+class OwnWatch(Watch):
+    """One threshold on one series: `for` points in a row beyond the limit fire, as many within it resolve.
+
+    What is found depends only on the order of the points. Costs O(new points).
+    """
+
+    def __init__(self, rule: Rule, track: Track) -> None:
+        super().__init__(rule, track)
+        self._low = rule.numbers.get("below", -np.inf)
+        self._high = rule.numbers.get("above", np.inf)
+        self._beyond: bool | None = None  # side of the latest points
+        self._row = 0  # how many of them
+        self._since = 0  # step of the first of them
+        self._count = 0  # points seen
+
+    def feed(self, steps: Ints, values: Floats) -> None:
+        """Take points in, on the canonical scale. NaN says nothing about a limit; infinity does."""
+        usable = ~np.isnan(values)
+        if not usable.all():
+            steps, values = steps[usable], values[usable]
+        if not len(values):
+            return
+        beyond = (values > self._high) | (values < self._low)
+        starts = np.concatenate(([0], np.flatnonzero(beyond[1:] != beyond[:-1]) + 1, [len(values)]))
+        for k in range(len(starts) - 1):
+            begin, end = int(starts[k]), int(starts[k + 1])
+            self._take(bool(beyond[begin]), steps[begin:end], values[begin:end])
+
+    def _take(self, beyond: bool, steps: Ints, values: Floats) -> None:
+        """Points that are all on one side."""
+        if beyond is not self._beyond:
+            self._beyond, self._row, self._since = beyond, 0, int(steps[0])
+        before = self._row
+        self._row += len(steps)
+        self._count += len(steps)
+        needed = self.rule.hold if beyond else self.rule.keep
+        if beyond:
+            if self.episode is None and self._row >= needed:
+                self.episode = Episode(
+                    self._since, np.nan, np.nan, np.nan, self._count, self._count, firing=True
+                )
+            if self.episode is not None:
+                value = float(values[-1])
+                self.episode.value = value
+                self.episode.limit = self._high if value > self._high else self._low
+        elif self.episode is not None and self._row >= needed:
+            self.episode.resolved_step = int(steps[needed - before - 1])
+            self.past = [*self.past[-(KEPT - 1) :], self.episode]
+            self.episode = None
+
+    def rewind(self, step: int) -> None:
+        """Forget what began at or above a step; what is pending begins anew."""
+        super().rewind(step)
+        self._beyond = None
 
 
 def own_rules(thresholds: Sequence[Any], name: Any) -> list[Rule]:
@@ -19,40 +82,58 @@ def own_rules(thresholds: Sequence[Any], name: Any) -> list[Rule]:
     A threshold on a canonical id is on that scale already; one on a tag is as the log writes it.
     """
     found = []
-    for entry in thresholds:
-        if name.canonical is not None and fnmatchcase(name.canonical, entry.metric):
-            found.append(_rule(entry, name, entry.below, entry.above))
-        elif fnmatchcase(name.tag, entry.metric):
-            low, high = (
-                None if limit is None else limit * name.scale + name.offset
-                for limit in (entry.below, entry.above)
-            )
+    for place, entry in enumerate(thresholds):
+        low, high = entry.below, entry.above
+        if name.canonical is None or not matches(entry.metric, name.canonical):
+            if not matches(entry.metric, name.tag):
+                continue
+            low, high = (None if limit is None else limit * name.scale + name.offset for limit in (low, high))
             if name.scale < 0:
                 low, high = high, low
-            found.append(_rule(entry, name, low, high))
+        found.append(_rule(entry, own_id(thresholds, place), name, low, high))
     return found
 
 
-def _rule(entry: Any, name: Any, low: float | None, high: float | None) -> Rule:
-    limits = {"below": low, "above": high}
-    said = " or ".join(
+def matches(pattern: str, text: str) -> bool:
+    """Whether a name fits; only `*` is special, for tags may hold brackets."""
+    if "*" not in pattern:
+        return pattern == text
+    return fnmatchcase(text, pattern.replace("[", "[[]").replace("?", "[?]"))
+
+
+def own_id(thresholds: Sequence[Any], place: int) -> str:
+    """The id of an entry's rule; entries on one metric are told apart by their number."""
+    slugs = [_WORD.sub("-", entry.metric.lower()).strip("-") or "rule" for entry in thresholds[: place + 1]]
+    earlier = slugs[:-1].count(slugs[-1])
+    return f"own-{slugs[-1]}" + (f"-{earlier + 1}" if earlier else "")
+
+
+def condition(entry: Any) -> str:
+    """`> 0.2`, `< 1 or > 5`, as the user wrote the limits."""
+    return " or ".join(
         f"{word} {number(limit)}"
         for word, limit in (("<", entry.below), (">", entry.above))
         if limit is not None
     )
+
+
+def _rule(entry: Any, name_of_rule: str, name: Any, low: float | None, high: float | None) -> Rule:
+    said = condition(entry)
+    held = f" for {entry.hold} points" if entry.hold > 1 else ""
+    limits = {"below": low, "above": high}
     return Rule(
-        id="own-" + (_WORD.sub("-", entry.metric.lower()).strip("-") or "rule"),
+        id=name_of_rule,
         metrics=(name.canonical or name.tag,),
-        kind="threshold",
+        kind=KIND,
         severity=entry.severity,
-        numbers={key: limit for key, limit in limits.items() if limit is not None}
-        | {"window": float(max(entry.hold, 1)), "share": 1.0, "release": 0.0},
+        numbers={key: limit for key, limit in limits.items() if limit is not None},
         words={},
         title=entry.title or f"own limit: {said}",
-        message=entry.message or f"{name.tag} is {{value}}, beyond your limit ({said})",
+        message=entry.message or f"{name.tag} is {{value}}, beyond your limit ({said}{held})",
         advice="A limit of your own configuration.",
         source=entry.where,
-        pane=pane_of(name.canonical) if name.canonical else "all",
-        keep=2,
+        pane=pane_of(name.canonical) if name.canonical else name.pane,
+        hold=max(entry.hold, 1),
+        keep=max(entry.hold, LEAST_BACK),
         applies=Applies(held_out=None),
     )
