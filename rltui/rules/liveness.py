@@ -31,7 +31,7 @@ class Liveness:
 
 
 def liveness(run: Any, now: float, total: int | None = None) -> Liveness:
-    """Judge one run at a time `now` (seconds since 1970). `total` planned steps count before the log's own."""
+    """Judge one run at a time `now` (seconds since 1970). `total`: planned steps, over the log's own."""
     last_wall = _last_wall(run)
     total = total or run.total_steps
     last = run.last_step
