@@ -142,7 +142,7 @@ def _gap(gap: Gap, series: Sequence[SeriesLike]) -> Firing | None:
             if not twin.n or track.n < 8:
                 continue
             held_out, steps = twin.value[twin.filled][-64:], twin.last[twin.filled][-64:]
-            level = np.array([track.level_at(int(step)) for step in steps])
+            level = np.array([track.level_at(int(step), 16) for step in steps])
             distance = (level - held_out) * (1 if gap.above > 0 else -1)
             if gap.relative:
                 with np.errstate(divide="ignore", invalid="ignore"):
