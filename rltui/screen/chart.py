@@ -175,6 +175,7 @@ class ChartPage:
         return strokes, self._held
 
     def _marks(self, desk: Desk, axis: Axis) -> list[float]:
+        """Steps at which a new attempt began or something became wrong with the metric."""
         view = desk.view
         if view is None or axis != "step":
             return []
@@ -182,7 +183,7 @@ class ChartPage:
             float(attempt.first_step)
             for attempt in list(view.run.attempts)[1:]
             if attempt.first_step is not None
-        ]
+        ] + [float(finding.since_step) for finding in self.row.findings]
 
     def _limits(self) -> list[tuple[float, str]]:
         return [
