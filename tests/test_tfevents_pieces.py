@@ -159,6 +159,15 @@ def test_damaged_logs_of_all_formats(first: int) -> None:
     assert [fuzz.case(number, events, texts) for number in range(first, first + 100)] == [None] * 100
 
 
+def test_float32_marks_stay_with_their_records() -> None:
+    """A float32 that is read singly among doubles that are read as columns keeps its mark."""
+    doubles = w.event(1, w.tensor("a", 0.5, "double")) * 300
+    odd = w.event(2, w.simple("a", 1.0), extra=b"\x10\x05")
+    batch = deliver([doubles, doubles + odd + doubles], COLUMNS)
+    assert batch.single.nonzero()[0].tolist() == [600]
+    assert batch.step[600] == 5
+
+
 def test_wall_time_nan_keeps_its_bits() -> None:
     """Even the payload of a NaN wall time survives both paths."""
     odd = struct.unpack("<d", struct.pack("<Q", 0x7FF8_0000_0000_1234))[0]

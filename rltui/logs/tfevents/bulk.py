@@ -217,8 +217,7 @@ class _Columns:
             self.number[record], self.step[record] = rows.tag[-1], rows.step[-1]
             (self.wall[record],) = _double(rows.wall_time[-1])
             self.value[record] = rows.value[-1]
-            if rows.wide and rows.wide[-1] == before:
-                self.single[record] = False
+            self.single[record] = not rows.wide or rows.wide[-1] != before
         elif gave:
             self.several.append((record, before, before + gave))
         self.started += [(record, start.step) for start in self.rows.starts[starts:]]
