@@ -1,0 +1,273 @@
+"""Alerts out: one for each episode, by the user's own ways only, with no secret shown."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from rltui.alerts import Alert, Gate, Post, Settings, settings_of
+from rltui.alerts.settings import MissingVariableError, expand
+from rltui.alerts.sinks import CommandSink, SinkError, payload, terminal_text
+from rltui.alerts.webhook import WebhookSink, body_of
+from rltui.cli.alert import command
+from rltui.rules.finding import Evidence, Finding
+
+
+def finding(name: str = "kl-ref-high", severity: str = "critical", **more: Any) -> Finding:
+    """A finding that fires."""
+    return Finding(
+        name, severity, "policy", ("kl",), ("policy.kl_ref",), 640, message="KL is high", value=4.2, **more
+    )  # type: ignore[arg-type]
+
+
+HIGH = finding()
+
+
+# ---- which findings become alerts
+
+
+def test_one_alert_per_episode_after_it_has_lasted() -> None:
+    """Nothing before the dwell time, one alert after it, none while it goes on, a word when it is over."""
+    gate = Gate(Settings(bell=True, dwell=60, clear=60, cooldown=600, resolved=True))
+    assert gate.look("a", [HIGH], 0) == []
+    assert gate.look("a", [HIGH], 59) == []
+    assert [alert.event for alert in gate.look("a", [HIGH], 61)] == ["firing"]
+    assert gate.look("a", [HIGH], 500) == []
+    assert gate.look("a", [], 520) == []
+    assert [alert.event for alert in gate.look("a", [], 600)] == ["resolved"]
+    assert gate.look("a", [], 700) == []
+
+
+def test_a_finding_that_flickers_is_one_episode() -> None:
+    """Gone for less than the dwell time is still there."""
+    gate = Gate(Settings(bell=True, dwell=60, clear=60))
+    told = []
+    for now in range(0, 600, 20):
+        told += gate.look("a", [HIGH] if now % 40 == 0 else [], now)
+    assert [alert.event for alert in told] == ["firing"]
+
+
+def test_a_short_flare_is_not_told() -> None:
+    """What ends before the dwell time alarms nobody, and does not count towards the next."""
+    gate = Gate(Settings(bell=True, dwell=60, clear=60))
+    assert gate.look("a", [HIGH], 0) == []
+    assert gate.look("a", [], 10) == []
+    assert gate.look("a", [HIGH], 300) == []
+    assert gate.look("a", [HIGH], 340) == []
+    assert len(gate.look("a", [HIGH], 361)) == 1
+
+
+def test_the_cooldown_holds_back_the_next_episode() -> None:
+    """A cause that comes back soon is not told again until the cooldown is over."""
+    gate = Gate(Settings(bell=True, dwell=0, clear=0, cooldown=1000, resolved=True))
+    assert len(gate.look("a", [HIGH], 0)) == 1
+    assert [alert.event for alert in gate.look("a", [], 10)] == ["resolved"]
+    assert gate.look("a", [HIGH], 500) == []
+    assert len(gate.look("a", [HIGH], 1001)) == 1
+
+
+def test_severity_runs_and_explained_findings_are_sieved() -> None:
+    """Only what is severe enough, of the wanted runs, and not already said by a symptom."""
+    gate = Gate(Settings(bell=True, dwell=0, severity="critical", runs=("exp*",)))
+    assert gate.look("exp1", [finding(severity="warning")], 0) == []
+    assert gate.look("other", [HIGH], 0) == []
+    assert gate.look("exp1", [finding(explained_by="no-stop")], 0) == []
+    assert len(gate.look("exp1", [HIGH], 0)) == 1
+    assert len(gate.look("exp2", [HIGH], 0)) == 1  # another run is another cause
+
+
+# ---- ways out
+
+
+class Server:
+    """A web server that notes what it gets and answers as told."""
+
+    def __init__(self) -> None:
+        self.got: list[tuple[str, dict[str, str], bytes]] = []
+        self.answers: list[int] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                outer.got.append((self.path, dict(self.headers), body))
+                self.send_response(outer.answers.pop(0) if outer.answers else 200)
+                self.send_header("Location", "http://localhost:1/elsewhere")
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *args: object) -> None:
+                pass
+
+        self.http = HTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.http.server_port}/hook?token=s3cret"
+        self.thread = threading.Thread(target=self.http.serve_forever, daemon=True)
+        self.thread.start()
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A server for one test."""
+    server = Server()
+    yield server
+    server.http.shutdown()
+    server.http.server_close()
+    server.thread.join()
+
+
+ALERT = Alert("firing", "exp1", HIGH)
+
+
+def test_a_webhook_gets_the_finding_as_json(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """POST, JSON, the user's headers with secrets from the environment."""
+    monkeypatch.setenv("HOOK_TOKEN", "abc")
+    WebhookSink(
+        Settings(webhook=server.url, headers={"Authorization": "Bearer $HOOK_TOKEN"}, timeout=5)
+    ).send(ALERT)
+    path, headers, body = server.got[0]
+    data = json.loads(body)
+    assert path == "/hook?token=s3cret" and headers["Authorization"] == "Bearer abc"
+    assert data["event"] == "firing" and data["findings"][0]["id"] == "kl-ref-high" and "exp1" in data["text"]
+
+
+def test_redirects_are_not_followed(server: Server) -> None:
+    """A redirect is an error: the answer could lead a secret elsewhere."""
+    server.answers = [302]
+    with pytest.raises(SinkError, match="redirect"):
+        WebhookSink(Settings(webhook=server.url, headers={}, timeout=5)).send(ALERT)
+    assert len(server.got) == 1
+
+
+@pytest.mark.parametrize(
+    "url", ["http://example.org/x", "ftp://localhost/x", "file:///etc/passwd", "https://"]
+)
+def test_only_https_leaves_this_machine(url: str) -> None:
+    """Plain HTTP goes to this machine only, other schemes nowhere."""
+    with pytest.raises(SinkError, match="https"):
+        WebhookSink(Settings(webhook=url, headers={}, timeout=5)).send(ALERT)
+
+
+def test_failures_tell_no_secret(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the address nor a header appears in what is shown."""
+    server.answers = [500]
+    with pytest.raises(SinkError) as caught:
+        WebhookSink(Settings(webhook=server.url, headers={"X": "hush"}, timeout=5)).send(ALERT)
+    assert "s3cret" not in str(caught.value) and "hush" not in str(caught.value) and caught.value.again
+    monkeypatch.delenv("NOT_THERE", raising=False)
+    with pytest.raises(SinkError, match=r"\$NOT_THERE is not set"):
+        WebhookSink(Settings(webhook="$NOT_THERE", headers={}, timeout=5)).send(ALERT)
+    with pytest.raises(SinkError) as refused:
+        WebhookSink(Settings(webhook="http://127.0.0.1:1/s3cret", headers={}, timeout=1)).send(ALERT)
+    assert "s3cret" not in str(refused.value)
+
+
+def test_a_body_is_never_large() -> None:
+    """Thousands of pieces of evidence do not make a message that a chat refuses."""
+    many = tuple(Evidence(f"tag{k}", 0.0, 1.0, 5) for k in range(5000))
+    assert len(body_of(Alert("firing", "a", finding(evidence=many)))) <= 64 << 10
+
+
+def test_it_tries_again_and_then_says_so(server: Server) -> None:
+    """Two failures and a success are a delivery; only failures are a problem that is shown."""
+    pauses: list[float] = []
+    alerts = Post(Settings(webhook=server.url), sleep=pauses.append)
+    server.answers = [503, 429, 200]
+    assert alerts.deliver(alerts.sinks[0], ALERT)
+    assert len(server.got) == 3 and pauses == [2.0, 8.0] and alerts.problems() == []
+    server.answers = [500] * 4
+    assert not alerts.deliver(alerts.sinks[0], ALERT)
+    (problem,) = alerts.problems()
+    assert problem.code == "alert-failed" and "500" in problem.message
+    server.answers = [404]
+    assert not alerts.deliver(alerts.sinks[0], ALERT)  # trying again would not help
+    assert len(server.got) == 8
+
+
+def test_a_command_gets_json_and_no_shell(tmp_path: Path) -> None:
+    """The argument vector is used as it is; the alert comes on standard input."""
+    out = tmp_path / "out.json"
+    code = f"import sys; open({str(out)!r}, 'w').write(sys.stdin.read() + '\\n' + sys.argv[1])"
+    CommandSink(Settings(command=(sys.executable, "-c", code, "$HOME; rm -rf x"), timeout=10)).send(ALERT)
+    body, *_, argument = out.read_text().splitlines()
+    assert json.loads(body)["run"] == "exp1" and argument == "$HOME; rm -rf x"
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("/no/such/program",), "No such file"),
+        ((sys.executable, "-c", "import sys; sys.exit('oh no')"), "oh no"),
+        ((sys.executable, "-c", "import time; time.sleep(60)"), "longer than"),
+    ],
+)
+def test_a_failing_command_is_told(argv: tuple[str, ...], said: str) -> None:
+    """What went wrong is one line."""
+    with pytest.raises(SinkError, match=said):
+        CommandSink(Settings(command=argv, timeout=0.5 if "sleep" in argv[-1] else 10)).send(ALERT)
+
+
+def test_the_terminal_gets_only_safe_text() -> None:
+    """A run named with escape sequences cannot end the notification and start another."""
+    evil = Alert("firing", "a\x07\x1b]0;owned\x07", HIGH)
+    for notify in ("osc9", "osc777"):
+        text = terminal_text(Settings(bell=True, notify=notify), evil)
+        assert text.count("\x1b") == 1 and text.count("\x07") == 2
+    assert terminal_text(Settings(), ALERT) == ""
+    assert terminal_text(Settings(bell=True), Alert("resolved", "a", HIGH)) == ""
+
+
+def test_looking_never_waits(server: Server) -> None:
+    """The screen hands over and goes on; the thread sends; closing ends it."""
+    written: list[str] = []
+    settings = Settings(webhook=server.url, bell=True, dwell=0)
+
+    def write(text: str) -> str:
+        written.append(text)
+        return ""
+
+    post = Post(settings, write=write, clock=lambda: 0.0)
+    assert [alert.event for alert in post.look("exp1", [HIGH])] == ["firing"]
+    post.close(wait=10)
+    assert written == ["\x07"] and len(server.got) == 1
+
+
+def test_off_unless_asked_for() -> None:
+    """Without configuration nothing is wanted and nothing happens."""
+    assert not settings_of({}).wanted
+    assert Post(settings_of({})).sinks == []
+
+
+def test_payload_is_json_even_for_nan() -> None:
+    """Non-finite values are spelled, as in all our JSON."""
+    text = json.dumps(payload(Alert("firing", "a", finding(limit=float("nan")))), allow_nan=False)
+    assert '"limit": "NaN"' in text
+
+
+def test_secrets_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """$NAME and ${NAME} are looked up when needed; a missing one is named."""
+    monkeypatch.setenv("A_B", "x")
+    assert expand("${A_B}/$A_B") == "x/x"
+    with pytest.raises(MissingVariableError, match="NOPE_1"):
+        expand("$NOPE_1")
+
+
+def test_alert_test_tells_how_each_way_went(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server
+) -> None:
+    """`rltui alert test`: one line per way, exit code 1 when one failed, no secret shown."""
+    config = tmp_path / "rltui" / "config.toml"
+    config.parent.mkdir()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("RLTUI_CONFIG", str(config))
+    config.write_text(f'[alerts]\nwebhook = "{server.url}"\ncommand = ["/no/such/program"]\n')
+    result = CliRunner().invoke(command, ["test"])
+    assert "webhook    sent" in result.output and "command    failed" in result.output
+    assert result.exit_code == 1 and "s3cret" not in result.output

@@ -1,0 +1,151 @@
+"""`rltui check`: exit codes, JSON and words as promised."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from rltui.cli.check import command, follow
+from rltui.cli.output import CommandError
+from rltui.config import Config
+
+NOISE = np.random.default_rng(3)
+FIELDS = {"id", "severity", "pane", "metrics", "canonical", "since_step", "value", "limit", "message"}
+FIELDS |= {"advice", "check_next"}
+
+
+def write(folder: Path, kl: list[float], name: str = "run", ago: float = 10 * 86_400) -> Path:
+    """A verl-like JSONL log whose last point was written some time ago."""
+    run = folder / "logs" / name
+    run.mkdir(parents=True)
+    lines = []
+    for step, value in enumerate(kl, 1):
+        data = {
+            "actor/kl_loss": value,
+            "actor/grad_norm": 0.4 + 0.05 * float(NOISE.normal()),
+            "actor/entropy": 1.9,
+            "actor/pg_clipfrac": 0.01,
+            "critic/rewards/mean": 0.5 + 0.002 * step,
+            "critic/score/mean": 0.5 + 0.002 * step,
+            "response_length/mean": 100.0,
+            "timing_s/step": 10.0,
+            "training/global_step": step,
+        }
+        lines.append(
+            json.dumps({"step": step, "data": data, "timestamp": time.time() - ago - 2.0 * (len(kl) - step)})
+        )
+    (run / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+    return run
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+
+
+def check(*args: object) -> Result:
+    """The command's result."""
+    return CliRunner().invoke(command, [str(arg) for arg in args])
+
+
+WELL = [0.05] * 80
+SICK = [0.05] * 50 + [20.0] * 30
+MILD = [0.05] * 50 + [5.0] * 30
+
+
+@pytest.mark.parametrize(
+    ("kl", "fail_on", "code"),
+    [
+        (WELL, "critical", 0),
+        (WELL, "warning", 0),
+        (MILD, "critical", 0),
+        (MILD, "warning", 1),
+        (SICK, "critical", 1),
+        (SICK, "never", 0),
+    ],
+)
+def test_the_exit_code_says_whether_it_is_well(
+    tmp_path: Path, kl: list[float], fail_on: str, code: int
+) -> None:
+    """0 fine, 1 a finding at or above --fail-on."""
+    write(tmp_path, kl)
+    assert check(tmp_path / "logs", "--fail-on", fail_on).exit_code == code
+
+
+def test_nothing_to_read_is_wrong_usage(tmp_path: Path) -> None:
+    """An empty or missing folder: 2."""
+    (tmp_path / "logs").mkdir()
+    for name in ("logs", "missing"):
+        with pytest.raises(CommandError) as caught:
+            command.main([str(tmp_path / name)], standalone_mode=False)
+        assert caught.value.exit_code == 2
+
+
+def test_json_is_as_promised(tmp_path: Path) -> None:
+    """Every promised field is there, with its type; a step is named."""
+    write(tmp_path, SICK)
+    data = json.loads(check(tmp_path / "logs", "--json").stdout)
+    assert data["schema"] == 1 and data["logdir"] == str(tmp_path / "logs") and data["health"] == "critical"
+    (run,) = data["runs"]
+    assert (
+        run["state"] in ("live", "stalled", "ended")
+        and run["last_step"] == 80
+        and run["health"] == "critical"
+    )
+    worst = run["findings"][0]
+    assert worst.keys() >= FIELDS and worst["severity"] == "critical"
+    assert 45 <= worst["since_step"] <= 55
+    assert data["diagnostics"] == []
+
+
+def test_json_of_a_healthy_run_has_no_finding_of_weight(tmp_path: Path) -> None:
+    """A healthy training with healthy files: ok, nothing but remarks."""
+    write(tmp_path, WELL)
+    data = json.loads(check(tmp_path / "logs", "--json").stdout)
+    assert data["health"] == "ok" and data["diagnostics"] == []
+    assert all(finding["severity"] == "info" for finding in data["runs"][0]["findings"])
+
+
+def test_words_for_people(tmp_path: Path) -> None:
+    """The message, since when, what to do; the good run is said to be well."""
+    write(tmp_path, SICK, "bad")
+    write(tmp_path, WELL, "good")
+    text = check(tmp_path / "logs").stdout
+    assert "since step 51" in text and "learning rate" in text and "good" in text
+
+
+def test_markdown_is_a_table(tmp_path: Path) -> None:
+    """For a pull request or a job summary."""
+    write(tmp_path, SICK)
+    text = check(tmp_path / "logs", "--format", "markdown").stdout
+    assert "\n| " in text and "51" in text and "critical" in text
+
+
+def test_runs_are_picked(tmp_path: Path) -> None:
+    """--run judges what matches, and nothing else decides the exit code."""
+    write(tmp_path, SICK, "bad")
+    write(tmp_path, WELL, "good")
+    assert check(tmp_path / "logs", "--run", "good").exit_code == 0
+    assert check(tmp_path / "logs", "--run", "bad").exit_code == 1
+
+
+def test_a_replay_sees_no_further(tmp_path: Path) -> None:
+    """--at-step judges as it would have been judged then."""
+    write(tmp_path, SICK)
+    assert check(tmp_path / "logs", "--at-step", "50").exit_code == 0
+    late = json.loads(check(tmp_path / "logs", "--at-step", "70", "--json").stdout)
+    assert late["health"] == "critical" and late["runs"][0]["last_step"] == 70
+
+
+def test_following_prints_what_fires(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a screen: a line when a finding begins, told once."""
+    write(tmp_path, SICK)
+    follow([str(tmp_path / "logs")], Config(), poll=0.01, sleep=lambda seconds: None, looks=40)
+    lines = [line for line in capsys.readouterr().out.splitlines() if "reference" in line]
+    assert len(lines) == 1 and "since step 51" in lines[0]
