@@ -170,11 +170,14 @@ def key_rows(
 def _key_tags(view: RunView) -> list[str]:
     """Tags in the order of what to look at: the outcome, the core of any run, the rest of the scenario."""
     canonical = index(view).canonical
+    # What is logged once, at the end of a run, is no curve.
+    least = min(max((series.count for series in view.run.series.values()), default=1), 2)
 
     def there(name: str) -> str | None:
         series = view.run.series
         return next(
-            (t for t in canonical.get(name, ()) if series[t].count and not _says_nothing(view, t)), None
+            (t for t in canonical.get(name, ()) if series[t].count >= least and not _says_nothing(view, t)),
+            None,
         )
 
     scenario = scenario_of(canonical, view.framework)

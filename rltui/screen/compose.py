@@ -10,6 +10,7 @@ from rltui.boards.layout import header_line, plan, row_lines
 from rltui.boards.overview import STATE_GLYPH, STATE_ROLE, Overview, header, overview
 from rltui.draw.line import BLANK, Line, Span, line, sides
 from rltui.draw.number import format_age, format_step
+from rltui.screen.detail import detail_lines
 from rltui.screen.findings import findings_page
 from rltui.screen.view import SMALLEST, Page, Scroll, Spot, too_small
 from rltui.text import cell_width, fit, pad
@@ -175,6 +176,7 @@ def board_page(desk: Desk, made: Board, width: int, height: int, *, column_words
 
 
 def _run_place(desk: Desk) -> list[Span]:
+    page.lines += detail_lines(desk, made.rows[at], made.window, width, room - len(body))
     total = len(desk.session.runs)
     view = desk.view
     if total < 2 or view is None:
