@@ -166,6 +166,8 @@ def test_float32_marks_stay_with_their_records() -> None:
     batch = deliver([doubles, doubles + odd + doubles], COLUMNS)
     assert batch.single.nonzero()[0].tolist() == [600]
     assert batch.step[600] == 5
+    simple = w.event(3, w.simple("a", 1.0)) * 300
+    assert deliver([doubles, simple], COLUMNS).single.tolist() == [False] * 300 + [True] * 300
 
 
 def test_wall_time_nan_keeps_its_bits() -> None:

@@ -158,8 +158,7 @@ class _Columns:
             number[known[~sound]] = _OPEN
         if everything:
             self.number, self.value = number, value.astype(np.float64)
-            if size != 4:
-                self.single[:] = False
+            self.single[:] = size == 4
         else:
             self.number[some], self.value[some] = number, value
             self.single[some] = size == 4
