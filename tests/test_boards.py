@@ -19,7 +19,19 @@ from rltui.draw.line import Line, beside, crop, cut, fill, line, sides, wrap
 from rltui.session import RunView
 from tests.support.fakerun import NOW, FakeRun, FakeSeries, believable, finding
 
-ALWAYS = ["overview", "reward", "policy", "critic", "lengths", "load", "timing", "perf", "findings", "all"]
+ALWAYS = [
+    "overview",
+    "reward",
+    "policy",
+    "critic",
+    "lengths",
+    "load",
+    "timing",
+    "perf",
+    "findings",
+    "all",
+    "config",
+]
 
 
 @pytest.fixture
@@ -41,7 +53,7 @@ def test_panes_that_metrics_call_for(view: RunView) -> None:
     ids = [tab.id for tab in panes_of(view)]
     assert "validation" in ids
     assert "preference" not in ids
-    assert ids[-3:] == ["mine", "findings", "all"]
+    assert ids[-4:] == ["mine", "findings", "all", "config"]
 
 
 def test_warnings_are_counted_on_tabs(view: RunView) -> None:

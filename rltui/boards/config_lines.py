@@ -43,6 +43,12 @@ class Layout:
             self.source = min(room - VALUE_MOST - 4, 60)
             room -= self.source + 2
         self.value = max(min(room // self.count - 2, VALUE_MOST if count > 1 else room - 2), 4)
+        self.value = min(self.value, max(self._widest(), VALUE_LEAST))
+
+    def _widest(self) -> int:
+        """Cells of the widest value or name; columns stand no farther apart than they need."""
+        values = [cell.text for row in self.board.settings for cell in row.cells if cell is not None]
+        return max(map(cell_width, [*values, *labels(self.board.columns)]), default=VALUE_LEAST)
 
     @property
     def hidden(self) -> int:
@@ -165,8 +171,8 @@ def config_record(board: ConfigBoard) -> dict[str, Any]:
             {"run": column.label, "note": column.note, "sources": list(column.settings.sources)}
             for column in board.columns
         ],
-        "total": board.total,
-        "different": board.different,
+        "settings_known": board.total,
+        "settings_different": board.different,
         "only_differences": board.only_differences,
         "settings": [_setting(row) for row in board.settings],
         "attempts": list(board.lineage),

@@ -96,7 +96,7 @@ def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
         spans: list[Span] = []
         if tab.key:
             spans.append((f"{tab.key} ", "accent" if here else "faint"))
-        empty = tab.metrics == 0 and tab.id not in ("overview", "findings", "all")
+        empty = tab.metrics == 0 and tab.id not in ("overview", "findings", "all", "config")
         spans.append((tab.title, "strong" if here else "faint" if empty else "dim"))
         if tab.warnings:
             spans.append((f" {GLYPHS[tab.severity]}{tab.warnings}", ROLE_OF[tab.severity]))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rltui.boards.board import Board, board
+from rltui.boards.config import ConfigBoard, columns_of, config_board, lineage_of
+from rltui.boards.config_lines import config_lines
 from rltui.boards.frame import finding_lines, header_lines
 from rltui.boards.layout import board_lines, finding_text
 from rltui.boards.overview import header, overview
@@ -29,10 +31,14 @@ def pane_lines(
     width: int = 100,
     at_step: int | None = None,
     glyphs: Glyphs = "blocks",
+    settings: ConfigBoard | None = None,
 ) -> list[Line]:
-    """A pane with its header as lines of cells; as many as needed."""
+    """A pane with its header as lines of cells, as many as needed. `settings` are for the config pane."""
     head = header(view, now, at_step)
     lines = [*header_lines(head, width), line(("─" * width, "faint"))]
+    if pane == "config":
+        settings = settings or config_board(columns_of(view), lineage=lineage_of(view))
+        return lines + config_lines(settings, width)
     if pane == "findings":
         return lines + findings_text(view, width)
     if pane == "overview":

@@ -29,7 +29,8 @@ HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's 
     show_default=True,
     help="Match at equal steps, time since start, or tokens.",
 )
-@click.option("--all", "every", is_flag=True, help="All common metrics, not only the most important.")
+@click.option("--all", "every", is_flag=True, help="All metrics or settings, not only the important ones.")
+@click.option("--config", "settings", is_flag=True, help="What the runs were started with, where it differs.")
 @click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text")
 @JSON
 def command(
@@ -38,6 +39,7 @@ def command(
     run_glob: str | None,
     axis: Axis,
     every: bool,
+    settings: bool,
     form: str,
     as_json: bool,
 ) -> None:
@@ -49,12 +51,18 @@ def command(
     Examples:
       rltui compare runs/ --baseline good_run
       rltui compare runs/ --baseline good_run --run 'new*' --by tokens --format markdown
+      rltui compare runs/ --baseline good_run --config
     """
     session = load(logdirs)
     base = _baseline(session, baseline)
     others = [view for view in session.ordered() if view is not base and _wanted(view, run_glob)]
     if not others:
         fail("no other run to compare with the baseline", FOUND)
+    if settings:
+        from rltui.cli.settings import print_comparison
+
+        print_comparison(base, others, logdirs, "json" if as_json else form, every=every)
+        return
     found = [(view, compare(view, base, axis)) for view in others]
     if as_json or form == "json":
         emit_json(

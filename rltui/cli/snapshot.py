@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -15,6 +16,9 @@ from rltui.cli.output import FOUND, emit, fail, note, to_json
 from rltui.session import RunView, Session
 from rltui.text import clean
 from rltui.themes import DEFAULT, Theme, load_themes
+
+if TYPE_CHECKING:
+    from rltui.boards.config import ConfigBoard
 
 Form = Literal["text", "ansi", "markdown", "svg", "json"]
 ENDINGS: dict[str, Form] = {
@@ -65,6 +69,7 @@ def command(
       rltui snapshot runs/ --pane policy --run 'grpo-7b*' --format markdown
       rltui snapshot runs/ --pane reward --output reward.svg
       rltui snapshot runs/ --at-step 1200
+      rltui snapshot runs/ --pane config --format markdown
     """
     if output is not None:
         refuse_inside(Path(output), logdirs)
@@ -79,6 +84,7 @@ def command(
         theme=theme,
         at_step=at_step,
         every=run_glob is not None,
+        logdirs=logdirs,
     )
     if output is None:
         emit(text.rstrip("\n"))
@@ -98,6 +104,7 @@ def render(
     theme: str | None = None,
     at_step: int | None = None,
     every: bool = False,
+    logdirs: Sequence[str] = (),
 ) -> str:
     """A pane as text in a format. Ends the command with 1 when no run has such a pane."""
     from rltui.boards.panes import panes_of
@@ -109,7 +116,15 @@ def render(
         fail(f"no pane named {clean(pane)!r} here; there are {', '.join(panes)}", FOUND)
     if form == "svg":
         chosen = chosen[:1]
-    parts = [_one(view, pane, form, width, height, theme, at_step) for view in chosen]
+    settings: list[ConfigBoard | None] = [None] * len(chosen)
+    if pane == "config":
+        from rltui.cli.settings import settings_board
+
+        settings = [settings_board(view, logdirs, neighbours=session.ordered()) for view in chosen]
+    parts = [
+        _one(view, pane, form, width, height, theme, at_step, made)
+        for view, made in zip(chosen, settings, strict=True)
+    ]
     if form == "json":
         return to_json(parts if every else parts[0], indent=2) + "\n"
     return "\n".join(str(part) for part in parts)
@@ -123,13 +138,18 @@ def _one(
     height: int | None,
     theme: str | None,
     at_step: int | None,
+    settings: ConfigBoard | None,
 ) -> object:
     from rltui.boards import text
 
     now = _moment(view, at_step)
+    if settings is not None and form in ("markdown", "json"):
+        from rltui.cli.settings import pane_data
+
+        return pane_data(view, settings, form, now, at_step)
     if form in ("markdown", "json"):
         return _as_data(view, pane, form, now, at_step)
-    lines = text.pane_lines(view, pane, now, width=width, at_step=at_step)
+    lines = text.pane_lines(view, pane, now, width=width, at_step=at_step, settings=settings)
     if height is not None and len(lines) > height:
         from rltui.draw.line import line
 

@@ -11,7 +11,7 @@ from rltui.frameworks.model import Conventions
 GENERAL = ("general", "General")
 
 # Pane names with a meaning of their own; a section of that name gets a pane beside it.
-TAKEN = ("overview", "findings", "all", "general")
+TAKEN = ("overview", "findings", "all", "config", "general")
 
 _ACRONYMS = {
     word.lower(): word

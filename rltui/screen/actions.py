@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rltui.draw.number import format_step
 from rltui.rules.finding import Finding
+from rltui.screen import config
 
 if TYPE_CHECKING:
     from rltui.screen.desk import Desk
@@ -38,6 +39,9 @@ def _move(by: int) -> Callable[[Desk, str], None]:
 
 def step_to(desk: Desk, by: int, *, stop: bool = False) -> None:
     """Move the selection by some rows; with `stop` not at all when that would leave the list."""
+    if desk.pane == "config":
+        config.step(desk, by)
+        return
     rows = desk.rows()
     if not rows:
         return
@@ -84,6 +88,9 @@ def _edge(last: bool) -> Callable[[Desk, str], None]:
 
 
 def _open(desk: Desk, _: str) -> None:
+    if desk.pane == "config":
+        config.show(desk)
+        return
     if desk.pane == "findings" and not desk.query:
         at = desk.chosen.get("findings", "0")
         _go_finding(desk, at)
@@ -259,6 +266,12 @@ def _pin(desk: Desk, _: str) -> None:
 
 
 def _copy(desk: Desk, _: str) -> None:
+    if desk.pane == "config":
+        text = config.copied(desk)
+        if text:
+            desk.outbox.append(("copy", text))
+            desk.say(f"copied {text[:60]}")
+        return
     row = desk.selected()
     if row is not None:
         desk.outbox.append(("copy", row.tag))
@@ -323,6 +336,7 @@ _ACTIONS: dict[str, Callable[[Desk, str], None]] = {
     "theme": _theme,
     "pin": _pin,
     "copy": _copy,
+    "differences": lambda desk, _: config.turn(desk),
     "snapshot": _snapshot,
     "quit": _leave(0),
     "interrupt": _leave(130),

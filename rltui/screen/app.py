@@ -63,6 +63,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         self.use_wire()
         self.animation_level = "none"
         self.desk = desk
+        desk.settings.shelf.ready = lambda: self.post_message(Arrived())
         self.crash: BaseException | None = None
         self.feed: Any = None
         self.follower: Any = None
@@ -266,7 +267,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         tell(self.alerts.problems(), desk.session.problems, desk.say)
 
     def ring(self, text: str) -> str:
-        """Write a bell or notification to the terminal, past the picture. Returns what went wrong, if anything."""
+        """Write a bell or notification to the terminal, past the picture. Returns what went wrong."""
         if not isinstance(self._driver, GuardedDriver):
             return "there is no terminal to ring"
         self._driver.write(text)

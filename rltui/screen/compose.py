@@ -10,6 +10,7 @@ from rltui.boards.layout import header_line, plan, row_lines
 from rltui.boards.overview import STATE_GLYPH, STATE_ROLE, Overview, header, overview
 from rltui.draw.line import BLANK, Line, Span, line, sides
 from rltui.draw.number import format_age, format_step
+from rltui.screen.config import config_page, hints, status
 from rltui.screen.detail import detail_lines
 from rltui.screen.findings import findings_page
 from rltui.screen.view import SMALLEST, Page, Scroll, Spot, too_small
@@ -50,6 +51,8 @@ def _body(desk: Desk, width: int, height: int) -> Page:
     if desk.query and desk.pane in ("overview", "findings"):
         found = desk.board()
         return board_page(desk, found, width, height) if found is not None else Page()
+    if desk.pane == "config":
+        return config_page(desk, width, height)
     if desk.pane == "overview":
         data = overview(
             view, desk.now, desk.at_step, count=16, share=_share(desk), against=desk.differences()
@@ -172,11 +175,11 @@ def board_page(desk: Desk, made: Board, width: int, height: int, *, column_words
         if y >= top + room:
             break
     page.lines += body
+    page.lines += detail_lines(desk, made.rows[at], made.window, width, room - len(body))
     return page
 
 
 def _run_place(desk: Desk) -> list[Span]:
-    page.lines += detail_lines(desk, made.rows[at], made.window, width, room - len(body))
     total = len(desk.session.runs)
     view = desk.view
     if total < 2 or view is None:
@@ -215,6 +218,8 @@ def _hints(desk: Desk, room: int) -> list[tuple[str, str]]:
     if desk.message:
         return []
     binds = {bind.action: bind.hint for bind in desk.keys.binds if bind.hint and bind.keys}
+    if desk.pane == "config":
+        binds = hints(binds)
     kept = set()
     for action in sorted(binds, key=lambda one: _HINT_ORDER.index(one) if one in _HINT_ORDER else 99):
         cells = cell_width(desk.keys.hint_of(action)) + cell_width(binds[action]) + 3
@@ -244,6 +249,8 @@ def _status(desk: Desk) -> list[Span]:
         pieces.append((fit(row.tag, 40), "dim"))
     if made is not None:
         pieces += [(note, "dim") for note in made.notes]
+    if desk.pane == "config":
+        pieces += [(note, "dim") for note in status(desk)]
     spans: list[Span] = []
     for index, piece in enumerate(pieces):
         spans += [(" · ", "faint")] if index else []

@@ -94,6 +94,12 @@ def status(desk: Desk) -> list[str]:
     return list(board.notes) if board is not None else []
 
 
+def hints(known: dict[str, str]) -> dict[str, str]:
+    """The footer's hints in this pane: metrics are not charted or explained here."""
+    words = {"open": "whole value", "differences": "differences", "copy": "copy"}
+    return words | {action: hint for action, hint in known.items() if action not in ("open", "explain")}
+
+
 def _at(desk: Desk, board: ConfigBoard) -> int:
     key = desk.chosen.get(PANE, "")
     settings = [index for index, row in enumerate(board.rows) if row.kind == "setting"]

@@ -17,6 +17,7 @@ from rltui.screen.filters import matcher
 from rltui.screen.hush import Hush
 from rltui.screen.keys import Keys
 from rltui.screen.memory import Memory
+from rltui.screen.shelf import Chosen, Shelf
 from rltui.screen.view import Page, Scroll
 from rltui.themes import DEFAULT, PLAIN, Theme
 
@@ -88,6 +89,7 @@ class Desk:
         self.chosen: dict[str, str] = {}  # selected tag by pane
         self.card_columns = 1
         self.page_rows = 10
+        self.settings = Chosen(Shelf(logdirs))
         self.loading: float | None = None  # share read, None when all is read
         self.exit_code: int | None = None
         self.outbox: list[

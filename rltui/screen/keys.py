@@ -69,6 +69,7 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("previous-run", ("<", ","), "previous run", RUNS),
     Bind("mark", ("x",), "in the list of runs: mark for comparison on charts", RUNS, where="runs"),
     Bind("sort", ("S",), "in the list of runs: sort by another column", RUNS, where="runs"),
+    Bind("differences", ("D",), "config: only settings that differ between runs, or all", RUNS),
     Bind("snapshot", ("s",), "write the pane to a text file here, and copy it", SHARE, hint="snapshot"),
     Bind("copy", ("y",), "copy the key of the metric", SHARE),
     Bind("axis", ("x",), "x axis: step, relative time, wall time", CHART, where="chart"),

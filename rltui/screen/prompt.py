@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rltui.draw.line import Line, Span, line
+from rltui.screen import config
 from rltui.screen.filters import fuzzy
 from rltui.screen.keys import shown
 from rltui.screen.listing import Listing
@@ -28,9 +29,8 @@ class FilterPrompt:
 
     def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
         """The screen with the prompt in its last line."""
-        made = desk.board()
-        count = len(made.metrics) if made is not None else 0
-        hint = f"{count} metrics   words, glob with *, or /regex/   Enter keep   Esc clear "
+        what, count = counted(desk)
+        hint = f"{count} {what}   words, glob with *, or /regex/   Enter keep   Esc clear "
         text = f" filter {desk.query}"
         room = width - cell_width(text) - 2
         hint = hint if cell_width(hint) <= room else ""
@@ -69,6 +69,15 @@ class FilterPrompt:
         else:
             return False
         return True
+
+
+def counted(desk: Desk) -> tuple[str, int]:
+    """What the filter finds, and how many of them."""
+    if desk.pane == "config":
+        settings = config.made(desk)
+        return "settings", len(settings.settings) if settings is not None else 0
+    made = desk.board()
+    return "metrics", len(made.metrics) if made is not None else 0
 
 
 class Palette(Listing):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rltui.boards.text import as_text, pane_lines
+from rltui.screen import config
 from rltui.screen.terminal import state_folder
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ def take(desk: Desk) -> None:
         desk.say("no run to take a snapshot of")
         return
     glyphs = "ascii" if desk.glyphs == "ascii" else "blocks"
-    text = as_text(pane_lines(view, desk.pane, desk.now, at_step=desk.at_step, glyphs=glyphs))  # type: ignore[arg-type]
+    settings = config.made(desk) if desk.pane == "config" else None
+    lines = pane_lines(view, desk.pane, desk.now, at_step=desk.at_step, glyphs=glyphs, settings=settings)  # type: ignore[arg-type]
+    text = as_text(lines)
     step = view.run.last_step if desk.at_step is None else desk.at_step
     try:
         path = write(text, file_name(view.name, desk.pane, step), place(desk.logdirs))

@@ -135,6 +135,7 @@ class FakeRun:
         self.attempts: list[Any] = []
         self.problems: dict[Any, Any] = {}
         self.hparams: dict[str, Any] = {}
+        self.texts: dict[str, Any] = {}
         self.version = 1
 
     def name_of(self, tag: str) -> FakeName:
