@@ -131,8 +131,8 @@ def markdown(views: Sequence[RunView], problems: Sequence[Problem], at_step: int
             (f"{GLYPHS[one.severity]} {one.message}", format_step(one.since_step), one.advice)
             for one, _ in told(view)
         ]
-        for number, row in enumerate(rows or [("nothing is wrong", "", "")]):
-            cells = (*(head if number == 0 else ("",) * len(head)), *row)
+        for place, row in enumerate(rows or [("nothing is wrong", "", "")]):
+            cells = (*(head if place == 0 else ("",) * len(head)), *row)
             yield "| " + " | ".join(escaped(cell) for cell in cells) + " |"
     for number, problem in enumerate(problems[:MOST_PROBLEMS]):
         line = f"- {problem.level}: {escaped(problem.path)}: {escaped(problem.message)}"

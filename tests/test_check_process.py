@@ -1,0 +1,233 @@
+"""`rltui check` as scripts call it: the real command, its exit codes, its JSON, several folders, signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DAY = 86_400.0
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    """Nothing of the user's own."""
+    kept = {key: os.environ[key] for key in ("PATH", "LD_LIBRARY_PATH") if key in os.environ}
+    return {**kept, "HOME": str(home), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", **more}
+
+
+def rltui(home: Path, *words: object, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "rltui", *map(str, words)],
+        capture_output=True, text=True, timeout=60, check=False, cwd=home, env=environment(home, **more),
+    )  # fmt: skip
+
+
+def write(
+    run: Path, values: Sequence[float], *, ago: float = 10 * DAY, gap: float = 2.0, key: str = "actor/kl_loss"
+) -> Path:
+    """A log of one metric and a rising reward whose last point was written `ago` seconds ago."""
+    run.mkdir(parents=True)
+    end = time.time() - ago
+    lines = [
+        json.dumps({"step": step, "data": {key: value, "critic/score/mean": 0.5 + 0.002 * step},
+                    "timestamp": end - gap * (len(values) - step)})
+        for step, value in enumerate(values, 1)
+    ]  # fmt: skip
+    path = run / "metrics.jsonl"
+    path.write_text("\n".join(lines) + "\n")
+    os.utime(path, (end, end))
+    return run
+
+
+WELL = [0.05] * 80
+SICK = [0.05] * 50 + [20.0] * 30
+MILD = [0.05] * 50 + [5.0] * 30
+
+
+def test_zero_when_all_is_well(tmp_path: Path) -> None:
+    """Exit code 0: healthy runs, nothing on standard error."""
+    write(tmp_path / "logs" / "a", WELL)
+    done = rltui(tmp_path, "check", "logs")
+    assert (done.returncode, done.stderr) == (0, "") and "✓ a" in done.stdout
+
+
+def test_one_when_something_is_wrong(tmp_path: Path) -> None:
+    """Exit code 1: a finding at or above --fail-on, in any of several folders."""
+    write(tmp_path / "logs" / "a", WELL)
+    write(tmp_path / "more" / "b", MILD)
+    assert rltui(tmp_path, "check", "logs", "more").returncode == 0
+    done = rltui(tmp_path, "check", "logs", "more", "--fail-on", "warning")
+    assert done.returncode == 1 and "▲ more/b" in done.stdout and "✓ logs/a" in done.stdout
+    write(tmp_path / "third" / "c", SICK)
+    assert rltui(tmp_path, "check", "logs", "third").returncode == 1
+    assert rltui(tmp_path, "check", "logs", "third", "--run", "*/a").returncode == 0
+
+
+def test_two_when_nothing_can_be_read(tmp_path: Path) -> None:
+    """Exit code 2: an empty folder, a missing one, an unknown option; one line on standard error."""
+    (tmp_path / "empty").mkdir()
+    for words in (["empty"], ["missing"], ["empty", "--nonsense"], ["missing", "--follow"]):
+        done = rltui(tmp_path, "check", *words)
+        assert done.returncode == 2 and done.stdout == ""
+        assert done.stderr.startswith("rltui: ") and done.stderr.count("\n") == 1
+
+
+def test_three_when_a_run_has_stalled(tmp_path: Path) -> None:
+    """Exit code 3: no finding, but a run that should be live is silent; a finding weighs more."""
+    write(tmp_path / "logs" / "a", WELL, ago=1800, gap=10)
+    done = rltui(tmp_path, "check", "logs")
+    assert done.returncode == 3 and "stalled" in done.stdout
+    assert rltui(tmp_path, "check", "logs", "--fail-on", "never").returncode == 0
+    assert rltui(tmp_path, "check", "logs", "--at-step", "40").returncode == 0
+    write(tmp_path / "logs" / "b", SICK)
+    assert rltui(tmp_path, "check", "logs").returncode == 1
+
+
+PROMISED = {
+    "run": str, "framework": str, "state": str, "last_step": int, "last_wall_time": float, "points": int,
+    "health": str, "findings": list,
+}  # fmt: skip
+FINDING: dict[str, Any] = {
+    "id": str, "severity": str, "pane": str, "metrics": list, "canonical": list, "since_step": int,
+    "value": float, "limit": float, "message": str, "advice": str, "check_next": list,
+}  # fmt: skip
+
+
+SPELLED = (None, "NaN", "Infinity", "-Infinity")  # JSON has no such numbers
+
+
+def test_json_keeps_its_promise(tmp_path: Path) -> None:
+    """Every promised field with its type; ASCII, one document, strict JSON."""
+    write(tmp_path / "lögs" / "a", [*SICK[:-1], float("nan"), 20.0])
+    write(tmp_path / "lögs" / "b", WELL)
+    done = rltui(tmp_path, "check", "lögs", "--json")
+
+    def refuse(word: str) -> None:
+        raise AssertionError(word)
+
+    data = json.loads(done.stdout, parse_constant=refuse)
+    assert done.returncode == 1 and done.stdout.isascii() and done.stdout.count("\n") == 1
+    assert data["schema"] == 1 and data["logdir"] == "lögs" and data["health"] == "critical"
+    assert [problem["code"] for problem in data["diagnostics"]] == ["non-finite"]
+    assert all(problem.keys() >= {"level", "code", "path", "message"} for problem in data["diagnostics"])
+    runs = {run["run"]: run for run in data["runs"]}
+    assert runs.keys() == {"a", "b"} and runs["b"]["health"] == "ok"
+    for run in runs.values():
+        assert all(isinstance(run[key], kind) for key, kind in PROMISED.items())
+    worst = runs["a"]["findings"][0]
+    assert worst["severity"] == "critical"
+    for found in runs["a"]["findings"]:
+        for key, kind in FINDING.items():
+            assert isinstance(found[key], kind) or (key in ("value", "limit") and found[key] in SPELLED)
+
+
+def test_markdown_takes_names_as_text(tmp_path: Path) -> None:
+    """A run's name makes no link, no column and no HTML in a pull request."""
+    write(tmp_path / "logs" / "a|b[x](y)<img>", SICK)
+    text = rltui(tmp_path, "check", "logs", "--format", "markdown").stdout
+    assert "a\\|b\\[x\\](y)\\<img\\>" in text and "critical" in text
+
+
+def test_a_replay_judges_as_of_then(tmp_path: Path) -> None:
+    """--at-step N: fine before the fault, critical after it, and N is the last step."""
+    write(tmp_path / "logs" / "a", SICK)
+    assert rltui(tmp_path, "check", "logs", "--at-step", "50").returncode == 0
+    late = json.loads(rltui(tmp_path, "check", "logs", "--at-step", "75", "--json").stdout)
+    assert late["health"] == "critical" and late["runs"][0]["last_step"] == 75
+
+
+def test_own_limits_judge(tmp_path: Path) -> None:
+    """A user's threshold on a tag nobody knows, with severity and words, decides the exit code."""
+    write(tmp_path / "logs" / "a", [1.0] * 40 + [9.0] * 3, key="mine/heat[0]")
+    config = tmp_path / "own.toml"
+    entry = (
+        '[[thresholds]]\nmetric = "mine/heat[*"\nabove = 5\nfor = 3\nseverity = "critical"\nmessage = "hot"\n'
+    )
+    config.write_text(entry)
+    done = rltui(tmp_path, "check", "logs", "--json", RLTUI_CONFIG=str(config))
+    (found,) = [one for one in json.loads(done.stdout)["runs"][0]["findings"] if one["pane"] != "reward"]
+    assert done.returncode == 1 and (found["since_step"], found["message"]) == (41, "hot")
+    assert (found["value"], found["limit"], found["metrics"]) == (9.0, 5.0, ["mine/heat[0]"])
+    config.write_text(entry.replace("for = 3", "for = 4"))
+    assert rltui(tmp_path, "check", "logs", RLTUI_CONFIG=str(config)).returncode == 0
+
+
+def test_planned_steps_of_the_user_give_the_time_left(tmp_path: Path) -> None:
+    """`total_steps` in the configuration: an ETA while live, ended when they are reached."""
+    write(tmp_path / "logs" / "a", WELL, ago=5, gap=60)
+    (tmp_path / "logs" / "rltui.toml").write_text('[total_steps]\n"a*" = 180\n')
+    assert "eta 1h" in rltui(tmp_path, "check", "logs").stdout
+    (tmp_path / "logs" / "rltui.toml").write_text('[total_steps]\n"a*" = 80\n')
+    assert "ended" in rltui(tmp_path, "check", "logs").stdout
+
+
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["INT", "TERM"]
+)
+def test_following_tells_at_once_and_ends_by_signal(tmp_path: Path, number: int, code: int) -> None:
+    """A line of text or JSON when a finding begins, flushed; 130 and 143; no traceback."""
+    write(tmp_path / "logs" / "a", SICK)
+    words = (
+        ["check", "logs", "--follow", "--json"] if number == signal.SIGINT else ["watch", "logs", "--no-ui"]
+    )
+    with subprocess.Popen(
+        [sys.executable, "-m", "rltui", *words],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment(tmp_path),
+    ) as process:  # fmt: skip
+        assert process.stdout is not None and process.stderr is not None
+        line = process.stdout.readline()
+        process.send_signal(number)
+        assert process.wait(10) == code
+        assert process.stderr.read().strip() == ""
+    if number == signal.SIGINT:
+        said = json.loads(line)
+        assert (said["event"], said["run"], said["finding"]["severity"]) == ("firing", "a", "critical")
+    else:
+        assert "✖ a:" in line and "since step 51" in line
+
+
+def test_alerts_are_off_and_listed_when_on(tmp_path: Path) -> None:
+    """`alert test` and `alert list`: 2 without configuration; a command is run, its failure is code 1."""
+    assert rltui(tmp_path, "alert", "test").returncode == 2
+    config = tmp_path / "own.toml"
+    config.write_text('[alerts]\ncommand = ["/bin/sh", "-c", "cat > got.json"]\nseverity = "warning"\n')
+    done = rltui(tmp_path, "alert", "test", RLTUI_CONFIG=str(config))
+    assert done.returncode == 0 and "command    sent" in done.stdout
+    assert json.loads((tmp_path / "got.json").read_text())["event"] == "test"
+    listed = rltui(tmp_path, "alert", "list", RLTUI_CONFIG=str(config)).stdout
+    assert "command    /bin/sh, from warning on" in listed
+    assert rltui(tmp_path, "alert", "test", "webhook", RLTUI_CONFIG=str(config)).returncode == 2
+    config.write_text('[alerts]\ncommand = ["/bin/false"]\n')
+    done = rltui(tmp_path, "alert", "test", "command", RLTUI_CONFIG=str(config))
+    assert done.returncode == 1 and "failed: /bin/false ended with 1" in done.stdout
+
+
+def test_following_alerts_by_the_users_command(tmp_path: Path) -> None:
+    """A live run with a critical finding: the user's command gets it once, over many looks."""
+    write(tmp_path / "logs" / "a", SICK, ago=1)
+    config = tmp_path / "own.toml"
+    config.write_text('poll = 0.05\n[alerts]\ncommand = ["/bin/sh", "-c", "cat >> got.jsonl"]\ndwell = 0\n')
+    got = tmp_path / "got.jsonl"
+    with subprocess.Popen(
+        [sys.executable, "-m", "rltui", "watch", "logs", "--no-ui"], stdout=subprocess.PIPE, text=True,
+        cwd=tmp_path, env=environment(tmp_path, RLTUI_CONFIG=str(config)),
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        process.stdout.readline()
+        until = time.monotonic() + 10
+        while not (got.exists() and got.read_text().endswith("\n")) and time.monotonic() < until:
+            time.sleep(0.02)
+        process.terminate()
+    (line,) = got.read_text().splitlines()
+    data = json.loads(line)
+    assert (data["event"], data["run"], data["findings"][0]["severity"]) == ("firing", "a", "critical")
