@@ -84,7 +84,7 @@ def test_nothing_to_read_is_wrong_usage(tmp_path: Path) -> None:
     for name in ("logs", "missing"):
         with pytest.raises(CommandError) as caught:
             command.main([str(tmp_path / name)], standalone_mode=False)
-        assert caught.value.exit_code == 2
+        assert caught.value.code == 2
 
 
 def test_json_is_as_promised(tmp_path: Path) -> None:
