@@ -102,7 +102,7 @@ async def test_only_changed_lines_are_painted_anew() -> None:
     """A frame that shows the same repaints nothing; a moved selection repaints two lines and the footer."""
     app = monitor()
     async with app.run_test(size=(100, 30)) as pilot:
-        await pilot.press("3")
+        await pilot.press("9")
         page = app.desk.frame(100, 30)
         assert app.glass.show(page) == 0
         app.desk.press("down")
