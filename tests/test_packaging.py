@@ -60,3 +60,18 @@ def test_pictures_of_the_readme_are_there() -> None:
     """No broken image."""
     for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README):
         assert (ROOT / picture).is_file(), picture
+
+
+def test_the_configuration_of_the_readme_is_valid(tmp_path: Path) -> None:
+    """What a user copies from the README is accepted as it stands."""
+    found = re.search(r"^```toml\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    path = tmp_path / "config.toml"
+    path.write_text(found.group(1))
+    done = subprocess.run(
+        [sys.executable, "-m", "rltui", "config", "--check", str(path)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
