@@ -83,63 +83,98 @@ class Buckets:
             setattr(self, name, getattr(self, name)[:, :slots].copy())
         self._wide = slots
 
-    def add(self, rows: Rows, step: I64, wall: F64, value: F64) -> None:
-        """Take points in. They are sorted by row, and within a row by step."""
-        if not len(rows):
-            return
-        change = np.empty(len(rows), np.bool_)
-        change[0] = True
-        np.not_equal(rows[1:], rows[:-1], out=change[1:])
-        heads = np.flatnonzero(change)
-        each = rows[heads]
-        tails = np.append(heads[1:], len(rows)) - 1
-        self.reserve(int(each[-1]) + 1)
-        self._fit(each, step[heads], step[tails])
-        sizes = tails - heads + 1
-        shift, origin = self.shift[each], self.origin[each]
-        slot = (step >> np.repeat(shift, sizes)) - np.repeat(origin, sizes)
-        flat = rows * self._wide + slot
-        np.not_equal(flat[1:], flat[:-1], out=change[1:])
-        heads = np.flatnonzero(change)
-        tails = np.append(heads[1:], len(rows)) - 1
-        self._pour(flat[heads], heads, tails, step, wall, value)
+    def pour(self, rows: Rows, heads: Rows, sizes: Rows, step: I64, wall: F64, value: Values) -> None:
+        """Take in `sizes[i]` points from `heads[i]` on for row `rows[i]`; steps go forward in each row.
 
-    def _pour(self, at: Rows, heads: Rows, tails: Rows, step: I64, wall: F64, value: F64) -> None:
+        rows and heads ascend; what lies between the stretches is left out.
+        """
+        self.reserve(int(rows[-1]) + 1)
+        stops = heads + sizes
+        low, high = int(heads[0]), int(stops[-1])
+        step, wall, value = step[low:high], wall[low:high], value[low:high]
+        heads, stops = heads - low, stops - low
+        self._fit(rows, step[heads], step[stops - 1])
+        shift = self.shift[rows]
+        by = int(shift[0]) if (shift == shift[0]).all() else np.repeat(shift, np.diff([*heads, high - low]))
+        slot = step >> by
+        change = np.empty(len(slot), np.bool_)
+        np.not_equal(slot[1:], slot[:-1], out=change[1:])
+        change[heads] = True
+        gaps = stops[:-1][stops[:-1] < heads[1:]]
+        change[gaps] = True
+        begin = np.flatnonzero(change)
+        owner = np.repeat(np.arange(len(rows)), np.diff([*np.searchsorted(begin, heads), len(begin)]))
+        real = begin < stops[owner] if len(gaps) else None
+        self._pour(rows, owner, begin, real, slot, step, wall, value)
+
+    def _pour(
+        self,
+        rows: Rows,
+        owner: Rows,
+        begin: Rows,
+        real: NDArray[np.bool_] | None,
+        slot: I64,
+        step: I64,
+        wall: F64,
+        value: Values,
+    ) -> None:
+        """Stretches of points that begin at `begin`, one bucket each, save those that are not `real`."""
+        tails = np.append(begin[1:], len(value)) - 1
+        sizes = tails - begin + 1
         finite = np.isfinite(value)
-        old_count, old_odd = self.count.ravel()[at], self.odd.ravel()[at]
-        sizes = (tails - heads + 1).astype(np.uint32)
-        tail = value[tails]
+        odd: I64 | None = None
         if finite.all():
-            low, high = np.minimum.reduceat(value, heads), np.maximum.reduceat(value, heads)
-            total, count = np.add.reduceat(value, heads), sizes
+            low, high = np.minimum.reduceat(value, begin), np.maximum.reduceat(value, begin)
+            total, count, tail = np.add.reduceat(value, begin, dtype=np.float64), sizes, value[tails]
         else:
             holes = np.where(finite, value, np.nan)
-            low, high = np.fmin.reduceat(holes, heads), np.fmax.reduceat(holes, heads)
-            total = np.add.reduceat(np.where(finite, value, 0.0), heads)
-            count = np.add.reduceat(finite.astype(np.uint32), heads)
-            self.odd.ravel()[at] = old_odd + (sizes - count)
-            place = np.maximum.reduceat(np.where(finite, np.arange(len(value)), -1), heads)
+            low, high = np.fmin.reduceat(holes, begin), np.fmax.reduceat(holes, begin)
+            total = np.add.reduceat(np.where(finite, value, 0.0), begin, dtype=np.float64)
+            count = np.add.reduceat(finite.astype(np.int64), begin)
+            odd = sizes - count
+            place = np.maximum.reduceat(np.where(finite, np.arange(len(value)), -1), begin)
             tail = np.where(place >= 0, value[place], np.nan)
-        empty = old_count == 0
-        new_end, end = step[tails], self.end.ravel()[at]
-        vacant = empty & (old_odd == 0)
-        fresh = ((new_end >= end) | empty) & (count > 0)
-        spoken = count > 0
-        where = at[spoken & empty]
-        self.low.ravel()[where], self.high.ravel()[where] = low[spoken & empty], high[spoken & empty]
-        both = spoken & ~empty
-        where = at[both]
-        flat_low, flat_high = self.low.ravel(), self.high.ravel()
-        flat_low[where] = np.minimum(flat_low[where], low[both])
-        flat_high[where] = np.maximum(flat_high[where], high[both])
-        self.last.ravel()[at[fresh]] = tail[fresh]
-        self.total.ravel()[at] += total
+        if real is not None:
+            owner, begin, tails = owner[real], begin[real], tails[real]
+            low, high, total, count, tail = low[real], high[real], total[real], count[real], tail[real]
+            odd = odd[real] if odd is not None else None
+        each = rows[owner]
+        at = each * self._wide + slot[begin] - self.origin[each]
+        self._mix(at, low, high, total, count, odd, tail, step[tails], wall[begin], wall[tails])
+
+    def _mix(
+        self,
+        at: Rows,
+        low: Values,
+        high: Values,
+        total: F64,
+        count: I64,
+        odd: I64 | None,
+        tail: Values,
+        end: I64,
+        began: F64,
+        ended: F64,
+    ) -> None:
+        """Add to the buckets at some places of the flattened table. The places are distinct."""
+        old_count, old_odd = self.count.ravel()[at], self.odd.ravel()[at]
+        began, ended = self._offset(began), self._offset(ended)
+        vacant = (old_count == 0) & (old_odd == 0)
+        if odd is not None:
+            self.odd.ravel()[at] = old_odd + odd
         self.count.ravel()[at] = old_count + count
-        self.end.ravel()[at] = np.where(vacant, new_end, np.maximum(new_end, end))
-        began, ended = self._offset(wall[heads]), self._offset(wall[tails])
-        flat_began, flat_ended = self.began.ravel(), self.ended.ravel()
-        flat_began[at] = np.where(vacant, began, np.fmin(flat_began[at], began))
-        flat_ended[at] = np.where(vacant, ended, np.fmax(flat_ended[at], ended))
+        self.total.ravel()[at] += total
+        if not vacant.all():
+            old_end = self.end.ravel()[at]
+            empty, spoken = old_count == 0, count > 0
+            old_low, old_high = self.low.ravel()[at], self.high.ravel()[at]
+            low = np.where(empty, low, np.where(spoken, np.minimum(low, old_low), old_low))
+            high = np.where(empty, high, np.where(spoken, np.maximum(high, old_high), old_high))
+            tail = np.where(spoken & ((end >= old_end) | empty), tail, self.last.ravel()[at])
+            end = np.where(vacant, end, np.maximum(end, old_end))
+            began = np.where(vacant, began, np.fmin(self.began.ravel()[at], began))
+            ended = np.where(vacant, ended, np.fmax(self.ended.ravel()[at], ended))
+        self.low.ravel()[at], self.high.ravel()[at], self.last.ravel()[at] = low, high, tail
+        self.end.ravel()[at], self.began.ravel()[at], self.ended.ravel()[at] = end, began, ended
 
     def _offset(self, wall: F64) -> F64:
         known = (wall > 0) & (wall < 1e11)

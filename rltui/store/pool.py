@@ -17,6 +17,7 @@ from rltui.store.points import F64, I64, NO_POINTS, Points
 Rows = NDArray[np.intp]
 Values = NDArray[np.floating]
 HIGHEST = int(np.iinfo(np.int64).max)
+_SLICED = 24  # points per series above which slices are copied faster than scattered points
 
 
 class Pool:
@@ -140,86 +141,109 @@ class Pool:
         heads = np.flatnonzero(change)
         sizes = np.diff(np.append(heads, size))
         each = rows[heads]
-        finite = np.isfinite(value)
-        if not finite.all():
-            self._note_odd(rows[~finite], step[~finite])
-        self.count[each] += sizes
-        length = self.length[each]
-        newest = np.full(len(each), LOWEST, np.int64)
-        old = length > 0
-        newest[old] = self.step[each[old], length[old] - 1]
+        newest = self.newest(each)
         back = np.empty(size, np.bool_)
         back[0] = False
         np.less(step[1:], step[:-1], out=back[1:])
         back[heads] = step[heads] < newest
-        self.first[each] = np.minimum(self.first[each], np.minimum.reduceat(step, heads))
-        if back.any():
-            muddled = np.logical_or.reduceat(back, heads)
-            for index in np.flatnonzero(muddled).tolist():
-                inside = slice(int(heads[index]), int(heads[index] + sizes[index]))
-                self._insert(int(each[index]), step[inside], wall[inside], value[inside])
-            clear = ~muddled
-            keep = np.repeat(clear, sizes)
-            if not keep.any():
-                return
-            rows, step, wall, value = rows[keep], step[keep], wall[keep], value[keep]
-            each, sizes, length = each[clear], sizes[clear], length[clear]
-            heads = np.cumsum(sizes) - sizes
-        self._append(rows, each, heads, sizes, length, step, wall, value)
+        if not back.any():
+            self.extend(each, heads, sizes, step, wall, value)
+            return
+        self._note(each, heads, sizes, step, value)
+        muddled = np.logical_or.reduceat(back, heads)
+        for index in np.flatnonzero(muddled).tolist():
+            inside = slice(int(heads[index]), int(heads[index] + sizes[index]))
+            self._insert(int(each[index]), step[inside], wall[inside], value[inside])
+        clear = ~muddled
+        if clear.any():
+            self._append(each[clear], heads[clear], sizes[clear], step, wall, value)
 
-    def _append(
-        self, rows: Rows, each: Rows, heads: Rows, sizes: Rows, length: Rows, step: I64, wall: F64, value: F64
-    ) -> None:
-        """Points that go forward in every row."""
-        total = length + sizes
-        over = total - self.limit
-        leaving = np.zeros(len(each), np.intp)
-        spill = over > 0
-        if spill.any():
+    def newest(self, each: Rows) -> I64:
+        """Step of the newest point in the window of each of some rows; LOWEST where it is empty."""
+        length = self.length[each]
+        if length.all():
+            return self.step[each, length - 1]
+        newest = np.full(len(each), LOWEST, np.int64)
+        old = length > 0
+        newest[old] = self.step[each[old], length[old] - 1]
+        return newest
+
+    def extend(self, each: Rows, heads: Rows, sizes: Rows, step: I64, wall: F64, value: F64) -> None:
+        """Take in `sizes[i]` points from `heads[i]` on for row `each[i]`, which go forward in every row."""
+        self._note(each, heads, sizes, step, value)
+        self._append(each, heads, sizes, step, wall, value)
+
+    def _note(self, each: Rows, heads: Rows, sizes: Rows, step: I64, value: F64) -> None:
+        """Count points that come in, sorted by row without gaps."""
+        self.count[each] += sizes
+        self.first[each] = np.minimum(self.first[each], np.minimum.reduceat(step, heads))
+        odd = np.flatnonzero(~np.isfinite(value))
+        if len(odd):
+            self._note_odd(each[np.searchsorted(heads, odd, side="right") - 1], step[odd])
+
+    def _append(self, each: Rows, heads: Rows, sizes: Rows, step: I64, wall: F64, value: F64) -> None:
+        """Points that go forward in every row: what will not stay in a window goes straight to the buckets."""
+        length = self.length[each]
+        over = length + sizes - self.limit
+        if int(over.max()) > 0:
             quarter = self.limit - self.window
-            leaving[spill] = -(-over[spill] // quarter) * quarter
+            leaving = np.where(over > 0, -(-over // quarter) * quarter, 0)
             from_window = np.minimum(leaving, length)
-            going = from_window > 0
-            if going.any():
+            going = np.flatnonzero(from_window)
+            if len(going):
                 self._evict(each[going], from_window[going])
             straight = leaving - from_window
-            if straight.any():
-                place = np.arange(len(rows)) - np.repeat(heads, sizes)
-                old = place < np.repeat(straight, sizes)
-                self.buckets.add(rows[old], step[old], wall[old], value[old])
-                last = heads + straight - 1
-                some = straight > 0
-                self.bucketed[each[some]] = np.maximum(self.bucketed[each[some]], step[last[some]])
-                new = ~old
-                rows, step, wall, value = rows[new], step[new], wall[new], value[new]
-                sizes = sizes - straight
-                heads = np.cumsum(sizes) - sizes
+            some = np.flatnonzero(straight)
+            if len(some):
+                rows, begin, count = each[some], heads[some], straight[some]
+                self.buckets.pour(rows, begin, count, step, wall, value)
+                self.bucketed[rows] = np.maximum(self.bucketed[rows], step[begin + count - 1])
+                heads, sizes = heads + straight, sizes - straight
             length = self.length[each]
-        longest = int((length + sizes).max())
+        full = length + sizes
+        longest = int(full.max())
         if longest > self.wide:
             self._allocate(len(self.length), min(max(2 * self.wide, longest), self.limit))
-        at = np.arange(len(rows)) + np.repeat(each * self.wide + length - heads, sizes)
-        self.step.ravel()[at] = step
-        self.wall.ravel()[at] = wall
-        self.value.ravel()[at] = value
-        self.length[each] = length + sizes
+        total = int(sizes.sum())
+        if total > _SLICED * len(each):
+            ends = zip(each.tolist(), length.tolist(), heads.tolist(), sizes.tolist(), strict=True)
+            for row, at, head, size in ends:
+                self.step[row, at : at + size] = step[head : head + size]
+                self.wall[row, at : at + size] = wall[head : head + size]
+                self.value[row, at : at + size] = value[head : head + size]
+        elif total:
+            begin = np.cumsum(sizes) - sizes
+            place = np.arange(total)
+            source = place + np.repeat(heads - begin, sizes)
+            target = place + np.repeat(each * self.wide + length - begin, sizes)
+            self.step.ravel()[target] = step[source]
+            self.wall.ravel()[target] = wall[source]
+            self.value.ravel()[target] = value[source]
+        self.length[each] = full
 
     def _evict(self, rows: Rows, leaving: Rows) -> None:
         """The oldest points of some windows go to the buckets."""
         order = np.argsort(rows)
         rows, leaving = rows[order], leaving[order]
-        heads = np.cumsum(leaving) - leaving
-        at = np.arange(int(leaving.sum())) + np.repeat(rows * self.wide - heads, leaving)
-        step = self.step.ravel()[at]
-        value = self.value.ravel()[at].astype(np.float64)
-        self.buckets.add(np.repeat(rows, leaving), step, self.wall.ravel()[at], value)
-        self.bucketed[rows] = np.maximum(self.bucketed[rows], step[heads + leaving - 1])
-        for row, count in zip(rows.tolist(), leaving.tolist(), strict=True):
-            left = int(self.length[row]) - count
-            if left:
-                for table in (self.step, self.wall, self.value):
-                    table[row, :left] = table[row, count : count + left]
-            self.length[row] = left
+        most = int(leaving.max())
+        old = self.step[rows, :most]
+        heads = np.arange(len(rows)) * most
+        self.buckets.pour(
+            rows, heads, leaving, old.ravel(), self.wall[rows, :most].ravel(), self.value[rows, :most].ravel()
+        )
+        self.bucketed[rows] = np.maximum(self.bucketed[rows], old[np.arange(len(rows)), leaving - 1])
+        left = self.length[rows] - leaving
+        self.length[rows] = left
+        longest = int(left.max())
+        if not longest:
+            return
+        if int(leaving.min()) == most and most + longest <= self.wide:
+            for table in (self.step, self.wall, self.value):
+                table[rows, :longest] = table[rows, most : most + longest]
+            return
+        for row, count, size in zip(rows.tolist(), leaving.tolist(), left.tolist(), strict=True):
+            for table in (self.step, self.wall, self.value):
+                table[row, :size] = table[row, count : count + size]
 
     def _insert(self, row: int, step: I64, wall: F64, value: F64) -> None:
         """Points in any order, one window's worth after the other."""
