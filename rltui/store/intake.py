@@ -14,7 +14,7 @@ from rltui.store.points import NO_POINTS, Attempt, Fresh, FreshList, Points, joi
 from rltui.store.pool import HIGHEST
 from rltui.store.restarts import Restarts
 from rltui.store.segments import Cut, Log, Piece, Segment
-from rltui.store.tables import Rows, Tables
+from rltui.store.tables import Groups, Rows, Tables
 
 TICK = 4096  # points of one delivery up to which the cheap way for ticks is tried
 
@@ -58,17 +58,21 @@ class Intake(Tables):
         return False
 
     def _take(self, source: Source, batch: Batch) -> Sequence[Fresh]:
-        rows = self._rows_of(source.path, batch)
         step, wall, value = batch.step, batch.wall_time, batch.value
-        size = len(rows)
-        self.points += size
-        if not batch.single.all():
-            for row in np.unique(rows[~batch.single]).tolist():
-                self._rows[row].single = False
-            if self.pool.value.dtype == np.float32 and not self.pool.fits(value):
-                self.pool.widen()
-        self._clock(wall)
+        size = len(step)
         log = self.restarts.log(source.path, source.rank)
+        if size > len(self._rows) and not batch.starts and not log.rewinds.peculiar:
+            groups = self._groups_of(source.path, batch)
+            if groups is not None:
+                self._note_doubles(source.path, batch)
+                if self._march(log, groups):
+                    self.points += size
+                    self._clock(wall)
+                    return FreshList(lambda: self._fresh_of_groups(groups))
+        rows = self._rows_of(source.path, batch)
+        self.points += size
+        self._note_doubles(source.path, batch)
+        self._clock(wall)
         if (
             size <= TICK
             and not batch.starts
@@ -79,35 +83,35 @@ class Intake(Tables):
                 self._release()
             self.pool.tick(rows, step, wall, value)
             return FreshList(lambda: self._fresh_of(rows, Points(step, wall, value)))
-        if not batch.starts and self.pool.rows and not log.rewinds.peculiar:
-            order = self._order(rows)
-            rows, step, wall, value = rows[order], step[order], wall[order], value[order]
-            if self._march(log, rows, step, wall, value):
-                return FreshList(lambda: self._fresh_of(rows, Points(step, wall, value)))
-            rows = self._rows_of(source.path, batch)
         return self._take_bulk(log, rows, batch)
 
-    def _march(
-        self,
-        log: Log,
-        rows: Rows,
-        step: NDArray[np.int64],
-        wall: NDArray[np.float64],
-        value: NDArray[np.float64],
-    ) -> bool:
-        """Take points, sorted by row, that go forward everywhere; False, and nothing taken, otherwise."""
-        change = np.empty(len(rows), np.bool_)
-        change[:1] = True
-        np.not_equal(rows[1:], rows[:-1], out=change[1:])
-        if ((step[1:] < step[:-1]) & ~change[1:]).any():
+    def _note_doubles(self, path: str, batch: Batch) -> None:
+        """Some values may not have been float32 on disk."""
+        if batch.single.all():
+            return
+        tags = batch.tag if not batch.single.any() else batch.tag[~batch.single]
+        for row in self._tables[path][np.flatnonzero(np.bincount(tags))].tolist():
+            self._rows[row].single = False
+        if self.pool.value.dtype == np.float32 and not self.pool.fits(batch.value):
+            self.pool.widen()
+
+    def _march(self, log: Log, groups: Groups) -> bool:
+        """Take points that go forward in every series; False, and nothing taken, otherwise."""
+        each, heads, sizes, points = groups.each, groups.heads, groups.sizes, groups.points
+        step = points.step
+        back = step[1:] < step[:-1]
+        back[heads[1:] - 1] = False
+        if back.any():
             return False
-        heads = np.flatnonzero(change)
-        tails = np.append(heads[1:], len(rows)) - 1
-        if not self.restarts.march(log, rows[heads], step[heads], step[tails], wall):
+        first, last = step[heads], step[heads + sizes - 1]
+        if not self.restarts.march(log, each, first, last, points.wall_time):
             return False
         if self.restarts.released:
             self._release()
-        self.pool.add(rows, step, wall, value)
+        if (first >= self.pool.newest(each)).all():
+            self.pool.extend(each, heads, sizes, step, points.wall_time, points.value)
+        else:  # another log went further in what it shares with this one
+            self.pool.add(np.repeat(each, sizes), step, points.wall_time, points.value)
         return True
 
     def _is_tick(self, log: Log, rows: Rows, step: NDArray[np.int64]) -> bool:

@@ -27,6 +27,16 @@ class _Preview:
     points: dict[int, Points]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Groups:
+    """Points by series: row each[i] has sizes[i] of the points, from heads[i] on, in order of arrival."""
+
+    each: Rows
+    heads: Rows
+    sizes: Rows
+    points: Points
+
+
 class Tables:
     """The series of a run. A tag is a row of the pool from its first point on."""
 
@@ -114,10 +124,35 @@ class Tables:
         if not self.last_wall >= high:
             self.last_wall = high
 
-    def _order(self, rows: Rows) -> Rows:
-        """Indices that sort by row, arrival within a row kept. Radix sort of small integers is fast."""
-        narrow = rows.astype(np.uint16) if len(self._rows) < 1 << 16 else rows
-        return np.argsort(narrow, kind="stable")
+    def _groups_of(self, path: str, batch: Batch) -> Groups | None:
+        """The points of a batch by series; None when a tag is new here, so that `_rows_of` must be asked."""
+        table = self._tables.get(path)
+        if table is None or len(table) < len(batch.tags):
+            return None
+        count = len(self._rows)
+        if int(table.min()) < 0 and int(table[batch.tag].min()) < 0:
+            return None
+        # Radix sort of the narrowest integers is the fastest way to part the points.
+        narrow = table.astype(np.uint8 if count <= 1 << 8 else np.uint16 if count <= 1 << 16 else np.intp)
+        rows = narrow.take(batch.tag)
+        order = rows.argsort(kind="stable")
+        sizes = np.bincount(rows, minlength=count)
+        each = np.flatnonzero(sizes)
+        sizes = sizes[each]
+        heads = np.cumsum(sizes) - sizes
+        points = Points(batch.step.take(order), batch.wall_time.take(order), batch.value.take(order))
+        return Groups(each, heads, sizes, points)
+
+    def _fresh_of_groups(self, groups: Groups) -> list[Fresh]:
+        step, wall, value = groups.points.step, groups.points.wall_time, groups.points.value
+        ends = zip(groups.each.tolist(), groups.heads.tolist(), groups.sizes.tolist(), strict=True)
+        return [
+            Fresh(
+                self._rows[row].tag,
+                Points(step[head : head + size], wall[head : head + size], value[head : head + size]),
+            )
+            for row, head, size in ends
+        ]
 
     def _fresh_of(
         self, rows: Rows, points: Points, rewound: dict[int, int] | None = None, late: set[int] | None = None
