@@ -12,8 +12,8 @@ from rltui.rules.judge import Judge
 from tests.support.judged import FakeNames, FakeRun, fresh
 from tests.support.synthetic import KINDS, PATHOLOGIES, Series, healthy, random_shape
 
-RUNS = 40  # of each kind, in the fast version
-CUTS = 12  # looks at each healthy run while it grows: an alarm that passes is an alarm
+RUNS = 14  # of each kind, in the fast version
+CUTS = 6  # looks at each healthy run while it grows: an alarm that passes is an alarm
 
 
 def alarms(series: Series, cuts: int = CUTS) -> set[str]:
@@ -69,7 +69,7 @@ def test_healthy_noise_stays_quiet(kind: str) -> None:
 @pytest.mark.parametrize("name", PATHOLOGIES)
 def test_a_pathology_is_found(name: str) -> None:
     """Each pathology is found, whatever the scale, noise and length of the run."""
-    assert missed(name, range(14)) == []
+    assert missed(name, range(8)) == []
 
 
 def main(runs: int) -> None:
