@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from rltui.boards.board import window_for
-from rltui.boards.index import index, mates, pane_of
+from rltui.boards.index import Index, index, mates, pane_of
 from rltui.boards.row import Row, rows_of
 from rltui.boards.window import Window
 from rltui.draw.number import format_age, format_duration, format_si, format_step
@@ -167,11 +168,23 @@ def key_rows(
     return rows
 
 
+_ORDERS: WeakKeyDictionary[RunView, tuple[tuple[Index, int], list[str]]] = WeakKeyDictionary()
+
+
 def _key_tags(view: RunView) -> list[str]:
+    """What `_order` says; asked again when tags have appeared and when the run has doubled."""
+    key = (index(view), view.run.points.bit_length())
+    known = _ORDERS.get(view)
+    if known is None or known[0][0] is not key[0] or known[0][1] != key[1]:
+        known = _ORDERS[view] = (key, _order(view))
+    return known[1]
+
+
+def _order(view: RunView) -> list[str]:
     """Tags in the order of what to look at: the outcome, the core of any run, the rest of the scenario."""
     canonical = index(view).canonical
     # What is logged once, at the end of a run, is no curve.
-    least = min(max((series.count for series in view.run.series.values()), default=1), 2)
+    least = 2 if view.run.points >= 2 * len(view.run.series) else 1
 
     def there(name: str) -> str | None:
         series = view.run.series

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from rltui.boards.board import Board, board, span_of
+from rltui.boards.board import Board, board, span_of, window_for
 from rltui.boards.index import index, pane_of
 from rltui.boards.layout import Ranges
 from rltui.boards.panes import PaneTab, panes_of
@@ -29,8 +30,18 @@ if TYPE_CHECKING:
 SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by boards
 TRAVEL = 0.05  # share of the run that one step back in time goes
 MESSAGE_SECONDS = 8.0
+LARGE = 300  # rows from which a board is not made anew for every point
+NOTES_SECONDS = 30.0
 COMPARE_SECONDS = 3.0  # between two comparisons with the baseline
 DENSITIES = ("auto", "compact", "full")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Cached:
+    key: object
+    version: int  # of the run
+    made: float  # when, by the desk's clock
+    board: Board
 
 
 class Overlay(Protocol):
@@ -98,7 +109,7 @@ class Desk:
         self._run: str | None = None
         self._chose_run = False
         self._message = ("", 0.0)
-        self._cached: tuple[object, Board] | None = None
+        self._cached: _Cached | None = None
         self._against: tuple[tuple[str, str], float, dict[str, Difference]] | None = None
 
     # ---- what is shown
@@ -177,12 +188,14 @@ class Desk:
         against = self.differences()
         told = tuple((one.id, one.severity, one.since_step) for one in found)
         key = (
-            (view.name, view.run.version, len(view.run.series), id(view.names)),
+            (view.name, len(view.run.series), id(view.names)),
             (pane, merge, self.at_step, self.share, self.query, tuple(self.memory.pins)),
             (told, id(against)),
         )
-        if self._cached is not None and self._cached[0] == key:
-            return self._cached[1]
+        if self._cached is not None and self._cached.key == key:
+            again = self._again(self._cached, view)
+            if again is not None:
+                return again
         made = board(
             view,
             pane,
@@ -202,8 +215,26 @@ class Desk:
             made = Board(
                 made.pane, made.title, kept, made.window, made.notes, f"No metric matches {self.query}."
             )
-        self._cached = (key, made)
+        self._cached = _Cached(key, view.run.version, self.clock(), made)
         return made
+
+    def _again(self, cached: _Cached, view: RunView) -> Board | None:
+        """A board made before, if it still says what is so.
+
+        The rows of a large pane look their values up when they are drawn, so that new points call for a new
+        window only; what is counted for its notes may be half a minute old.
+        """
+        if cached.version == view.run.version:
+            return cached.board
+        first = next(iter(cached.board.metrics[:1]), None)
+        stale = first is not None and first.main is not view.run.series.get(first.tag)
+        if stale or len(cached.board.rows) <= LARGE or self.clock() - cached.made > NOTES_SECONDS:
+            return None
+        live = view.liveness(self.now).state == "live"
+        window = window_for(view, live=live, share=SHARES[self.share], at_step=self.at_step)
+        again = dataclasses.replace(cached.board, window=window)
+        self._cached = dataclasses.replace(cached, version=view.run.version, board=again)
+        return again
 
     @property
     def base(self) -> RunView | None:
