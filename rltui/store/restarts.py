@@ -232,7 +232,7 @@ class Restarts:
         unseen = np.flatnonzero(segment.first[rows] == HIGHEST)
         repeated = len(unseen) < len(rows)
         if len(unseen):
-            fresh_rows, first_at = np.unique(rows[unseen], return_index=True)
+            fresh_rows, first_at = _firsts(rows[unseen])
             at = unseen[first_at]
             repeated = repeated or len(fresh_rows) < len(unseen)
             if (
@@ -314,3 +314,11 @@ class Restarts:
                 cuts = late.cuts[: self._rows]
                 out = cuts.copy() if out is None else np.minimum(out, cuts, out=out)
         return out
+
+
+def _firsts(rows: Rows) -> tuple[Rows, I64]:
+    """The distinct rows, ascending, and where each comes first. Rows are few and small: no need to sort."""
+    first = np.full(int(rows.max()) + 1, -1, np.int64)
+    first[rows[::-1]] = np.arange(len(rows) - 1, -1, -1)  # of equal rows the last assignment stays
+    found = np.flatnonzero(first >= 0)
+    return found.astype(rows.dtype), first[found]
