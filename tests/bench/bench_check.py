@@ -1,0 +1,102 @@
+"""What `check` costs beside `export` without its printing and with it, whole processes, on a million scalars.
+
+Programs run in turn, several rounds; processor time (user and system) is compared, because it does not
+depend on who else uses the machine. Promised: `check` takes at most 1.5 times what `export` without its
+printing takes.
+
+Run: python -m tests.bench.bench_check [scalars] [rounds]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from tests.support.tfwriter import simple_file
+
+ROOT = Path(__file__).resolve().parents[2]
+PROMISE = 1.5
+# The command itself, all of it but the lines: what `export` needs to read.
+READ = (
+    "import sys; from rltui.cli import run, export_lines\n"
+    "export_lines.JsonLines.lines = lambda *_: ()\n"
+    "run(['export', *sys.argv[1:], '--output', '/dev/null'])"
+)
+TAGS = (
+    "actor/entropy", "actor/kl_loss", "actor/pg_clipfrac", "actor/grad_norm", "actor/lr", "actor/pg_loss",
+    "critic/score/mean", "critic/rewards/mean", "critic/rewards/std", "response_length/mean",
+    "response_length/clip_ratio", "timing_s/step", "timing_s/gen", "perf/mfu/actor", "perf/throughput",
+    *(f"own/metric_{index}" for index in range(25)),
+)  # fmt: skip
+
+
+def write_jsonl(folder: Path, scalars: int) -> Path:
+    """A verl-like file logger's log of so many scalars."""
+    run = folder / "jsonl" / "run"
+    run.mkdir(parents=True)
+    draw = np.random.default_rng(5)
+    with (run / "metrics.jsonl").open("w") as file:
+        for step in range(1, scalars // len(TAGS) + 1):
+            values = np.abs(draw.normal(0.1, 0.01, len(TAGS))).tolist()
+            row = {"step": step, "data": dict(zip(TAGS, values, strict=True)), "timestamp": 1.7636e9 + step}
+            file.write(json.dumps(row) + "\n")
+    return folder / "jsonl"
+
+
+def write_events(folder: Path, scalars: int) -> Path:
+    """The same as an event file."""
+    run = folder / "events" / "run"
+    run.mkdir(parents=True)
+    (run / "events.out.tfevents.1763600000.node7.991.0").write_bytes(simple_file(scalars // len(TAGS), TAGS))
+    return folder / "events"
+
+
+def cost(words: list[str], home: str) -> tuple[float, float]:
+    """(processor seconds, seconds) of one process."""
+    kept = {key: os.environ[key] for key in ("PATH", "LD_LIBRARY_PATH") if key in os.environ}
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        [sys.executable, *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT,
+        env={**kept, "HOME": home, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    return usage.ru_utime + usage.ru_stime, time.perf_counter() - began
+
+
+def main() -> None:
+    """Print the table."""
+    scalars = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 5
+    with tempfile.TemporaryDirectory() as home:
+        for name, write in (("JSONL", write_jsonl), ("event file", write_events)):
+            logs = str(write(Path(home), scalars))
+            programs = {
+                "start (--version)": ["-m", "rltui", "--version"],
+                "export without printing": ["-c", READ, logs],
+                "export to /dev/null": ["-m", "rltui", "export", logs, "--output", "/dev/null"],
+                "check": ["-m", "rltui", "check", logs],
+                "check --json": ["-m", "rltui", "check", logs, "--json"],
+            }
+            found: dict[str, list[tuple[float, float]]] = {key: [] for key in programs}
+            for _ in range(rounds):
+                for key, words in programs.items():
+                    found[key].append(cost(words, home))
+            base = statistics.median(cpu for cpu, _ in found["export without printing"])
+            print(f"{name}, {scalars:,} scalars, median of {rounds}       CPU s   s     ratio")
+            for key, costs in found.items():
+                cpu, wall = (statistics.median(values) for values in zip(*costs, strict=True))
+                promise = f"  (promised: at most {PROMISE})" if key == "check" else ""
+                print(f"  {key:40}{cpu:8.2f}{wall:8.2f}{cpu / base:8.2f}{promise}")
+
+
+if __name__ == "__main__":
+    main()
