@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rltui.boards.index import index, pane_of
+from rltui.boards.lineage import restarts
 from rltui.boards.panes import FIXED, LONG_TITLE, pane_title
 from rltui.boards.row import Row, rows_of
 from rltui.boards.window import Window, window_of
@@ -61,7 +62,9 @@ def span_of(view: RunView) -> tuple[int, int]:
 def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | None = None) -> Window:
     """The steps that the boards of a run show."""
     first, last = span_of(view)
-    return window_of(first, last, share=share, growing=live, at_step=at_step)
+    found = window_of(first, last, share=share, growing=live, at_step=at_step)
+    steps = restarts(view)
+    return replace(found, restarts=steps) if steps else found
 
 
 def board(

@@ -20,7 +20,7 @@ from rltui.boards.overview import (
     Overview,
 )
 from rltui.boards.panes import PaneTab
-from rltui.boards.row import GLYPHS, ROLE_OF, Curve, Row, curve
+from rltui.boards.row import GLYPHS, ROLE_OF, Curve, Row, curve, own_axis
 from rltui.boards.window import Window
 from rltui.draw.braille import Canvas
 from rltui.draw.line import BLANK, Line, Span, cut, fill, line, sides
@@ -221,7 +221,18 @@ def card_lines(
         out.append(line((fit(row.tag, width), "faint")))
         inner -= 1
     out += _card_curve(row, width, max(inner, 1), window, ranges, glyphs)
-    return [*out, BLANK][:height]
+    return [*out, _restart_marks(row, width, window)][:height]
+
+
+def _restart_marks(row: Row, width: int, window: Window) -> Line:
+    """The line below a card's curve: blank, with a mark where the run was started again."""
+    cells = width - AXIS - 1
+    if not window.restarts or row.main is None or own_axis(row.main, window):
+        return BLANK
+    marks = window.restart_columns(cells)
+    return line(
+        (" " * (AXIS + 1) + "".join("↻" if at in marks else " " for at in range(cells)).rstrip(), "mark")
+    )
 
 
 def _card_curve(

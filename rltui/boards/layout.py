@@ -90,10 +90,19 @@ def header_line(columns: Plan, window: Window) -> Line:
         reach = min(round((window.high + 1 - low) / (high - low) * columns.spark), columns.spark)
         room = max(reach, len(left) + len(right) + 1)
         label = left + " " * (room - len(left) - len(right)) + right if room <= columns.spark else left
-        spans.append(("  " + pad(label, columns.spark), "faint"))
+        spans += [("  ", "faint"), *_marked(pad(label, columns.spark), window.restart_columns(columns.spark))]
     if columns.range:
         spans.append((" " + pad(_centre("min … max", columns.range), columns.range), "faint"))
     return line(*spans)
+
+
+def _marked(label: str, restarts: list[int]) -> list[Span]:
+    """The words over the curves with a mark at each restart, where no word stands."""
+    spans: list[Span] = []
+    for at, char in enumerate(label):
+        free = at in restarts and not label[max(at - 1, 0) : at + 2].strip()
+        spans.append(("↻", "mark") if free else (char, "faint"))
+    return spans
 
 
 def row_lines(
@@ -152,9 +161,11 @@ def _curve_spans(row: Row, columns: Plan, window: Window, ranges: Ranges | None)
     bottom, top = shown_range(row, (low, high), window, ranges)
     spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite, glyphs=columns.glyphs)
     spans: list[Span] = [("  ", "text")]
+    roles = dict.fromkeys(() if drawn.own_axis else window.restart_columns(columns.spark), "mark")
+    roles.update(dict.fromkeys(spark.marks, "bad"))
     at = 0
-    for mark in spark.marks:
-        spans += [(spark.text[at:mark], "accent"), (spark.text[mark : mark + 1], "bad")]
+    for mark in sorted(roles):
+        spans += [(spark.text[at:mark], "accent"), (spark.text[mark : mark + 1], roles[mark])]
         at = mark + 1
     spans.append((spark.text[at:], "accent"))
     if columns.range:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 from rltui.draw.number import format_duration, format_step
 
@@ -32,9 +33,16 @@ class Start:
     path: str
 
 
+_KNOWN: WeakKeyDictionary[RunView, tuple[int, tuple[int, ...]]] = WeakKeyDictionary()
+
+
 def restarts(view: RunView) -> tuple[int, ...]:
-    """The steps at which later attempts began."""
-    return tuple(attempt.first_step for attempt in view.run.attempts[1:])
+    """The steps at which later attempts began; found anew when the run has changed."""
+    known = _KNOWN.get(view)
+    if known is None or known[0] != view.run.version:
+        found = tuple(attempt.first_step for attempt in view.run.attempts[1:])
+        known = _KNOWN[view] = (view.run.version, found)
+    return known[1]
 
 
 def starts(view: RunView) -> list[Start]:

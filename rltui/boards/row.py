@@ -142,6 +142,7 @@ class Curve:
     nonfinite: NDArray[np.int64]
     band: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     points: int = 0  # finite and non-finite points in the window
+    own_axis: bool = False  # drawn over its own steps, not over the window's
 
 
 def own_axis(series: Series, window: Window) -> bool:
@@ -161,7 +162,8 @@ def curve(row: Row, window: Window, columns: int) -> Curve | None:
     main = row.main
     if main is None or columns < 1 or not main.count:
         return None
-    if own_axis(main, window):
+    alone = own_axis(main, window)
+    if alone:
         window = Window(float(main.first_step or 0), float(main.last_step or 0), window.growing)
     edges = window.edges(columns)
     cut = main.columns(*edges, columns)
@@ -173,7 +175,9 @@ def curve(row: Row, window: Window, columns: int) -> Curve | None:
     for values in (low, high, mean):
         values[filled < 0] = math.nan
     # A column that was bridged repeats its neighbour's value, not its event.
-    return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), _band(row, edges, columns), points)
+    return Curve(
+        low, high, mean, np.asarray(cut.nonfinite, np.int64), _band(row, edges, columns), points, alone
+    )
 
 
 def _band(

@@ -17,6 +17,13 @@ class Window:
     low: float
     high: float
     growing: bool = False
+    restarts: tuple[int, ...] = ()  # steps at which later attempts began
+
+    def restart_columns(self, columns: int) -> list[int]:
+        """The columns, of so many, in which a later attempt began."""
+        low, high = self.edges(columns)
+        found = {int((step - low) / (high - low) * columns) for step in self.restarts if low <= step < high}
+        return sorted(found)
 
     def edges(self, columns: int) -> tuple[float, float]:
         """The first and last edge of `columns` equal columns that hold the window."""

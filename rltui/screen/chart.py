@@ -15,6 +15,7 @@ from rltui.draw.chart import Plot, Stroke, draw
 from rltui.draw.line import BLANK, Line, Span, line, sides
 from rltui.draw.number import format_plain, format_si, format_step, format_value
 from rltui.draw.scale import hold, value_range
+from rltui.screen import overlap
 from rltui.screen.actions import SMOOTHINGS
 from rltui.screen.trace import Axis, at_text, counterpart, ema, log_of, start_of, weave, x_ticks
 from rltui.screen.view import Page, Spot
@@ -52,6 +53,7 @@ class ChartPage:
     def __init__(self, desk: Desk, row: Row) -> None:
         self.row = row
         self.log = False
+        self.overlap = False  # whether points that a restart superseded are shown
         self.zoom: tuple[float, float] | None = None
         self.cursor: float | None = None
         self.columns = 100
@@ -125,7 +127,7 @@ class ChartPage:
             lines += [BLANK, line(("   no finite points here", "dim"))]
             lines += [BLANK] * (height - len(lines) - 1)
             return Page([*lines[: height - 1], self._foot(desk, axis, width)])
-        strokes, y = self._strokes(desk, traces, low, high)
+        strokes, y = self._strokes(desk, traces, low, high, axis)
         marks = self._marks(desk, axis)
         ticks = x_ticks(low, high, axis, max(width // 18, 2))
         limits = [(value, role) for value, role in self._limits() if not self.log or value > 0]
@@ -147,7 +149,7 @@ class ChartPage:
         return page
 
     def _strokes(
-        self, desk: Desk, traces: list[Trace], low: float, high: float
+        self, desk: Desk, traces: list[Trace], low: float, high: float, axis: Axis
     ) -> tuple[list[Stroke], tuple[float, float]]:
         strokes: list[Stroke] = []
         ranges = []
@@ -165,6 +167,13 @@ class ChartPage:
                 keep = np.isfinite(front) | gap
                 strokes.append(Stroke(x[keep], np.where(gap, math.nan, front)[keep], trace.role))
             ranges.append(value_range(*behind))
+        before = None
+        if self.overlap and desk.view is not None:
+            main = traces[0]
+            before = overlap.overlap(desk.view, main.series, low, high, len(main.mean), axis, log=self.log)
+        if before is not None:
+            ranges.append(value_range(before.y, before.y))
+            strokes.insert(0, before)
         raw = [stroke for stroke in strokes if stroke.role == "band"]
         strokes = raw + [stroke for stroke in strokes if stroke.role != "band"]
         data = (min(low for low, _ in ranges), max(high for _, high in ranges))
@@ -177,13 +186,10 @@ class ChartPage:
     def _marks(self, desk: Desk, axis: Axis) -> list[float]:
         """Steps at which a new attempt began or something became wrong with the metric."""
         view = desk.view
-        if view is None or axis != "step":
+        if view is None:
             return []
-        return [
-            float(attempt.first_step)
-            for attempt in list(view.run.attempts)[1:]
-            if attempt.first_step is not None
-        ] + [float(finding.since_step) for finding in self.row.findings]
+        since = [float(finding.since_step) for finding in self.row.findings] if axis == "step" else []
+        return overlap.marks(view, axis) + since
 
     def _limits(self) -> list[tuple[float, str]]:
         return [
@@ -213,6 +219,8 @@ class ChartPage:
                 spans.append((", never smoothed: a schedule or counter", "dim"))
             if traces[0].nonfinite:
                 spans += [("   × ", "bad"), (f"{traces[0].nonfinite:,} NaN or infinite", "dim")]
+        if traces and desk.view is not None:
+            spans += overlap.legend(desk.view, traces[0].series, shown=self.overlap)
         finding = self.row.finding
         if finding is not None:
             role = "bad" if finding.severity == "critical" else "warn"
@@ -283,6 +291,8 @@ class ChartPage:
             self.zoom = self.cursor = None
         elif action == "log":
             self.log, self._held = not self.log, None
+        elif action == "overlap":
+            self._turn_overlap(desk)
         elif action in ("next-pane", "previous-pane", "up", "down"):
             from rltui.screen.actions import step_to
 
@@ -300,6 +310,13 @@ class ChartPage:
         else:
             return False
         return True
+
+    def _turn_overlap(self, desk: Desk) -> None:
+        main = self.row.main
+        if main is None or not main.superseded:
+            desk.say("no point of this metric was superseded by a restart")
+            return
+        self.overlap, self._held = not self.overlap, None
 
     def _zoom(self, desk: Desk, factor: float) -> None:
         axis: Axis = desk.memory.axis if desk.memory.axis in AXES else "step"

@@ -74,6 +74,7 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("copy", ("y",), "copy the key of the metric", SHARE),
     Bind("axis", ("x",), "x axis: step, relative time, wall time", CHART, where="chart"),
     Bind("log", ("L",), "logarithmic y axis", CHART, where="chart"),
+    Bind("overlap", ("O",), "points that a restart superseded, dimmed", CHART, where="chart"),
     Bind("zoom-in", ("z", "i"), "zoom in round the cursor", CHART, where="chart"),
     Bind("zoom-out", ("Z", "o"), "zoom out", CHART, where="chart"),
     Bind("reset", ("0",), "the whole run again", CHART, where="chart"),

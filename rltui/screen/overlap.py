@@ -1,0 +1,74 @@
+"""Where a restarted run went before: superseded points of a series, dimmed behind what is true now."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rltui.draw.chart import Stroke
+from rltui.draw.line import Span
+from rltui.draw.number import format_step
+from rltui.screen.trace import Axis, log_of, start_of, weave
+
+if TYPE_CHECKING:
+    from rltui.session import RunView
+    from rltui.store import Series
+
+ROLE = "dim"
+
+
+def overlap(
+    view: RunView, series: Series, low: float, high: float, columns: int, axis: Axis, *, log: bool
+) -> Stroke | None:
+    """The kept superseded points in [low, high] of an axis, in so many columns; None without any.
+
+    Wall times of superseded points lie where they were written, so that on time axes nothing overlaps.
+    """
+    points = series.superseded_points()
+    place = points.step.astype(np.float64) if axis == "step" else points.wall_time
+    if axis == "relative":
+        place = place - start_of(view)
+    value = log_of(points.value) if log else points.value
+    with np.errstate(invalid="ignore"):
+        inside = np.isfinite(value) & (place >= low) & (place <= high)
+    if not inside.any() or high <= low:
+        return None
+    place, value = place[inside], value[inside]
+    at = np.minimum(((place - low) / (high - low) * columns).astype(np.int64), columns - 1)
+    least, most = np.full(columns, math.inf), np.full(columns, -math.inf)
+    np.minimum.at(least, at, value)
+    np.maximum.at(most, at, value)
+    there = np.isfinite(least)
+    x = low + (np.arange(columns) + 0.5) * (high - low) / columns
+    none = np.zeros(columns, np.bool_)
+    nan = np.full(columns, math.nan)
+    return weave(x, np.where(there, least, nan), np.where(there, most, nan), none, ROLE)
+
+
+def legend(view: RunView, series: Series, *, shown: bool) -> list[Span]:
+    """Words for the legend: where the run was started again, what was superseded, how to see it."""
+    later = list(view.run.attempts)[1:]
+    if not later:
+        return []
+    steps = ", ".join(format_step(attempt.first_step) for attempt in later[-3:])
+    more = "… " if len(later) > 3 else ""
+    spans: list[Span] = [("   │ ", "mark"), (f"started again at {more}{steps}", "dim")]
+    gone = series.superseded
+    if not gone:
+        return spans
+    kept = len(series.superseded_points())
+    if not shown:
+        return [*spans, (f", {gone:,} points superseded: ", "dim"), ("O", "accent")]
+    told = f"{kept:,} of {gone:,} superseded points" if kept < gone else f"{gone:,} superseded points"
+    return [*spans, ("   ━ ", ROLE), (told, "dim")]
+
+
+def marks(view: RunView, axis: Axis) -> list[float]:
+    """Places on the x axis at which later attempts began."""
+    later = list(view.run.attempts)[1:]
+    if axis == "step":
+        return [float(attempt.first_step) for attempt in later]
+    shift = start_of(view) if axis == "relative" else 0.0
+    return [attempt.first_wall - shift for attempt in later if math.isfinite(attempt.first_wall)]
