@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-DAY = 86_400.0
-
-
-def environment(home: Path, **more: str) -> dict[str, str]:
-    """Nothing of the user's own."""
-    kept = {key: os.environ[key] for key in ("PATH", "LD_LIBRARY_PATH") if key in os.environ}
-    return {**kept, "HOME": str(home), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", **more}
+from tests.support.checked import MILD, SICK, WELL, environment, write
 
 
 def rltui(home: Path, *words: object, **more: str) -> subprocess.CompletedProcess[str]:
@@ -30,28 +21,6 @@ def rltui(home: Path, *words: object, **more: str) -> subprocess.CompletedProces
         [sys.executable, "-m", "rltui", *map(str, words)],
         capture_output=True, text=True, timeout=60, check=False, cwd=home, env=environment(home, **more),
     )  # fmt: skip
-
-
-def write(
-    run: Path, values: Sequence[float], *, ago: float = 10 * DAY, gap: float = 2.0, key: str = "actor/kl_loss"
-) -> Path:
-    """A log of one metric and a rising reward whose last point was written `ago` seconds ago."""
-    run.mkdir(parents=True)
-    end = time.time() - ago
-    lines = [
-        json.dumps({"step": step, "data": {key: value, "critic/score/mean": 0.5 + 0.002 * step},
-                    "timestamp": end - gap * (len(values) - step)})
-        for step, value in enumerate(values, 1)
-    ]  # fmt: skip
-    path = run / "metrics.jsonl"
-    path.write_text("\n".join(lines) + "\n")
-    os.utime(path, (end, end))
-    return run
-
-
-WELL = [0.05] * 80
-SICK = [0.05] * 50 + [20.0] * 30
-MILD = [0.05] * 50 + [5.0] * 30
 
 
 def test_zero_when_all_is_well(tmp_path: Path) -> None:

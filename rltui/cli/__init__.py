@@ -118,7 +118,8 @@ def run(args: Sequence[str] | None = None) -> NoReturn:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     with contextlib.suppress(ValueError):  # not in the main thread: somebody embeds us
         signal.signal(signal.SIGTERM, _terminate)
-        signal.signal(signal.SIGHUP, _terminate)
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup means it
+            signal.signal(signal.SIGHUP, _terminate)
     sys.exit(_run(args))
 
 

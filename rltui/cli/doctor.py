@@ -14,6 +14,8 @@ from typing import Any
 import click
 
 from rltui import __version__
+from rltui.alerts import settings_of
+from rltui.alerts.settings import summary
 from rltui.cli.options import JSON
 from rltui.cli.output import emit, emit_json
 from rltui.config import load_config, own_path
@@ -114,6 +116,7 @@ def _config(logdirs: tuple[str, ...]) -> dict[str, Any]:
         "own": clean(str(own)) if own else None,
         "read": [clean(str(path)) for path in config.files],
         "problems": [f"{problem.path}: {problem.message}" for problem in problems],
+        "alerts": [f"{way}: {words}" for way, words in summary(settings_of(config.alerts))],
     }
 
 
@@ -192,6 +195,7 @@ def _print(report: dict[str, Any]) -> None:
     emit(f"Configuration: {read}")
     for problem in config["problems"]:
         emit(f"  ! {problem}")
+    emit(f"Alerts: {'; '.join(config['alerts']) or 'off'}")
     if "follow" in report:
         _print_logs(report)
     if "screen" in report:

@@ -1,0 +1,121 @@
+"""Alerts and acknowledgements in the monitor: what rings, what is dimmed, what tabs count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from rltui.config import Config
+from rltui.screen.app import Monitor, build
+from rltui.screen.chart import ChartPage
+from tests.support.fakerun import NOW, FakeRun, believable, finding
+from tests.support.screens import session
+
+SIZE = (120, 40)
+
+
+def sick() -> FakeRun:
+    """A believable run with a critical finding and a warning."""
+    run = believable()
+    run.found = [finding(severity="critical"), finding("actor/grad_norm", id="grad-norm", since_step=120)]
+    return run
+
+
+def monitor(*, memory_path: Path | None = None, **alerts: Any) -> Monitor:
+    """The application over one sick run, without a terminal."""
+    config = Config(alerts=alerts)
+    return build(
+        session(sick()), ["/logs"], theme="night", config=config, memory_path=memory_path, clock=lambda: NOW
+    )
+
+
+def shown(app: Monitor) -> str:
+    """The screen as text."""
+    return "\n".join("".join(text for text, _ in one.spans) for one in app.desk.frame(*SIZE).lines)
+
+
+def counted(app: Monitor) -> int:
+    """What the tab of the findings counts."""
+    return next(tab.warnings for tab in app.desk.tabs() if tab.id == "findings")
+
+
+def test_the_monitor_sends_nothing_unless_asked() -> None:
+    """No configuration, no post; a table without a way out is none either."""
+    assert monitor().alerts is None and monitor(severity="warning").alerts is None
+
+
+def test_a_way_out_that_fails_is_told_in_the_footer_only() -> None:
+    """There is no terminal here: the footer and the findings pane say so, once; nothing is raised."""
+    app = monitor(bell=True, dwell=0.0)
+    app._alert()
+    app._alert()
+    assert "there is no terminal to ring" in app.desk.message
+    assert [one.code for one in app.desk.session.problems.values()] == ["alert-failed"]
+    app.desk.go("findings")
+    assert "there is no terminal to ring" in shown(app)
+
+
+def test_what_was_acknowledged_rings_no_more() -> None:
+    """Seen before the dwell time is over: not told outside."""
+    rung: list[str] = []
+
+    def ring(text: str) -> str:
+        rung.append(text)
+        return ""
+
+    app = monitor(bell=True, dwell=0.0)
+    app.alerts.sinks[0].write = ring
+    app.desk.go("findings")
+    app.desk.press("A")
+    app._alert()
+    assert rung == []
+    app.desk.chosen["findings"] = "1"  # seen ones come last
+    app.desk.press("A")
+    app._alert()
+    assert rung == ["\x07"]
+
+
+def test_an_acknowledged_finding_is_dimmed_and_not_counted(tmp_path: Path) -> None:
+    """`A`: last, one dim line, off tabs and overview; kept for the next start; `A` again undoes it."""
+    path = tmp_path / "layout.json"
+    app = monitor(memory_path=path)
+    assert counted(app) == 2
+    app.desk.go("findings")
+    app.desk.press("A")
+    assert counted(app) == 1 and "acknowledged" in shown(app)
+    assert [one.severity for one in app.desk.findings()] == ["warning", "critical"]
+    assert [one.severity for one in app.desk.unseen()] == ["warning"]
+    app.stop_feed()
+    again = monitor(memory_path=path)
+    assert counted(again) == 1
+    again.desk.go("findings")
+    again.desk.chosen["findings"] = "1"
+    again.desk.press("A")
+    assert counted(again) == 2
+
+
+def test_a_snooze_ends_by_itself() -> None:
+    """`Z`: half an hour of silence, then it counts again."""
+    app = monitor()
+    app.desk.go("findings")
+    app.desk.press("Z")
+    assert counted(app) == 1 and "snoozed for 30m" in shown(app)
+    app.desk.clock = lambda: NOW + 1801
+    assert counted(app) == 2
+
+
+def test_elsewhere_the_keys_only_say_what_is_missing() -> None:
+    """Outside the findings pane nothing is chosen, so nothing is hushed."""
+    app = monitor()
+    app.desk.press("A")
+    app.desk.press("Z")
+    assert counted(app) == 2 and "findings pane" in app.desk.message
+
+
+def test_an_onset_is_marked_on_the_chart() -> None:
+    """A large chart has a mark at the step at which its finding began."""
+    app = monitor()
+    app.desk.go_to_tag("actor/pg_clipfrac")
+    row = app.desk.selected()
+    assert row is not None
+    assert ChartPage(app.desk, row)._marks(app.desk, "step") == [212.0]

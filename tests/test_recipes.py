@@ -1,0 +1,74 @@
+"""The recipes for Slurm, cron and CI do what they say: each is run by a shell with the real command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.checked import SICK, WELL, environment, write
+
+EPILOG = 'rltui check "$RUN_DIR" > "$RUN_DIR.verdict.txt" 2>&1 || true'
+CANCEL = """
+while sleep "${EVERY:-600}"; do
+    rltui check "$RUN_DIR" > "$RUN_DIR.verdict.txt" 2>&1
+    if [ $? -eq 1 ]; then scancel "$SLURM_JOB_ID"; break; fi
+done &
+wait
+"""
+CRON = 'out=$(rltui check "$RUNS" 2>&1) || echo "$out"'
+CI = 'rltui check "$RUNS" --fail-on warning --format markdown >> "$GITHUB_STEP_SUMMARY"'
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A folder with `rltui` and a stand-in for `scancel` on its path, a good run and a sick one."""
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name, line in (
+        ("rltui", f'exec "{sys.executable}" -m rltui "$@"'),
+        ("scancel", 'echo "$@" > cancelled'),
+    ):
+        (tools / name).write_text(f"#!/bin/sh\n{line}\n")
+        (tools / name).chmod(0o755)
+    write(tmp_path / "good", WELL)
+    write(tmp_path / "sick", SICK)
+    return tmp_path
+
+
+def shell(home: Path, script: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a recipe as sh does."""
+    path = f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
+    return subprocess.run(
+        ["/bin/sh", "-c", script], capture_output=True, text=True, timeout=60, check=False, cwd=home,
+        env=environment(home) | variables | {"PATH": path},
+    )  # fmt: skip
+
+
+def test_the_epilog_keeps_a_verdict_and_never_fails(home: Path) -> None:
+    """A sick run does not drain the node; the verdict stands beside it."""
+    assert shell(home, EPILOG, RUN_DIR="sick").returncode == 0
+    assert "✖" in (home / "sick.verdict.txt").read_text()
+
+
+def test_a_lost_run_is_cancelled(home: Path) -> None:
+    """The watcher in a job cancels its job at a critical finding."""
+    shell(home, CANCEL, RUN_DIR="sick", EVERY="0.01", SLURM_JOB_ID="4711")
+    assert (home / "cancelled").read_text() == "4711\n"
+
+
+def test_cron_is_silent_unless_something_is_wrong(home: Path) -> None:
+    """No mail for a good run, a mail with the finding for a sick one."""
+    assert shell(home, CRON, RUNS="good").stdout == ""
+    assert "since step 51" in shell(home, CRON, RUNS="sick").stdout
+
+
+def test_ci_fails_and_shows_the_table(home: Path) -> None:
+    """The job fails by the exit code, the summary has the table in either case."""
+    assert shell(home, CI, RUNS="good", GITHUB_STEP_SUMMARY="summary.md").returncode == 0
+    assert shell(home, CI, RUNS="sick", GITHUB_STEP_SUMMARY="summary.md").returncode == 1
+    text = (home / "summary.md").read_text()
+    assert text.count("|---|") >= 2 and "1 run: 1 critical" in text
