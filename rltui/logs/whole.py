@@ -15,7 +15,7 @@ from rltui.logs.runname import file_order
 from rltui.logs.tracked import Piece, Tracked
 from rltui.scalars import EMPTY, Batch, Problem
 
-PORTION = 16 << 20  # bytes of a log that one delivery holds at most, about
+PORTION = 4 << 20  # bytes of a log that one delivery holds at most, about
 
 
 class MissingError(FileNotFoundError):

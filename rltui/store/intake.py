@@ -63,12 +63,11 @@ class Intake(Tables):
         log = self.restarts.log(source.path, source.rank)
         if size > len(self._rows) and not batch.starts and not log.rewinds.peculiar:
             groups = self._groups_of(source.path, batch)
-            if groups is not None:
-                self._note_doubles(source.path, batch)
-                if self._march(log, groups):
-                    self.points += size
-                    self._clock(wall)
-                    return FreshList(lambda: self._fresh_of_groups(groups))
+            self._note_doubles(source.path, batch)
+            if self._march(log, groups, batch):
+                self.points += size
+                self._clock(wall)
+                return FreshList(lambda: self._fresh_of_groups(groups))
         rows = self._rows_of(source.path, batch)
         self.points += size
         self._note_doubles(source.path, batch)
@@ -95,7 +94,7 @@ class Intake(Tables):
         if self.pool.value.dtype == np.float32 and not self.pool.fits(batch.value):
             self.pool.widen()
 
-    def _march(self, log: Log, groups: Groups) -> bool:
+    def _march(self, log: Log, groups: Groups, batch: Batch) -> bool:
         """Take points that go forward in every series; False, and nothing taken, otherwise."""
         each, heads, sizes, points = groups.each, groups.heads, groups.sizes, groups.points
         step = points.step
@@ -104,14 +103,22 @@ class Intake(Tables):
         if back.any():
             return False
         first, last = step[heads], step[heads + sizes - 1]
-        if not self.restarts.march(log, each, first, last, points.wall_time):
+        if not self.restarts.segments:
+            if len(batch) == len(each):
+                return False
+            head = slice(0, len(each) + 1)  # so that one tag has its turn again
+            rows = self._tables[log.path][batch.tag[head]]
+            self.restarts.begin(log, rows, batch.step[head], batch.wall_time, each, first, last)
+        elif not self.restarts.march(log, each, first, last, batch.wall_time):
             return False
         if self.restarts.released:
             self._release()
         if (first >= self.pool.newest(each)).all():
             self.pool.extend(each, heads, sizes, step, points.wall_time, points.value)
         else:  # another log went further in what it shares with this one
-            self.pool.add(np.repeat(each, sizes), step, points.wall_time, points.value)
+            order = np.arange(int(sizes.sum())) + np.repeat(heads - np.cumsum(sizes) + sizes, sizes)
+            wall, value = points.wall_time[order], points.value[order]
+            self.pool.add(np.repeat(each, sizes), step[order], wall, value)
         return True
 
     def _is_tick(self, log: Log, rows: Rows, step: NDArray[np.int64]) -> bool:

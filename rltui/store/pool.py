@@ -169,17 +169,23 @@ class Pool:
         return newest
 
     def extend(self, each: Rows, heads: Rows, sizes: Rows, step: I64, wall: F64, value: F64) -> None:
-        """Take in `sizes[i]` points from `heads[i]` on for row `each[i]`, which go forward in every row."""
+        """Take in `sizes[i]` points from `heads[i]` on for row `each[i]`, which go forward in every row.
+
+        What lies between two rows, if anything, repeats the last point of the one before.
+        """
         self._note(each, heads, sizes, step, value)
         self._append(each, heads, sizes, step, wall, value)
 
     def _note(self, each: Rows, heads: Rows, sizes: Rows, step: I64, value: F64) -> None:
-        """Count points that come in, sorted by row without gaps."""
+        """Count points that come in, sorted by row."""
         self.count[each] += sizes
         self.first[each] = np.minimum(self.first[each], np.minimum.reduceat(step, heads))
-        odd = np.flatnonzero(~np.isfinite(value))
-        if len(odd):
-            self._note_odd(each[np.searchsorted(heads, odd, side="right") - 1], step[odd])
+        finite = np.isfinite(value)
+        if not finite.all():
+            odd = np.flatnonzero(~finite)
+            owner = np.searchsorted(heads, odd, side="right") - 1
+            real = odd < (heads + sizes)[owner]
+            self._note_odd(each[owner[real]], step[odd[real]])
 
     def _append(self, each: Rows, heads: Rows, sizes: Rows, step: I64, wall: F64, value: F64) -> None:
         """Points that go forward in every row: what will not stay in a window goes straight to the buckets."""

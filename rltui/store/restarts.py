@@ -133,6 +133,20 @@ class Restarts:
         log.count += len(wall)
         return True
 
+    def begin(self, log: Log, rows: Rows, step: I64, wall: F64, each: Rows, first: I64, last: I64) -> None:
+        """The cheap way for the first points of a run, if they go forward in every row.
+
+        rows, step: of the points up to one whose row spoke before. wall: of all points. each, first, last:
+        the rows, their first and their last steps.
+        """
+        self._clock(log, wall)
+        self._open(log, log.count, "file", HIGHEST)
+        segment, known = log.segments[-1], int(each.max()) + 1
+        for part_rows, part_step in ((rows, step), (each, first), (each, last)):
+            self.admit(segment, part_rows, part_step, wall[:1], known)
+        log.rewinds.steady(each, first, last)
+        log.count += len(wall)
+
     def settle(self, log: Log, size: int) -> None:
         """The batch has been dealt with: `size` more points of the log are behind us."""
         log.count += size
