@@ -8,6 +8,8 @@ from rltui.rules.track import Floats, Ints
 
 WAITING = 1 << 16  # points of one side that wait for a partner; writers of one run are never so far apart
 
+_MERGED = 64  # small pieces that become one
+
 _NO_STEPS: Ints = np.empty(0, np.int64)
 _NO_VALUES: Floats = np.empty(0)
 
@@ -18,10 +20,18 @@ class _Side:
     def __init__(self) -> None:
         self.pieces: list[tuple[Ints, Floats]] = []
         self.count = 0
+        self._single = 0  # pieces since the last ones became one
 
     def add(self, steps: Ints, values: Floats) -> None:
-        self.pieces.append((steps, values))
+        # Copies: a view would keep the points of all tags of its batch for as long as it waits.
+        self.pieces.append((steps.copy(), values.copy()))
         self.count += len(steps)
+        self._single += 1
+        if self._single == _MERGED:
+            last = self.pieces[-_MERGED:]
+            joined = tuple(np.concatenate(column) for column in zip(*last, strict=True))
+            self.pieces[-_MERGED:] = [(joined[0], joined[1])]
+            self._single = 0
         while self.count > WAITING and len(self.pieces) > 1:
             self.count -= len(self.pieces.pop(0)[0])
 
@@ -29,11 +39,13 @@ class _Side:
         if len(self.pieces) > 1:
             joined = tuple(np.concatenate(column) for column in zip(*self.pieces, strict=True))
             self.pieces = [(joined[0], joined[1])]
+            self._single = 0
         return self.pieces[0] if self.pieces else (_NO_STEPS, _NO_VALUES)
 
     def keep(self, steps: Ints, values: Floats) -> None:
         self.pieces = [(steps, values)] if len(steps) else []
         self.count = len(steps)
+        self._single = 0
 
 
 class Pairing:
