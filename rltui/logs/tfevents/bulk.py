@@ -86,6 +86,12 @@ class _Columns:
         few = _FEW
         lessons = -1 if BOOK.shapes else 0  # with nothing to know there is nothing to settle
         left = np.arange(self.count)
+        if not self.known.lessons:
+            # The version of the file, most likely: behind it other logs' lessons can be taken over.
+            if self._single(0):
+                left = left[1:]
+            else:
+                self.number[0] = _OPEN
         while len(left):
             if lessons != self.known.lessons:
                 lessons = self.known.lessons

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from rltui.logs.tfevents.event import Value
 from rltui.text import clean
 
 SCALARS = b"scalars"
+
+
+_SHORT = 256  # bytes of a raw tag whose name is kept
+
+
+@lru_cache(maxsize=1 << 13)
+def _name(tag: bytes) -> str:
+    """The cleaned name of a raw tag. Logs of many runs share their tags, and so their names."""
+    return clean(tag.decode("utf-8", "replace"))
 
 
 class Tags:
@@ -26,7 +37,7 @@ class Tags:
         """The number of a raw tag that has a scalar."""
         known = self._numbers.get(tag)
         if known is None:
-            name = clean(tag.decode("utf-8", "replace"))
+            name = _name(tag) if len(tag) <= _SHORT else _name.__wrapped__(tag)
             known = self._by_name.setdefault(name, len(self.names))
             if known == len(self.names):
                 self.names.append(name)
