@@ -188,7 +188,7 @@ class Pool:
             self._note_odd(each[owner[real]], step[odd[real]])
 
     def _append(self, each: Rows, heads: Rows, sizes: Rows, step: I64, wall: F64, value: F64) -> None:
-        """Points that go forward in every row: what will not stay in a window goes straight to the buckets."""
+        """Points that go forward in every row: those that will not stay go straight to the buckets."""
         length = self.length[each]
         over = length + sizes - self.limit
         if int(over.max()) > 0:
