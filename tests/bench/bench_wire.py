@@ -3,7 +3,8 @@
 Every program runs in a pseudo-terminal of 140x45 that knows synchronised output; rounds are interleaved and
 medians are shown. A writer appends a step of 60 metrics at 1 Hz and at 4 Hz while the screen watches.
 
-Run: python -m tests.bench.bench_wire [rounds]
+Run: python -m tests.bench.bench_wire [rounds]; `day` instead simulates 24 hours at one step each second and
+prints the memory every three hours; `load` presses keys while ten million scalars are read.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+import pyte
 
 from rltui.draw.braille import Canvas
 from rltui.screen.probe import Probe
@@ -167,8 +169,106 @@ def charts() -> Figures:
     return figures
 
 
+def day(hours: int = 24) -> None:
+    """A session and a frame every ten steps, with a clock that runs ahead: memory must stay flat."""
+    from rltui.logs.delivery import Delivery, Source
+    from rltui.scalars import Batch
+    from rltui.screen.app import build
+    from rltui.session import Session
+    from tests.support.paced import TAGS
+
+    start, count = 1_763_600_000.0, len(TAGS)
+    now = [start]
+    session = Session()
+    desk = build(session, ["logs"], clock=lambda: now[0]).desk
+    draw = np.random.default_rng(7)
+    tag, single = np.arange(count, dtype=np.uint32), np.ones(count, np.bool_)
+    first = 0.0
+    for step in range(1, hours * 3600 + 1):
+        now[0] = start + step
+        batch = Batch(
+            TAGS, tag, np.full(count, step), np.full(count, now[0]), draw.normal(1.0, 0.1, count), single
+        )
+        size = step * 3500
+        source = Source("run", "run/events", "tfevents", size, size, modified=now[0], caught_up=True)
+        session.apply((Delivery(source, batch, "points"),))
+        session.judge()
+        if step % 10 == 0:
+            desk.frame(*SIZE)
+        if step % 3600 == 0 and step // 3600 in (1, *range(3, hours + 1, 3)):
+            held = resident()
+            first = first or held
+            print(f"after {step // 3600:2} h: {held:6.1f} MB ({held - first:+.1f} since the first hour)")
+
+
+def resident() -> float:
+    """Memory of this process in MB."""
+    words = Path("/proc/self/statm").read_text().split()
+    return int(words[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def loading() -> None:
+    """Keys while ten million scalars are being read, and when they have been."""
+    from tests.support.tfwriter import simple_file
+
+    with tempfile.TemporaryDirectory() as home:
+        logs = Path(home) / "logs"
+        for number in range(10):  # a million each: the writer needs memory, too
+            path = logs / f"run-{number}" / "events.out.tfevents.1763600000.host.1.0"
+            path.parent.mkdir(parents=True)
+            path.write_bytes(simple_file(1_000_000 // 60))
+        with running("rltui", "watch", str(logs), home=home) as probe:
+            first = probe.wait_for(b"overview") * 1000
+            print(f"first data after {first:.0f} ms")
+            glass = pyte.Screen(*SIZE)
+            stream = pyte.ByteStream(glass)
+            stream.feed(bytes(probe.output))
+            loading, loaded = [], []
+            while len(loading) < 30 and any("reading" in row for row in glass.display):
+                loading.append(helped(probe, glass, stream))
+            told("while loading", loading)
+            stream.feed(bytes(probe.read(3.0)))
+            while len(loaded) < 12:
+                loaded.append(helped(probe, glass, stream))
+            told("when loaded", loaded)
+            print(f"{probe.memory():.0f} MB")
+
+
+def helped(probe: Probe, glass: pyte.Screen, stream: pyte.ByteStream) -> float:
+    """Milliseconds from the help key until help can be read; updates may come in between."""
+    began = time.perf_counter()
+    probe.type(b"H")
+    chunks = []
+    while (now := time.perf_counter() - began) < 0.6:
+        if data := probe.read(0.6 - now):
+            chunks.append((time.perf_counter() - began, data))
+    probe.type(b"\x1b")
+    end = time.perf_counter() + 0.5
+    while (left := end - time.perf_counter()) > 0:
+        if data := probe.read(left):
+            chunks.append((math.inf, data))
+    found = math.inf
+    for at, data in chunks:
+        stream.feed(data)
+        if any("previous metric" in row for row in glass.display):
+            found = min(found, at)
+    return found * 1000
+
+
+def told(label: str, times: list[float]) -> None:
+    """Median and worst of some milliseconds."""
+    if not times:
+        print(f"{label}: over before a key could be pressed")
+        return
+    print(f"{label}: {len(times)} keys, median {statistics.median(times):.0f} ms, worst {max(times):.0f} ms")
+
+
 def main() -> None:
     """Print the table."""
+    if sys.argv[1:2] == ["day"]:
+        return day()
+    if sys.argv[1:2] == ["load"]:
+        return loading()
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
     programs = {"rltui": ours, "hello": hello, "stock": widgets}
     found: dict[str, list[Figures]] = {name: [] for name in programs}
@@ -183,6 +283,7 @@ def main() -> None:
             values = [one[key] for one in found[name] if key in one and math.isfinite(one[key])]
             cells += f"{statistics.median(values):>10,.2f}" if values else f"{'':>10}"
         print(f"{key:36}{cells}" + (f"{BUDGET[key]:>10,.1f}" if key in BUDGET else ""))
+    return None
 
 
 if __name__ == "__main__":
