@@ -199,17 +199,17 @@ def value_of(text: str) -> Value:
 
 def same(one: Value, other: Value) -> bool:
     """Whether two values mean the same: formats write 1, 1.0, `1.0` and true for one thing."""
-    if one == other:
+    one = value_of(one) if isinstance(one, str) else one
+    other = value_of(other) if isinstance(other, str) else other
+    if one == other or (one in (None, "") and other in (None, "")):
         return True
     first, second = _number(one), _number(other)
     if first is not None and second is not None:
         return first == second or (math.isnan(first) and math.isnan(second))
-    return value_text(one) == value_text(other) or (one in (None, "") and other in (None, ""))
+    return False
 
 
 def _number(value: Value) -> float | None:
-    if isinstance(value, str):
-        value = value_of(value)
     if isinstance(value, bool | int | float):
         try:
             return float(value)

@@ -142,6 +142,8 @@ def _yaml(text: str, name: str, shown: str) -> Settings:
         return settings_of(found, shown)
     if isinstance(found, list) and name == "overrides.yaml":
         return settings_of(dict(_override(str(one)) for one in found), shown)
+    if isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
+        found = found[0]  # the one argument of a constructor
     if isinstance(found, list) and all(isinstance(one, list | tuple) and len(one) == 2 for one in found):
         return settings_of(
             {str(key): value for key, value in found}, shown

@@ -1,0 +1,407 @@
+"""The config pane: settings in columns, what differs, attempts in words; on the screen and without one."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from rltui.boards.config import Column, columns_of, config_board, lineage_of
+from rltui.boards.config_lines import config_lines, config_markdown, config_record, labels
+from rltui.boards.lineage import continues, starts
+from rltui.boards.topics import KEY, UNSET, rank, topic
+from rltui.cli import commands
+from rltui.logs.settings import Settings, joined, settings_of
+from rltui.screen.app import Monitor, build
+from rltui.screen.shelf import Shelf
+from rltui.session import Session
+from rltui.store.points import Attempt
+from tests.support.fakerun import FakeRun, believable
+from tests.support.shared import BUNDLED
+
+PLAIN = {"seed": 1, "learning_rate": 0.1, "logging_steps": 5, "beta": 0.04, "run_name": None}
+OTHER = {"seed": 1, "learning_rate": 0.2, "logging_steps": 5, "gamma": 0.9}
+
+
+def column(name: str, record: dict[str, Any], note: str = "") -> Column:
+    """A column of a run."""
+    return Column(name, settings_of(record, "f"), note)
+
+
+def keys(board: Any) -> list[str]:
+    """The keys in the order of the pane."""
+    return [row.key for row in board.settings]
+
+
+# ---- the board
+
+
+def test_key_settings_come_first_in_their_order() -> None:
+    """Learning rate, KL, seed stand at the top; what is not set at the bottom; nothing is left out."""
+    board = config_board([column("a", PLAIN)])
+    assert [row.key for row in board.rows] == [
+        KEY, "learning_rate", "beta", "seed", "Logging and saving", "logging_steps", UNSET, "run_name",
+    ]  # fmt: skip
+    assert board.total == len(PLAIN) and board.different == 0
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "learning_rate", "actor/optim/lr", "learning rate", "algorithm/kl_ctrl/kl_coef", "init_kl_coef",
+        "clip_coef", "actor_rollout_ref/rollout/n", "per_device_train_batch_size", "max_completion_length",
+        "gae_lambda", "lam",
+        "num_generations", "update_epochs", "total_timesteps", "model_name_or_path", "env_id", "seed",
+    ],
+)  # fmt: skip
+def test_frameworks_name_key_settings_differently(key: str) -> None:
+    """What matters most is found under the name that each framework gives it."""
+    assert rank(key) is not None
+
+
+@pytest.mark.parametrize(
+    "key", ["adam_beta1", "model_config/seed", "logging_steps", "lr_scheduler_kwargs", "n"]
+)
+def test_lesser_settings_are_no_key_settings(key: str) -> None:
+    """Names that only resemble key settings stand under their topic."""
+    assert rank(key) is None
+    assert topic(key)
+
+
+def test_only_what_differs() -> None:
+    """Two runs: different values and keys that only one has; equal ones are counted, not shown."""
+    board = config_board([column("a", PLAIN), column("b", OTHER)], only_differences=True)
+    assert keys(board) == ["learning_rate", "beta", "gamma"]
+    assert (board.total, board.different) == (6, 3)
+    assert [cell.value if cell else None for cell in board.settings[1].cells] == [0.04, None]
+
+
+def test_a_run_without_settings_differs_in_nothing() -> None:
+    """A run that says nothing is named as such; it does not make every key a difference."""
+    board = config_board([column("a", PLAIN), column("silent", {})], only_differences=True)
+    assert board.different == 0 and not board.settings
+    assert "nothing to compare" in board.empty
+    assert any("silent" in note for note in board.notes)
+
+
+def test_equal_runs_and_empty_ones_say_so() -> None:
+    """An empty pane says why it is empty."""
+    both = [column("a", PLAIN), column("b", PLAIN)]
+    assert config_board(both, only_differences=True).empty == "All settings are equal."
+    assert "config.json" in config_board([column("a", {})]).empty
+    assert "Looking" in config_board([column("a", {})], loading=True).empty
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["x/a/1", "x/b/1"], ["a", "b"]),
+        (["runs/1", "runs/2"], ["1", "2"]),
+        (["a/1", "a/2", "b/1"], ["a/1", "a/2", "b/1"]),
+        (["a", "a/b"], ["a", "b"]),
+        (["one/run"], ["one/run"]),
+    ],
+)
+def test_columns_are_named_by_what_tells_them_apart(names: list[str], short: list[str]) -> None:
+    """Folders that all runs share say nothing."""
+    assert labels([Column(name, Settings()) for name in names]) == short
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 100, 140, 250])
+def test_lines_fit_every_width(width: int) -> None:
+    """No line is wider than asked; runs that do not fit are counted, values are cut in their middle."""
+    long = {"model_name": "x" * 300, "a/very/long/key/" + "y" * 90: 1, **PLAIN}
+    for count in (1, 2, 9):
+        columns = [column(f"run-{n}", {**long, "seed": n}) for n in range(count)]
+        lines = config_lines(config_board(columns, lineage=["attempt 1: " + "word " * 40]), width)
+        assert max(line.width for line in lines) <= width
+        if count == 9 and width < 120:
+            assert any("do not fit" in line.text for line in lines)
+
+
+def test_markdown_is_one_table_whatever_the_values() -> None:
+    """Pipes, backticks and tags in values do not break the table; differing values are bold."""
+    board = config_board([column("a", {"x": "p|q`<b>"}), column("b", {"x": "r"})])
+    rows = [one for one in config_markdown(board).splitlines() if one.startswith("|")]
+    assert {one.replace("\\|", "").count("|") for one in rows} == {4}
+    assert "<b>" not in config_markdown(board) and "**r**" in config_markdown(board)
+
+
+def test_programs_get_values_not_words() -> None:
+    """JSON keeps numbers as numbers and tells nothing said from null."""
+    record = config_record(config_board([column("a", {"n": 1, "x": None}), column("b", {"n": 2.5})]))
+    by_key = {one["key"]: one for one in json.loads(json.dumps(record))["settings"]}
+    assert by_key["n"]["values"] == [1, 2.5] and by_key["n"]["differs"]
+    assert by_key["x"]["said"] == [True, False] and not by_key["x"]["differs"]
+
+
+# ---- lineage
+
+
+def test_attempts_in_words() -> None:
+    """A resumed run says where it went back to and how many steps were trained again."""
+    view: Any = FakeRun()
+    view.attempts = [
+        Attempt(1, 100.0, 112, "file", "a", 0),
+        Attempt(101, 4000.0, 160, "file", "b", 24),
+    ]
+    first, second = starts(view)
+    assert first.text == "steps 1 to 112"
+    assert second.text.startswith(
+        "resumed at step 101 after 112, 1h 05m after the first start; 12 steps superseded"
+    )
+    assert (second.again, second.superseded) == (12, 24)
+    view.attempts = view.attempts[:1]
+    assert starts(view) == []
+
+
+def test_a_bundled_resume_is_told() -> None:
+    """A real run in two logs: attempts and marks come from the store."""
+    (view,) = Session.load([BUNDLED / "torch-purged"]).runs.values()
+    lines = "\n".join(lineage_of(view))
+    assert "resumed at step 60 after 79" in lines and "; 20 steps superseded (20 points)" in lines
+
+
+def other_folder(name: str, first: int, last: int, wall: float) -> Any:
+    """A run in a folder of its own."""
+    run: Any = FakeRun(name=name)
+    run.add("reward", range(first, last + 1), step=range(first, last + 1))
+    run.first_wall, run.last_wall = wall, wall + last - first
+    return run
+
+
+def test_a_new_folder_at_each_start() -> None:
+    """A run that goes on from within the steps of an earlier neighbour continues it, others do not."""
+    early, late = other_folder("x/runs/1", 1, 112, 1000), other_folder("x/runs/2", 101, 160, 2000)
+    assert continues(late, early) and not continues(early, late)
+    assert not continues(other_folder("y/runs/2", 101, 160, 2000), early)
+    assert not continues(other_folder("x/runs/2", 1, 160, 2000), early), "a fresh start is no continuation"
+    assert not continues(other_folder("x/runs/2", 101, 160, 900), early), "both ran at the same time"
+    assert not continues(other_folder("x/runs/2", 500, 600, 2000), early), "too far off"
+    assert "seems to continue x/runs/1" in lineage_of(late, [early, late])[0]
+    assert "continued by x/runs/2" in lineage_of(early, [early, late])[0]
+
+
+def test_earlier_attempts_are_compared_where_they_differ() -> None:
+    """Without marked runs, the columns are the attempts that were started otherwise."""
+    view: Any = FakeRun()
+    record = SimpleNamespace(tag="args", step=0, wall_time=1.0, kind="text", body='{"lr": 0.2}')
+    view.texts = {"args": record}
+    view.attempts = [Attempt(1, 1.0, 9, "file", "a"), Attempt(5, 2.0, 20, "file", "b")]
+    view.settings = {
+        "a": {"args": SimpleNamespace(**{**vars(record), "body": '{"lr": 0.1}'})},
+        "b": view.texts,
+    }
+    columns = columns_of(view)
+    assert [one.note for one in columns] == ["", "attempt 1"]
+    assert keys(config_board(columns, only_differences=True)) == ["lr"]
+    view.settings["a"]["args"].body = '{"lr": 0.2}'
+    assert len(columns_of(view)) == 1
+
+
+# ---- files, by a thread
+
+
+def test_files_are_not_touched_before_somebody_asks(tmp_path: Path) -> None:
+    """Opening the monitor reads no settings; asking does, and a second ask has them."""
+    (tmp_path / "config.json").write_text('{"lr": 1}')
+    shelf, view = Shelf([str(tmp_path)]), believable()
+    view.sources = {"x": SimpleNamespace(path="x.jsonl", format="jsonl")}
+    assert not shelf.loading and shelf.version == 0
+    assert not shelf.of(view).entries  # type: ignore[arg-type]
+    assert shelf.wait(10)
+    assert shelf.of(view).entries["lr"].value == 1  # type: ignore[arg-type]
+
+
+# ---- the screen
+
+
+def screen(tmp_path: Path, **options: Any) -> Monitor:
+    """Two runs, each with a file of settings beside it."""
+    runs = []
+    for name, record in (("first", PLAIN), ("second", OTHER)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(json.dumps(record))
+        run = believable()
+        run.name = name
+        path = f"{name}/x.jsonl"
+        facts = {"size": 1, "read": 1, "also_of": None, "gone": False, "modified": 1.0}
+        run.sources = {path: SimpleNamespace(path=path, format="jsonl", **facts)}
+        runs.append(run)
+    session = SimpleNamespace(
+        runs={run.name: run for run in runs}, ordered=lambda: runs, judge=lambda: None, problems={}
+    )
+    return build(session, [str(tmp_path)], clock=lambda: runs[0].modified + 4, **options)
+
+
+def shown(app: Monitor, size: tuple[int, int]) -> str:
+    """What the desk draws, once the files are read."""
+    app.desk.frame(*size)
+    assert app.desk.settings.shelf.wait(10)
+    return "\n".join(line.text for line in app.desk.frame(*size).lines)
+
+
+@pytest.mark.parametrize("size", [(140, 45), (100, 30), (80, 24), (40, 12), (20, 5)])
+async def test_the_pane_by_key(tmp_path: Path, size: tuple[int, int]) -> None:
+    """`c` shows the settings at every size; the most important one is in sight at once."""
+    app = screen(tmp_path)
+    async with app.run_test(size=size) as pilot:
+        await pilot.press("c")
+        text = shown(app, size)
+        assert app.desk.pane == "config"
+        assert ("learning_rate" if size[0] > 20 else "lear") in text
+        assert max(len(line) for line in text.splitlines()) <= size[0]
+
+
+async def test_marked_runs_are_compared(tmp_path: Path) -> None:
+    """With a marked run the pane shows what differs; `D` shows all, `D` again the differences."""
+    app = screen(tmp_path)
+    app.desk.marked.append("second")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("c")
+        text = shown(app, (80, 24))
+        assert "learning_rate" in text and "0.1" in text and "0.2" in text and "seed" not in text
+        assert "3 of 6 differ" in text
+        await pilot.press("D")
+        assert "seed" in shown(app, (80, 24))
+        await pilot.press("D")
+        assert "seed" not in shown(app, (80, 24))
+
+
+async def test_the_baseline_is_named(tmp_path: Path) -> None:
+    """`--baseline` puts its settings beside the run's, under its name."""
+    app = screen(tmp_path, baseline="second")
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("c")
+        text = shown(app, (80, 24))
+        assert "baseline" in text and "second" in text
+
+
+async def test_moving_filtering_and_a_whole_value(tmp_path: Path) -> None:
+    """Arrows select a setting, Enter shows it in full, `/` filters by key and value, `y` copies it."""
+    app = screen(tmp_path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.press("c")
+        shown(app, (80, 24))
+        await pilot.press("down", "y")
+        assert app.desk.message == "copied beta = 0.04"
+        await pilot.press("enter")
+        assert "said by first/config.json" in shown(app, (80, 24))
+        await pilot.press("escape", "end", "slash", *"logging", "enter")
+        text = shown(app, (80, 24))
+        assert "logging_steps" in text and "learning_rate" not in text
+        await pilot.press("escape")
+        assert "learning_rate" in shown(app, (80, 24))
+
+
+async def test_a_stuck_file_system_stops_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the files of settings cannot be read, the pane says so and other panes go on."""
+    gate = threading.Event()
+
+    def stuck(*_: object) -> Settings:
+        gate.wait(20)
+        return Settings()
+
+    monkeypatch.setattr("rltui.logs.settings_files.beside", stuck)
+    app = screen(tmp_path)
+    try:
+        async with app.run_test(size=(80, 24)) as pilot:
+            await pilot.press("c")
+            assert "Looking for settings" in "\n".join(line.text for line in app.desk.frame(80, 24).lines)
+            await pilot.press("3")
+            assert app.desk.pane == "policy"
+    finally:
+        gate.set()
+    assert app.desk.settings.shelf.wait(10)
+
+
+# ---- a restarted run on charts
+
+
+async def test_superseded_points_on_demand() -> None:
+    """`O` in the large chart shows what a restart replaced, and says how many points; once more hides it."""
+    session = Session.load([BUNDLED / "torch-purged"])
+    app = build(session, [])
+    async with app.run_test(size=(100, 24)) as pilot:
+        await pilot.press("9", "enter")
+        before = [line.text for line in app.desk.frame(100, 24).lines]
+        assert "started again at 60, 20 points superseded: O" in before[1]
+        await pilot.press("O")
+        after = [line.text for line in app.desk.frame(100, 24).lines]
+        assert "20 superseded points" in after[1]
+        assert after[2:20] != before[2:20]
+        await pilot.press("O")
+        assert [line.text for line in app.desk.frame(100, 24).lines][1] == before[1]
+
+
+def test_restarts_are_marked_on_rows_and_cards() -> None:
+    """The place of a restart is marked over the rows' curves and below the cards' curves, in its column."""
+    app = build(Session.load([BUNDLED / "torch-purged"]), [])
+    app.desk.go("all")
+    head = next(line.text for line in app.desk.frame(100, 30).lines if "min … max" in line.text)
+    low, high = head.index("step 0"), head.index("129") + 3
+    assert abs((head.index("↻") - low) / (high - low) - 60 / 130) < 0.05
+    app.desk.go("overview")
+    marked = [line.text for line in app.desk.frame(100, 30).lines if "↻" in line.text]
+    assert len(marked) == 1 and not marked[0].replace("↻", "").strip()
+
+
+# ---- without a screen
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """Two runs with settings beside them."""
+    for name, record in (("good", PLAIN), ("bad", OTHER)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "metrics.jsonl").write_text(
+            '{"step": 1, "reward": 0.5}\n{"step": 2, "reward": 0.6}\n'
+        )
+        (tmp_path / name / "config.json").write_text(json.dumps(record))
+        os.utime(tmp_path / name / "metrics.jsonl", (1e9, 1e9 if name == "good" else 1e9 - 100))
+    return tmp_path
+
+
+def run(*args: str) -> str:
+    """Standard output of a command that must succeed."""
+    done = CliRunner().invoke(commands, list(args))
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_snapshot_of_the_pane(logs: Path) -> None:
+    """`snapshot --pane config` prints settings with their source as text, Markdown and JSON."""
+    text = run("snapshot", str(logs), "--pane", "config")
+    assert "learning_rate" in text and "good/config.json" in text
+    assert max(map(len, text.splitlines())) <= 100
+    assert "| `learning_rate` | 0.1 |" in run(
+        "snapshot", str(logs), "--pane", "config", "--format", "markdown"
+    )
+    record = json.loads(run("snapshot", str(logs), "--pane", "config", "--format", "json"))
+    assert (record["schema"], record["pane"], record["run"]) == (1, "config", "good")
+    assert {one["key"]: one["values"] for one in record["settings"]}["seed"] == [1]
+
+
+def test_compare_settings(logs: Path) -> None:
+    """`compare --config` prints what differs from the baseline, `--all` everything, JSON for programs."""
+    args = ("compare", str(logs), "--baseline", "good", "--config")
+    text = run(*args)
+    assert "learning_rate" in text and "seed" not in text and "baseline" in text
+    assert "seed" in run(*args, "--all")
+    assert "| `learning_rate` | 0.1 | 0.2 |" in run(*args, "--format", "markdown")
+    record = json.loads(run(*args, "--json"))
+    assert (record["baseline"], record["runs"], record["settings_different"]) == ("good", ["bad"], 3)
+    assert record["settings"][0]["values"] == [0.1, 0.2]
+
+
+def test_joined_settings_keep_their_problems() -> None:
+    """A file that could not be read is told beside the settings of the others."""
+    bad = settings_of({str(n): 0 for n in range(4000)}, "huge.json")
+    board = config_board([Column("a", joined([settings_of({"lr": 1}, "f"), bad]))])
+    assert "huge.json" in "\n".join(line.text for line in config_lines(board, 100)[:2])
