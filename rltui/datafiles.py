@@ -12,8 +12,6 @@ import hashlib
 import os
 import stat
 import sys
-import tempfile
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -89,6 +87,8 @@ def _makers(build: Build) -> list[Path]:
 
 def parse(path: Path, problems: list[Problem]) -> Table | None:
     """One TOML file, or None and a problem that names its line."""
+    import tomllib  # not needed while what was made of the files is remembered
+
     shown = clean(path.name)
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -162,6 +162,8 @@ def _keep(place: Path, key: str, data: Any) -> None:
         place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _ours(place.parent.lstat()):
             return
+        import tempfile  # rarely needed, and it loads much
+
         descriptor, made = tempfile.mkstemp(dir=place.parent, prefix=f".{place.stem}-")
         try:
             with os.fdopen(descriptor, "wb") as file:

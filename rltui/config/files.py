@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rltui.config.kinds import DROP, Kind
-from rltui.config.kinds import Path as KeyPath
 from rltui.config.model import Config, Environment, OwnPane, Threshold
-from rltui.config.schema import DISPLAY, PRIVATE
 from rltui.scalars import Level, Problem
 from rltui.text import clean
+
+if TYPE_CHECKING:
+    from rltui.config.kinds import Kind
+    from rltui.config.kinds import Path as KeyPath
 
 NAME = "rltui.toml"  # beside the logs
 _CAP = 1 << 20  # bytes
@@ -93,6 +93,12 @@ def read_file(
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         fault(f"cannot be read: {clean(reason)}; the defaults hold", "config-unreadable")
         return None
+    # Most people have no configuration: what checks one is loaded when there is one.
+    import tomllib
+
+    from rltui.config.kinds import DROP
+    from rltui.config.schema import DISPLAY, PRIVATE
+
     try:
         if any(line.count(".") > _DOTS for line in text.split("\n")):
             raise RecursionError

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from rltui.frameworks.load import Frameworks
 from rltui.frameworks.match import is_wild, to_regex
@@ -33,6 +33,12 @@ class Recognition:
     reason: str = "none of its metric names tells a framework"
 
 
+@cache
+def _pattern(name: str) -> re.Pattern[str]:
+    """A sign's pattern; a run meets the first parts of few."""
+    return re.compile(to_regex(name))
+
+
 class Recogniser:
     """Takes in tags as they appear; cheap enough to be asked after each."""
 
@@ -42,15 +48,13 @@ class Recogniser:
         self._tags: dict[str, None] = {}
 
     @cached_property
-    def _wild(self) -> dict[str, list[tuple[re.Pattern[str], str]]]:
+    def _wild(self) -> dict[str, list[str]]:
         """Signs with wildcards by their first part, '' where that is a wildcard itself."""
-        found: dict[str, list[tuple[re.Pattern[str], str]]] = {}
+        found: dict[str, list[str]] = {}
         for name in self._known.signs:
             if is_wild(name):
                 first = name.split("/", 1)[0]
-                found.setdefault("" if is_wild(first) else first, []).append(
-                    (re.compile(to_regex(name)), name)
-                )
+                found.setdefault("" if is_wild(first) else first, []).append(name)
         return found
 
     def add(self, tags: Iterable[str]) -> None:
@@ -62,7 +66,7 @@ class Recogniser:
             self._tags[tag] = None
             names = [tag] if tag in signs else []
             for first in (tag.split("/", 1)[0], ""):
-                names += [name for regex, name in self._wild.get(first, ()) if regex.fullmatch(tag)]
+                names += [name for name in self._wild.get(first, ()) if _pattern(name).fullmatch(tag)]
             for name in names:
                 for framework, sign, weight in signs[name]:
                     self._seen.setdefault(framework, {})[sign] = weight

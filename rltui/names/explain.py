@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -194,6 +193,8 @@ def nearest(key: str, count: int = 5) -> list[str]:
     words: dict[str, str] = {}
     for word in (*known.metrics, *known.frameworks.spelled):
         words.setdefault(word.lower(), word)
+    import difflib  # for the lost only
+
     asked = key.lower()
     near = difflib.get_close_matches(asked, words, count, 0.6)
     last = asked.rsplit("/", 1)[-1].rsplit(".", 1)[-1]
