@@ -13,6 +13,7 @@ from rltui.store.points import F64, I64
 
 Rows = NDArray[np.intp]
 Values = NDArray[np.floating]
+Steps = NDArray[np.signedinteger]
 LOWEST = int(np.iinfo(np.int64).min)
 _FIELDS = ("low", "high", "last", "total", "count", "odd", "end", "began", "ended")
 
@@ -34,7 +35,7 @@ class Buckets:
         self.total: F64 = np.empty((0, self._wide))
         self.count: NDArray[np.uint32] = np.empty((0, self._wide), np.uint32)
         self.odd: NDArray[np.uint32] = np.empty((0, self._wide), np.uint32)
-        self.end: I64 = np.empty((0, self._wide), np.int64)
+        self.end: Steps = np.empty((0, self._wide), np.int32)  # int64 once a step needs it
         self.began: NDArray[np.float32] = np.empty((0, self._wide), np.float32)
         self.ended: NDArray[np.float32] = np.empty((0, self._wide), np.float32)
         self.shift = np.zeros(0, np.int64)  # k
@@ -70,6 +71,10 @@ class Buckets:
         """Keep values as float64 from now on."""
         for name in ("low", "high", "last"):
             setattr(self, name, getattr(self, name).astype(np.float64))
+
+    def lengthen(self) -> None:
+        """Keep steps as int64 from now on."""
+        self.end = self.end.astype(np.int64)
 
     def resize(self, slots: int) -> None:
         """Hold at most `slots` per series from now on; folds what no longer fits."""
@@ -244,6 +249,7 @@ class Buckets:
         heads = np.flatnonzero(np.concatenate([[True], slot[1:] != slot[:-1]]))
         wide = len(heads)
         count, odd = self.count[rows, :used], self.odd[rows, :used]
+        lowest = self.end.dtype.type(np.iinfo(self.end.dtype).min)
         holes, vacant = count == 0, (count == 0) & (odd == 0)
         place = np.maximum.reduceat(np.where(holes, -1, np.arange(used)), heads, axis=1)
         last = np.take_along_axis(self.last[rows, :used], np.maximum(place, 0), axis=1)
@@ -254,7 +260,7 @@ class Buckets:
             "total": np.add.reduceat(self.total[rows, :used], heads, axis=1),
             "count": np.add.reduceat(count, heads, axis=1),
             "odd": np.add.reduceat(odd, heads, axis=1),
-            "end": np.maximum.reduceat(np.where(vacant, LOWEST, self.end[rows, :used]), heads, axis=1),
+            "end": np.maximum.reduceat(np.where(vacant, lowest, self.end[rows, :used]), heads, axis=1),
             "began": np.fmin.reduceat(np.where(vacant, np.nan, self.began[rows, :used]), heads, axis=1),
             "ended": np.fmax.reduceat(np.where(vacant, np.nan, self.ended[rows, :used]), heads, axis=1),
         }

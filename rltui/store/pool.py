@@ -1,8 +1,8 @@
 """The numbers of one run: exact windows of all its series in shared tables, older points in buckets.
 
 Tables are [series, slot], so that a tick of sixty scalars is a handful of scatters instead of sixty appends.
-A window holds its points sorted by step (points of one step by arrival). When it is full, a quarter of
-`window` goes to the buckets, the oldest first. The rules speak of single points, so the same points in other
+A window holds its points sorted by step (points of one step by arrival). When it is full, its oldest points
+go to the buckets, an eighth of it at once. The rules speak of single points, so the same points in other
 batches leave the same windows.
 """
 
@@ -16,8 +16,14 @@ from rltui.store.points import F64, I64, NO_POINTS, Points
 
 Rows = NDArray[np.intp]
 Values = NDArray[np.floating]
+Steps = NDArray[np.signedinteger]
 HIGHEST = int(np.iinfo(np.int64).max)
 _SLICED = 24  # points per series above which slices are copied faster than scattered points
+
+
+def slack(window: int) -> int:
+    """Points beyond its window that a series holds before that many go to the buckets in one stroke."""
+    return max(window // 8, min(window // 4, 64))
 
 
 class Pool:
@@ -28,10 +34,10 @@ class Pool:
 
     def __init__(self, window: int, slots: int) -> None:
         self.window = window
-        self.limit = window + window // 4
+        self.limit = window + slack(window)
         self.rows = 0
         self.wide = 16  # slots allocated per window
-        self.step: I64 = np.empty((0, self.wide), np.int64)
+        self.step: Steps = np.empty((0, self.wide), np.int32)  # int64 once a step needs it
         self.wall: F64 = np.empty((0, self.wide))
         self.value: Values = np.empty((0, self.wide), np.float32)
         self.length = np.zeros(0, np.intp)
@@ -81,7 +87,7 @@ class Pool:
 
     def resize(self, window: int, slots: int) -> None:
         """Hold so much per series from now on. What a smaller window lets go is in the buckets."""
-        self.window, self.limit = window, window + window // 4
+        self.window, self.limit = window, window + slack(window)
         if self.buckets.slots != slots:
             self.buckets.resize(slots)
         surplus = np.flatnonzero(self.length[: self.rows] > self.limit)
@@ -95,6 +101,12 @@ class Pool:
         with np.errstate(invalid="ignore"):  # slots that nothing was written to hold anything
             self.value = self.value.astype(np.float64)
         self.buckets.widen()
+
+    def _reach(self, low: int, high: int) -> None:
+        """Keep steps as int64 from now on if int32 does not hold these."""
+        if self.step.dtype == np.int32 and not (low >= -(2**31) and high < 2**31):
+            self.step = self.step.astype(np.int64)
+            self.buckets.lengthen()
 
     def fits(self, value: F64) -> bool:
         """Whether float32 holds these values exactly."""
@@ -113,6 +125,7 @@ class Pool:
             if len(full):
                 self._evict(full, np.full(len(full), self.limit - self.window, np.intp))
                 length = self.length[rows]
+        self._reach(int(step.min()), int(step.max()))
         at = rows * self.wide + length
         self.step.ravel()[at] = step
         self.wall.ravel()[at] = wall
@@ -162,7 +175,7 @@ class Pool:
         """Step of the newest point in the window of each of some rows; LOWEST where it is empty."""
         length = self.length[each]
         if length.all():
-            return self.step[each, length - 1]
+            return self.step[each, length - 1].astype(np.int64)
         newest = np.full(len(each), LOWEST, np.int64)
         old = length > 0
         newest[old] = self.step[each[old], length[old] - 1]
@@ -179,7 +192,9 @@ class Pool:
     def _note(self, each: Rows, heads: Rows, sizes: Rows, step: I64, value: F64) -> None:
         """Count points that come in, sorted by row."""
         self.count[each] += sizes
-        self.first[each] = np.minimum(self.first[each], np.minimum.reduceat(step, heads))
+        lowest = np.minimum.reduceat(step, heads)
+        self._reach(int(lowest.min()), int(step.max()))
+        self.first[each] = np.minimum(self.first[each], lowest)
         finite = np.isfinite(value)
         if not finite.all():
             odd = np.flatnonzero(~finite)
@@ -232,7 +247,7 @@ class Pool:
         order = np.argsort(rows)
         rows, leaving = rows[order], leaving[order]
         most = int(leaving.max())
-        old = self.step[rows, :most]
+        old = self.step[rows, :most].astype(np.int64)
         heads = np.arange(len(rows)) * most
         self.buckets.pour(
             rows, heads, leaving, old.ravel(), self.wall[rows, :most].ravel(), self.value[rows, :most].ravel()
@@ -272,12 +287,14 @@ class Pool:
             done = take.stop
 
     def points(self, row: int) -> Points:
-        """The window of a series as it is, in step order. Views of the tables: copy what you keep."""
+        """The window of a series as it is, in step order. Wall times are a view: copy what you keep."""
         if row >= len(self.length):
             return NO_POINTS
         length = self.length[row]
         return Points(
-            self.step[row, :length], self.wall[row, :length], self.value[row, :length].astype(np.float64)
+            self.step[row, :length].astype(np.int64),
+            self.wall[row, :length],
+            self.value[row, :length].astype(np.float64),
         )
 
     def cut(self, row: int, low: int, high: int) -> tuple[Points, int, bool]:

@@ -108,7 +108,7 @@ def _of_buckets(buckets: Buckets, row: int, low: float, axis: Axis) -> tuple[_Pa
         else:
             full = np.flatnonzero((count + odd > 0) & (buckets.end[row, :used] >= low))
             begin = (full + origin) << shift
-        place = buckets.end[row, full]
+        place = buckets.end[row, full].astype(np.int64)
     else:
         full = np.flatnonzero((count + odd > 0) & np.isfinite(buckets.ended[row, :used]))
         place = buckets.ended[row, full].astype(np.float64) + buckets.epoch

@@ -15,9 +15,10 @@ from rltui.store.pool import Pool
 from rltui.store.series import Series
 
 Rows = NDArray[np.intp]
-MANY = 2000  # series of one run (a norm of each layer) from which each holds less
-WINDOW_OF_MANY = 256
-SLOTS_OF_MANY = 128
+# The more series a run has, the less each holds: series from which it is so, window and slots at most.
+# A dozen hold a thousand exact points each, the sixty of a usual trainer half of it, and thousands (a norm
+# of each layer) so much that charts still look right.
+SIZES = ((24, 512, 384), (2000, 256, 128))
 
 
 @dataclass(slots=True, eq=False)
@@ -83,10 +84,11 @@ class Tables:
         self._previews: dict[str, _Preview] = {}
 
     def hold(self, window: int, slots: int) -> None:
-        """Hold so many exact points and buckets per series from now on; less of very many series."""
+        """Hold so many exact points and buckets per series from now on; less of many series."""
         self._wanted = (window, slots)
-        if len(self._rows) > MANY:
-            window, slots = min(window, WINDOW_OF_MANY), min(slots, SLOTS_OF_MANY)
+        for above, most, fewest in SIZES:
+            if len(self._rows) > above:
+                window, slots = min(window, most), min(slots, fewest)
         if (self.pool.window, self.pool.buckets.slots) != (window, slots):
             self.pool.resize(window, slots)
 
@@ -110,7 +112,7 @@ class Tables:
             first[batch.tag[::-1]] = np.arange(len(batch) - 1, -1, -1)  # of equal places the last one counts
             for index in new[np.argsort(first[new])].tolist():
                 table[index] = self._row(batch.tags[index])
-            if len(self._rows) > MANY >= self.pool.rows:
+            if any(len(self._rows) > above >= self.pool.rows for above, _, _ in SIZES):
                 self.hold(*self._wanted)
             self.pool.add_rows(len(self._rows))
         return table
