@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from rltui.boards.lineage import forerunner, lineage_text, successor
+from rltui.boards.lineage import attempts_of, forerunner, lineage_text, successor
 from rltui.boards.topics import KEY, ORDER, UNSET, rank, topic
 from rltui.draw.number import format_step
 from rltui.logs.settings import NONE, Setting, Settings, joined, same
@@ -205,7 +205,7 @@ def columns_of(
 
 def _attempts(view: RunView) -> list[Column]:
     """Earlier attempts of the run whose own records say something else than the newest."""
-    attempts = list(view.run.attempts)
+    attempts = attempts_of(view)
     said = getattr(view.run, "settings", {})
     if len(attempts) < 2 or len(said) < 2:
         return []

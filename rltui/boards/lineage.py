@@ -33,21 +33,31 @@ class Start:
     path: str
 
 
-_KNOWN: WeakKeyDictionary[RunView, tuple[int, tuple[int, ...]]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[RunView, tuple[object, tuple[Attempt, ...]]] = WeakKeyDictionary()
+
+
+def attempts_of(view: RunView) -> tuple[Attempt, ...]:
+    """The attempts of a run; found anew when a start was noticed, points were superseded, or it has doubled.
+
+    A run of hundreds of logs takes a while to sort into attempts: not at each point.
+    """
+    run = view.run
+    segments = len(getattr(getattr(run, "restarts", None), "segments", ())) or len(run.attempts)
+    key = (segments, getattr(run, "superseded", 0), run.points.bit_length())
+    known = _KNOWN.get(view)
+    if known is None or known[0] != key:
+        known = _KNOWN[view] = (key, tuple(run.attempts))
+    return known[1]
 
 
 def restarts(view: RunView) -> tuple[int, ...]:
-    """The steps at which later attempts began; found anew when the run has changed."""
-    known = _KNOWN.get(view)
-    if known is None or known[0] != view.run.version:
-        found = tuple(attempt.first_step for attempt in view.run.attempts[1:])
-        known = _KNOWN[view] = (view.run.version, found)
-    return known[1]
+    """The steps at which later attempts began."""
+    return tuple(attempt.first_step for attempt in attempts_of(view)[1:])
 
 
 def starts(view: RunView) -> list[Start]:
     """The attempts of a run in order; empty for a training that was never started again."""
-    attempts = list(view.run.attempts)
+    attempts = attempts_of(view)
     if len(attempts) < 2:
         return []
     return [_start(attempts, index) for index in range(len(attempts))]

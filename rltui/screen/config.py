@@ -25,10 +25,11 @@ def made(desk: Desk) -> ConfigBoard | None:
     state = desk.settings
     neighbours = desk.session.ordered()
     others = []
-    for name in dict.fromkeys([desk.baseline or "", *desk.marked]):
+    base = desk.base
+    for name in dict.fromkeys([base.name if base is not None else "", *desk.marked]):
         other = desk.session.runs.get(name)
         if other is not None and other is not view:
-            others.append((other, "baseline" if name == desk.baseline else ""))
+            others.append((other, "baseline" if other is base else ""))
     runs = [view, *(other for other, _ in others)]
     # Files are looked after here, even when the board is not made anew.
     beside = {one.name: state.shelf.of(one) for one in runs}

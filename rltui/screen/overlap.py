@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.boards.lineage import attempts_of
 from rltui.draw.chart import Stroke
 from rltui.draw.line import Span
 from rltui.draw.number import format_step
@@ -49,7 +50,7 @@ def overlap(
 
 def legend(view: RunView, series: Series, *, shown: bool) -> list[Span]:
     """Words for the legend: where the run was started again, what was superseded, how to see it."""
-    later = list(view.run.attempts)[1:]
+    later = attempts_of(view)[1:]
     if not later:
         return []
     steps = ", ".join(format_step(attempt.first_step) for attempt in later[-3:])
@@ -67,7 +68,7 @@ def legend(view: RunView, series: Series, *, shown: bool) -> list[Span]:
 
 def marks(view: RunView, axis: Axis) -> list[float]:
     """Places on the x axis at which later attempts began."""
-    later = list(view.run.attempts)[1:]
+    later = attempts_of(view)[1:]
     if axis == "step":
         return [float(attempt.first_step) for attempt in later]
     shift = start_of(view) if axis == "relative" else 0.0
