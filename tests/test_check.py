@@ -105,11 +105,12 @@ def test_json_is_as_promised(tmp_path: Path) -> None:
 
 
 def test_json_of_a_healthy_run_has_no_finding_of_weight(tmp_path: Path) -> None:
-    """A healthy training with healthy files: ok, nothing but remarks."""
+    """A healthy training with healthy files has neither findings nor diagnostics; remarks are notes."""
     write(tmp_path, WELL)
     data = json.loads(check(tmp_path / "logs", "--json").stdout)
     assert data["health"] == "ok" and data["diagnostics"] == []
-    assert all(finding["severity"] == "info" for finding in data["runs"][0]["findings"])
+    assert data["runs"][0]["findings"] == []
+    assert all(note["severity"] == "info" for note in data["runs"][0]["notes"])
 
 
 def test_words_for_people(tmp_path: Path) -> None:

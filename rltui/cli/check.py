@@ -12,9 +12,13 @@ from rltui.cli.options import AT_STEP, JSON, LOGDIRS, RUN, load, read_config
 from rltui.cli.output import FOUND, STALLED, emit, emit_json, fail, leave
 from rltui.config import Config
 from rltui.rules.finding import RANK, Health, as_json
+from rltui.scalars import Problem
 from rltui.session import RunView, Session
 from rltui.text import clean
 
+# What is odd about a metric, not about its file: files with such metrics are healthy.
+REMARKS = frozenset({"not-reported"})
+OWN = "own-"  # rules of the user's configuration
 FailOn = Literal["warning", "critical", "never"]
 
 
@@ -62,7 +66,7 @@ def command(
             if not Path(logdir).exists():
                 fail(f"{clean(logdir)}: no such file or folder; `rltui watch --no-ui` waits for one")
         leave(follow(logdirs, read_config(logdirs), run_glob=run_glob, as_json=as_json))
-    session = load(logdirs, run_glob, at_step)
+    session = load(logdirs, run_glob, at_step, charts=False)
     if as_json:
         emit_json(report(session, logdirs[0], at_step, logdirs))
     else:
@@ -100,22 +104,39 @@ def report(
     from rltui.cli.verdict import moment
 
     views = session.ordered()
+    problems = [(problem, as_data(problem)) for problem in session.diagnostics()]
     return {
         "schema": 1,
         "logdir": logdir,
         "logdirs": list(logdirs or (logdir,)),
         "health": _worst(view.judge.health for view in views),
-        "runs": [
-            {
-                **view.describe(moment(view, at_step)),
-                "findings": [as_json(finding) for finding in view.judge.findings()],
-            }
-            for view in views
-        ],
-        "diagnostics": [
-            {"level": problem.level, "code": problem.code, "path": problem.path, "message": problem.message}
-            for problem in session.diagnostics()
-        ],
+        "runs": [{**view.describe(moment(view, at_step)), **_judged(view)} for view in views],
+        "diagnostics": [data for problem, data in problems if problem.code not in REMARKS],
+        "notes": [data for problem, data in problems if problem.code in REMARKS],
+    }
+
+
+def _judged(view: RunView) -> dict[str, Any]:
+    """Findings and notes of a run.
+
+    A healthy training has no findings: what is merely worth a look is a note there, unless the user's own
+    limits asked for it. Where something is wrong, the same remarks are part of the picture.
+    """
+    found = view.judge.findings()
+    notes = [one for one in found if view.judge.health == "ok" and not one.id.startswith(OWN)]
+    return {
+        "findings": [as_json(one) for one in found if one not in notes],
+        "notes": [as_json(one) for one in notes],
+    }
+
+
+def as_data(problem: Problem) -> dict[str, Any]:
+    """A diagnostic with the promised fields."""
+    return {
+        "level": problem.level,
+        "code": problem.code,
+        "path": problem.path,
+        "message": problem.message,
     }
 
 

@@ -134,9 +134,9 @@ def markdown(views: Sequence[RunView], problems: Sequence[Problem], at_step: int
         for place, row in enumerate(rows or [("nothing is wrong", "", "")]):
             cells = (*(head if place == 0 else ("",) * len(head)), *row)
             yield "| " + " | ".join(escaped(cell) for cell in cells) + " |"
-    for number, problem in enumerate(problems[:MOST_PROBLEMS]):
+    for place, problem in enumerate(problems[:MOST_PROBLEMS]):
         line = f"- {problem.level}: {escaped(problem.path)}: {escaped(problem.message)}"
-        yield ("\n" if number == 0 else "") + line
+        yield ("\n" if place == 0 else "") + line
     if len(problems) > MOST_PROBLEMS:
         yield f"- and {len(problems) - MOST_PROBLEMS} more"
 

@@ -14,6 +14,8 @@ from rltui.text import clean
 
 UNREPORTED = ("perf.mfu", "perf.tflops", "perf.mbu")  # quantities that writers set to 0 when unknown
 CLOCK_SLACK = 5.0  # seconds that two machines may differ
+# Facts that a writer says once; RLlib, which reduces over a window, spells them NaN from then on.
+SAID_ONCE = ("optimizer.param_count",)
 GAP_STEPS = 20.0  # usual distances without a point that make a gap
 
 
@@ -58,7 +60,7 @@ def diagnostics(run: Any, names: Any, series: Mapping[str, Any]) -> list[Problem
 def _of_tag(where: str, tag: str, each: Any) -> list[Problem]:
     track: Track = each.track
     found = []
-    if track.bad_count:
+    if track.bad_count and not (track.canonical or "").startswith(SAID_ONCE):
         episodes = [*track.bad_before, *([track.bad] if track.bad else [])]
         first = f", the first at step {episodes[0].since_step:,}" if episodes else ""
         message = f"{tag}: {_times(track.bad_count, 'value')} not finite{first}"
