@@ -78,6 +78,7 @@ class Batch:
     starts: tuple[SessionStart, ...] = ()
     texts: tuple[Text, ...] = ()
     problems: tuple[Problem, ...] = ()
+    written: Sequence[str] = ()  # the tags as the file spells them, where `tags` had to tell files apart
 
     def __len__(self) -> int:
         return len(self.tag)
@@ -110,4 +111,5 @@ def concat(batches: Sequence[Batch]) -> Batch:
         starts=tuple(starts),
         texts=tuple(text for batch in batches for text in batch.texts),
         problems=tuple(problem for batch in batches for problem in batch.problems),
+        written=max((batch.written for batch in batches), key=len),
     )

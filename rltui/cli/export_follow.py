@@ -64,6 +64,7 @@ class Tail:
         mask = np.ones(len(batch), np.bool_)
         repeats = self._repeats.get(path, {})
         given = self._given.setdefault(path, {})
+        wanted = self._wanted.table(batch)
         counts = np.bincount(batch.tag, minlength=len(batch.tags))
         for index in np.flatnonzero(counts).tolist():
             tag, count = batch.tags[index], int(counts[index])
@@ -72,7 +73,7 @@ class Tail:
                 repeats[tag] -= again
                 mask[np.flatnonzero(batch.tag == index)[:again]] = False
             given[tag] = given.get(tag, 0) + count - again
-            if not self._wanted.tag(tag):
+            if not wanted[index]:
                 mask[batch.tag == index] = False
         return mask
 

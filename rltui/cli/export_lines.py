@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain, repeat
 
 import numpy as np
@@ -77,9 +77,11 @@ class JsonLines:
         """Blocks of whole lines."""
         heads = self._heads.setdefault(source.path, [])
         run = json.dumps(source.run)
-        heads += [
-            f'{{"run": {run}, "tag": {json.dumps(tag)}, "step": '.encode() for tag in batch.tags[len(heads) :]
-        ]
+        tags = [f'"tag": {json.dumps(tag)}' for tag in spelled(batch)[len(heads) :]]
+        if batch.written:  # curves of `add_scalars` share one tag: what the run calls each of them
+            series = batch.tags[len(heads) :]
+            tags = [f'{tag}, "series": {json.dumps(name)}' for tag, name in zip(tags, series, strict=True)]
+        heads += [f'{{"run": {run}, {tag}, "step": '.encode() for tag in tags]
         end = f', "source": {json.dumps(source.path)}'
         tails = (f"{end}}}\n".encode(), f'{end}, "superseded": true}}\n'.encode())
         return _join(
@@ -104,7 +106,7 @@ class CsvLines:
         """Blocks of whole lines."""
         heads = self._heads.setdefault(source.path, [])
         run = quoted(source.run)
-        heads += [run + b"," + quoted(tag) + b"," for tag in batch.tags[len(heads) :]]
+        heads += [run + b"," + quoted(tag) + b"," for tag in spelled(batch)[len(heads) :]]
         end = b"," + quoted(source.path)
         tails = (end + b",false\n", end + b",true\n")
         return _join(heads, tails, (b",", b","), b"", self._names, batch, superseded)
@@ -112,6 +114,11 @@ class CsvLines:
     def forget(self, path: str) -> None:
         """The log at this path starts again, with other tags."""
         self._heads.pop(path, None)
+
+
+def spelled(batch: Batch) -> Sequence[str]:
+    """The tags exactly as the log writes them, control characters apart."""
+    return batch.written or batch.tags
 
 
 def quoted(text: str) -> bytes:

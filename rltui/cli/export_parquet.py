@@ -148,7 +148,7 @@ class _Parts:
         """Take points in; a part is written when there are many."""
         pa, batch = self._pa, portion.batch
         flags = portion.superseded if portion.superseded is not None else np.zeros(len(batch), np.bool_)
-        tags = pa.array(list(batch.tags), pa.string())
+        tags = pa.array(list(batch.written or batch.tags), pa.string())
         wall = pa.array(batch.wall_time, mask=np.isnan(batch.wall_time))
         arrays = [
             pa.DictionaryArray.from_arrays(pa.array(batch.tag.astype(np.int32)), tags),

@@ -225,11 +225,18 @@ class Wanted:
             self._known[tag] = found
         return found
 
+    def table(self, batch: Batch) -> list[bool]:
+        """For each tag of a batch whether it is wanted, by its own spelling or by the run's."""
+        wanted = [self.tag(tag) for tag in batch.tags]
+        if batch.written:
+            wanted = [one or self.tag(tag) for one, tag in zip(wanted, batch.written, strict=True)]
+        return wanted
+
     def mask(self, batch: Batch) -> NDArray[np.bool_] | None:
         """(n,) bool: the wanted points; None: all."""
         if not self._globs:
             return None
-        table = np.array([self.tag(tag) for tag in batch.tags], np.bool_)
+        table = np.array(self.table(batch), np.bool_)
         found: NDArray[np.bool_] = table[batch.tag] if len(table) else np.zeros(0, np.bool_)
         return found
 
@@ -243,4 +250,5 @@ def take(batch: Batch, mask: NDArray[np.bool_]) -> Batch:
         batch.wall_time[mask],
         batch.value[mask],
         batch.single[mask],
+        written=batch.written,
     )

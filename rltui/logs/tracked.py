@@ -103,7 +103,7 @@ class Tracked:
         """The batch with the tags of a folded sub-run as its run calls them."""
         if self.tag_map is None or not batch.tags:
             return batch
-        return replace(batch, tags=[self.tag_map(tag) for tag in batch.tags])
+        return replace(batch, tags=[self.tag_map(tag) for tag in batch.tags], written=batch.tags)
 
     def file(self, calls: Calls) -> LocalFile:
         """The file, to be opened for a visit."""
