@@ -18,14 +18,14 @@ from rltui.alerts.settings import MissingVariableError, expand
 from rltui.alerts.sinks import CommandSink, SinkError, payload, terminal_text
 from rltui.alerts.webhook import WebhookSink, body_of
 from rltui.cli.alert import command
-from rltui.rules.finding import Evidence, Finding
+from rltui.rules.finding import Evidence, Finding, Severity
 
 
-def finding(name: str = "kl-ref-high", severity: str = "critical", **more: Any) -> Finding:
+def finding(name: str = "kl-ref-high", severity: Severity = "critical", **more: Any) -> Finding:
     """A finding that fires."""
     return Finding(
         name, severity, "policy", ("kl",), ("policy.kl_ref",), 640, message="KL is high", value=4.2, **more
-    )  # type: ignore[arg-type]
+    )
 
 
 HIGH = finding()
