@@ -25,17 +25,25 @@ from rltui.rules.liveness import Liveness, liveness
 from rltui.scalars import Batch, Problem, SessionStart
 from rltui.store import Fresh, Run, Store
 
-# Fresh points of one run held back while its history is still being read: judging in large pieces is faster,
-# and by then all tags have been seen, so the framework is known. 2 million points are about 50 MB.
-HELD_POINTS = 2_000_000
+# Fresh points of all runs held back while history is still being read: judging in large pieces is faster,
+# and by then all tags have been seen, so the framework is known. A million points are 24 MB.
+HELD_POINTS = 1_000_000
+LOOKED_AT = 8  # runs that were shown last and still hold everything: going back to one loses nothing
 SAME_MOMENT = 0.02  # seconds within which a frame asks several times how a run is doing
+
+
+class _Held:
+    """How many points all runs together hold back."""
+
+    points = 0
 
 
 class RunView:
     """One run with its names and its judge."""
 
-    def __init__(self, run: Run, config: Config) -> None:
+    def __init__(self, run: Run, config: Config, held: _Held | None = None) -> None:
         self.run = run
+        self._all_held = held if held is not None else _Held()
         self._config = config
         self._tags_seen = -1
         self._held: list[list[Fresh]] = []  # by delivery
@@ -43,7 +51,14 @@ class RunView:
         self._alive: tuple[int, float, Liveness | None] = (-1, 0.0, None)
         self.recognition: Recognition = recognise(())
         self.names = Names(self.recognition.label, config)
-        self.judge = Judge(run, self.names, config)
+        self._judge: Judge | None = None
+
+    @property
+    def judge(self) -> Judge:
+        """Its judge, made when somebody asks: a run's first points may rename it before."""
+        if self._judge is None:
+            self._judge = Judge(self.run, self.names, self._config)
+        return self._judge
 
     @property
     def name(self) -> str:
@@ -83,14 +98,18 @@ class RunView:
         pieces = list(fresh)
         if pieces:
             self._held.append(pieces)
-            self._held_points += sum(len(piece.points.step) for piece in pieces)
+            self._count_held(sum(len(piece.points.step) for piece in pieces))
+
+    def _count_held(self, points: int) -> None:
+        self._held_points += points
+        self._all_held.points += points
 
     def judge_held(self, *, force: bool = False, most: int | None = None) -> bool:
         """Judge what was held back, unless more history is about to come. True when anything was judged.
 
         `most` bounds the work to about so many points; the rest waits for the next call.
         """
-        if not self._held or (self.loading and not force and self._held_points < HELD_POINTS):
+        if not self._held or (self.loading and not force and self._all_held.points < HELD_POINTS):
             return False
         self.name_anew()
         count = taken = 0
@@ -99,9 +118,14 @@ class RunView:
             count += 1
         held = [piece for pieces in self._held[:count] for piece in pieces]
         del self._held[:count]
-        self._held_points -= taken
+        self._count_held(-taken)
         self.judge.feed(held)
         return True
+
+    def drop_held(self) -> None:
+        """Judge nothing more: the run is none."""
+        self._count_held(-self._held_points)
+        self._held.clear()
 
     def name_anew(self) -> None:
         """Recognise the framework again when tags have appeared that could change the answer."""
@@ -114,7 +138,7 @@ class RunView:
         if not renamed:
             return
         self.names = Names(recognition.label, self._config)
-        self.judge = Judge(self.run, self.names, self._config)
+        self._judge = Judge(self.run, self.names, self._config)
         held = {piece.tag for pieces in self._held for piece in pieces}
         # A run that shows its colours late is judged again from what is still known exactly.
         self.judge.feed(
@@ -148,6 +172,21 @@ class Session:
         self.problems: dict[tuple[str, str, int | None], Problem] = {}
         self._run_glob = run_glob
         self._ordered: list[RunView] | None = None
+        self._looked_at: list[str] = []
+        self._held = _Held()
+
+    def focus(self, *names: str) -> None:
+        """Runs that are shown now: they, and the last few before them, hold full windows.
+
+        The others hold what the run list and the rules need. What was let go does not come back
+        (`Series.exact_from` tells). Without names nothing is shown at all. Until the first call all runs
+        hold full windows.
+        """
+        recent = [*names, *(name for name in self._looked_at if name not in names)]
+        recent = recent[: max(LOOKED_AT, len(names))]
+        if set(recent) != set(self._looked_at) or not recent:
+            self.store.focus(recent)
+        self._looked_at = recent
 
     def apply(self, deliveries: Iterable[Delivery], *, up_to_step: int | None = None) -> set[str]:
         """Take in what the readers found; returns the names of the runs that changed."""
@@ -165,7 +204,7 @@ class Session:
             run, fresh = self.store.apply(delivery)
             view = self.runs.get(name)
             if view is None:
-                view = self.runs[name] = RunView(run, self.config)
+                view = self.runs[name] = RunView(run, self.config, self._held)
             view.hold(fresh)
             changed.add(name)
             if delivery.kind == "rewritten" and delivery.source.also_of not in (None, name):
@@ -182,6 +221,7 @@ class Session:
         """A log turned out to belong to another run; a run that has no other log is none."""
         view.run.sources.pop(path, None)
         if not view.run.sources:
+            view.drop_held()
             self.runs.pop(view.name, None)
             self.store.runs.pop(view.name, None)
 
@@ -213,9 +253,15 @@ class Session:
         at_step: int | None = None,
         verify: bool = False,
         progress: Callable[[Delivery], None] | None = None,
+        charts: bool = True,
     ) -> Session:
-        """Read everything that is there now and judge it: what the headless commands start with."""
+        """Read everything that is there now and judge it: what the headless commands start with.
+
+        charts: False holds little of each run: enough to judge and to list, too little to draw.
+        """
         session = cls(config, run_glob=run_glob)
+        if not charts:
+            session.focus()
         for delivery in read_all(logdirs, run_glob=run_glob, verify=verify):
             session.apply((delivery,), up_to_step=at_step)
             session.judge()

@@ -34,14 +34,19 @@ def read_config(logdirs: tuple[str, ...] = ()) -> Config:
     return config
 
 
-def load(logdirs: tuple[str, ...], run_glob: str | None = None, at_step: int | None = None) -> Session:
-    """Read and judge everything below the folders. Ends the command with 2 when there is nothing to read."""
+def load(
+    logdirs: tuple[str, ...], run_glob: str | None = None, at_step: int | None = None, *, charts: bool = True
+) -> Session:
+    """Read and judge everything below the folders. Ends the command with 2 when there is nothing to read.
+
+    charts: False holds only what judging and listing need.
+    """
     for logdir in logdirs:
         if not Path(logdir).exists():
             fail(f"{clean(logdir)}: no such file or folder; name a folder with logs below it")
     progress = _Progress() if sys.stderr.isatty() else None
     session = Session.load(
-        logdirs, read_config(logdirs), run_glob=run_glob, at_step=at_step, progress=progress
+        logdirs, read_config(logdirs), run_glob=run_glob, at_step=at_step, progress=progress, charts=charts
     )
     if progress is not None:
         progress.wipe()

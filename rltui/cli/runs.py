@@ -27,7 +27,7 @@ def command(logdirs: tuple[str, ...], run_glob: str | None, as_json: bool) -> No
       rltui runs /scratch/me/experiments
       rltui runs . --json | jq '.runs[] | select(.state == "live") | .run'
     """
-    session = load(logdirs, run_glob)
+    session = load(logdirs, run_glob, charts=False)
     now = time.time()
     if as_json:
         emit_json(
