@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rltui.boards.board import Board
 from rltui.boards.overview import Header
 from rltui.boards.row import Row, curve
-
-if TYPE_CHECKING:
-    from rltui.rules.finding import Finding
+from rltui.rules.finding import Finding, as_json
 
 COLUMNS = 60  # resolution of the curve that goes with a row
 
@@ -31,25 +29,8 @@ def as_record(head: Header, made: Board, findings: Sequence[Finding]) -> dict[st
         "pane": made.pane,
         "title": made.title,
         "rows": [_row(row, made) for row in made.metrics],
-        "findings": [finding_record(finding) for finding in findings],
+        "findings": [as_json(finding) for finding in findings],
         "notes": list(made.notes),
-    }
-
-
-def finding_record(finding: Finding) -> dict[str, Any]:
-    """The promised fields of a finding."""
-    return {
-        "id": finding.id,
-        "severity": finding.severity,
-        "pane": finding.pane,
-        "metrics": list(finding.metrics),
-        "canonical": list(finding.canonical),
-        "since_step": finding.since_step,
-        "value": finding.value,
-        "limit": finding.limit,
-        "message": finding.message,
-        "advice": finding.advice,
-        "check_next": list(finding.check_next),
     }
 
 

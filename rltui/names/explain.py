@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any
 
 from rltui.config import Config
 from rltui.frameworks.match import is_wild
@@ -53,29 +52,6 @@ class Explanation:
     def aliases(self) -> dict[str, list[str]]:
         """Framework label -> the names that it writes for this metric."""
         return dict(catalogue().frameworks.aliases.get(self.canonical, {}))
-
-    def as_json(self, rules: Iterable[Any] = ()) -> dict[str, Any]:
-        """The fields that `explain --json` promises; `rules` are of the layer above."""
-        metric = self.metric
-        return {
-            "key": self.key,
-            "framework": self.framework,
-            "canonical": metric.id,
-            "title": metric.title,
-            "pane": self.pane or metric.pane,
-            "unit": self.unit or metric.unit,
-            "direction": metric.direction,
-            "meaning": metric.meaning,
-            "healthy": metric.healthy,
-            "watch_for": metric.watch_for,
-            "rules": list(rules),
-            "check_next": list(metric.check_next),
-            "aliases": self.aliases,
-            "sources": list(metric.sources),
-            "caveat": self.caveat,
-            "held_out": self.held_out,
-            "frameworks": list(self.frameworks),
-        }
 
 
 def explain(
