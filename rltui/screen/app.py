@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import os
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 FRAME = 0.25  # seconds between frames that nobody asked for by a key
 SLICE = 0.012  # seconds of applying data between two chances for keys
+PAUSE = 0.002  # seconds of such a chance
+HUSH = 0.03  # seconds without applying after a key, so that its frame gets out
 INBOX = 2  # lists of deliveries that may wait before the readers' thread waits
 
 
@@ -74,6 +77,8 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         self._stopping = False
         self._dirty = True
         self._painted = 0.0
+        self._hush = 0.0  # until then a key has the processor for itself
+        self._waiting = False
         self._bare = True  # no run has been shown yet
         self._full = True  # of what reading needed
         self._timer_set = False
@@ -170,6 +175,9 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
 
     def on_arrived(self) -> None:
         """Apply and judge for a moment, then let keys through."""
+        if time.perf_counter() < self._hush:
+            self._go_on_later()
+            return
         until = time.perf_counter() + SLICE
         while self._inbox and time.perf_counter() < until:
             batch = self._inbox[0]
@@ -184,9 +192,21 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
                 self._inbox.popleft()
                 with self._room:
                     self._room.notify()
+        self._focus()
         if self._inbox or self._judge(until):
-            self.post_message(Arrived())
+            self._go_on_later()
         self.changed()
+
+    def _go_on_later(self) -> None:
+        """Go on when others have had their turn; a message posted at once would be taken before them."""
+        if not self._waiting:
+            self._waiting = True
+            wait = max(self._hush - time.perf_counter(), PAUSE)
+            asyncio.get_running_loop().call_later(wait, self._go_on)
+
+    def _go_on(self) -> None:
+        self._waiting = False
+        self.post_message(Arrived())
 
     def _judge(self, until: float) -> bool:
         """Judge the run shown, then others, until the moment is over. True when there is more to judge."""
@@ -309,6 +329,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
     async def on_event(self, event: events.Event) -> None:
         """All keys go to the desk; nothing else on the screen listens."""
         if isinstance(event, events.Key):
+            self._hush = time.perf_counter() + HUSH
             self.desk.press(key_name(event))
             self._acted()
             return
@@ -335,9 +356,18 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
             self.stop_feed()
             self.exit(desk.exit_code, return_code=desk.exit_code)
             return
-        if self.follower is not None and desk.view is not None:
-            self.follower.focus(desk.view.name)
+        self._focus()
         self.paint()
+
+    def _focus(self) -> None:
+        """What is shown is read first and held in full; other runs hold less."""
+        desk = self.desk
+        if desk.view is None:
+            return
+        if self.follower is not None:
+            self.follower.focus(desk.view.name)
+        base = (desk.base.name,) if desk.base is not None else ()
+        desk.session.focus(desk.view.name, *desk.marked, *base)
 
 
 def build(

@@ -239,8 +239,8 @@ def helped(probe: Probe, glass: pyte.Screen, stream: pyte.ByteStream) -> float:
     began = time.perf_counter()
     probe.type(b"H")
     chunks = []
-    while (now := time.perf_counter() - began) < 0.6:
-        if data := probe.read(0.6 - now):
+    while (now := time.perf_counter() - began) < 0.8:
+        if data := probe.read(0.8 - now):
             chunks.append((time.perf_counter() - began, data))
     probe.type(b"\x1b")
     end = time.perf_counter() + 0.5
