@@ -16,6 +16,7 @@ def session(*runs: FakeRun) -> Any:
         runs={run.name: run for run in found},
         ordered=lambda: sorted(found, key=lambda run: (-run.modified, run.name)),
         judge=lambda: None,
+        focus=lambda *_: None,
         problems={},
     )
 
