@@ -47,7 +47,7 @@ def widgets(hz: float) -> App[None]:
                 with TabPane("overview"):
                     with Grid():
                         for values in self._series:
-                            yield Sparkline(values)
+                            yield Sparkline(list(values))
                     yield DataTable()
                 with TabPane("reward"):
                     yield Static("reward")
