@@ -297,6 +297,20 @@ class Pool:
             self.value[row, :length].astype(np.float64),
         )
 
+    def between(self, row: int, low: float, high: float) -> Points:
+        """The points of a window at steps in [low, high], both below 2^53, in step order."""
+        if row >= len(self.length):
+            return NO_POINTS
+        steps = self.step[row, : self.length[row]]
+        begin = 0 if not len(steps) or steps[0] >= low else int(steps.searchsorted(low))
+        end = (
+            len(steps) if begin == len(steps) or steps[-1] <= high else int(steps.searchsorted(high, "right"))
+        )
+        part = slice(begin, end)
+        return Points(
+            steps[part].astype(np.int64), self.wall[row, part], self.value[row, part].astype(np.float64)
+        )
+
     def cut(self, row: int, low: int, high: int) -> tuple[Points, int, bool]:
         """Take out the points at steps [low, high): those of the window, how many in all, is that exact."""
         length = int(self.length[row])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.store.buckets import Buckets
+from rltui.store.buckets import Buckets, Values
 from rltui.store.points import F64, I64, Axis, Columns, Points
 
 EXACT = 2.0**53  # below it floats hold every step
@@ -19,17 +20,17 @@ _MOST = int(np.iinfo(np.int64).max)
 class _Parts:
     """What falls into columns, in order of its place: points, or buckets at their newest point.
 
-    low, high, last: NaN never; where a part has no finite value they are inf, -inf and NaN. count, odd: None
-    stands for single finite points.
+    low, high, last: NaN never; where a part has no finite value they are inf, -inf and NaN. count: None
+    stands for single points. odd: None stands for none.
     """
 
     place: I64 | F64
-    low: F64
-    high: F64
+    low: Values
+    high: Values
     total: F64
-    last: F64
-    count: I64 | None = None
-    odd: I64 | None = None
+    last: Values
+    count: NDArray[np.integer] | None = None
+    odd: NDArray[np.integer] | None = None
 
 
 def columns(
@@ -41,27 +42,47 @@ def columns(
     width: int,
     axis: Axis,
     finite: bool = False,
+    old_too: bool = True,
 ) -> Columns:
     """Cut [low, high] of an axis in `width` columns. `points` are sorted by step; buckets hold what is older.
 
-    finite: the caller knows that all points are.
+    finite: the caller knows that all points are, those in buckets too. old_too: False leaves buckets out.
 
     Raises ValueError when width < 1 or the window is upside down or not finite.
     """
     low, high = float(low), float(high)
     if width < 1 or not (-np.inf < low <= high < np.inf):
         raise ValueError(f"no window: {low}..{high} in {width} columns")
-    edges: F64 = low + (high - low) / width * np.arange(width + 1, dtype=np.float64)
-    edges[-1] = high
+    edges, whole = _edges(low, high, width)
     parts = _of_points(points, axis, finite)
     wide = None
-    if row < len(buckets.used) and buckets.used[row]:
-        old = _of_buckets(buckets, row, low, axis)
+    if old_too and row < len(buckets.used) and buckets.used[row]:
+        old = _of_buckets(buckets, row, low, axis, finite)
         if old is not None:
             if axis == "wall" or (1 << min(int(buckets.shift[row]), 62)) > (high - low) / width:
                 wide = _wide(*old, edges)
             parts = _merged(old[0], parts)
-    return _cut(parts, edges, width, wide)
+    return _cut(parts, edges, whole, width, wide)
+
+
+@lru_cache(maxsize=64)
+def _edges(low: float, high: float, width: int) -> tuple[F64, I64]:
+    """Edges of columns, and the first step in or above each; the last is one above the highest step.
+
+    Read only: all rows of a board ask for the same ones.
+    """
+    edges: F64 = low + (high - low) / width * np.arange(width + 1, dtype=np.float64)
+    edges[-1] = high
+    if low > -EXACT and high < EXACT:
+        whole = np.ceil(edges).astype(np.int64)
+        whole[-1] = int(np.floor(high)) + 1
+    else:  # integers are compared with integers: floats lose steps above 2^53
+        up = np.ceil(edges)
+        whole = np.where(up >= _TOP, _MOST, np.clip(up, -_TOP, _TOP - 1024).astype(np.int64))
+        down = float(np.floor(high))
+        whole[-1] = _MOST if down >= _TOP else int(max(down, -_TOP)) + 1
+    edges.flags.writeable = whole.flags.writeable = False
+    return edges, whole
 
 
 def _of_points(points: Points, axis: Axis, all_finite: bool) -> _Parts:
@@ -92,7 +113,9 @@ def _of_points(points: Points, axis: Axis, all_finite: bool) -> _Parts:
     )
 
 
-def _of_buckets(buckets: Buckets, row: int, low: float, axis: Axis) -> tuple[_Parts, I64 | F64] | None:
+def _of_buckets(
+    buckets: Buckets, row: int, low: float, axis: Axis, finite: bool
+) -> tuple[_Parts, I64 | F64] | None:
     """The buckets that reach above `low`, and where each begins; None without any."""
     used = int(buckets.used[row])
     count, odd = buckets.count[row, :used], buckets.odd[row, :used]
@@ -101,7 +124,7 @@ def _of_buckets(buckets: Buckets, row: int, low: float, axis: Axis) -> tuple[_Pa
     full: slice | NDArray[np.intp]
     if axis == "step":
         origin, shift = int(buckets.origin[row]), int(buckets.shift[row])
-        if (count + odd).all():  # no gaps: views instead of copies
+        if (count if finite else count + odd).all():  # no gaps: views instead of copies
             skip = min(max((int(max(low, -_TOP)) >> shift) - origin, 0), used)
             full = slice(skip, used)
             begin = np.arange(origin + skip, origin + used) << shift
@@ -117,14 +140,15 @@ def _of_buckets(buckets: Buckets, row: int, low: float, axis: Axis) -> tuple[_Pa
         full, place, begin = full[order], place[order], begin[order]
     if not len(place):
         return None
-    lows = buckets.low[row, full].astype(np.float64)
-    highs, last = buckets.high[row, full].astype(np.float64), buckets.last[row, full].astype(np.float64)
-    counts = np.asarray(count[full], np.int64)
-    odds = np.asarray(odd[full], np.int64)
+    lows, highs, last = buckets.low[row, full], buckets.high[row, full], buckets.last[row, full]
+    total, counts = buckets.total[row, full], count[full]
+    if finite:
+        return _Parts(place, lows, highs, total, last, counts), begin
     if not counts.all():
         none = counts == 0
+        lows, highs, last = lows.copy(), highs.copy(), last.copy()
         lows[none], highs[none], last[none] = np.inf, -np.inf, np.nan
-    return _Parts(place, lows, highs, buckets.total[row, full], last, counts, odds), begin
+    return _Parts(place, lows, highs, total, last, counts, odd[full]), begin
 
 
 def _merged(old: _Parts, new: _Parts) -> _Parts:
@@ -133,41 +157,36 @@ def _merged(old: _Parts, new: _Parts) -> _Parts:
     if not size:
         return old
     count = np.ones(size, np.int64) if new.count is None else new.count
-    odd = np.zeros(size, np.int64) if new.odd is None else new.odd
+    odd = None
+    if old.odd is not None:
+        odd = np.concatenate([old.odd, np.zeros(size, np.int64) if new.odd is None else new.odd])
     merged = _Parts(
         np.concatenate([old.place, new.place]), np.concatenate([old.low, new.low]),
         np.concatenate([old.high, new.high]), np.concatenate([old.total, new.total]),
-        np.concatenate([old.last, new.last]), np.concatenate([old.count, count]),
-        np.concatenate([old.odd, odd]),
+        np.concatenate([old.last, new.last]), np.concatenate([old.count, count]), odd,
     )  # fmt: skip
     if old.place[-1] > new.place[0]:  # a straggler came after its neighbours had left the window
         order = np.argsort(merged.place, kind="stable")
         for name in ("place", "low", "high", "total", "last", "count", "odd"):
-            setattr(merged, name, getattr(merged, name)[order])
+            array = getattr(merged, name)
+            setattr(merged, name, None if array is None else array[order])
     return merged
 
 
-def _bounds(place: I64 | F64, edges: F64) -> NDArray[np.intp]:
+def _bounds(place: I64 | F64, edges: F64, whole: I64) -> NDArray[np.intp]:
     """Where each column begins within sorted places; the last bound takes places at the upper edge in."""
-    if place.dtype != np.int64:
-        bounds = np.searchsorted(place, edges)
-        bounds[-1] = np.searchsorted(place, edges[-1], side="right")
+    if place.dtype == np.int64:
+        bounds = np.searchsorted(place, whole)
+        if whole[-1] == _MOST:
+            bounds[-1] = len(place)
         return bounds
-    if edges[0] > -EXACT and edges[-1] < EXACT:
-        whole = np.ceil(edges).astype(np.int64)
-        top = int(np.floor(edges[-1]))
-    else:  # integers are compared with integers: floats lose steps above 2^53
-        up = np.ceil(edges)
-        whole = np.where(up >= _TOP, _MOST, np.clip(up, -_TOP, _TOP - 1024).astype(np.int64))
-        down = float(np.floor(edges[-1]))
-        top = _MOST if down >= _TOP else int(max(down, -_TOP))
-    bounds = np.searchsorted(place, whole)
-    bounds[-1] = np.searchsorted(place, top, side="right")
+    bounds = np.searchsorted(place, edges)
+    bounds[-1] = np.searchsorted(place, edges[-1], side="right")
     return bounds
 
 
-def _cut(parts: _Parts, edges: F64, width: int, wide: _Wide | None) -> Columns:
-    bounds = _bounds(parts.place, edges)
+def _cut(parts: _Parts, edges: F64, whole: I64, width: int, wide: _Wide | None) -> Columns:
+    bounds = _bounds(parts.place, edges, whole)
     begin, end = int(bounds[0]), int(bounds[-1])
     sizes = bounds[1:] - bounds[:-1]
     full = np.flatnonzero(sizes > 0)
@@ -187,8 +206,9 @@ def _cut(parts: _Parts, edges: F64, width: int, wide: _Wide | None) -> Columns:
             counts = sizes[full]
         else:
             counts = np.add.reduceat(parts.count[inside], heads)
-            odd[full] = np.add.reduceat(parts.odd[inside], heads) if parts.odd is not None else 0
-            if not counts.all() or np.isnan(lasts).any():
+            if parts.odd is not None:
+                odd[full] = np.add.reduceat(parts.odd[inside], heads)
+            if parts.odd is not None and (not counts.all() or np.isnan(lasts).any()):
                 known = np.where(parts.count[inside] > 0, np.arange(end - begin), -1)
                 place = np.maximum.reduceat(known, heads)
                 lasts = np.where(place >= 0, parts.last[inside][place], np.nan)
@@ -212,7 +232,7 @@ class _Wide:
 
     column: NDArray[np.intp]
     bucket: NDArray[np.intp]
-    of: tuple[F64, F64, F64, F64]  # low, high, mean, last
+    of: tuple[Values, Values, F64, Values]  # low, high, mean, last
 
 
 def _wide(parts: _Parts, begin: I64 | F64, edges: F64) -> _Wide | None:

@@ -9,7 +9,7 @@ import numpy as np
 from rltui.store.buckets import LOWEST
 from rltui.store.points import F64, NO_POINTS, Axis, Columns, Points, join
 from rltui.store.pool import HIGHEST
-from rltui.store.query import columns
+from rltui.store.query import EXACT, columns
 
 if TYPE_CHECKING:
     from rltui.store.tables import Tables
@@ -146,7 +146,11 @@ class Series:
         """
         pool = self._run.pool
         finite = not (self._run.previewing or pool.odd[self.row])
-        return columns(self._window(), pool.buckets, self.row, low, high, width, axis, finite)
+        if axis == "wall" or self._run.previewing or not -EXACT < low <= high < EXACT:
+            return columns(self._window(), pool.buckets, self.row, low, high, width, axis, finite)
+        window = pool.between(self.row, low, high)
+        old_too = low <= int(pool.bucketed[self.row])
+        return columns(window, pool.buckets, self.row, low, high, width, axis, finite, old_too)
 
     def extent(self) -> tuple[float, float]:
         """Lowest and highest finite shown value; (NaN, NaN) without one."""
