@@ -74,7 +74,7 @@ def test_a_distribution_is_one_row(view: RunView) -> None:
     assert row.kind == "band"
     assert row.title == "Reward"
     assert row.tags == ("critic/rewards/mean", "critic/rewards/min", "critic/rewards/max")
-    assert row.spread_text == "-0.988…1.017"
+    assert row.spread_text == "-0.99…1.02"
 
 
 def test_a_distribution_can_be_taken_apart(view: RunView) -> None:

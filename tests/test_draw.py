@@ -8,8 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.draw.braille import Canvas
-from rltui.draw.number import format_age, format_change, format_duration, format_si, format_value
-from rltui.draw.scale import anchored, hold
+from rltui.draw.line import cut_sentence
+from rltui.draw.number import (
+    format_age,
+    format_change,
+    format_duration,
+    format_range,
+    format_si,
+    format_value,
+)
+from rltui.draw.scale import anchored, hold, widened
 from rltui.draw.spark import sparkline
 
 NAN = float("nan")
@@ -99,8 +107,12 @@ def test_durations_ages_and_changes() -> None:
         "3h 12m",
         "5d 03h",
     ]
-    assert [format_age(s) for s in (0.4, 12, 250, 7300, None)] == ["now", "12s ago", "4m ago", "2h ago", "?"]
-    assert format_change(0.5, 0.4) == "+0.10"
+    ages = [format_age(s) for s in (0.4, 12, 250, 7300, 7 * 366 * 86400, None)]
+    assert ages == ["now", "12s ago", "4m ago", "2h ago", "7y ago", "?"]
+    assert format_change(0.5, 0.4) == "+0.100"
+    assert format_change(14.28, 10.09) == "+4.19"
+    assert format_change(2e-6, 1e-6, "rate") == "+1.0e-06"
+    assert format_change(41.0, 44.1, "percent") == "-3.1 %"
     assert format_change(3.0, 3.0) == "="
     assert format_si(12345) == "12.3k"
 
@@ -115,3 +127,33 @@ def test_a_range_holds_still_while_it_serves() -> None:
 def test_an_anchored_window_moves_by_whole_columns() -> None:
     """Within one column's width a later last step changes nothing."""
     assert anchored(0, 1000, 60) == anchored(0, 1010, 60)
+
+
+def test_range_ends_are_written_like_their_values() -> None:
+    """Ends of ranges carry the unit's scale, fit seven cells, and differ in writing when they differ."""
+    assert format_range(0.12, 0.4834, "s") == ("120ms", "483ms")
+    assert format_range(2.9e-6, 2e-4, "rate") == ("2.9e-06", "2.0e-04")
+    assert format_range(12.0, 41.83, "percent") == ("12.0%", "41.8%")
+    assert format_range(0.49998, 0.50001) == ("0.49998", "0.50001")
+    assert format_range(3.0, 3.0) == ("3.00", "3.00")
+    for value in (-1.2e-4, 1e300, -1e-300, 123456.0, 36300.0):
+        for unit in ("", "s", "percent", "tokens", "rate"):
+            assert len(format_range(value, value, unit)[0]) <= 8
+
+
+def test_rounding_noise_is_drawn_flat() -> None:
+    """A range of a few millionths of its values is widened; real ranges stay as they are."""
+    low, high = widened(0.5, 0.500001)
+    assert high - low > 2e-5 and low < 0.5 < high
+    assert widened(0.5, 0.51) == (0.5, 0.51)
+    assert widened(2.0, 2.0) == (2.0, 2.0)
+    assert widened(-1e308, 1e308) == (-1e308, 1e308)
+
+
+def test_advice_is_cut_between_sentences() -> None:
+    """What does not fit ends at a sentence or clause, never within a word."""
+    text = "Stop or roll back to a checkpoint; lower the learning rate. Good rewards do not excuse it."
+    assert cut_sentence(text, 200) == text
+    assert cut_sentence(text, 70) == "Stop or roll back to a checkpoint; lower the learning rate."
+    assert cut_sentence(text, 50) == "Stop or roll back to a checkpoint."
+    assert cut_sentence(text, 12).endswith("…")

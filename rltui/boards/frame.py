@@ -23,8 +23,8 @@ from rltui.boards.panes import PaneTab
 from rltui.boards.row import GLYPHS, ROLE_OF, Curve, Row, curve, own_axis
 from rltui.boards.window import Window
 from rltui.draw.braille import Canvas
-from rltui.draw.line import BLANK, Line, Span, cut, fill, line, sides
-from rltui.draw.number import format_plain
+from rltui.draw.line import BLANK, Line, Span, cut, cut_sentence, fill, line, sides
+from rltui.draw.number import format_range
 from rltui.draw.scale import value_range
 from rltui.draw.spark import Glyphs, sparkline
 from rltui.text import cell_width, fit, pad
@@ -43,29 +43,30 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = ()) -> lis
     When there is little room the later facts go first, the run's name last.
     """
     state = f"{STATE_GLYPH.get(head.state, '?')} {head.state}"
-    facts = [head.step_text]
+    # In the order of reading, each with its rank: the highest goes first when there is little room.
+    ranked = [(head.step_text, 0)]
     if head.progress is not None and math.isfinite(head.progress):
-        facts.append(f"{head.progress:.0%}")
-    if head.eta_text and head.state == "live":
-        facts.append(head.eta_text)
-    if head.age_text:
-        facts.append(head.age_text)
+        ranked.append((f"{head.progress:.0%}", 1))
+    ranked.append((head.eta_text if head.state == "live" else "", 2))
+    ranked += [(head.counter_text, 4), (head.age_text, 3)]
+    ranked = [fact for fact in ranked if fact[0]]
     frame = "" if head.framework == "unknown" else head.framework
 
     def room() -> int:
-        used = cell_width(state) + sum(cell_width(fact) + 3 for fact in facts) + 4
+        used = cell_width(state) + sum(cell_width(fact) + 3 for fact, _ in ranked) + 4
         return width - used - (cell_width(frame) + 3 if frame else 0)
 
-    name_cells = min(cell_width(head.run), 28)
-    while room() < name_cells and (len(facts) > 1 or frame):
-        if len(facts) > 2 or not frame:
-            facts.pop()
+    short = head.brief or head.run
+    name_cells = min(cell_width(short), 28)
+    while room() < name_cells and (len(ranked) > 1 or frame):
+        if len(ranked) > 2 or not frame:
+            ranked.remove(max(ranked, key=lambda fact: fact[1]))
         else:
             frame = ""
     tail: list[Span] = [(state, STATE_ROLE.get(head.state, "text"))]
-    for index, fact in enumerate(facts):
+    for index, (fact, _) in enumerate(ranked):
         tail.append(("   " + fact, "text" if index == 0 else "dim"))
-    name = fit(head.run, max(room(), 6))
+    name = head.run if cell_width(head.run) <= room() else fit(short, max(room(), 6))
     first = sides(
         [(f" {name}", "strong"), ("   " + frame if frame else "", "dim")], [*tail, (" ", "text")], width
     )
@@ -96,12 +97,18 @@ def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
         spans: list[Span] = []
         if tab.key:
             spans.append((f"{tab.key} ", "accent" if here else "faint"))
-        empty = tab.metrics == 0 and tab.id not in ("overview", "findings", "all", "config")
-        spans.append((tab.title, "strong" if here else "faint" if empty else "dim"))
+        spans.append((tab.title, "strong" if here else "faint" if _empty(tab) else "dim"))
         if tab.warnings:
             spans.append((f" {GLYPHS[tab.severity]}{tab.warnings}", ROLE_OF[tab.severity]))
         labels.append(spans)
-    widths = [sum(cell_width(text) for text, _ in spans) + 3 for spans in labels]
+    gap = 3
+    if _cells(labels, gap) > width - 2:
+        gap = 2
+    if _cells(labels, gap) > width - 2:
+        # Empty panes make room first; their keys work as ever.
+        kept = [at for at, tab in enumerate(tabs) if tab.id == active or not _empty(tab)]
+        tabs, labels = [tabs[at] for at in kept], [labels[at] for at in kept]
+    widths = [sum(cell_width(text) for text, _ in spans) + gap for spans in labels]
     at = next((index for index, tab in enumerate(tabs) if tab.id == active), 0)
     first, last = _visible(widths, at, width - 2)
     spans = [("‹" if first else " ", "dim")]
@@ -110,23 +117,32 @@ def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
     x = 1
     for index in range(first, last):
         here = index == at
-        spans += [(" ", "text"), *labels[index], ("  ", "text")]
+        spans += [(" ", "text"), *labels[index], (" " * (gap - 1), "text")]
         rule.append(
-            ("━" * (widths[index] - 1) + "─" if here else "─" * widths[index], "accent" if here else "faint")
+            (
+                "━" * (widths[index] - gap + 2) + "─" * (gap - 2) if here else "─" * widths[index],
+                "accent" if here else "faint",
+            )
         )
         spots.append((x, x + widths[index], tabs[index].id))
         x += widths[index]
-    rule = [(text[:-1], role) if role == "accent" else (text, role) for text, role in rule]
     fixed: list[Span] = []
     for text, role in rule:
-        fixed.append((text, role))
-        if role == "accent":
-            fixed.append(("─", "faint"))
+        heavy = text.rstrip("─") if role == "accent" else text
+        fixed += [(heavy, role), ("─" * (len(text) - len(heavy)), "faint")]
     fixed.append(("─" * max(width - x, 0), "faint"))
     if last < len(tabs):
         missing = width - 1 - x
         spans.append((" " * max(missing, 0) + "›", "dim"))
     return TabBar(line(*spans), line(*fixed), tuple(spots))
+
+
+def _empty(tab: PaneTab) -> bool:
+    return tab.metrics == 0 and not tab.warnings and tab.id not in ("overview", "findings", "all", "config")
+
+
+def _cells(labels: list[list[Span]], gap: int) -> int:
+    return sum(cell_width(text) for spans in labels for text, _ in spans) + gap * len(labels)
 
 
 def _visible(widths: list[int], at: int, room: int) -> tuple[int, int]:
@@ -155,7 +171,7 @@ def finding_lines(findings: Sequence[Finding], width: int, most: int) -> list[Li
         spans: list[Span] = [(f" {GLYPHS[finding.severity]} ", role), (cut(text, width - 4), role)]
         left = width - 4 - cell_width(text) - 3
         if left > 24 and finding.advice:
-            spans.append(("   " + cut(finding.advice, left), "dim"))
+            spans.append(("   " + cut_sentence(finding.advice, left), "dim"))
         lines.append(line(*spans))
     if len(shown) < len(findings) and most > 1:
         lines.append(line((f"   and {len(findings) - len(shown)} more: f", "dim")))
@@ -189,6 +205,12 @@ def card_grid(count: int, width: int, height: int, *, full: bool = False) -> tup
     while lines > 1 and height // lines < least:
         lines -= 1
     return (columns, min(count, lines * columns), min(height // lines, CARD_MOST))
+
+
+def _row_heights(lines: int, rows: int, height: int) -> list[int]:
+    """Rows of each line of cards: what is left over goes to the first lines, one each."""
+    spare = min(max(height - lines * rows, 0), lines) if rows < CARD_MOST else 0
+    return [rows + (at < spare) for at in range(lines)]
 
 
 def card_lines(
@@ -249,14 +271,15 @@ def _card_curve(
         assert half is not None
         spark = sparkline(half.low, half.high, bottom, top, nonfinite=half.nonfinite,
                           glyphs="ascii" if glyphs == "ascii" else "blocks")  # fmt: skip
-        label = pad(format_plain(high, 3), AXIS, right=True)
+        label = pad(format_range(low, high, row.unit)[1], AXIS, right=True)
         return [line((label + " ", "faint"), (spark.text, "accent"))] + [BLANK] * (rows - 1)
     body = canvas_spans(drawn, cells, rows, bottom, top)
+    ends = format_range(bottom, top, row.unit)
     lines = []
     for index, spans in enumerate(body):
-        label = format_plain(top, 3) if index == 0 else format_plain(bottom, 3) if index == rows - 1 else ""
+        label = ends[1] if index == 0 else ends[0] if index == rows - 1 else ""
         if top == bottom:
-            label = format_plain(top, 3) if index == rows // 2 else ""
+            label = ends[0] if index == rows // 2 else ""
         lines.append(line((pad(label, AXIS, right=True) + " ", "faint"), *spans))
     return lines
 
@@ -292,7 +315,9 @@ def overview_lines(
         return lines, []
     card_width = (width - 2 * margin - 3 * (columns - 1)) // columns
     cards: list[Card] = []
+    heights = _row_heights(math.ceil(count / columns), rows, height - len(lines))
     for start in range(0, count, columns):
+        rows = heights[start // columns]
         blocks = []
         for index in range(start, min(start + columns, count)):
             x = margin + (index - start) * (card_width + 3)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rltui.boards.board import Board
 from rltui.boards.row import GLYPHS, ROLE_OF, Row, curve
 from rltui.boards.window import Window
 from rltui.draw.line import Line, Span, cut, line
-from rltui.draw.number import format_plain, format_step
-from rltui.draw.scale import hold, value_range
+from rltui.draw.number import format_range, format_step
+from rltui.draw.scale import hold, value_range, widened
 from rltui.draw.spark import Glyphs, sparkline
 from rltui.text import cell_width, pad
 
@@ -159,6 +161,7 @@ def _curve_spans(row: Row, columns: Plan, window: Window, ranges: Ranges | None)
         return [("  " + blank, "faint"), (" " * (columns.range + 1) if columns.range else "", "dim")]
     low, high = value_range(drawn.low, drawn.high)
     bottom, top = shown_range(row, (low, high), window, ranges)
+    some = bool(np.isfinite(drawn.low).any())
     spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite, glyphs=columns.glyphs)
     spans: list[Span] = [("  ", "text")]
     roles = dict.fromkeys(() if drawn.own_axis else window.restart_columns(columns.spark), "mark")
@@ -171,9 +174,10 @@ def _curve_spans(row: Row, columns: Plan, window: Window, ranges: Ranges | None)
     if columns.range:
         side = (columns.range - 3) // 2
         spread = row.spread_text
-        text = f"{pad(format_plain(low, 3), side, right=True)} … {pad(format_plain(high, 3), side)}"
+        ends = format_range(low, high, row.unit)
+        text = f"{pad(ends[0], side, right=True)} … {pad(ends[1], side)}"
         if low == high:
-            text = pad(_centre(format_plain(low, 3), columns.range), columns.range)
+            text = pad(_centre(ends[0] if some else "–", columns.range), columns.range)
         if row.kind == "band" and spread:
             text = pad(_centre(spread, columns.range), columns.range)
         spans.append((" " + text, "dim"))
@@ -187,6 +191,7 @@ def shown_range(
     if row.name is not None and row.name.declared_range is not None:
         low, high = row.name.declared_range
         return (min(low, data[0]), max(high, data[1]))
+    data = widened(*data)
     if ranges is None or not window.growing:
         return data
     key = (row.tag, window.low, 0.0)

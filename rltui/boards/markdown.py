@@ -1,4 +1,4 @@
-"""A pane as Markdown: headings and tables that GitHub and Slack paste well, warnings with their since-when."""
+"""A pane as Markdown: headings and tables that GitHub and Slack paste well, warnings with since-when."""
 
 from __future__ import annotations
 

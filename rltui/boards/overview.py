@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rltui.compare import Difference
     from rltui.rules.finding import Finding
     from rltui.session import RunView
+    from rltui.store import Series
 
 HEALTH_GLYPH = {"ok": "✓", "warning": "▲", "critical": "✖"}
 HEALTH_WORD = {"ok": "healthy", "warning": "warning", "critical": "critical"}
@@ -73,6 +74,8 @@ class Header:
     sentence: str
     points: int
     loading: float | None  # share of known bytes read, None when all is read
+    counter: tuple[float, str] | None = None  # tokens, environment steps or episodes so far, and their name
+    brief: str = ""  # a shorter name of the run, for where the name does not fit
 
     @property
     def step_text(self) -> str:
@@ -93,6 +96,11 @@ class Header:
     def eta_text(self) -> str:
         """`eta 42m`."""
         return "" if self.eta is None or not math.isfinite(self.eta) else f"eta {format_duration(self.eta)}"
+
+    @property
+    def counter_text(self) -> str:
+        """`1.24M tokens`."""
+        return "" if self.counter is None else f"{format_si(self.counter[0])} {self.counter[1]}"
 
     @property
     def points_text(self) -> str:
@@ -138,7 +146,38 @@ def header(view: RunView, now: float, at_step: int | None = None) -> Header:
         sentence=view.judge.sentence(),
         points=run.points,
         loading=read / size if view.loading and size else None,
+        counter=_counted(view) if at_step is None else None,
     )
+
+
+# What a run may count besides its steps, in order of what tells most about how far it is.
+COUNTERS = (
+    ("progress.tokens", "tokens"),
+    ("progress.env_steps", "env steps"),
+    ("progress.episodes", "episodes"),
+    ("progress.samples", "samples"),
+)
+
+
+def counter_of(view: RunView, canonical: str) -> Series | None:
+    """The series of a run that counts something, if it is a counter with at least two points that grows."""
+    for tag in index(view).canonical.get(canonical, ()):
+        series = view.run.series[tag]
+        last, before = series.last_value, series.previous_value
+        if series.count > 1 and last is not None and math.isfinite(last) and last > 0:
+            return series if before is None or not before > last else None
+    return None
+
+
+def _counted(view: RunView) -> tuple[float, str] | None:
+    """The first counter that says something else than the step."""
+    for canonical, word in COUNTERS:
+        series = counter_of(view, canonical)
+        if series is None or series.last_value is None or series.last_step is None:
+            continue
+        if abs(series.last_value - series.last_step) > 0.01 * series.last_value:
+            return (series.last_value, word)
+    return None
 
 
 def key_rows(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rltui.boards.index import pane_of
 from rltui.boards.panes import SEVERITIES, worst_of
 from rltui.boards.window import Window
-from rltui.draw.number import format_change, format_value
+from rltui.draw.number import format_change, format_range, format_value
 
 if TYPE_CHECKING:
     from rltui.compare import Difference
@@ -111,7 +111,7 @@ class Row:
         last = self.last_of
         low, high, std = (last.get(key) for key in ("min", "max", "std"))
         if low is not None and high is not None:
-            return f"{format_value(low, self.unit)}…{format_value(high, self.unit)}"
+            return "…".join(format_range(low, high, self.unit))
         if std is not None:
             return f"±{format_value(std, self.unit)}"
         return ""
@@ -271,7 +271,34 @@ def rows_of(
             rows += [
                 ((name.importance, order), _row(view, [name], by_tag, at_step, against)) for name in names
             ]
-    return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
+    return told_apart([row for _, row in sorted(rows, key=lambda pair: pair[0])])
+
+
+def told_apart(rows: list[Row]) -> list[Row]:
+    """Rows of one title get the part of their key that tells them apart: `Entropy · entropy_avg`."""
+    same: dict[tuple[str, str], list[int]] = {}
+    for at, row in enumerate(rows):
+        if row.kind != "heading":
+            same.setdefault((row.title, row.name.pane if row.name is not None else ""), []).append(at)
+    out = rows
+    for places in same.values():
+        if len(places) < 2:
+            continue
+        out = list(out) if out is rows else out
+        keys = [rows[at].tag.split("/") for at in places]
+        for at, key in zip(places, keys, strict=True):
+            others = [other for other in keys if other is not key]
+            part = next(
+                (
+                    part
+                    for index, part in enumerate(key)
+                    if all(other[index : index + 1] != [part] for other in others)
+                ),
+                key[-1],
+            )
+            if part.lower() != rows[at].title.lower():
+                out[at] = replace(rows[at], title=f"{rows[at].title} · {part}")
+    return out
 
 
 def _row(

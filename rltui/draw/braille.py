@@ -15,7 +15,7 @@ _RIGHT = (0x80, 0x20, 0x10, 0x08)
 
 
 def _fills(bits: tuple[int, ...]) -> NDArray[np.uint8]:
-    """(25,) the bits of a dot column that is filled from dot `start` up to below `stop`, at 5 * start + stop."""
+    """(25,) bits of a dot column that is filled from dot `start` up to below `stop`, at 5 * start + stop."""
     return np.array([sum(bits[i:j]) if i < j else 0 for i in range(5) for j in range(5)], np.uint8)
 
 

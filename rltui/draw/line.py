@@ -89,6 +89,17 @@ def cut(text: str, width: int) -> str:
     return text.rstrip() + "…" if width > 0 else ""
 
 
+def cut_sentence(text: str, width: int) -> str:
+    """Text cut at the end of its last sentence or clause that fits; within one only when none does."""
+    if cell_width(text) <= width:
+        return text
+    ends = [at for at in range(len(text) - 1) if text[at] in ".;:" and text[at + 1] == " "]
+    kept = next((text[: at + 1] for at in reversed(ends) if cell_width(text[: at + 1]) <= width), "")
+    if cell_width(kept) < min(width // 3, 24):
+        return cut(text, width)
+    return kept if kept.endswith(".") else kept[:-1] + "."
+
+
 def fill(source: Line, width: int) -> Line:
     """A line cropped or filled with blanks to exactly `width` cells."""
     missing = width - source.width

@@ -92,19 +92,61 @@ def format_value(value: float, unit: str = "") -> str:
 
 
 def format_change(value: float, before: float, unit: str = "") -> str:
-    """The change from `before` to `value` with its sign: `+0.012`, `-3.1 %`; empty when it cannot be said."""
+    """The change from `before` to `value` with its sign and the value's own decimals: `+0.012`, `-3.1 %`.
+
+    A change that those decimals cannot show is written with its own; empty when there is none to tell.
+    """
     change = value - before
     if not math.isfinite(change):
         return ""
     if change == 0:
         return "="
+    size = abs(change)
     if unit in COUNTS:
-        return ("+" if change > 0 else "-") + format_si(abs(change))
-    if unit in ("s", "ms"):
-        text = format_seconds(abs(change) if unit == "s" else abs(change) / 1e3)
+        text = format_si(size)
+    elif unit in ("s", "ms"):
+        text = format_seconds(size if unit == "s" else size / 1e3)
     else:
-        text = format_plain(abs(change), 3)
+        shown = format_value(value, unit).split(" ")[0]
+        text = format_plain(size, 3)
+        if unit == "percent" and size < 1000:
+            text = f"{size:.1f} %"
+        elif "e" not in shown and shown[-1:].isdigit() and size < 1e4:
+            decimals = len(shown.partition(".")[2])
+            same = f"{size:.{decimals}f}"
+            text = same if float(same) and len(same) <= 7 else text
     return ("+" if change > 0 else "-") + text
+
+
+def format_bound(value: float, unit: str = "") -> str:
+    """An end of a range beside values of that unit, in at most seven cells: `0.12s`, `41.8%`, `5.0e-04`."""
+    if not math.isfinite(value):
+        return format_plain(value)
+    if unit in ("s", "ms"):
+        seconds = value if unit == "s" else value / 1e3
+        text = format_seconds(seconds)
+        return text.replace(" ", "") if abs(seconds) < 60 else text
+    if unit == "percent":
+        return f"{value:.1f}%" if abs(value) < 1000 else format_si(value)
+    if unit in COUNTS and value == int(value) and abs(value) < 1e4:
+        return f"{value:.0f}"
+    text = format_plain(value, 3)
+    if unit == "rate" and 0 < abs(value) < 0.01:
+        text = f"{value:.1e}"
+    elif (unit in COUNTS or unit in SUFFIX) and abs(value) >= 1e4:
+        text = format_si(value)
+    return text if len(text) <= 7 else f"{value:.0e}"
+
+
+def format_range(low: float, high: float, unit: str = "") -> tuple[str, str]:
+    """Both ends of a range; with more digits when two different ends would read the same."""
+    ends = (format_bound(low, unit), format_bound(high, unit))
+    if ends[0] == ends[1] and low != high:
+        for digits in (4, 5, 6):
+            ends = (f"{low:.{digits}g}", f"{high:.{digits}g}")
+            if ends[0] != ends[1] or max(map(len, ends)) >= 7:
+                break
+    return ends
 
 
 def format_seconds(seconds: float) -> str:
@@ -127,6 +169,8 @@ def format_duration(seconds: float) -> str:
     """A span of time in two steps at most: `42s`, `4m 05s`, `3h 12m`, `5d 03h`; `?` when unknown."""
     if not math.isfinite(seconds):
         return "?"
+    if abs(seconds) >= 1e5 * 86400:  # no run lasts for centuries: a broken number, kept short
+        return f"{seconds / 86400:.0e}d"
     sign, whole = ("-" if seconds < 0 else ""), round(abs(seconds))
     if whole < 60:
         return f"{sign}{whole}s"
@@ -146,7 +190,7 @@ def format_age(seconds: float | None) -> str:
         return "?"
     if seconds < 2:
         return "now"
-    for span, letter in ((86400, "d"), (3600, "h"), (60, "m")):
+    for span, letter in ((365.25 * 86400, "y"), (86400, "d"), (3600, "h"), (60, "m")):
         if seconds >= 2 * span:
             return f"{seconds // span:.0f}{letter} ago"
     return f"{seconds:.0f}s ago"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 SLACK = 0.15  # share of the span added where the data outgrew the range
 SHRINK = 0.4  # the data must leave this share of the range unused before it shrinks
+FLAT = 1e-4  # share of the values; what moves by less is drawn flat: it is rounding, not a course
 
 
 def value_range(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[float, float]:
@@ -38,6 +39,15 @@ def hold(shown: tuple[float, float] | None, data: tuple[float, float]) -> tuple[
     if low >= 0 > bottom:  # a length or a fraction never needs a negative axis
         bottom = 0.0
     return (bottom, top)
+
+
+def widened(low: float, high: float) -> tuple[float, float]:
+    """The range to draw in, at least `FLAT` of its values wide, so that rounding noise looks like none."""
+    least = FLAT * max(abs(low), abs(high))
+    if low == high or not math.isfinite(least) or high / 2 - low / 2 >= least / 2:
+        return (low, high)
+    middle = low / 2 + high / 2
+    return (middle - least / 2, middle + least / 2)
 
 
 def anchored(low: float, high: float, columns: int) -> tuple[float, float]:

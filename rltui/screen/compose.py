@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rltui.boards.board import Board
 from rltui.boards.frame import header_lines, overview_lines, tab_bar
 from rltui.boards.layout import header_line, plan, row_lines
-from rltui.boards.overview import STATE_GLYPH, STATE_ROLE, Overview, header, overview
-from rltui.draw.line import BLANK, Line, Span, line, sides
+from rltui.boards.overview import STATE_GLYPH, STATE_ROLE, Overview, header, key_rows, overview
+from rltui.draw.line import BLANK, Line, Span, cut, line, sides
 from rltui.draw.number import format_age, format_step
 from rltui.screen.config import config_page, hints, status
 from rltui.screen.detail import detail_lines
@@ -27,7 +29,7 @@ def compose(desk: Desk, width: int, height: int) -> Page:
     view = desk.view
     if view is None:
         return _waiting(desk, width, height)
-    head = header(view, desk.now, desk.at_step)
+    head = replace(header(view, desk.now, desk.at_step), brief=desk.brief(view.name))
     lines = header_lines(head, width, right=_run_place(desk))[: 2 if height >= 12 else 1]
     page = Page(lines, [Spot(0, 0, width, 1, "runs"), Spot(0, 1, width, 1, "pane:findings")][: len(lines)])
     if height >= 8:
@@ -107,7 +109,9 @@ def _glance(desk: Desk, width: int, most: int) -> Page:
     if most < 1 or not others or view is None:
         return Page()
     shown = others if len(others) < most else others[: most - 1]
-    names = min(max(cell_width(other.name) for other in shown), max(width // 3, 12))
+    titles = [desk.brief(other.name) for other in shown]
+    names = min(max(cell_width(title) for title in titles), max(width // 3, 12))
+    frames = min(max(cell_width(other.framework) for other in shown), 17)
     page = Page()
     for index, other in enumerate(shown):
         alive = other.liveness(desk.now)
@@ -115,14 +119,27 @@ def _glance(desk: Desk, width: int, most: int) -> Page:
         step = format_step(other.run.last_step) if other.run.last_step is not None else "–"
         spans: list[Span] = [
             (f" {STATE_GLYPH.get(alive.state, '?')} ", STATE_ROLE.get(alive.state, "dim")),
-            (pad(other.name, names), "text"),
-            (f"  {pad(other.framework, 12)}  step {pad(step, 10, right=True)}  ", "dim"),
+            (pad(titles[index], names), "text"),
+            (
+                f"  {pad(other.framework.replace('unknown', ''), frames)}"
+                f"  step {pad(step, 10, right=True)}  ",
+                "dim",
+            ),
             (pad(format_age(alive.age), 8, right=True) + "  ", "dim"),
             (
                 "" if health == "ok" else f"{_glyph(health)} {health}",
                 "bad" if health == "critical" else "warn",
             ),
         ]
+        used = sum(cell_width(text) for text, _ in spans[:-1]) + 12
+        key = key_rows(other, 1) if used + 30 <= width else []
+        if key:
+            word = pad(spans[-1][0], 12)
+            spans[-1] = (word, spans[-1][1])
+            spans += [
+                (pad(cut(key[0].title, 18), 18), "dim"),
+                (pad(key[0].value_text, 11, right=True), "text"),
+            ]
         page.lines.append(line(*spans))
         page.spots.append(Spot(0, index, width, 1, "run", other.name))
     if len(shown) < len(others):
@@ -195,9 +212,12 @@ def footer(desk: Desk, width: int) -> Page:
         left.append((desk.message, "strong"))
     else:
         left += _status(desk)
+    # What is said at the left changes at every step; in blocks of cells the hints hold still.
+    used = sum(cell_width(text) for text, _ in left)
+    reach = min(math.ceil((used + 1) / HINT_BLOCK) * HINT_BLOCK, width // 2 - 8) if used > 1 else 9
     right: list[Span] = []
     spots: list[tuple[int, str]] = []
-    for action, hint in _hints(desk, width // 2 + 8):
+    for action, hint in _hints(desk, width - reach):
         words: list[Span] = [(desk.keys.hint_of(action), "accent"), (f" {hint}  ", "dim")]
         right += words
         spots.append((sum(cell_width(text) for text, _ in words), action))
@@ -208,6 +228,8 @@ def footer(desk: Desk, width: int) -> Page:
         x += cells
     return page
 
+
+HINT_BLOCK = 24  # cells
 
 # Which hints stay when there is little room.
 _HINT_ORDER = ("help", "explain", "open", "filter", "runs", "pane:findings", "snapshot", "quit")
@@ -223,9 +245,10 @@ def _hints(desk: Desk, room: int) -> list[tuple[str, str]]:
     kept = set()
     for action in sorted(binds, key=lambda one: _HINT_ORDER.index(one) if one in _HINT_ORDER else 99):
         cells = cell_width(desk.keys.hint_of(action)) + cell_width(binds[action]) + 3
-        if cells <= room:
-            room -= cells
-            kept.add(action)
+        if cells > room:
+            break
+        room -= cells
+        kept.add(action)
     return [(action, hint) for action, hint in binds.items() if action in kept]
 
 

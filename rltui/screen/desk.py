@@ -14,6 +14,7 @@ from rltui.boards.panes import PaneTab, panes_of
 from rltui.boards.row import Row
 from rltui.draw.line import crop
 from rltui.draw.spark import Glyphs
+from rltui.screen.brief import brief
 from rltui.screen.filters import matcher
 from rltui.screen.hush import Hush
 from rltui.screen.keys import Keys
@@ -107,6 +108,7 @@ class Desk:
             tuple[str, str]
         ] = []  # ("copy", text), ("theme", id): for whoever owns the terminal
         self._run: str | None = None
+        self._brief: dict[str, str] = {}
         self._chose_run = False
         self._message = ("", 0.0)
         self._cached: _Cached | None = None
@@ -141,6 +143,12 @@ class Desk:
             found = ordered[0]
             self._run = found.name
         return found
+
+    def brief(self, name: str) -> str:
+        """A short name of a run that tells it from the others."""
+        if len(self._brief) != len(self.session.runs):
+            self._brief = brief(self.session.runs)
+        return self._brief.get(name, name)
 
     def choose_run(self, name: str) -> None:
         """Show another run."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rltui.boards.frame import card_lines
-from rltui.draw.line import BLANK, Line, cut, line
+from rltui.draw.line import BLANK, Line, cut_sentence, line
 
 if TYPE_CHECKING:
     from rltui.boards.row import Row
@@ -26,7 +26,7 @@ def detail_lines(desk: Desk, row: Row, window: Window, width: int, height: int) 
     card = card_lines(row, width - 3, tall, window, ranges=desk.ranges, glyphs=desk.glyphs, selected=False)
     lines += [line((" ", "text"), *one.spans) if one.spans else BLANK for one in card]
     if words:
-        lines[-1] = line((" " * 9 + cut(words, width - 11), "dim"))
+        lines[-1] = line((" " * 9 + cut_sentence(words, width - 11), "dim"))
     return [BLANK] * (height - len(lines)) + lines
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rltui.boards.overview import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE, key_rows
-from rltui.draw.line import Line, Span, line
+from rltui.draw.line import Line, Span, cut, line
 from rltui.draw.number import format_age, format_step
 from rltui.screen.filters import matcher
 from rltui.screen.listing import Listing
@@ -17,11 +18,31 @@ if TYPE_CHECKING:
     from rltui.session import RunView
 
 _HEALTH = {"critical": 0, "warning": 1, "ok": 2}
+
+
+def _framework(view: RunView) -> str:
+    return "" if view.framework == "unknown" else view.framework
+
+
+def _words(view: RunView, now: float) -> str:
+    """What a filter looks at."""
+    return f"{view.name} {view.framework} {view.liveness(now).state} {view.judge.health}"
+
+
+def _key_value(view: RunView, now: float) -> tuple[str, float]:
+    """Runs of one key metric together, the highest value first."""
+    rows = key_rows(view, 1)
+    value = rows[0].value if rows else None
+    known = value is not None and math.isfinite(value)
+    return (rows[0].title if rows else "~", -value if known and value is not None else math.inf)
+
+
 SORTS: tuple[tuple[str, Callable[[RunView, float], Any]], ...] = (
     ("age", lambda view, now: -view.modified),
     ("name", lambda view, now: view.name),
     ("health", lambda view, now: _HEALTH.get(view.judge.health, 3)),
     ("step", lambda view, now: -(view.run.last_step or 0)),
+    ("key metric", _key_value),
     ("framework", lambda view, now: view.framework),
 )
 
@@ -35,13 +56,17 @@ class RunsPage(Listing):
         super().__init__()
         self.query = ""
         self.sort = 0
+        self.whole = True
+        self.frames = 12
         names = [view.name for view in self._sorted(desk)]
         self.at = names.index(desk.view.name) if desk.view is not None and desk.view.name in names else 0
 
     def _sorted(self, desk: Desk) -> list[RunView]:
         now = desk.now
         match = matcher(self.query)
-        found = [view for view in desk.session.ordered() if match(f"{view.name} {view.framework}")]
+        found = desk.session.ordered()
+        if self.query.strip():
+            found = [view for view in found if match(_words(view, now))]
         return sorted(found, key=lambda view: SORTS[self.sort][1](view, now))
 
     @property
@@ -55,7 +80,11 @@ class RunsPage(Listing):
     def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
         """Columns that do not fit are left out from the right. Only lines in sight ask for metrics."""
         views = self._sorted(desk)
-        names = min(max((cell_width(view.name) for view in views), default=8), max(width - 44, 12))
+        whole = max((cell_width(view.name) for view in views), default=8)
+        self.whole = whole <= max(width - 97, 24)  # with all columns beside it
+        longest = max((cell_width(self._title(desk, view)) for view in views), default=8)
+        names = min(longest, max(width - 48, 12))
+        self.frames = min(max((cell_width(_framework(view)) for view in views), default=8), 17)
         lines: list[Line] = []
         items: list[tuple[int, str]] = []
         room = max(height - 4, 1)
@@ -67,13 +96,16 @@ class RunsPage(Listing):
             items.append((index, view.name))
         return lines or [line(("no run matches", "dim"))], items
 
+    def _title(self, desk: Desk, view: RunView) -> str:
+        return view.name if self.whole else desk.brief(view.name)
+
     def _line(self, desk: Desk, view: RunView, names: int, width: int) -> Line:
         alive = view.liveness(desk.now)
         health = view.judge.health
         step = format_step(view.run.last_step) if view.run.last_step is not None else "–"
         spans: list[Span] = [
             ("● " if view.name in desk.marked else "  ", "series0"),
-            (pad(view.name, names), "strong" if view is desk.view else "text"),
+            (pad(self._title(desk, view), names), "strong" if view is desk.view else "text"),
             (
                 f"  {STATE_GLYPH.get(alive.state, '?')} {pad(alive.state, 7)}",
                 STATE_ROLE.get(alive.state, "dim"),
@@ -83,14 +115,15 @@ class RunsPage(Listing):
             (f"  {pad(format_age(alive.age), 8, right=True)}", "dim"),
         ]
         used = sum(cell_width(text) for text, _ in spans)
-        if used + 14 <= width:
-            spans.append((f"  {pad(view.framework, 12)}", "dim"))
-            used += 14
-        if used + 30 <= width:
+        if used + self.frames + 2 <= width:
+            spans.append((f"  {pad(_framework(view), self.frames)}", "dim"))
+            used += self.frames + 2
+        room = min(width - used - 13, 18)
+        if room >= 10:
             rows = key_rows(view, 1)
             if rows:
                 spans += [
-                    (f"  {pad(rows[0].title, 16)}", "dim"),
+                    (f"  {pad(cut(rows[0].title, room), room)}", "dim"),
                     (pad(rows[0].value_text, 11, right=True), "text"),
                 ]
         return line(*spans)
