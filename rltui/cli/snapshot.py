@@ -73,7 +73,9 @@ def command(
     """
     if output is not None:
         refuse_inside(Path(output), logdirs)
-    form = form or (ENDINGS.get(Path(output).suffix, "text") if output else "text")
+    form = form or (ENDINGS.get(Path(output).suffix.lower(), "text") if output else "text")
+    if theme is not None:
+        _theme(theme)  # an unknown name is told before anything is read
     session = load(logdirs, run_glob, at_step)
     text = render(
         session,
@@ -107,12 +109,16 @@ def render(
     logdirs: Sequence[str] = (),
 ) -> str:
     """A pane as text in a format. Ends the command with 1 when no run has such a pane."""
-    from rltui.boards.panes import panes_of
+    from rltui.boards.panes import FIXED, panes_of
 
     views = session.ordered() if every else session.ordered()[:1]
-    chosen = [view for view in views if pane in {tab.id for tab in panes_of(view)}]
+    tabs = [{tab.id for tab in panes_of(view)} for view in views]
+    pane = _spelled(pane, {*FIXED, *(tab for each in tabs for tab in each)})
+    chosen = [view for view, each in zip(views, tabs, strict=True) if pane in each]
+    if not chosen and pane in FIXED:  # none of its metrics: an empty pane, for the name is a known one
+        chosen = views
     if not chosen:
-        panes = sorted({tab.id for view in views for tab in panes_of(view)})
+        panes = sorted({tab for each in tabs for tab in each})
         fail(f"no pane named {clean(pane)!r} here; there are {', '.join(panes)}", FOUND)
     if form == "svg":
         chosen = chosen[:1]
@@ -128,6 +134,14 @@ def render(
     if form == "json":
         return to_json(parts if every else parts[0], indent=2) + "\n"
     return "\n".join(str(part) for part in parts)
+
+
+def _spelled(pane: str, known: set[str]) -> str:
+    """The id of a pane in any case, also by the title on its tab."""
+    if pane in known:
+        return pane
+    word = pane.strip().lower().replace(" ", "-").replace("_", "-")
+    return "perf" if word == "mfu" else next((each for each in known if each.lower() == word), pane)
 
 
 def _one(

@@ -435,8 +435,11 @@ def run(
     mouse = mouse and config.mouse is not False
     ascii_only = ascii_only or config.ascii is True or (config.ascii is None and ascii_needed())
     problem = terminal_problem()
-    if problem is None and theme is not None and theme not in (known := load_themes(theme_folders())[0]):
+    unknown = theme is not None and theme not in (known := load_themes(theme_folders())[0])
+    if problem is None and unknown:
         problem = f"no theme is called '{theme}'; there are {', '.join(sorted(known))}"
+        print(f"rltui: {problem}", file=sys.stderr)
+        return 1
     if problem is not None:
         print(f"rltui: {problem}", file=sys.stderr)
         return 2
