@@ -65,7 +65,7 @@ def command(
         for logdir in logdirs:
             if not Path(logdir).exists():
                 fail(f"{clean(logdir)}: no such file or folder; `rltui watch --no-ui` waits for one")
-        leave(follow(logdirs, read_config(logdirs), run_glob=run_glob, as_json=as_json))
+        leave(follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, as_json=as_json))
     session = load(logdirs, run_glob, at_step, charts=False)
     if as_json:
         emit_json(report(session, logdirs[0], at_step, logdirs))

@@ -26,12 +26,25 @@ AT_STEP = click.option(
 )
 
 
-def read_config(logdirs: tuple[str, ...] = ()) -> Config:
-    """The user's configuration and `rltui.toml` beside the logs; what is wrong in them is said on stderr."""
+def read_config(logdirs: tuple[str, ...] = (), *, strict: bool = False) -> Config:
+    """The user's configuration and `rltui.toml` beside the logs; what is wrong in them is said on stderr.
+
+    strict: a file that cannot be read at all ends the command with 2, for its limits are not known. Wrong
+    entries never do: the others and the defaults hold.
+    """
     config = load_config([Path(logdir) for logdir in logdirs])
+    if strict:
+        refuse_unreadable(config)
     for problem in (*config.problems, *Names(config=config).problems):
         note(f"{problem.path}: {problem.message}")
     return config
+
+
+def refuse_unreadable(config: Config) -> None:
+    """End the command with 2 when a file of the configuration could not be read."""
+    for problem in config.problems:
+        if problem.code == "config-unreadable":
+            fail(f"{problem.path}: {problem.message.removesuffix('; the defaults hold')}; mend or remove it")
 
 
 def load(
@@ -46,7 +59,12 @@ def load(
             fail(f"{clean(logdir)}: no such file or folder; name a folder with logs below it")
     progress = _Progress() if sys.stderr.isatty() else None
     session = Session.load(
-        logdirs, read_config(logdirs), run_glob=run_glob, at_step=at_step, progress=progress, charts=charts
+        logdirs,
+        read_config(logdirs, strict=True),
+        run_glob=run_glob,
+        at_step=at_step,
+        progress=progress,
+        charts=charts,
     )
     if progress is not None:
         progress.wipe()
