@@ -39,6 +39,10 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
     """
     label = known_framework(framework) if framework is not None else None
     config = load_config()
+    if config.problems:
+        from rltui.cli.options import refuse_unreadable
+
+        refuse_unreadable(config)
     for problem in config.problems:
         note(f"{problem.path}: {problem.message}")
     unknown, first = False, True
@@ -47,16 +51,25 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
         if not cards:
             unknown = True
             _tell_nearest(key, label)
+        if as_json:
+            for answer in _answers(key, cards):
+                emit_json(answer)
+            continue
         for found in cards:
-            if as_json:
-                emit_json(found.as_json())
-                continue
             if not first:
                 emit()
             emit("\n".join(found.as_lines(WIDTH)))
             first = False
     if unknown:
         leave(FOUND)
+
+
+def _answers(key: str, cards: list[Card]) -> list[dict[str, object]]:
+    """One object for a key, those of its other meanings inside; one for each member of a family of keys."""
+    told = [card.as_json() for card in cards]
+    if len(told) < 2 or "*" in key:
+        return told
+    return [{**told[0], "framework": None, "others": told[1:]}]
 
 
 def cards_of(key: str, framework: str | None = None, config: Config | None = None) -> list[Card]:
@@ -129,7 +142,10 @@ def _when(rule: Rule) -> str:
 
 
 def _tell_nearest(key: str, framework: str | None) -> None:
-    near = resolver.nearest(key)
+    near = [name for name in resolver.nearest(key) if name != key]
     whose = f" of {framework}" if framework else ""
+    meant = [label for card in cards_of(key) for label in card.frameworks] if framework else []
     hint = f"; nearest: {', '.join(near)}" if near else "; `rltui glossary` lists all metrics"
+    if meant:
+        hint = f"; it is a name of {', '.join(meant)}{hint}"
     note(f"{clean(key, 120)}: no metric{whose} by this name{hint}")

@@ -15,6 +15,9 @@ from rltui.names.catalogue import Catalogue, catalogue
 from rltui.names.name import Name
 from rltui.names.resolve import Names
 
+# Of frameworks that mean different things by one name, those that most people run come first.
+SPREAD = ("verl", "trl", "stable-baselines3", "openrlhf", "cleanrl", "rllib", "rsl-rl", "transformers")
+
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
@@ -160,7 +163,12 @@ def _joined(found: Sequence[Explanation]) -> list[Explanation]:
                 older=all(each.older for each in group),
             )
         )
-    return sorted(joined, key=lambda each: -len(each.frameworks))
+    return sorted(joined, key=lambda each: (-len(each.frameworks), each.older, _spread(each.frameworks)))
+
+
+def _spread(labels: Sequence[str]) -> int:
+    """The rank of the most widely used framework among some: what a bare key most likely means."""
+    return min((SPREAD.index(label) for label in labels if label in SPREAD), default=len(SPREAD))
 
 
 def nearest(key: str, count: int = 5) -> list[str]:
