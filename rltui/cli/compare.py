@@ -106,8 +106,11 @@ def _baseline(session: Session, name: str) -> RunView:
     endings = [run for run in session.runs if run.endswith(f"/{name}") or f"/{name}/" in f"/{run}/"]
     if len(endings) == 1:
         return session.runs[endings[0]]
-    close = endings or get_close_matches(name, session.runs, n=3, cutoff=0.3) or sorted(session.runs)[:5]
-    raise CommandError(f"no single run named {name!r}; there are {', '.join(close)}", FOUND)
+    close = endings or get_close_matches(name, session.runs, n=3, cutoff=0.6)
+    hint = "; nearest: " if close and not endings else "; there are "
+    shown = close or sorted(session.runs)
+    more = ", …" if len(shown) > 5 else ""
+    raise CommandError(f"no single run named {name!r}{hint}{', '.join(shown[:5])}{more}", FOUND)
 
 
 def _important(comparison: Comparison) -> tuple[Difference, ...]:

@@ -17,7 +17,7 @@ from rltui import __version__
 from rltui.alerts import settings_of
 from rltui.alerts.settings import summary
 from rltui.cli.options import JSON
-from rltui.cli.output import emit, emit_json
+from rltui.cli.output import emit, emit_json, fail
 from rltui.config import load_config, own_path
 from rltui.draw.number import format_seconds, format_si
 from rltui.logs.follow import Follower
@@ -55,6 +55,9 @@ def command(logdirs: tuple[str, ...], screen: bool, as_json: bool) -> None:
       rltui doctor /scratch/me/runs
       rltui doctor runs/ --json | jq .unrecognised
     """
+    for logdir in logdirs:
+        if not Path(logdir).exists():
+            fail(f"{clean(logdir)}: no such file or folder; name a folder with logs below it")
     report: dict[str, Any] = {
         "schema": 1,
         "versions": _versions(),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from rltui.cli.output import fail, note
+from rltui.cli.output import FOUND, fail, note
 from rltui.scalars import Problem
 from rltui.text import clean
 
@@ -111,6 +111,11 @@ def _lines(
     finish(
         exporter.problems.values(), any(source.run for source in exporter.sources.values()), logdirs, run_glob
     )
+    if exporter.metrics.missed():
+        fail(
+            f"no metric matches {', '.join(map(repr, metrics))}; `rltui export` without --metric has all",
+            FOUND,
+        )
 
 
 def finish(problems: Iterable[Problem], found: bool, logdirs: Sequence[str], run_glob: str | None) -> None:

@@ -129,7 +129,7 @@ class Exporter:
         self._logdirs = logdirs
         self._run_glob = run_glob
         self._globs = tuple(metric_globs)
-        self._metrics = Wanted(metric_globs)
+        self.metrics = Wanted(metric_globs)
         self._all_sources = all_sources
         self._held = held
         self.problems: dict[tuple[str, str, int | None], Problem] = {}
@@ -196,7 +196,7 @@ class Exporter:
             reader = readers[_lane(portion.source)]
             batch = portion.batch
             flags = reader.superseded(portion.source, batch, portion.number, portion.life)
-            wanted = self._metrics.mask(batch)
+            wanted = self.metrics.mask(batch)
             if wanted is not None:
                 if not wanted.any():
                     continue
@@ -231,6 +231,10 @@ class Wanted:
         if batch.written:
             wanted = [one or self.tag(tag) for one, tag in zip(wanted, batch.written, strict=True)]
         return wanted
+
+    def missed(self) -> bool:
+        """Whether globs were given and no tag that was met matches."""
+        return bool(self._globs) and not any(self._known.values())
 
     def mask(self, batch: Batch) -> NDArray[np.bool_] | None:
         """(n,) bool: the wanted points; None: all."""

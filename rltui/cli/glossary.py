@@ -34,6 +34,7 @@ def command(pane: str | None, framework: str | None, as_json: bool) -> None:
     book = glossary()
     for problem in book.problems:
         note(f"{problem.path}: {problem.message}")
+    pane = {"all": None, "mfu": "perf"}.get(pane.lower(), pane) if pane is not None else None
     if pane is not None and book.pane(pane) is None:
         fail(f"no pane named {pane!r}; panes: {', '.join(each.id for each in book.panes)}", FOUND)
     written = _written(known_framework(framework)) if framework is not None else None
