@@ -372,3 +372,18 @@ def test_session_start_in_a_later_file(tmp_path: Path) -> None:
     live.look()
     starts = [start for delivery in live.heard.deliveries for start in delivery.batch.starts]
     assert [(start.index, start.step) for start in starts] == [(0, 3)]
+
+
+def test_small_runs_are_shown_whole_one_by_one(tmp_path: Path) -> None:
+    """Small runs come whole, the one written last first, files in order; then the ends of large ones."""
+    big = write(tmp_path / "big/metrics.jsonl", lines(range(60_000), scale=0.3))
+    for number in range(3):
+        for part in range(2):
+            name = f"run{number}/events.out.tfevents.{part}.host"
+            log = write(tmp_path / name, event_bytes(range(part * 5, part * 5 + 5)))
+            os.utime(log, (2000.0 + number, 2000.0 + number - part))
+    os.utime(big, (1000.0, 1000.0))
+    heard = Live(tmp_path)
+    order = [(each.source.path, each.kind) for each in heard.look() if len(each.batch)]
+    small = [(f"run{n}/events.out.tfevents.{part}.host", "points") for n in (2, 1, 0) for part in (0, 1)]
+    assert order[:7] == [*small, ("big/metrics.jsonl", "newest")]

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rltui.logs.agenda import Agenda
+from rltui.logs.arrivals import EAGER, Arrivals
 from rltui.logs.backlog import Backlog
 from rltui.logs.base import BLOCK
 from rltui.logs.delivery import Delivery, FollowStatus, Kind, Source
@@ -38,7 +39,6 @@ __all__ = ["GIVE_UP", "Follower", "read_all"]
 SLICE = 0.05  # seconds of reading between two chances for the consumer
 PREVIEW = 256 << 10  # bytes at the end of a large log that are shown first
 LARGE = BLOCK  # bytes of history from which a preview is worth it
-_EAGER = 64  # logs found before opening them begins although the search is not over
 
 Over = Callable[[], bool]
 
@@ -78,8 +78,7 @@ class Follower:
         self._family = Family()
         self._agenda = Agenda(self.pace)
         self._backlog = Backlog()
-        self._met: list[Tracked] = []  # found, not opened yet; the last comes first
-        self._ready: list[Tracked] = []  # opened, not shown yet; the last comes first
+        self._arrivals = Arrivals()
         self._patience = Patience()
 
     # -- what the owner asks
@@ -103,7 +102,7 @@ class Follower:
     @property
     def caught_up(self) -> bool:
         """Whether everything that was there has been read."""
-        return not (self.seeker.first or self._met or self._ready or self._backlog)
+        return not (self.seeker.first or self._arrivals or self._backlog)
 
     def next_due(self, now: float | None = None) -> float:
         """Seconds until the next look is worth it; 0 when there is work now."""
@@ -173,7 +172,7 @@ class Follower:
             if track.opened:
                 self._agenda.put(track, at, soon=True)
             else:
-                self._met.append(track)
+                self._arrivals.meet(track)
 
     # -- the round
 
@@ -229,7 +228,7 @@ class Follower:
                 track.changed = at - HOT_SECONDS - 1.0  # it may be over: looked at where that is cheap
         self._family.add(track)
         if not calls.given_up:
-            self._met.append(track)
+            self._arrivals.meet(track)
 
     def _wanted(self, found: Found) -> bool:
         if self._glob is None or fnmatch.fnmatchcase(found.run, self._glob):
@@ -259,41 +258,58 @@ class Follower:
 
     def _open_met(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         """Find out what the new files are before the first of them is shown: twins must know each other."""
-        early = self.seeker.busy and not self.seeker.slow and len(self._met) < _EAGER
-        if not self._met or early:
+        arrivals = self._arrivals
+        if self.seeker.busy and not self.seeker.slow and arrivals.met < EAGER:
             return
-        self._met.sort(key=_recency)
-        while self._met:
-            track = self._met.pop()
+        while (track := arrivals.next_met()) is not None:
             if not track.stuck:
                 yield from self._visit(track, at, calls, None)
-                self._ready.append(track)
+                arrivals.opened(track)
             if over():
                 break
-        self._ready.sort(key=_recency)
 
     def _show_ready(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
-        """Settle where the new logs belong, and show the ends of the large ones."""
-        if self._met and len(self._ready) < _EAGER:
-            return
-        while self._ready:
-            track = self._ready.pop()
-            if track.stuck:
-                continue
-            self._agenda.put(track, at)
-            yield from self._settle(track, calls)
-            if self._reads(track) and track.log is not None and not track.caught_up:
-                self._backlog.add(track)
-                if track.backlog > LARGE and not track.previewed:
-                    yield from self._preview(track, calls)
-            if over():
+        """Settle where the new logs belong; read small runs, show the ends of large ones."""
+        while self._arrivals.enough:
+            group, whole = self._arrivals.group()
+            if not group:
+                return
+            for track in group:
+                if not track.stuck:
+                    yield from self._settle(track, calls)
+            yield from self._show(group, whole, at, calls, over)
+            if calls.given_up or over():
                 return
 
+    def _show(
+        self, group: list[Tracked], whole: bool, at: float, calls: Calls, over: Over
+    ) -> Iterator[Delivery]:
+        """Show logs of one run. Small ones are read at once, unless that would bring them out of order."""
+        new = {
+            track
+            for track in group
+            if self._reads(track) and track.log is not None and not (track.caught_up or track.stuck)
+        }
+        small = whole and sum(track.backlog for track in new) <= LARGE
+        at_once = small and all(track.run == track.found.run for track in new)
+        while group and not calls.given_up:
+            track = group.pop(0)
+            if at_once and track in new:
+                yield from self._visit(track, at, calls, over, history=True)
+                at_once = track.caught_up or not track.readable
+            if track not in new or track.caught_up or not track.readable:
+                self._agenda.put(track, at)
+                continue
+            self._backlog.add(track)
+            if not small and not track.previewed and (track.backlog > LARGE or not whole):
+                yield from self._preview(track, calls)
+
     def _read_history(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
-        if self._ready or self._met:
+        if self._arrivals:
             return
         while (track := self._backlog.take()) is not None:
             if not track.readable or not self._reads(track):
+                self._agenda.put(track, at)
                 continue
             yield from self._visit(track, at, calls, over, history=True)
             if calls.given_up:
@@ -329,7 +345,7 @@ class Follower:
             if track.size != size and track.opened and self._family.freed(track):
                 # The log that said the same is gone, and this one goes on.
                 track.forget()
-                self._met.append(track)
+                self._arrivals.meet(track)
         elif not history and not track.caught_up and track.log is not None and self._reads(track):
             self._backlog.add(track)
             if not track.previewed and track.backlog > LARGE:
@@ -348,7 +364,7 @@ class Follower:
                 other.published = False
                 other.forget()
                 if self._reads(other):
-                    self._met.append(other)
+                    self._arrivals.meet(other)
             yield self._delivery(other, "state", EMPTY)
 
     def _reads(self, track: Tracked) -> bool:
@@ -363,7 +379,3 @@ class Follower:
 def _undecided(track: Tracked) -> bool:
     """Whether it may still turn out that the log belongs elsewhere."""
     return track.also_of is None and (track.sample is None or not track.sample.complete)
-
-
-def _recency(track: Tracked) -> float:
-    return track.modified
