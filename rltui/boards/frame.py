@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.boards.band import EDGE, band_of, healthy_rows
 from rltui.boards.layout import Ranges, finding_text, shown_range
 from rltui.boards.overview import (
     HEALTH_GLYPH,
@@ -275,12 +276,18 @@ def _card_curve(
         return [line((label + " ", "faint"), (spark.text, "accent"))] + [BLANK] * (rows - 1)
     body = canvas_spans(drawn, cells, rows, bottom, top)
     ends = format_range(bottom, top, row.unit)
+    healthy = healthy_rows(band_of(row), bottom, top, rows)
     lines = []
     for index, spans in enumerate(body):
         label = ends[1] if index == 0 else ends[0] if index == rows - 1 else ""
         if top == bottom:
             label = ends[0] if index == rows // 2 else ""
-        lines.append(line((pad(label, AXIS, right=True) + " ", "faint"), *spans))
+        words = pad(label, AXIS, right=True)
+        if index in healthy:
+            shaded = [(text, f"{role}/panel") for text, role in spans]
+            lines.append(line((words, "faint"), (EDGE, "good"), *shaded))
+        else:
+            lines.append(line((words + " ", "faint"), *spans))
     return lines
 
 

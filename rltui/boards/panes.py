@@ -28,8 +28,11 @@ _PANES = (
     ("perf", "MFU", "MFU and throughput", "8", True),
     ("rollout", "rollout", "Rollouts", "o", False),
 )
-_LAST = (("findings", "findings", "Findings", "f", True), ("all", "all", "All metrics", "9", True),
-         ("config", "config", "Config", "c", True))
+_LAST = (
+    ("findings", "findings", "Findings", "f", True),
+    ("all", "all", "All metrics", "9", True),
+    ("config", "config", "Config", "c", True),
+)
 FIXED = tuple(pane[0] for pane in (*_PANES, *_LAST))
 LONG_TITLE = {pane[0]: pane[2] for pane in (*_PANES, *_LAST)}
 PANE_KEYS = {pane[0]: pane[3] for pane in (*_PANES, *_LAST)}

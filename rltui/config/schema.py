@@ -33,6 +33,7 @@ _METRIC = Table(
         "smooth": Flag(),
         "bounds": Interval(),
         "range": Interval(),
+        "band": Interval(),
         "aliases": Many(
             Text(), single=True, about="names that mean this metric; * ** <n> {a,b} as wildcards"
         ),

@@ -171,7 +171,7 @@ def _entry(
             fault(f"{key} must be a list of texts")
             value = []
         values[key] = [clean(item) for item in value]
-    for key in ("bounds", "range"):
+    for key in ("bounds", "range", "band"):
         values[key] = _interval(table.get(key), key, fault)
     values["smooth"] = table.get("smooth", True)
     if not isinstance(values["smooth"], bool):
@@ -210,7 +210,7 @@ def _metric(row: Sequence[Any]) -> Metric:
     values = dict(zip(_COLUMNS, row, strict=True))
     for key in _LISTS:
         values[key] = tuple(values[key])
-    for key in ("bounds", "range"):
+    for key in ("bounds", "range", "band"):
         if values[key] is not None:
             low, high = values[key]
             values[key] = (-math.inf if low is None else low, math.inf if high is None else high)

@@ -81,8 +81,9 @@ class Metric:
     `importance` counts from 1 in the order of the pane: what to look at first. `group` gathers the
     statistics of one distribution (empty: stands alone), `statistic` says which of them this is.
     `bounds` are hard, both ends allowed: a value outside is a bug, not bad training; ends may be
-    infinite. `range` is a declared scale for charts, of display only. `smooth` is false where a moving
-    average would lie: schedules, counters, coefficients.
+    infinite. `range` is a declared scale for charts, `band` the healthy values where `healthy` states
+    numbers (ends may be infinite); both are of display only and judge nothing. `smooth` is false where a
+    moving average would lie: schedules, counters, coefficients.
     """
 
     id: str
@@ -101,6 +102,7 @@ class Metric:
     smooth: bool = True
     bounds: tuple[float, float] | None = None
     range: tuple[float, float] | None = None
+    band: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class Own:
         aliases = table.pop("aliases", [])
         pane = str(table.pop("pane", "other"))
         full = {"unit": "varies", "direction": "none", "meaning": table["title"], **table}
-        for key in ("bounds", "range"):
+        for key in ("bounds", "range", "band"):
             if isinstance(full.get(key), tuple):
                 full[key] = list(full[key])  # type: ignore[call-overload]
         metric = metric_row(full, pane, 1 + len(self._metrics), self._shown, self._problems)

@@ -194,8 +194,8 @@ class Names:
         if metric is None:
             return _Meant(None)
         unit, scale, comparable = self._units(entry, metric)
-        if not comparable and metric.bounds is not None:
-            metric = replace(metric, bounds=None)  # bounds hold on the canonical scale only
+        if not comparable and (metric.bounds is not None or metric.band is not None):
+            metric = replace(metric, bounds=None, band=None)  # both hold on the canonical scale only
         held_out = canonical.startswith("validation.")
         return _Meant(metric, unit, scale, comparable, held_out, canonical in self._conventions.kinds)
 

@@ -1,0 +1,59 @@
+"""Healthy bands: stated by a source, drawn where they tell something."""
+
+from __future__ import annotations
+
+import math
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rltui.boards.band import band_of, band_text, healthy_rows
+from rltui.glossary import Metric, glossary
+
+BANDED = [metric for metric in glossary().metrics.values() if metric.band is not None]
+
+
+@pytest.mark.parametrize("metric", BANDED, ids=lambda metric: metric.id)
+def test_every_band_is_stated_in_words(metric: Metric) -> None:
+    """Each end of a band that is neither zero nor one stands as a number in what the entry calls healthy."""
+    numbers = {float(one) for one in re.findall(r"\d+(?:\.\d+)?", metric.healthy)}
+    if "%" in metric.healthy:
+        numbers |= {one / 100 for one in numbers}
+    assert metric.band is not None
+    for end in metric.band:
+        assert math.isinf(end) or abs(end) in numbers | {0.0, 1.0}
+
+
+def _row(band: tuple[float, float] | None, **name: Any) -> Any:
+    named = {"scale": 1.0, "offset": 0.0, "statistic": "", **name}
+    return SimpleNamespace(
+        name=SimpleNamespace(metric=SimpleNamespace(band=band, statistic="mean"), **named), unit="fraction"
+    )
+
+
+def test_a_band_is_on_the_scale_of_the_curve() -> None:
+    """Percent and negated values get the band of what they are; deviations get none."""
+    assert band_of(_row((0.0, 0.2))) == (0.0, 0.2)
+    assert band_of(_row((0.0, 0.2), scale=0.01)) == (0.0, 20.0)
+    assert band_of(_row((0.8, math.inf), scale=-1.0)) == (-math.inf, -0.8)
+    assert band_of(_row((0.0, 0.2), statistic="std")) is None
+    assert band_of(_row(None)) is None
+
+
+def test_rows_in_the_band_are_told_from_others() -> None:
+    """Rows whose middle is healthy are marked; none where all or no rows are."""
+    assert healthy_rows((0.0, 0.2), 0.0, 0.4, 4) == {2, 3}
+    assert healthy_rows((0.0, 1.0), 0.0, 0.4, 4) == frozenset()
+    assert healthy_rows((5.0, 6.0), 0.0, 0.4, 4) == frozenset()
+    assert healthy_rows((-math.inf, 0.1), 0.0, 0.4, 4) == {3}
+    assert healthy_rows(None, 0.0, 1.0, 4) == frozenset()
+    assert healthy_rows((0.0, 1.0), -1e308, 1e308, 3) == frozenset()
+
+
+def test_bands_in_words() -> None:
+    """Both ends, or the one that there is, written like the values."""
+    assert band_text((0.0, 0.2)) == "healthy 0…0.20"
+    assert band_text((-math.inf, 0.05)) == "healthy < 0.050"
+    assert band_text((0.8, math.inf)) == "healthy > 0.80"
