@@ -9,9 +9,12 @@ def main() -> None:
     """Run the command line. Exits the process with the promised code."""
     # Importing makes objects that stay: looking for garbage among them takes a tenth of the start.
     gc.set_threshold(50_000, 10, 10)
-    from rltui.cli import run
+    try:
+        from rltui.cli import run
 
-    run()
+        run()
+    except KeyboardInterrupt:  # while modules were still being loaded
+        raise SystemExit(130) from None
 
 
 if __name__ == "__main__":

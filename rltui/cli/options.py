@@ -70,6 +70,9 @@ def load(
         progress.wipe()
     if not session.runs:
         where = ", ".join(clean(logdir) for logdir in logdirs)
+        for problem in session.problems.values():
+            if problem.code == "unreadable":
+                fail(f"{where}: {problem.path} cannot be read; look at its permissions")
         wanted = f" that match {run_glob!r}" if run_glob is not None else ""
         fail(f"{where}: no logs{wanted} found; rltui reads event files, JSONL, CSV and console logs")
     return session
