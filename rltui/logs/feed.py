@@ -44,6 +44,7 @@ class Feed:
         self._stopping = threading.Event()
         self._worker: threading.Thread | None = None
         self._stuck: list[threading.Thread] = []
+        self._silent = True  # no point has been handed over yet
 
     def start(self) -> None:
         """Begin to follow. Returns at once; no file is touched in the calling thread."""
@@ -86,6 +87,9 @@ class Feed:
                 for delivery in self.follower.look():
                     with self._lock:
                         self._pending.append(delivery)
+                    if self._silent and len(delivery.batch):
+                        self._silent = False
+                        self._hand_over()  # somebody waits for the first values: all others come later
                 if self._on_duty():
                     wait = self.follower.next_due()
                 self._hand_over()

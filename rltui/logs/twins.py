@@ -66,14 +66,16 @@ def sample(known: Format, file: File) -> Sample:
     tags: Sequence[str] = ()
     hparams = False
     complete = False
-    used: set[int] = set()
+    used = np.zeros(0, np.bool_)  # by tag
     try:
         while True:
             before = log.offset
             batch = log.read(file, SAMPLE_BYTES // 4)
             if len(batch):
                 tags = batch.tags
-                used.update(np.unique(batch.tag).tolist())
+                counted = np.bincount(batch.tag, minlength=len(used)) > 0
+                counted[: len(used)] |= used
+                used = counted
             hparams = hparams or any(text.kind == "hparams" for text in batch.texts)
             _collect(batch, steps)
             complete = len(steps) > SAMPLE_STEPS or log.offset >= SAMPLE_BYTES
@@ -83,16 +85,29 @@ def sample(known: Format, file: File) -> Sample:
         log.close()
     # The last step may be half written when the sample ends.
     chosen = sorted(steps)[:SAMPLE_STEPS]
-    rows = {step: np.unique(np.concatenate(steps[step])) for step in chosen}
-    return Sample(rows, tuple(tags[index] for index in sorted(used)), hparams, complete)
+    rows = {step: _distinct(np.concatenate(steps[step])) for step in chosen}
+    return Sample(rows, tuple(tags[index] for index in np.flatnonzero(used).tolist()), hparams, complete)
 
 
 def _collect(batch: Batch, steps: dict[int, list[NDArray[np.float64]]]) -> None:
     said = np.isfinite(batch.value) & (batch.value != batch.step)
     step, value = batch.step[said], batch.value[said]
-    for each in np.unique(step).tolist():
+    if not len(step):
+        return
+    order = np.argsort(step, kind="stable")
+    step, value = step[order], value[order]
+    begins = np.flatnonzero(np.concatenate(([True], step[1:] != step[:-1])))
+    ends = np.append(begins[1:], len(step))
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        each = int(step[begin])
         if each in steps or len(steps) < 8 * SAMPLE_STEPS:
-            steps.setdefault(each, []).append(value[step == each])
+            steps.setdefault(each, []).append(value[begin:end])
+
+
+def _distinct(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sorted, each once. `np.unique` would import masked arrays, ten milliseconds of the start."""
+    values = np.sort(values)
+    return values[np.concatenate(([True], values[1:] != values[:-1]))]
 
 
 def same(one: Sample, other: Sample, *, beside: bool = False) -> bool | None:

@@ -79,7 +79,8 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         self._painted = 0.0
         self._hush = 0.0  # until then a key has the processor for itself
         self._waiting = False
-        self._bare = True  # no run has been shown yet
+        self._bare = True  # no values have been shown yet
+        self._waited = False  # the readers have waited for the first frame with data
         self._full = True  # of what reading needed
         self._timer_set = False
         self._clock_words = ""
@@ -172,6 +173,10 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
                 self._room.wait(0.5)
         self._inbox.append(deliveries)
         self.post_message(Arrived())
+        if not self._waited and any(len(delivery.batch) for delivery in deliveries):
+            self._waited = True
+            with self._room:  # reading on now would make the first frame with data wait
+                self._room.wait_for(lambda: self._stopping or not self._bare, FRAME)
 
     def on_arrived(self) -> None:
         """Apply and judge for a moment, then let keys through."""
@@ -236,11 +241,16 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
     def changed(self) -> None:
         """The data changed: judge and draw at the next frame."""
         self._dirty = True
-        if not self._timer_set:
+        if self._bare and self._has_data:
+            self._frame()  # whatever frame was planned: this is the first with data
+        elif not self._timer_set:
             self._timer_set = True
-            soon = self._bare and self.desk.view is not None
-            wait = 0.0 if soon else self._painted + FRAME - time.monotonic()
-            self.set_timer(max(wait, 0.005), self._frame)
+            self.set_timer(max(self._painted + FRAME - time.monotonic(), 0.005), self._frame)
+
+    @property
+    def _has_data(self) -> bool:
+        view = self.desk.view
+        return view is not None and bool(view.run.series)
 
     def _frame(self) -> None:
         self._timer_set = False
@@ -310,7 +320,10 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         if width and height:
             self.desk.loading = self._progress()
             glass.show(self.desk.frame(width, height))
-            self._bare = self._bare and self.desk.view is None
+            if self._bare and self._has_data:
+                self._bare = False
+                with self._room:
+                    self._room.notify_all()
 
     def choose_theme(self, name: str) -> None:
         """Use another theme, if there is one of that name."""

@@ -129,10 +129,8 @@ def _slots(hashes: Words, entry: NDArray[np.int32], bits: int) -> _Slots:
     entries = np.zeros(1 << bits, np.int32)
     entries[slot] = entry[first]
     left = np.delete(np.arange(len(hashes)), first)
-    twins = np.isin(
-        hashes[left], hashes[first]
-    )  # of equal hashes only one has a place; the others are read singly
-    left = left[~twins]
+    # Of equal hashes only one has a place; the others are read singly.
+    left = left[kept[hashes[left] >> shift] != hashes[left]]
     others = _slots(hashes[left] << _U64(_MOST), entry[left], _FEWEST) if len(left) else None
     return _Slots(shift, kept, entries, others)
 
