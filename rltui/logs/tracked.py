@@ -25,6 +25,7 @@ Piece = tuple[Kind, Batch]
 
 _QUIET_ENDINGS = (".json", ".txt", ".log", ".out", ".err")  # many of these are no metrics logs
 _SHORTEST_REST, _LONGEST_REST = 0.5, 30.0  # seconds until a torn tail is read again without a sign of change
+_KEPT_PAST = 32  # beginnings of rotated copies that a log knows again; each is some kilobytes
 _CUT = "the file was replaced or cut and begins anew; what it said before is kept as superseded"
 
 
@@ -230,6 +231,7 @@ class Tracked:
             return False
         if verdict == "replaced":
             self.past.append(self._likeness.past(self.offset))
+            del self.past[:-_KEPT_PAST]
             if self._said_before(file):
                 self.forget()  # rotation moved another log here, which had been read where it was
             else:

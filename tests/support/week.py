@@ -1,0 +1,99 @@
+"""A training that is followed for a week of made-up time: files that grow, rotate, are revived and replaced.
+
+Nothing sleeps: the clock is a number. Sizes of files come from whole steps, so every look finds some.
+"""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rltui.logs.follow import Follower
+from rltui.store import Store
+from tests.support import tfwriter
+
+DAY = 86_400.0
+
+
+@dataclass
+class Sample:
+    """What the follower and the store held at one moment."""
+
+    points: int
+    traced: int  # bytes of Python's allocator; 0 when it is not traced
+    tables: int
+    descriptors: int
+
+
+@dataclass
+class Week:
+    """A LOGDIR of event files and one rotated text log, a follower and a store over it."""
+
+    root: Path
+    tags: tuple[str, ...]
+    steps: int  # per append
+    store: Store = field(default_factory=Store)
+    now: float = 0.0
+    step: int = 0
+    expected: int = 0
+    attempt: int = 0
+    samples: list[Sample] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.follower = Follower([self.root], clock=lambda: self.now)
+        self.store.focus({"run"})
+        (self.root / "run").mkdir(parents=True)
+        (self.root / "side").mkdir()
+        self.restart()
+
+    def restart(self) -> None:
+        """A new attempt: another event file, from a step that was passed already."""
+        self.attempt += 1
+        self.step = max(0, self.step - self.steps)
+        self.path = (
+            self.root / "run" / f"events.out.tfevents.{1_700_000_000 + int(self.now)}.node.{self.attempt}.0"
+        )
+        self.path.write_bytes(tfwriter.version())
+
+    def append(self) -> None:
+        """So many steps of every tag; one line of the text log for each."""
+        begin, self.step = self.step, self.step + self.steps
+        wall = 1.7e9 + self.now
+        records = [
+            tfwriter.event(step, tfwriter.simple(tag, 0.25 * step + index), wall=wall)
+            for step in range(begin, self.step)
+            for index, tag in enumerate(self.tags)
+        ]
+        with self.path.open("ab") as out:
+            out.write(b"".join(records))
+        lines = "".join(f'{{"step": {step}, "loss": {step / 7}}}\n' for step in range(begin, self.step))
+        with (self.root / "side" / "metrics.jsonl").open("a") as text:
+            text.write(lines)
+        self.expected += len(records)
+
+    def rotate(self) -> None:
+        """The text log is moved away and begun anew; the copy before that vanishes."""
+        log = self.root / "side" / "metrics.jsonl"
+        log.replace(log.with_name("metrics.jsonl.1"))
+        log.write_text("")
+
+    def look(self, seconds: float) -> None:
+        """Time passes, then one look, and more until all is read."""
+        self.now += seconds
+        for _ in range(100):
+            for delivery in self.follower.look():
+                if delivery.source.run:
+                    self.store.apply(delivery)
+            if self.follower.caught_up and self.follower.next_due() > self.now:
+                return
+
+    def measure(self) -> Sample:
+        """What is held now."""
+        traced = tracemalloc.get_traced_memory()[0] if tracemalloc.is_tracing() else 0
+        held = Path("/proc/self/fd")
+        descriptors = len(list(held.iterdir())) if held.is_dir() else 0
+        run = self.store.runs.get("run")
+        sample = Sample(run.points if run else 0, traced, self.store.nbytes, descriptors)
+        self.samples.append(sample)
+        return sample
