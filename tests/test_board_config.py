@@ -235,7 +235,11 @@ def screen(tmp_path: Path, **options: Any) -> Monitor:
         run.sources = {path: SimpleNamespace(path=path, format="jsonl", **facts)}
         runs.append(run)
     session = SimpleNamespace(
-        runs={run.name: run for run in runs}, ordered=lambda: runs, judge=lambda: None, problems={}
+        runs={run.name: run for run in runs},
+        ordered=lambda: runs,
+        judge=lambda: None,
+        focus=lambda *names: None,
+        problems={},
     )
     return build(session, [str(tmp_path)], clock=lambda: runs[0].modified + 4, **options)
 
