@@ -58,7 +58,8 @@ def environment(home: str) -> dict[str, str]:
     kept = {key: os.environ[key] for key in ("PATH", "LD_LIBRARY_PATH") if key in os.environ}
     return {
         **kept, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8", "HOME": home,
-        "XDG_CACHE_HOME": CACHE.name, "XDG_STATE_HOME": f"{home}/state", "XDG_CONFIG_HOME": f"{home}/config", "PYTHONPATH": str(ROOT),
+        "XDG_CACHE_HOME": CACHE.name, "XDG_STATE_HOME": f"{home}/state",
+        "XDG_CONFIG_HOME": f"{home}/config", "PYTHONPATH": str(ROOT),
     }  # fmt: skip
 
 
