@@ -63,6 +63,8 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"rltui.cli.{name}").command
+        if name != "watch":  # which has more to import
+            imported()
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -80,6 +82,13 @@ class Commands(click.Group):
                 raise click.UsageError(f"no command or folder named {clean(first)!r}; commands: {close}", ctx)
             args = ["watch", *args]
         return super().parse_args(ctx, args)
+
+
+def imported() -> None:
+    """From here on garbage is looked for, among what comes now: what was imported stays."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 def _is_place(word: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from rltui.cli import imported
 from rltui.cli.options import read_config
 from rltui.cli.output import leave
 
@@ -42,9 +43,11 @@ def command(
     if no_ui:
         from rltui.cli.check import follow
 
+        imported()
         leave(follow(logdirs, config, run_glob=run_glob, poll=poll))
     from rltui.screen.app import run
 
+    imported()
     color = not options.pop("no_color")
     mouse = not options.pop("no_mouse")
     leave(
