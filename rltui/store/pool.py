@@ -125,14 +125,16 @@ class Pool:
             if len(full):
                 self._evict(full, np.full(len(full), self.limit - self.window, np.intp))
                 length = self.length[rows]
-        self._reach(int(step.min()), int(step.max()))
+        highest, some_empty = int(step.max()), not longest or not length.all()
+        if some_empty or highest >= 2**31:  # none is below an older point of its row
+            self._reach(int(step.min()), highest)
         at = rows * self.wide + length
         self.step.ravel()[at] = step
         self.wall.ravel()[at] = wall
         self.value.ravel()[at] = value
         self.length[rows] = length + 1
         self.count[rows] += 1
-        if not longest or not length.all():
+        if some_empty:
             young = length == 0
             self.first[rows[young]] = np.minimum(self.first[rows[young]], step[young])
         finite = np.isfinite(value)

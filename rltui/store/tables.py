@@ -81,6 +81,7 @@ class Tables:
         self.pool = Pool(window, slots)
         self._rows: list[Series] = []
         self._tables: dict[str, Rows] = {}
+        self._complete: dict[str, int] = {}  # tags of a log that all have rows, so many
         self._previews: dict[str, _Preview] = {}
 
     def hold(self, window: int, slots: int) -> None:
@@ -101,10 +102,14 @@ class Tables:
         """Row of each tag of a log; -1 where it has no points. A tag becomes a series with its first one."""
         table = self._tables.get(path)
         if table is None or len(table) < len(batch.tags):
+            self._complete.pop(path, None)
             done = 0 if table is None else len(table)
             part = np.full(len(batch.tags) - done, -1, np.intp)
             table = self._tables[path] = part if table is None else np.concatenate([table, part])
-        if not len(batch) or int(table.min()) >= 0:
+        if not len(batch) or self._complete.get(path) == len(table):
+            return table
+        if int(table.min()) >= 0:
+            self._complete[path] = len(table)
             return table
         new = np.flatnonzero((np.bincount(batch.tag, minlength=len(table)) > 0) & (table < 0))
         if len(new):
