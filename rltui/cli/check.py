@@ -107,8 +107,8 @@ def report(
     problems = [(problem, as_data(problem)) for problem in session.diagnostics()]
     return {
         "schema": 1,
-        "logdir": logdir,
-        "logdirs": list(logdirs or (logdir,)),
+        "logdir": clean(logdir),
+        "logdirs": [clean(each) for each in logdirs or (logdir,)],
         "health": _worst(view.judge.health for view in views),
         "runs": [{**view.describe(moment(view, at_step)), **_judged(view)} for view in views],
         "diagnostics": [data for problem, data in problems if problem.code not in REMARKS],

@@ -9,7 +9,7 @@ from rltui.cli.output import FOUND, CommandError, emit, emit_json, fail
 from rltui.compare import Axis, Comparison, Difference, compare
 from rltui.draw.number import format_change, format_seconds, format_si, format_step, format_value
 from rltui.session import RunView, Session
-from rltui.text import pad
+from rltui.text import clean, pad
 
 FEW = 20  # rows a person reads of one comparison; --all prints the rest
 HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's middle half")
@@ -68,7 +68,7 @@ def command(
         emit_json(
             {
                 "schema": 1,
-                "logdir": logdirs[0],
+                "logdir": clean(logdirs[0]),
                 "baseline": base.name,
                 "by": axis,
                 "runs": [_json(view.name, comparison) for view, comparison in found],

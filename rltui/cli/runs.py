@@ -10,7 +10,7 @@ from rltui.cli.options import JSON, LOGDIRS, RUN, load
 from rltui.cli.output import emit, emit_json
 from rltui.draw.number import format_age, format_si, format_step
 from rltui.session import RunView
-from rltui.text import pad
+from rltui.text import clean, pad
 
 HEADS = ("run", "framework", "state", "last step", "age", "series", "points", "health")
 
@@ -33,7 +33,7 @@ def command(logdirs: tuple[str, ...], run_glob: str | None, as_json: bool) -> No
         emit_json(
             {
                 "schema": 1,
-                "logdir": logdirs[0],
+                "logdir": clean(logdirs[0]),
                 "runs": [_json(view, now) for view in session.ordered()],
             }
         )
