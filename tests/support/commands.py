@@ -1,0 +1,50 @@
+"""The command line run within the test's process: arguments in, exit code and both streams out."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import signal
+from dataclasses import dataclass
+from typing import Any
+
+from rltui.cli import run
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """Standard output as one JSON document; `NaN` and its kin are no JSON."""
+        return json.loads(self.out, parse_constant=_refuse)
+
+    def lines(self) -> list[Any]:
+        """Standard output as one JSON document a line."""
+        return [json.loads(line, parse_constant=_refuse) for line in self.out.splitlines()]
+
+
+def _refuse(word: str) -> object:
+    raise AssertionError(f"{word} is no JSON")
+
+
+def rltui(*words: object) -> Done:
+    """Run the whole command line, from its arguments to its exit code, without a process of its own."""
+    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    code = -1
+    try:
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            run([os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in words])
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+    return Done(code, *(stream.buffer.getvalue().decode("utf-8") for stream in (out, err)))
