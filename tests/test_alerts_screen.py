@@ -8,6 +8,7 @@ from typing import Any
 from rltui.config import Config
 from rltui.screen.app import Monitor, build
 from rltui.screen.chart import ChartPage
+from rltui.screen.ruler import Ruler
 from tests.support.fakerun import NOW, FakeRun, believable, finding
 from tests.support.screens import session
 
@@ -118,4 +119,4 @@ def test_an_onset_is_marked_on_the_chart() -> None:
     app.desk.go_to_tag("actor/pg_clipfrac")
     row = app.desk.selected()
     assert row is not None
-    assert ChartPage(app.desk, row)._marks(app.desk, "step") == [212.0]
+    assert ChartPage(app.desk, row)._marks(app.desk, Ruler(app.desk.view, "step")) == [212.0]

@@ -49,7 +49,7 @@ def test_rows_in_the_band_are_told_from_others() -> None:
     assert healthy_rows((5.0, 6.0), 0.0, 0.4, 4) == frozenset()
     assert healthy_rows((-math.inf, 0.1), 0.0, 0.4, 4) == {3}
     assert healthy_rows(None, 0.0, 1.0, 4) == frozenset()
-    assert healthy_rows((0.0, 1.0), -1e308, 1e308, 3) == frozenset()
+    assert healthy_rows((0.0, 1.0), -1e308, 1e308, 2) == frozenset()
 
 
 def test_bands_in_words() -> None:

@@ -94,7 +94,7 @@ async def test_the_mouse_selects_and_opens() -> None:
         assert app.desk.overlays
         await pilot.press("escape")
         assert not app.desk.overlays
-        app._wheeled(1)
+        app._wheeled(1, 0, 0)
         assert app.desk.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
 
 

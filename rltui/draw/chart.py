@@ -52,6 +52,16 @@ class Grid:
     left: int = 0
     width: int = 0  # of the plot proper, in cells
     height: int = 0  # of the plot proper, in rows
+    shaded: frozenset[int] = frozenset()  # rows of the plot proper with a background of their own
+
+    def shade(self, rows: frozenset[int]) -> None:
+        """Rows of healthy values: a background, and beside the axis a mark where none is to be seen."""
+        self.shaded = rows
+        for at in rows:
+            if at < self.height and self.left:
+                chars, roles = self.rows[at]
+                if self.left < len(chars) and chars[self.left] == " ":
+                    chars[self.left], roles[self.left] = "▏", "good"
 
     def cursor(self, column: int) -> None:
         """A vertical line at a cell of the plot, behind the curves."""
@@ -63,10 +73,12 @@ class Grid:
     def lines(self) -> list[Line]:
         """The rows as lines of cells."""
         out = []
-        for chars, roles in self.rows:
+        for at, (chars, roles) in enumerate(self.rows):
             spans: list[Span] = []
             for char, role in zip(chars, roles, strict=True):
                 spans.append((char, spans[-1][1] if char == " " and spans else role))
+            if at in self.shaded and at < self.height:
+                spans[self.left :] = [(char, f"{role}/panel") for char, role in spans[self.left :]]
             out.append(line(*spans))
         return out
 

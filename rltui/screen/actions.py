@@ -265,6 +265,37 @@ def _pin(desk: Desk, _: str) -> None:
     desk.chosen[desk.pane] = row.tag
 
 
+def _together(desk: Desk, tag: str) -> None:
+    row = desk.selected() if not tag else None
+    tag = tag or (row.tag if row is not None else "")
+    if not tag:
+        return
+    if tag in desk.together:
+        desk.together.remove(tag)
+        word = "no longer in charts of others"
+    else:
+        desk.together.append(tag)
+        word = "drawn in large charts of other metrics"
+    if not desk.overlays:  # a chart shows it itself
+        desk.say(f"{word}: {tag}")
+
+
+def _hide(desk: Desk, pane: str) -> None:
+    pane = pane or desk.pane
+    hidden = desk.memory.hidden
+    if pane in hidden:
+        hidden.remove(pane)
+        desk.say(f"{pane} is among the tabs again")
+    elif pane in ("overview", "findings"):
+        desk.say(f"{pane} cannot be hidden")
+    else:
+        hidden.append(pane)
+        if desk.pane == pane:
+            desk.go("overview")
+        key = desk.keys.hint_of(f"pane:{pane}")
+        desk.say(f"{pane} is hidden" + (f"; {key} still opens it" if key else "; the palette still opens it"))
+
+
 def _copy(desk: Desk, _: str) -> None:
     if desk.pane == "config":
         text = config.copied(desk)
@@ -335,6 +366,8 @@ _ACTIONS: dict[str, Callable[[Desk, str], None]] = {
     "rougher": _smooth(-1),
     "theme": _theme,
     "pin": _pin,
+    "together": _together,
+    "hide": _hide,
     "copy": _copy,
     "differences": lambda desk, _: config.turn(desk),
     "snapshot": _snapshot,

@@ -21,6 +21,7 @@ from textual.message import Message
 from rltui.boards.overview import header
 from rltui.config import Config
 from rltui.scalars import Problem
+from rltui.screen import mouse
 from rltui.screen.actions import SMOOTHINGS
 from rltui.screen.around import ascii_needed, theme_folders
 from rltui.screen.desk import Desk
@@ -106,6 +107,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         glass = self.glass
         glass.clicked = self._clicked
         glass.wheeled = self._wheeled
+        glass.dragged = self._dragged
         glass.resized = self.paint
         glass.focus()
         self.set_interval(1.0, self._second)
@@ -349,11 +351,15 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         await super().on_event(event)
 
     def _clicked(self, x: int, y: int) -> None:
-        self.desk.click(self.glass.page, x, y)
+        mouse.click(self.desk, self.glass.page, x, y)
         self._acted()
 
-    def _wheeled(self, direction: int) -> None:
-        self.desk.do("down" if direction > 0 else "up")
+    def _wheeled(self, direction: int, x: int, y: int) -> None:
+        mouse.wheel(self.desk, self.glass.page, direction, x, y)
+        self._acted()
+
+    def _dragged(self, cells: int) -> None:
+        mouse.drag(self.desk, cells)
         self._acted()
 
     def _acted(self) -> None:

@@ -266,6 +266,9 @@ def _status(desk: Desk) -> list[Span]:
 
     if desk.share:
         pieces.append((f"last 1/{round(1 / SHARES[desk.share])} of the run", "dim"))
+    if desk.together:
+        count = len(desk.together)
+        pieces.append((f"{count} {'metric' if count == 1 else 'metrics'} marked for charts", "mark"))
     made = desk.board() if desk.pane not in ("overview", "findings") or desk.query else None
     row = desk.selected() if made is not None else None
     if row is not None:

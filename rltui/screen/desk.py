@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from rltui.boards.board import Board, board, span_of, window_for
 from rltui.boards.index import index, pane_of
 from rltui.boards.layout import Ranges
 from rltui.boards.panes import PaneTab, panes_of
-from rltui.boards.row import Row
+from rltui.boards.row import Row, rows_of
 from rltui.draw.line import crop
 from rltui.draw.spark import Glyphs
 from rltui.screen.brief import brief
@@ -26,6 +26,7 @@ from rltui.themes import DEFAULT, PLAIN, Theme
 if TYPE_CHECKING:
     from rltui.compare import Difference
     from rltui.rules.finding import Finding
+    from rltui.screen.overlay import Overlay
     from rltui.session import RunView, Session
 
 SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by boards
@@ -43,25 +44,6 @@ class _Cached:
     version: int  # of the run
     made: float  # when, by the desk's clock
     board: Board
-
-
-class Overlay(Protocol):
-    """A page over the panes: large chart, explanation, list of runs, help, palette."""
-
-    where: str  # the place whose keys it takes, see `keys`
-    typing: bool  # whether printable keys are text
-
-    def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
-        """What it shows on a screen of that size."""
-        ...
-
-    def act(self, desk: Desk, action: str, argument: str) -> bool:
-        """Do an action; False when it is not for this page."""
-        ...
-
-    def type(self, desk: Desk, key: str) -> bool:
-        """Take a key as text while `typing`; False when it is none."""
-        ...
 
 
 class Desk:
@@ -95,6 +77,7 @@ class Desk:
         self.share = 0
         self.query = ""
         self.marked: list[str] = []
+        self.together: list[str] = []  # tags that large charts show beside others
         self.overlays: list[Overlay] = []
         self.ranges = Ranges()
         self.scrolls: dict[str, Scroll] = {}
@@ -159,7 +142,18 @@ class Desk:
     def tabs(self) -> list[PaneTab]:
         """The tabs of the run shown; before any run there are only those that are always present."""
         view = self.view
-        return [] if view is None else panes_of(view, self.unseen())
+        tabs = [] if view is None else panes_of(view, self.unseen())
+        hidden = self.memory.hidden
+        return [tab for tab in tabs if tab.id not in hidden or tab.id == self.pane] if hidden else tabs
+
+    def beside(self, row: Row) -> list[Row]:
+        """The metrics that were marked to go with others, without those of a row."""
+        view = self.view
+        if view is None:
+            return []
+        tags = [tag for tag in self.together if tag in view.run.series and tag not in row.tags]
+        made = [rows_of(view, [tag], at_step=self.at_step, merge=False, findings=()) for tag in tags]
+        return [row for rows in made for row in rows]
 
     def findings(self) -> list[Finding]:
         """The findings of the run shown, as they were at the moment shown."""
@@ -313,12 +307,6 @@ class Desk:
         if action is not None:
             self.do(action)
 
-    def click(self, page: Page, x: int, y: int) -> None:
-        """A mouse click on a page that was drawn."""
-        spot = page.spot_at(x, y)
-        if spot is not None:
-            self.do(spot.action, spot.argument)
-
     def do(self, action: str, argument: str = "") -> None:
         """An action, by the topmost page that knows it."""
         from rltui.screen import actions
@@ -326,6 +314,12 @@ class Desk:
         top = self.overlays[-1] if self.overlays else None
         if top is not None and top.act(self, action, argument):
             return
+        actions.perform(self, action, argument)
+
+    def do_plain(self, action: str, argument: str = "") -> None:
+        """An action, whatever page is topmost."""
+        from rltui.screen import actions
+
         actions.perform(self, action, argument)
 
     def close(self) -> None:

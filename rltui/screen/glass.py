@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Glass(Widget, can_focus=True):
-    """All cells of the terminal. `show` takes a page; `on_click` and `on_wheel` are told about the mouse."""
+    """All cells of the terminal. `show` takes a page; `clicked`, `wheeled`, `dragged` hear of the mouse."""
 
     DEFAULT_CSS = "Glass { width: 100%; height: 100%; }"
 
@@ -29,7 +29,10 @@ class Glass(Widget, can_focus=True):
         self._strips: dict[int, Strip] = {}
         self._shown: list[Line] = []
         self.clicked: Callable[[int, int], None] = lambda x, y: None
-        self.wheeled: Callable[[int], None] = lambda direction: None
+        self.wheeled: Callable[[int, int, int], None] = lambda direction, x, y: None
+        self.dragged: Callable[[int], None] = lambda cells: None
+        self._grip: int | None = None  # where the mouse button went down, then where it has been moved to
+        self._moved = False
         self.resized: Callable[[], None] = lambda: None
 
     def show(self, page: Page) -> int:
@@ -75,15 +78,33 @@ class Glass(Widget, can_focus=True):
         return strip
 
     def on_click(self, event: events.Click) -> None:
-        """A click acts at its cell."""
-        self.clicked(event.x, event.y)
+        """A click acts at its cell; where something was dragged, it was no click."""
+        if not self._moved:
+            self.clicked(event.x, event.y)
+        self._moved = False
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Something may be dragged from here."""
+        self._grip, self._moved = event.x, False
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """With the button held the mouse drags."""
+        if self._grip is None or not event.button:
+            self._grip = None
+        elif event.x != self._grip:
+            by, self._grip, self._moved = event.x - self._grip, event.x, True
+            self.dragged(by)
+
+    def on_mouse_up(self) -> None:
+        """Let go."""
+        self._grip = None
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         """The wheel moves the selection."""
         event.stop()
-        self.wheeled(-1)
+        self.wheeled(-1, event.x, event.y)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
         """The wheel moves the selection."""
         event.stop()
-        self.wheeled(1)
+        self.wheeled(1, event.x, event.y)

@@ -52,6 +52,7 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("snooze", ("Z",), "in findings: the same for half an hour", LOOK),
     Bind("back", ("escape", "backspace"), "back; clears a filter", LOOK),
     Bind("pin", ("*",), "pin the metric to the top of its pane", LOOK),
+    Bind("together", ("M",), "draw the metric in large charts beside others; in a chart, choose one", LOOK),
     Bind("density", ("a",), "density: auto, compact, full", LOOK),
     Bind("smoother", ("+", "="), "smooth charts more", LOOK),
     Bind("rougher", ("-",), "smooth charts less", LOOK),
@@ -60,6 +61,7 @@ BINDINGS: tuple[Bind, ...] = (
              hint="findings" if pane == "findings" else "")
         for pane in LONG_TITLE
     ),
+    Bind("hide", ("V",), "hide the pane from the tabs; again to show it", PANES),
     Bind("pause", ("p",), "pause: freeze what is shown while data goes on being read", TIME),
     Bind("earlier", ("[",), "move now back through the run", TIME),
     Bind("later", ("]",), "move now forward again", TIME),
@@ -72,7 +74,8 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("differences", ("D",), "config: only settings that differ between runs, or all", RUNS),
     Bind("snapshot", ("s",), "write the pane to a text file here, and copy it", SHARE, hint="snapshot"),
     Bind("copy", ("y",), "copy the key of the metric", SHARE),
-    Bind("axis", ("x",), "x axis: step, relative time, wall time", CHART, where="chart"),
+    Bind("axis", ("x",), "x axis: step, relative time, wall time, tokens or episodes if counted", CHART,
+         where="chart"),
     Bind("log", ("L",), "logarithmic y axis", CHART, where="chart"),
     Bind("overlap", ("O",), "points that a restart superseded, dimmed", CHART, where="chart"),
     Bind("zoom-in", ("z", "i"), "zoom in round the cursor", CHART, where="chart"),

@@ -27,6 +27,7 @@ class Memory:
     smoothing: int = 4
     axis: str = "step"
     pins: list[str] = field(default_factory=list)
+    hidden: list[str] = field(default_factory=list)  # panes that the tabs leave out
     hushed: list[str] = field(default_factory=list)  # findings that were seen, see `hush`
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rltui.boards.panes import panes_of
 from rltui.draw.line import Line, Span, line
 from rltui.screen import config
 from rltui.screen.filters import fuzzy
@@ -80,6 +81,15 @@ def counted(desk: Desk) -> tuple[str, int]:
     return "metrics", len(made.metrics) if made is not None else 0
 
 
+def _shown(desk: Desk) -> list[tuple[str, str, str, str]]:
+    """The metrics of the run shown, as entries."""
+    view = desk.view
+    if view is None:
+        return []
+    named = [(tag, view.names.name(tag).title) for tag in list(view.run.series)]
+    return [("metric", f"{title}  {tag}", "", f"metric {tag}") for tag, title in named]
+
+
 class Palette(Listing):
     """Panes, metrics, runs, themes and every action, found by a few letters."""
 
@@ -113,20 +123,25 @@ class Palette(Listing):
         return lines or [line((pad("nothing matches", width), "dim"))], items
 
     def _entries(self, desk: Desk) -> list[tuple[str, str, str, str]]:
-        entries = [("pane", tab.title, tab.key, f"do pane:{tab.id}") for tab in desk.tabs()]
+        entries = []
+        for tab in panes_of(desk.view) if desk.view is not None else []:
+            word = f"{tab.title}  hidden" if tab.id in desk.memory.hidden else tab.title
+            entries.append(("pane", word, tab.key, f"do pane:{tab.id}"))
+        below = desk.overlays[-2].where if len(desk.overlays) > 1 else ""
         entries += [
             ("do", bind.words, shown(bind.keys[0]) if bind.keys else "", f"do {bind.action}")
             for bind in desk.keys.binds
-            if not bind.action.startswith("pane:") and bind.where == "any" and bind.action != "palette"
+            if not bind.action.startswith("pane:")
+            and bind.where in ("any", below)
+            and bind.action != "palette"
+        ]
+        entries += [
+            ("show", f"{pane} among the tabs again", "", f"hide {pane}") for pane in desk.memory.hidden
         ]
         entries += [
             ("theme", theme.title, "", f"theme {name}") for name, theme in sorted(desk.themes.items())
         ]
-        view = desk.view
-        if view is not None:
-            for tag in list(view.run.series):
-                name = view.names.name(tag)
-                entries.append(("metric", f"{name.title}  {tag}", "", f"metric {tag}"))
+        entries += _shown(desk)
         entries += [("run", other.name, "", f"run {other.name}") for other in desk.session.ordered()]
         return entries
 
@@ -153,3 +168,27 @@ class Palette(Listing):
             return False
         self.at = 0
         return True
+
+
+class MetricPicker(Palette):
+    """Metrics to draw beside the one on the chart; those that are drawn already are marked and leave it."""
+
+    def __init__(self, desk: Desk, tag: str) -> None:
+        super().__init__(desk)
+        self._tag = tag
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What is chosen, and where one types."""
+        return f"draw beside it: {self.query}▏"
+
+    def _entries(self, desk: Desk) -> list[tuple[str, str, str, str]]:
+        entries = [entry for entry in _shown(desk) if entry[3] != f"metric {self._tag}"]
+        marked = [(f"metric {tag}") for tag in desk.together]
+        entries.sort(key=lambda entry: entry[3] not in marked)
+        return [("● drawn" if one[3] in marked else "", *one[1:]) for one in entries]
+
+    def choose(self, desk: Desk, argument: str) -> None:
+        """Draw it, or draw it no longer."""
+        desk.close()
+        desk.do_plain("together", argument.partition(" ")[2])

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 import time
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.boards.row import Row
 from rltui.draw.chart import Stroke, round_steps
-from rltui.draw.number import format_duration, format_step
+from rltui.draw.number import format_duration, format_si, format_step
 
 if TYPE_CHECKING:
     from rltui.session import RunView
     from rltui.store import Series
 
-Axis = Literal["step", "relative", "wall"]
+Axis = str  # step, relative, wall, or what a run counts: tokens, env steps, episodes, samples
 
 
 def counterpart(row: Row, other: RunView) -> Series | None:
@@ -82,7 +82,16 @@ def x_ticks(low: float, high: float, axis: Axis, count: int) -> list[tuple[float
         return [(at, format_step(round(at))) for at in round_steps(low, high, count) if at == round(at)]
     if axis == "relative":
         return [(at, format_duration(at)) for at in _time_steps(low, high, count)]
+    if axis != "wall":
+        return [(at, _short(at)) for at in round_steps(low, high, count + count // 2)]
     return [(at, at_text(at, axis)) for at in _time_steps(low, high, count)]
+
+
+def _short(value: float) -> str:
+    """A round count: `50k`, `2.5M`."""
+    text = format_si(value)
+    number, letter = (text[:-1], text[-1]) if text[-1:].isalpha() else (text, "")
+    return (number.rstrip("0").rstrip(".") if "." in number else number) + letter
 
 
 def _time_steps(low: float, high: float, count: int) -> list[float]:
@@ -100,6 +109,8 @@ def at_text(at: float, axis: Axis) -> str:
         return f"step {format_step(round(at))}"
     if axis == "relative":
         return format_duration(at)
+    if axis != "wall":
+        return f"{format_si(at)} {axis}"
     try:
         return time.strftime("%b %d %H:%M", time.localtime(at))
     except (OverflowError, ValueError, OSError):

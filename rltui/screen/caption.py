@@ -1,0 +1,148 @@
+"""The words round a large chart: title, legend, what stands under the cursor, keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rltui.boards.band import band_of, band_text
+from rltui.boards.row import Row
+from rltui.draw.line import Line, Span, cut, line, sides
+from rltui.draw.number import format_plain, format_range, format_si, format_step, format_value
+from rltui.screen import overlap
+from rltui.screen.trace import Axis, at_text
+from rltui.text import cell_width, fit
+
+if TYPE_CHECKING:
+    from rltui.screen.curves import Trace
+    from rltui.screen.desk import Desk
+
+GLYPHS = "●◆■▲▼★✚○"  # of curves over each other: told apart without colours
+
+# Keys for the lower edge in order of reading, and their rank: the highest goes first where room is short.
+_FOOT = (
+    ("zoom-in", "zoom", 1), ("zoom-out", "out", 1), ("reset", "all", 4), ("axis", "axis", 2),
+    ("log", "log", 3), ("smoother", "smooth", 5), ("together", "add metric", 3),
+    ("next-pane", "next metric", 6), ("explain", "explain", 7), ("snapshot", "snapshot", 8),
+    ("help", "help", 2), ("back", "back", 0),
+)  # fmt: skip
+
+
+def title(row: Row, width: int) -> Line:
+    """Name, key as written, last value and change."""
+    change = f"  {row.change_text}" if row.change_text else ""
+    right: list[Span] = [(row.value_text, "strong"), (f"{change} ", "dim")]
+    room = width - cell_width(row.value_text + change) - 4
+    name = cut(row.title, max(room, 6))
+    left: list[Span] = [(f" {name}", "strong")]
+    room -= cell_width(name) + 3
+    if room >= 8:
+        left.append((f"   {fit(row.tag, room)}", "dim"))
+    return sides(left, right, width)
+
+
+def legend(desk: Desk, row: Row, found: Sequence[Trace], width: int, *, overlaid: bool) -> Line:
+    """What is drawn how; whole pieces are left out where there is no room for them."""
+    pieces = _curves(desk, row, found) if len(found) > 1 else _single(desk, row, found, overlaid=overlaid)
+    spans: list[Span] = [(" ", "text")]
+    left = width - 2
+    for piece in pieces:
+        cells = sum(cell_width(text) for text, _ in piece) + 3
+        if cells - 3 > left:
+            break
+        spans += [*piece, ("   ", "text")]
+        left -= cells
+    return line(*spans)
+
+
+def _curves(desk: Desk, row: Row, found: Sequence[Trace]) -> list[list[Span]]:
+    mixed = any(trace.own for trace in found)
+    pieces: list[list[Span]] = []
+    for index, trace in enumerate(found):
+        label = trace.label if trace.own else row.title if mixed and not index else trace.label
+        if not trace.own and cell_width(label) > 30:
+            label = desk.brief(label)
+        piece: list[Span] = [(f"{GLYPHS[index]} ", trace.role), (fit(label, 30), "text")]
+        if trace.own:
+            ends = "…".join(format_range(*trace.range, trace.unit))
+            piece.append((f" {ends}, own scale", "dim"))
+        pieces.append(piece)
+    return pieces
+
+
+def _single(desk: Desk, row: Row, found: Sequence[Trace], *, overlaid: bool) -> list[list[Span]]:
+    pieces: list[list[Span]] = []
+    finding = row.finding
+    if finding is not None:
+        role = "bad" if finding.severity == "critical" else "warn"
+        pieces.append([("─ ", role), (f"{finding.title} since {format_step(finding.since_step)}", role)])
+    for trace in found[:1]:
+        words = f"moving average {trace.weight:.2f}" if trace.weight else "every point"
+        if not row.smooth:
+            words = "never smoothed: a schedule or counter"
+        pieces.append([("━ ", trace.role), (words, "dim")])
+        if trace.weight:
+            pieces.append([("━ ", "band"), ("lowest to highest", "dim")])
+        band = band_of(row)
+        if band is not None:
+            pieces.append([("▏", "good"), (band_text(band, row.unit), "dim")])
+        if trace.nonfinite:
+            pieces.append([("× ", "bad"), (f"{trace.nonfinite:,} NaN or infinite", "dim")])
+        if desk.view is not None:
+            told = overlap.legend(desk.view, trace.series, shown=overlaid)
+            pieces.append([(text.lstrip() if not at else text, role) for at, (text, role) in enumerate(told)])
+    return [piece for piece in pieces if piece]
+
+
+def under_cursor(found: Sequence[Trace], cursor: float | None, axis: Axis, columns: int, width: int) -> Line:
+    """The values at the cursor, and how many points stand behind a column."""
+    per = found[0].points / max(columns, 1) if found else 0
+    note = f"1 column ≈ {format_plain(per, 2)} points" if per > 1 else "every point shown"
+    note = f"{note} · {format_si(found[0].points)} points here " if found else ""
+    if cursor is None:
+        hints = (" ← → move a cursor · wheel zooms · drag pans", " ← → move a cursor", " ← →", "")
+        hint = next(one for one in hints if cell_width(one) + cell_width(note) + 2 <= width or not one)
+        return sides([(hint, "faint")], [(note, "dim")], width)
+    spans: list[Span] = []
+    place = cursor
+    for index, trace in enumerate(found):
+        at = trace.nearest(cursor)
+        if at is None:
+            continue
+        if not spans:
+            place = float(trace.x[at])
+        text = format_value(float(trace.mean[at]), trace.unit)
+        first, last = float(trace.low[at]), float(trace.high[at])
+        if first != last:
+            text += f" ({'…'.join(format_range(first, last, trace.unit))})"
+        if trace.smooth is not None and len(found) == 1:
+            text += f"  average {format_value(float(trace.smooth[at]), trace.unit)}"
+        glyph = f"{GLYPHS[index]} " if len(found) > 1 else ""
+        spans += [(glyph, trace.role), (f"{text}   ", "text")]
+    head = (f" {at_text(place, axis)}   ", "strong")
+    body = line(head, *spans)
+    return sides(body.spans, [(note, "dim")] if body.width + cell_width(note) < width else [], width)
+
+
+def foot(desk: Desk, axis: Axis, width: int, *, log: bool) -> tuple[Line, list[tuple[int, int, str]]]:
+    """The keys, and where each of them stands: (first cell, cells, action)."""
+    if desk.message:
+        return sides([(f" {desk.message}", "strong")], [], width, back="bar"), []
+    words = {"axis": f"axis: {axis}", "log": "linear" if log else "log"}
+    told = []
+    for action, what, rank in _FOOT:
+        keys = desk.keys.hint_of(action)
+        if action == "smoother":
+            keys = f"{keys} {desk.keys.hint_of('rougher')}"
+        told.append((keys, words.get(action, what), rank, action))
+    while sum(cell_width(keys + what) + 3 for keys, what, *_ in told) > width - 1 and len(told) > 1:
+        told.remove(max(told, key=lambda one: one[2]))
+    spans: list[Span] = [(" ", "dim")]
+    places = []
+    x = 1
+    for keys, what, _, action in told:
+        cells = cell_width(keys + what) + 3
+        spans += [(keys, "accent"), (f" {what}  ", "dim")]
+        places.append((x, cells - 2, action))
+        x += cells
+    return sides(spans, [], width, back="bar"), places

@@ -1,0 +1,148 @@
+"""The curves of a large chart: a metric, the same one in other runs, other metrics on scales of their own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.boards.row import Row, bridge
+from rltui.draw.chart import Stroke
+from rltui.draw.scale import value_range, widened
+from rltui.screen.actions import SMOOTHINGS
+from rltui.screen.ruler import Ruler, ruler
+from rltui.screen.trace import counterpart, ema, log_of, weave
+
+if TYPE_CHECKING:
+    from rltui.screen.desk import Desk
+    from rltui.session import RunView
+    from rltui.store import Series
+
+MOST = 8  # curves on one chart
+# Share of the points by which a moving average of each strength may lag behind: few points bear little of it.
+_LAGS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
+
+Range = tuple[float, float]
+
+
+@dataclass(slots=True)
+class Trace:
+    """One curve: a series in columns, all (n,). `own` marks a metric on a scale of its own."""
+
+    label: str
+    role: str
+    unit: str
+    series: Series
+    x: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    smooth: NDArray[np.float64] | None
+    weight: float  # of the moving average
+    points: int
+    nonfinite: int
+    own: bool = False
+
+    @property
+    def range(self) -> Range:
+        """The lowest and highest value that is shown."""
+        return value_range(self.low, self.high)
+
+    def nearest(self, x: float) -> int | None:
+        """The column with a value that lies nearest to a place; None without any."""
+        there = np.flatnonzero(np.isfinite(self.mean))
+        return int(there[np.argmin(np.abs(self.x[there] - x))]) if len(there) else None
+
+
+def weight_of(strength: int, points: int, smooth: bool) -> float:
+    """The weight of a moving average over so many points, so that it does not lag visibly behind them."""
+    if not smooth:
+        return 0.0
+    lag = points * _LAGS[strength]
+    return min(SMOOTHINGS[strength], lag / (1 + lag))
+
+
+def traces(
+    desk: Desk, row: Row, others: Sequence[Row], measure: Ruler, low: float, high: float, columns: int
+) -> list[Trace]:
+    """The row's series, the same metric of marked runs and of the baseline, then other metrics of the run."""
+    view, main = desk.view, row.main
+    if view is None or main is None:
+        return []
+    found: list[tuple[str, Ruler, Series, Row, bool]] = [(view.name, measure, main, row, False)]
+    for other in _compared(desk, view):
+        series = counterpart(row, other)
+        its = ruler(other, measure.axis)
+        if series is not None and its is not None:
+            found.append((other.name, its, series, row, False))
+    found += [(one.title, measure, one.main, one, True) for one in others if one.main is not None]
+    made = []
+    for index, (label, its, series, one, own) in enumerate(found[:MOST]):
+        x, cut = its.cut(series, low, high, columns)
+        count = cut.count
+        mean = np.where(count > 0, cut.mean, math.nan)
+        weight = weight_of(desk.memory.smoothing, int(count.sum()), one.smooth)
+        made.append(Trace(
+            label, f"series{index}", one.unit, series, x, mean,
+            np.where(count > 0, cut.low, math.nan), np.where(count > 0, cut.high, math.nan),
+            ema(mean, count, weight) if weight else None, weight,
+            int(count.sum() + cut.nonfinite.sum()), int(cut.nonfinite.sum()), own,
+        ))  # fmt: skip
+    return made
+
+
+def _compared(desk: Desk, view: RunView) -> list[RunView]:
+    names = [*desk.marked, desk.base.name if desk.base else ""]
+    kept = [name for name in dict.fromkeys(names) if name != view.name]
+    return [desk.session.runs[name] for name in kept if name in desk.session.runs]
+
+
+def strokes(found: Sequence[Trace], *, log: bool) -> tuple[list[Stroke], Range | None]:
+    """The lines of curves, raw spreads first, and the range that those on the common scale need.
+
+    Metrics on scales of their own are stretched over that range, so that they share the chart.
+    """
+    shared = [_ends(trace, log) for trace in found if not trace.own]
+    known = [ends for ends in shared if ends is not None]
+    if not known:
+        return [], None
+    whole = (min(ends[0] for ends in known), max(ends[1] for ends in known))
+    behind: list[Stroke] = []
+    front: list[Stroke] = []
+    for trace in found:
+        own = _ends(trace, log) if trace.own else None
+
+        def place(values: NDArray[np.float64], own: Range | None = own) -> NDArray[np.float64]:
+            values = log_of(values) if log else values
+            return values if own is None else _stretched(values, own, whole)
+
+        gap = bridge(np.isfinite(trace.mean).astype(np.int64)) < 0
+        smooth = None if trace.smooth is None else place(trace.smooth)
+        raw = weave(
+            trace.x, place(trace.low), place(trace.high), gap, trace.role if smooth is None else "band"
+        )
+        if not trace.own or smooth is None:  # the spread of what stands beside would hide the rest
+            (front if smooth is None else behind).append(raw)
+        if smooth is not None:
+            keep = np.isfinite(smooth) | gap
+            front.append(Stroke(trace.x[keep], np.where(gap, math.nan, smooth)[keep], trace.role))
+    # The metric that the chart is about lies on top.
+    return [*behind, *reversed(front)], whole
+
+
+def _ends(trace: Trace, log: bool) -> Range | None:
+    low, high = (log_of(trace.low), log_of(trace.high)) if log else (trace.low, trace.high)
+    if not np.isfinite(low).any():
+        return None
+    return widened(*value_range(low, high))
+
+
+def _stretched(values: NDArray[np.float64], own: Range, whole: Range) -> NDArray[np.float64]:
+    """Values of one range on another one; halves, because differences of huge floats would overflow."""
+    half = own[1] / 2 - own[0] / 2
+    share = (values / 2 - own[0] / 2) / half if half > 0 else np.where(np.isfinite(values), 0.5, math.nan)
+    return whole[0] + share * (whole[1] / 2 - whole[0] / 2) * 2
