@@ -131,8 +131,11 @@ class LocalFile:
             with self:
                 return self.read_at(offset, length)
         pieces: list[bytes] = []
+        # No more room than the known size asks for: a megabyte for each of a thousand small files adds up.
+        room = max(self.status.st_size - offset, 0) + MARKER if self.status else PIECE
         while length > 0:
-            piece = self.calls.run(self._place, os.pread, self._descriptor, min(length, PIECE), offset)
+            most = min(length, PIECE, room if not pieces else PIECE)
+            piece = self.calls.run(self._place, os.pread, self._descriptor, most, offset)
             if not piece:
                 break
             offset += len(piece)

@@ -182,12 +182,7 @@ class _Columns:
             stop = min(stop, int(gap[0]) if len(gap) else len(some))
         new = np.flatnonzero(number[:stop] == _OPEN)
         shapes, first = np.unique(shape[new], return_index=True)
-        adopted = 0
-        for at in shapes[np.argsort(first)].tolist():
-            if not self.known.adopt_plain(at):
-                break
-            adopted += 1
-        return adopted > 0
+        return self.known.adopt_plain(shapes[np.argsort(first)].tolist()) > 0
 
     def _settle_templates(self, left: Places) -> Places:
         some = left[~self.odd[left] & (left < len(self.end) - 1)]

@@ -11,6 +11,7 @@ from rltui.logs.tfevents.tags import Tags
 from rltui.logs.tfevents.template import Templates, template_of
 
 _LAYOUTS_TRIED = 6
+_BEGINNINGS_KEPT = 64
 
 
 class Known:
@@ -52,13 +53,34 @@ class Known:
             return None
         return self._adopt(at)
 
-    def adopt_plain(self, at: int) -> bool:
-        """Take over a shape by its number in the book, unless its meaning touches metadata."""
-        shape = self.book.shapes[at]
-        if not shape.declared or shape.plugin is not None:
-            return False
-        self._adopt(at)
-        return True
+    def adopt_plain(self, shapes_met: list[int]) -> int:
+        """Take over shapes by their numbers in the book, up to one whose meaning touches metadata.
+
+        Returns how many. Logs of many runs begin alike: the first one's knowledge is copied for the others.
+        """
+        fresh = not (self.numbers or self.tags.names or self.tags.plugins)
+        key = tuple(shapes_met)
+        alike = self.book.beginnings.get(key) if fresh else None
+        if alike is not None:
+            self._begin_like(alike)
+            return len(key)
+        for count, at in enumerate(shapes_met):
+            shape = self.book.shapes[at]
+            if not shape.declared or shape.plugin is not None:
+                return count
+            self._adopt(at)
+        if fresh and len(self.book.beginnings) < _BEGINNINGS_KEPT:
+            copied = Known(Tags(), self.book)
+            copied._begin_like(self)
+            self.book.beginnings[key] = copied
+        return len(key)
+
+    def _begin_like(self, other: Known) -> None:
+        """Know what another log knew when it had taken over its first shapes, and nothing else."""
+        self.tags.begin_like(other.tags)
+        self.layouts, self.numbers = list(other.layouts), dict(other.numbers)
+        self.constants = {layout: dict(constants) for layout, constants in other.constants.items()}
+        self.lessons += len(other.numbers)
 
     def _adopt(self, at: int) -> int:
         shape = self.book.shapes[at]

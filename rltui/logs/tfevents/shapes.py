@@ -11,10 +11,13 @@ The shapes of all logs are kept in one book, since runs of one program write the
 from __future__ import annotations
 
 import threading
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rltui.logs.tfevents import event
 from rltui.logs.tfevents.tags import SCALARS
+
+if TYPE_CHECKING:
+    from rltui.logs.tfevents.known import Known
 
 WALL_KEY, STEP_KEY = 0x09, 0x10  # the keys of wall_time and step, always one byte
 BODY = 9  # where the step, or without one the body, begins
@@ -48,6 +51,7 @@ class Book:
     def __init__(self) -> None:
         self.shapes: list[Shape] = []
         self.by_layout: dict[Layout, dict[bytes, int]] = {}
+        self.beginnings: dict[tuple[int, ...], Known] = {}  # by the first shapes of a log
         self._lock = threading.Lock()
 
     def add(self, shape: Shape) -> int:

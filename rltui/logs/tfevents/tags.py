@@ -55,6 +55,12 @@ class Tags:
         """Whether a tensor of this tag without metadata of its own counts as a scalar by now."""
         return self.plugins.get(tag) == SCALARS
 
+    def begin_like(self, other: Tags) -> None:
+        """Number the tags as another log did that knew no metadata yet; only before any tag has a number."""
+        self.names.extend(other.names)
+        self._numbers.update(other._numbers)
+        self._by_name.update(other._by_name)
+
     def fork(self) -> Tags:
         """The same numbers, but metadata learned from now on stay apart: for a look ahead of the reading."""
         other = Tags()
