@@ -434,6 +434,13 @@ def test_explain_of_an_unknown_key_is_1_with_the_nearest() -> None:
     assert (done.code, len(done.lines()), done.err.count("\n")) == (1, 1, 1)
 
 
+def test_explain_of_a_name_without_its_section() -> None:
+    """A bare name that means one thing wherever it is written is understood; no framework is named."""
+    (found,) = rltui("explain", "pg_clipfrac", "--json").lines()
+    assert (found["canonical"], found["framework"]) == ("policy.clip_fraction", None)
+    assert "verl" in found["frameworks"]
+
+
 def test_glossary_picks() -> None:
     """All entries, of one pane, of one framework, as one JSON object a line."""
     everything = rltui("glossary", "--json").lines()

@@ -17,6 +17,7 @@ from rltui.names.resolve import Names
 
 # Of frameworks that mean different things by one name, those that most people run come first.
 SPREAD = ("verl", "trl", "stable-baselines3", "openrlhf", "cleanrl", "rllib", "rsl-rl", "transformers")
+LEAST_END = 5  # characters of a bare name that is looked for behind sections
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,19 @@ def explain(
         members = [name for name in known.frameworks.spelled if fnmatchcase(name, key)]
         patterned = [replace(told, key=key) for told in explain(_instance(key), None, known)]
         return _distinct([*patterned, *(told for name in members for told in explain(name, None, known))])
-    return _joined(sharp or found)
+    return _joined(sharp or found) or _by_end(key, known)
+
+
+def _by_end(key: str, known: Catalogue) -> list[Explanation]:
+    """What a name means that frameworks write with a section in front, where they mean one thing by it."""
+    if "/" in key or len(key) < LEAST_END:
+        return []
+    members = [name for name in known.frameworks.spelled if name.endswith(f"/{key}")]
+    told = [each for name in members for each in explain(name, None, known) if not each.held_out]
+    if len({each.canonical for each in told}) != 1:
+        return []
+    labels = tuple(dict.fromkeys(label for each in told for label in each.frameworks))
+    return [replace(each, key=key, framework=None, frameworks=labels, caveat="") for each in told[:1]]
 
 
 def _instance(key: str) -> str:
