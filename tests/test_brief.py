@@ -16,6 +16,7 @@ def test_only_what_tells_runs_apart_is_kept() -> None:
     assert list(brief(["out/x/seed1", "out/x/seed2"]).values()) == ["seed1", "seed2"]
     assert brief(["exp/runs/t1", "exp/runs/t2"]) == {"exp/runs/t1": "t1", "exp/runs/t2": "t2"}
     assert brief(["only/one/run"]) == {"only/one/run": "only"}
+    assert brief(["runs/Nov20"]) == {"runs/Nov20": "Nov20"}
     assert brief(["plain"]) == {"plain": "plain"}
 
 

@@ -172,9 +172,15 @@ def curve(row: Row, window: Window, columns: int) -> Curve | None:
         return None
     filled = bridge(cut.count + cut.nonfinite)
     low, high, mean = cut.low[filled], cut.high[filled], cut.mean[filled]
+    between = (filled >= 0) & (filled != np.arange(columns))
+    there = np.flatnonzero(np.isfinite(cut.mean) & (cut.count > 0))
+    if len(there) and between.any():  # from point to point in a straight line
+        line = np.interp(np.flatnonzero(between), there, cut.mean[there])
+        for values in (low, high, mean):
+            values[between] = line
     for values in (low, high, mean):
         values[filled < 0] = math.nan
-    # A column that was bridged repeats its neighbour's value, not its event.
+    # A column that was bridged shows no event of its neighbour.
     return Curve(
         low, high, mean, np.asarray(cut.nonfinite, np.int64), _band(row, edges, columns), points, alone
     )
@@ -197,7 +203,7 @@ def _band(
 def bridge(count: NDArray[np.int64]) -> NDArray[np.int64]:
     """For each column the column whose values it shows, -1 for a gap: (n,) counts to (n,) indices.
 
-    A metric that is logged every few steps leaves empty columns in between; they repeat the last one. A gap
+    A metric that is logged every few steps leaves empty columns in between. A gap
     of twice the usual distance is a gap and stays one.
     """
     there = np.flatnonzero(count)

@@ -61,8 +61,8 @@ def format_si(value: float, digits: int = 3) -> str:
     if size >= 1e18:
         return f"{value:.1e}"
     for factor, letter in _SI:
-        # 999.95 rounds up to the next letter, so that no value shows as 1000k
-        if size >= factor * 0.99995:
+        # what rounds up to the next letter gets it, so that no value shows as 1000k
+        if size >= factor * (1 - 0.5 * 10.0**-digits):
             scaled = value / factor
             decimals = max(digits - 1 - math.floor(math.log10(max(abs(scaled), 1.0))), 0)
             return f"{scaled:.{decimals}f}{letter}"

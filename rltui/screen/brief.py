@@ -24,13 +24,17 @@ def brief(names: Iterable[str]) -> dict[str, str]:
             begins[key] = begins.get(key, 0) + 1
     found: dict[str, str] = {}
     for name, path in parts.items():
-        depth = next((n for n in range(shared + 1, len(path) + 1) if begins[tuple(path[:n])] == 1), len(path))
-        kept = [part for at, part in enumerate(path[shared:depth]) if not at or part.lower() not in _PLAIN]
-        found[name] = "/".join(kept) or name
+        alone = (n for n in range(shared + 1, len(path) + 1) if begins[tuple(path[:n])] == 1)
+        told_by = (_told(path[shared:depth]) for depth in alone)
+        found[name] = next((short for short in told_by if short), name)
     told: dict[str, int] = {}
     for short in found.values():
         told[short] = told.get(short, 0) + 1
     return {name: short if told[short] == 1 else name for name, short in found.items()}
+
+
+def _told(parts: Sequence[str]) -> str:
+    return "/".join(part for part in parts if part.lower() not in _PLAIN)
 
 
 def _shared(paths: Sequence[Sequence[str]]) -> int:
