@@ -237,7 +237,7 @@ def test_wall_axis() -> None:
     run, _ = store.apply(raw(np.arange(500), np.arange(500.0)))
     columns = run.series["x"].columns(T0, T0 + 499, 10, axis="wall")
     assert columns.count.sum() == 500
-    assert (np.nanmin(columns.low), np.nanmax(columns.high)) == (0, 499)
+    assert (np.nanmin(columns.low), np.nanmax(columns.high)) == (0.0, 499.0)
     assert columns.last[-1] == 499
 
 
@@ -360,3 +360,38 @@ def test_last_step_is_what_several_series_agree_on() -> None:
     run = one(Store(), [*ticks([1, 2, 3], ["a", "b", "c"]), ("clock", 1763600000, 1.0)])
     assert run.last_step == 3
     assert one(Store(), ticks([4])).last_step == 4
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.integers(1, 5),
+    st.integers(0, 400),
+    st.integers(0, 60),
+    st.sampled_from([0, -(2**31) - 9, 2**31 - 20, 2**60]),
+)
+def test_tags_in_turns_are_held_as_if_they_came_singly(tags: int, size: int, cut: int, base: int) -> None:
+    """However turns are cut, and where steps outgrow 32 bits, the same points are held as one by one."""
+    names = [f"t{number}" for number in range(tags)]
+    rows = [
+        (names[at % tags], base + at // tags, np.nan if at % 17 == 16 else float(at))
+        for at in range(size + 1)
+    ]
+    whole, single = Store(window=16, slots=8), Store(window=16, slots=8)
+    for part in (rows[:cut], rows[cut:]):
+        if part:
+            one(whole, part, wall=T0)
+    for row in rows:
+        one(single, [row], wall=T0)
+    for name, series in whole.runs["run"].series.items():
+        other = single.runs["run"].series[name]
+        mine, theirs = series.recent(), other.recent()
+        assert mine.step.tolist() == theirs.step.tolist()
+        assert np.array_equal(mine.value, theirs.value, equal_nan=True)
+        assert (series.count, series.nonfinite, series.first_step) == (
+            other.count, other.nonfinite, other.first_step,
+        )  # fmt: skip
+        ours, columns = (each.columns(base, base + size + 1, 3) for each in (series, other))
+        assert ours.count.tolist() == columns.count.tolist()
+        assert ours.nonfinite.tolist() == columns.nonfinite.tolist()
+        assert np.array_equal(ours.low, columns.low, equal_nan=True)
+        assert np.array_equal(ours.last, columns.last, equal_nan=True)
