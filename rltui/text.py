@@ -51,7 +51,7 @@ def quote(text: str) -> str:
 
 
 def cell_width(text: str) -> int:
-    """Terminal cells that cleaned text occupies: wide East Asian and emoji count two, combining marks none."""
+    """Terminal cells that cleaned text occupies: wide characters and emoji count two, combining marks none."""
     if text.isascii() or _NARROW.fullmatch(text):
         return len(text)
     return sum(_char_width(char) for char in text)
@@ -64,7 +64,7 @@ def _char_width(char: str) -> int:
 
 
 def fit(text: str, width: int, ellipsis: str = "…") -> str:
-    """Text cut in the middle to exactly at most `width` cells: both ends of a long tag tell it from its neighbours."""
+    """Text cut in the middle to at most `width` cells: both ends tell a long tag from its neighbours."""
     if cell_width(text) <= width:
         return text
     if width <= cell_width(ellipsis):

@@ -35,7 +35,7 @@ def step_key(path: Path, keys: dict[str, Any]) -> str | None:
 @needs_shared
 @pytest.mark.parametrize(("path", "said"), CASES, ids=[f"{p.parent.name}-{p.name}" for p, _ in CASES])
 def test_real_logs_agree_with_their_oracles(path: Path, said: dict[str, Any]) -> None:
-    """Counts, sums, non-finite and last values of every key of each real text log are as plain Python has it."""
+    """Counts, sums, non-finite and last values of each key of real text logs are as plain Python has it."""
     if path.name == "checkpoints.jsonl":
         assert recognise(path.name, path.read_bytes()[:HEAD]) is None  # names of checkpoints, no metrics
         return

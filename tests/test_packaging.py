@@ -19,7 +19,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     """The names in a wheel built from this checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", str(folder), str(ROOT)],
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
+         "--wheel-dir", str(folder), str(ROOT)],
         check=True, capture_output=True, timeout=300,
     )  # fmt: skip
     with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:

@@ -47,7 +47,7 @@ class Log(Protocol):
         ...
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
-        """Decode on from `offset`, about `budget` bytes. An empty batch with an unmoved offset: nothing yet."""
+        """Decode on from `offset`, about `budget` bytes. An empty batch, offset unmoved: nothing yet."""
         ...
 
     def newest(self, file: File, length: int) -> Batch:
@@ -76,7 +76,7 @@ class Format(Protocol):
 
     @property
     def rewrites(self) -> bool:
-        """True when writers replace the whole file with its own continuation (SB3's progress.csv, trainer_state.json).
+        """True when writers replace the whole file with its continuation (progress.csv, trainer_state.json).
 
         A replaced file of such a format repeats what it said before; of any other, it is a restarted run.
         """

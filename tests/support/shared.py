@@ -1,4 +1,4 @@
-"""The collection of real logs beside the project, where there is one; tests that need it skip where there is not."""
+"""The collection of real logs beside the project; tests that need it skip where there is none."""
 
 from __future__ import annotations
 
