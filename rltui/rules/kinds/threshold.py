@@ -41,6 +41,8 @@ def judge(rule: Rule, window: Window) -> Verdict:
         near, within = rule.numbers["near"], rule.number("within", 0.0)
         beyond = np.abs(rows - near) <= within
         on = beyond.all(axis=1) & ~np.isnan(level)
+        if rule.number("nonzero", 0.0):
+            on &= (rows != near).any(axis=1)
         off = ~np.isnan(level) & (np.abs(level - near) > 2 * within)
         low, high = np.full(len(window), near - within), np.full(len(window), near + within)
         return Verdict(on, off, level, np.full(len(window), near), first_of(window, beyond, length))
@@ -105,8 +107,9 @@ def _limits(rule: Rule, window: Window) -> tuple[Floats, Floats]:
     of = rule.words.get("of", "")
     if of:
         base = _base(rule, window, of)
-        least = rule.number("least", 0.0)  # a base that small makes no meaningful multiple
-        base = np.where(np.abs(base) > least, base, np.nan)
+        # A base that small, or below zero (entropy of narrow normal actions), makes no meaningful multiple.
+        least = rule.number("least", 0.0)
+        base = np.where(base > least, base, np.nan)
         low, high = (
             np.where(np.isfinite(low), low * base, low),
             np.where(np.isfinite(high), high * base, high),
