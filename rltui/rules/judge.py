@@ -20,6 +20,7 @@ from rltui.rules.kinds import KINDS
 from rltui.rules.load import Rulebook, rulebook
 from rltui.rules.model import Rule
 from rltui.rules.own import OwnWatch, own_rules
+from rltui.rules.pace import CARRIERS, METRIC, TIMED, Pace
 from rltui.rules.pairing import Pairing
 from rltui.rules.state import State
 from rltui.rules.symptoms import gather
@@ -69,6 +70,7 @@ class Series:
         self.quotients: list[tuple[Quotient, int]] = []  # and the side that this series is
         self.beat = zlib.crc32(track.tag.encode("utf-8", "replace")) & 3
         self.impossible: quality.Impossible | None = None
+        self.paced: Paced | None = None  # its times as a series
 
     def evaluate(self, track: Track, begun: int) -> None:
         """Let all rules look at the ticks from `begun` on."""
@@ -109,6 +111,15 @@ class Quotient(Series):
         self.watches.append(Watch(rule, self.track))
 
 
+class Paced(Series):
+    """Seconds per step, by the times of a series that every update writes."""
+
+    def __init__(self, tag: str, rules: Sequence[Rule]) -> None:
+        super().__init__(Track(tag, TIMED[0]), False, None)
+        self.pace = Pace()
+        self.watches += [Watch(rule, self.track) for rule in rules]
+
+
 class Judge:
     """Feed it what is fresh; ask it for findings. Pure: no clock, no I/O."""
 
@@ -126,6 +137,8 @@ class Judge:
                 self._per.setdefault(rule.per, []).append(rule)
         self.series: dict[str, Series] = {}
         self._quotients: dict[tuple[str, bool], Quotient] = {}
+        self._paced: list[Paced] = []
+        self._timed = False  # the writer times its steps itself
         self._framework: str | None = getattr(names, "label", None)
         self._state: State | None = None
 
@@ -142,6 +155,9 @@ class Judge:
             points = piece.points
             if len(points.step):
                 self._take(series, piece.tag, points.step, points.value)
+                if series.paced is not None and not self._timed:
+                    at, seconds = series.paced.pace.feed(points.step, points.wall_time)
+                    series.paced.track.feed(at, seconds, series.paced.evaluate)
         self._state = None
 
     def _take(self, series: Series, tag: str, steps: Ints, values: np.ndarray[Any, Any]) -> None:
@@ -178,6 +194,10 @@ class Judge:
                 series.watches.append(Watch(rule, track))
         for rule in self._per.get(name.canonical, ()):
             self._join(rule, series, 1)
+        self._timed |= name.canonical in TIMED
+        if name.canonical in CARRIERS and not name.held_out:
+            series.paced = Paced(tag, self._by_metric.get(METRIC, ()))
+            self._paced.append(series.paced)
         return series
 
     def _join(self, rule: Rule, series: Series, side: int) -> None:
@@ -204,6 +224,11 @@ class Judge:
                 watch.rewind(step)
         for quotient, _ in series.quotients:
             quotient.pairing.rewind(step)
+        if series.paced is not None:
+            series.paced.pace.rewind()
+            series.paced.track.rewind(step)
+            for watch in series.paced.watches:
+                watch.rewind(step)
 
     # ---- answers
 
@@ -211,7 +236,8 @@ class Judge:
     def state(self) -> State:
         """Which rules fire now, on which series. Made once after each feed."""
         if self._state is None:
-            self._state = State(self.book, [*self.series.values(), *self._quotients.values()], self.run)
+            judged: list[Series] = [*self.series.values(), *self._quotients.values(), *self._paced]
+            self._state = State(self.book, judged, self.run)
         return self._state
 
     def findings(self) -> list[Finding]:

@@ -21,7 +21,7 @@ from rltui.text import clean
 
 DATA = Path(__file__).parent / "data"
 
-_VERSION = 2  # of what `_build` makes of the files
+_VERSION = 3  # of what `_build` makes of the files
 _ID = re.compile(r"[a-z][a-z0-9-]*")
 _RULE_LISTS = ("check_next", "quiet_when", "info_when", "needs")
 _RULE_TEXTS = ("title", "message", "advice", "source", "pane", "per")

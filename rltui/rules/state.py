@@ -58,7 +58,7 @@ class State:
         rule, track = watch.rule, watch.track
         if rule.kind == "non-finite":
             bad = track.bad
-            if bad is not None and track.points - 1 - bad.last_index < BAD_GAP:
+            if bad is not None and _counts(rule, bad) and track.points - 1 - bad.last_index < BAD_GAP:
                 lasting = bad.count >= 3 or bad.last_index == track.points - 1
                 severity = rule.severity if lasting else "warning"
                 self._add(
@@ -124,9 +124,17 @@ class State:
                     episodes = list(watch.track.bad_before)
                     if over is not None and watch.track.points - 1 - over.last_index >= BAD_GAP:
                         episodes.append(over)
+                    episodes = [each for each in episodes if _counts(rule, each)]
                 found += [resolved(watch.rule, watch.track, episode) for episode in episodes]
         found.sort(key=lambda finding: -(finding.resolved_step or 0))
         return found
+
+
+def _counts(rule: Rule, bad: Episode | BadEpisode) -> bool:
+    """Whether a spell of non-finite values is long enough for a rule, and came after enough numbers."""
+    if not isinstance(bad, BadEpisode):
+        return True
+    return bad.count >= rule.number("least", 1) and bad.after >= rule.number("after", 0)
 
 
 def _gap(gap: Gap, series: Sequence[SeriesLike]) -> Firing | None:

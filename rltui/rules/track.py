@@ -34,6 +34,7 @@ class BadEpisode:
     last_index: int  # number of the last non-finite point, counted over all points
     count: int
     value: float  # the last non-finite value
+    after: int = 0  # finite points before it
 
 
 class Track:
@@ -200,6 +201,7 @@ class Track:
 
     def _note_bad(self, steps: Ints, values: Floats, finite: NDArray[np.bool_]) -> None:
         where = np.flatnonzero(~finite)
+        bad_before = self.bad_count
         self.bad_count += len(where)
         numbers = where + self.points
         for part in np.split(where, np.flatnonzero(np.diff(numbers) > BAD_GAP) + 1):
@@ -208,7 +210,8 @@ class Track:
             if bad is None or begin + self.points - bad.last_index > BAD_GAP:
                 if bad is not None:
                     self.bad_before.append(bad)
-                self.bad = bad = BadEpisode(int(steps[begin]), 0, 0, 0, 0.0)
+                number = bad_before + int(np.searchsorted(where, begin))  # non-finite points before this one
+                self.bad = bad = BadEpisode(int(steps[begin]), 0, 0, 0, 0.0, begin + self.points - number)
             bad.last_step, bad.last_index = int(steps[end]), end + self.points
             bad.count += len(part)
             bad.value = float(values[end])

@@ -64,7 +64,7 @@ class Window:
             else:
                 table = np.sort(self.rows(length, skip), axis=1)  # NaN goes to the end
                 have = np.clip(self.at + 1 - skip, 0, length)
-                found = _middle(table, have)
+                found = middle(table, have)
                 found[have < least] = np.nan
             self._cache[key] = found
         return found
@@ -88,7 +88,7 @@ class Window:
             else:
                 away = np.abs(self.rows(length, skip) - self.usual(skip, length)[:, None])
                 have = np.clip(self.at + 1 - skip, 0, length)
-                found = NORMAL * _middle(np.sort(away, axis=1), have)
+                found = NORMAL * middle(np.sort(away, axis=1), have)
             self._cache[key] = found
         return found
 
@@ -103,7 +103,7 @@ class Window:
             else:
                 away = np.sort(np.abs(np.diff(self.rows(length, skip), axis=1)), axis=1)
                 have = np.clip(self.at - skip, 0, length - 1)
-                found = _STEP * _middle(away, have)
+                found = _STEP * middle(away, have)
             self._cache[key] = found
         return found
 
@@ -175,7 +175,7 @@ def _median_of(part: list[float]) -> float:
     return (part[(len(part) - 1) // 2] + part[len(part) // 2]) / 2
 
 
-def _middle(table: Floats, have: Ints) -> Floats:
+def middle(table: Floats, have: Ints) -> Floats:
     """Median of the first `have[k]` values of each sorted row; NaN for none."""
     if not table.shape[1]:
         return np.full(len(have), np.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rltui.rules.kinds import collapse, drop, frozen, plateau, shift, spike, threshold, trend
+from rltui.rules.kinds import collapse, drop, flips, frozen, plateau, shift, spike, threshold, trend
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
 from rltui.rules.window import Window
@@ -18,12 +18,15 @@ KINDS: dict[str, Kind] = {
     "trend": trend.judge,
     "collapse": collapse.judge,
     "drop": drop.judge,
+    "flips": flips.judge,
     "frozen": frozen.judge,
     "first-update": threshold.first,
     "gaussian": threshold.gaussian,
+    "constant": plateau.constant,
     "dead": plateau.dead,
     "flat": plateau.flat,
     "best": plateau.best,
+    "gained": plateau.gained,
 }
 # Judged from what the track counts, not from ticks: a non-finite value makes no tick.
 POINT_KINDS = ("non-finite",)
@@ -47,13 +50,16 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "trend": ("z", "noises", "relative", "absolute"),
     "collapse": ("fraction", "window", "release", "least", "arrival", "quick"),
     "drop": ("fraction", "window", "sigmas", "release", "least", "young"),
+    "flips": ("window", "least", "share"),
     "frozen": ("window",),
     "first-update": ("above", "below"),
     "gaussian": ("within",),
+    "constant": ("window",),
     "dead": ("window",),
     "flat": ("window", "sigmas"),
     "best": ("fraction", "window", "sigmas"),
-    "non-finite": (),
+    "gained": ("fraction", "window", "sigmas"),
+    "non-finite": ("after", "least"),
 }
 WORDS: dict[str, dict[str, tuple[str, ...]]] = {
     "threshold": {

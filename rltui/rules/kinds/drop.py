@@ -30,6 +30,8 @@ def judge(rule: Rule, window: Window) -> Verdict:
     noise: Floats = window.loudest(length)
     if length >= BEFORE_MIN:
         noise = np.fmax(noise, 0.55 * window.noise(length))
+    else:  # few values, such as evaluations: their noise is guessed from all there are
+        noise = np.fmax(noise, window.jitter(0))
     fall = rule.number("fraction", 0.5) * span
     limit = top - (np.fmax if length < BEFORE_MIN else np.maximum)(fall, rule.number("sigmas", 5) * noise)
     rows = window.rows(length)

@@ -1,4 +1,4 @@
-"""Where a score stands: dead at its worst, flat where it began, or at its best.
+"""Where a score stands: constant from the start, dead at its worst, flat where it began, or at its best.
 
 The scale is the run's own range; noise is the robust deviation of recent ticks.
 """
@@ -10,7 +10,9 @@ import numpy as np
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
 from rltui.rules.track import Floats
-from rltui.rules.window import NORMAL, Window
+from rltui.rules.window import NORMAL, Window, middle
+
+ONE_WAY = 2.2  # deviations; six values in strict order are 2.8
 
 
 def dead(rule: Rule, window: Window) -> Verdict:
@@ -29,8 +31,20 @@ def dead(rule: Rule, window: Window) -> Verdict:
     )
 
 
+def constant(rule: Rule, window: Window) -> Verdict:
+    """One value exactly, from the first tick on, for `window` ticks."""
+    highest, lowest = window.extremes(1)
+    size = np.maximum(np.abs(highest), np.abs(lowest))
+    same = highest - lowest <= 1e-7 * size
+    on = same & (window.at + 1 >= rule.number("window", 24))
+    return Verdict(on, ~same & ~np.isnan(highest), lowest, highest, np.zeros(len(window), np.int64))
+
+
 def flat(rule: Rule, window: Window) -> Verdict:
-    """The last third of the window is where the first third was, and the whole past within the noise."""
+    """The last third of the window is where the first third was, and the whole past within the noise.
+
+    A steady climb swells the noise between neighbours, so a window that mostly goes one way is not flat.
+    """
     length = int(rule.number("window", 30))
     rows = window.rows(length)
     level = window.level(length)
@@ -39,9 +53,21 @@ def flat(rule: Rule, window: Window) -> Verdict:
     first, last = np.median(rows[:, :third], axis=1), np.median(rows[:, -third:], axis=1)
     least = np.maximum(rule.number("sigmas", 3) * noise / np.sqrt(third / 2), 0.01 * np.abs(level))
     with np.errstate(invalid="ignore"):
-        top, bottom = window.extremes(10)
+        top, bottom = window.extremes(min(10, max(third, 2)))
         on = (np.abs(last - first) <= least) & (top - bottom <= 4 * np.maximum(noise, 0.01 * np.abs(level)))
+        on &= np.abs(_one_way(rows)) < ONE_WAY
     return Verdict(on, ~on & ~np.isnan(level), level, least, np.maximum(window.at - length + 1, 0))
+
+
+def _one_way(rows: Floats) -> Floats:
+    """(m,) Mann and Kendall's z of the means of up to twelve parts of each row."""
+    parts = min(12, rows.shape[1])
+    width = rows.shape[1] // parts
+    means = rows[:, rows.shape[1] - parts * width :].reshape(len(rows), parts, width).mean(axis=2)
+    early, late = np.triu_indices(parts, 1)
+    deviation = np.sqrt(parts * (parts - 1) * (2 * parts + 5) / 18)
+    found: Floats = np.sign(means[:, late] - means[:, early]).sum(axis=1) / deviation
+    return found
 
 
 def best(rule: Rule, window: Window) -> Verdict:
@@ -55,6 +81,26 @@ def best(rule: Rule, window: Window) -> Verdict:
         improved = top - bottom > rule.number("sigmas", 3) * noise + 1e-9
         on = improved & (level >= limit)
         return Verdict(on, level < limit - 0.1 * (top - bottom), level, limit)
+
+
+def gained(rule: Rule, window: Window) -> Verdict:
+    """The level is near the top of its range, and above the start by more than what detours explain.
+
+    For young runs, of which a trend or a plateau cannot be told yet: noise is the deviation of second
+    differences, which a steady climb does not swell.
+    """
+    length = int(rule.number("window", 4))
+    level, start = window.level(length), window.start()[0]
+    top, bottom = window.extremes(length)
+    rows = window.rows(24)
+    bend = np.abs(rows[:, 2:] - 2 * rows[:, 1:-1] + rows[:, :-2])
+    have = np.clip(window.at - 1, 0, 22)
+    noise = NORMAL * middle(np.sort(bend, axis=1), have) / np.sqrt(6.0)
+    limit = top - rule.number("fraction", 0.25) * (top - bottom)
+    with np.errstate(invalid="ignore"):
+        least = np.maximum(rule.number("sigmas", 4) * noise, 0.03 * np.maximum(np.abs(top), np.abs(bottom)))
+        on = (level - start > least) & (level >= limit)
+        return Verdict(on, ~on & ~np.isnan(level), level, limit)
 
 
 def _noise(rows: Floats, level: Floats) -> Floats:

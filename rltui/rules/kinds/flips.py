@@ -1,0 +1,23 @@
+"""A quantity that jumps from one side of zero to the other with every step."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.rules.kinds.verdict import Verdict
+from rltui.rules.model import Rule
+from rltui.rules.window import Window
+
+
+def judge(rule: Rule, window: Window) -> Verdict:
+    """Share of neighbours with opposite signs, of values whose size is at least `least`."""
+    length = int(rule.number("window", 24))
+    rows = window.rows(length)
+    least, share = rule.number("least", 0.0), rule.number("share", 0.9)
+    with np.errstate(invalid="ignore"):
+        flips = (rows[:, 1:] * rows[:, :-1] < 0).sum(axis=1) / max(length - 1, 1)
+        size = np.median(np.abs(rows), axis=1)
+        enough = window.at + 1 >= length
+        on = enough & (flips >= share) & (size >= least)
+        off = enough & ((flips < share - 0.2) | (size < 0.5 * least))
+    return Verdict(on, off, size, np.full(len(window), least), np.maximum(window.at - length + 1, 0))
