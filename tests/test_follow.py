@@ -226,28 +226,6 @@ def test_no_descriptor_stays_open(tmp_path: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
 
 
-def test_many_idle_logs_are_looked_at_less_often(tmp_path: Path) -> None:
-    """The interval grows with the measured cost of looking, up to 30 s, and is the poll for few logs."""
-    live = Live(tmp_path)
-    pace = live.follower.pace
-    assert pace.hot(64) == pytest.approx(0.5)
-    pace.look_cost = 1e-5
-    assert pace.idle(1_000) == pytest.approx(10 / 3, rel=0.01)
-    assert pace.idle(45_000) == 30.0
-
-
-def test_slow_mount_slows_the_poll(tmp_path: Path) -> None:
-    """On a network file system the poll starts at 2 s and leaves the mount nine tenths of the time."""
-    live = Live(tmp_path, system=NFS)
-    live.look()
-    pace = live.follower.pace
-    assert pace.hot(1) == 2.0
-    for _ in range(500):
-        pace.measured(0.05)
-    assert pace.hot(64) > 30 * 0.9
-    assert "nfs" in live.follower.status().noticing
-
-
 def test_remote_growth_is_read_without_trust_in_attributes(tmp_path: Path) -> None:
     """On a network file system growth is noticed by opening and reading, within a few seconds."""
     log = write(tmp_path / "metrics.jsonl", lines(range(3)))

@@ -19,6 +19,7 @@ class Agenda:
         self.pace = pace
         self.hot = 0
         self.idle = 0
+        self.growing = 0
         self._counted = float("-inf")
         self._heap: list[tuple[float, int, Tracked]] = []
         self._count = itertools.count()
@@ -28,9 +29,15 @@ class Agenda:
         if 0 <= now - self._counted < _RECOUNT:
             return
         self._counted = now
-        ages = [now - track.changed for track in tracks]
-        self.hot = sum(age <= HOT_SECONDS for age in ages)
-        self.idle = len(ages) - self.hot
+        recent = now - HOT_SECONDS
+        self.hot = self.idle = self.growing = 0
+        for track in tracks:
+            if track.grown >= recent:
+                self.growing += 1
+            if track.changed >= recent:
+                self.hot += 1
+            else:
+                self.idle += 1
 
     def wait(self, track: Tracked, now: float) -> float:
         """Seconds until the log should be looked at again."""
@@ -39,6 +46,8 @@ class Agenda:
             return track.trouble.wait()
         if track.gone or track.also_of is not None or age > HOT_SECONDS:
             return self.pace.idle(self.idle)
+        if now - track.grown <= HOT_SECONDS:
+            return self.pace.growing(self.growing, self.hot)
         return self.pace.hot(self.hot)
 
     def put(self, track: Tracked, now: float, *, soon: bool = False) -> None:

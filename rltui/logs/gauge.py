@@ -64,7 +64,7 @@ class Gauge:
         """All of it as one picture."""
         pace, search = agenda.pace, seeker.search
         system = pace.system
-        poll = pace.hot(agenda.hot)
+        poll = pace.growing(agenda.growing, agenda.hot) if agenda.growing else pace.hot(agenda.hot)
         how = "open and read at every look" if not system.hold else "attributes of paths"
         bell = {"on": "; a bell for new files", "off": ""}.get(self.bell, f"; no bell: {self.bell}")
         lags, looks = list(self._lags), list(self._looks)

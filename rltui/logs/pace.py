@@ -9,7 +9,9 @@ HOT_MODIFIED = 3600.0  # the same for logs that are found, by their time of modi
 IDLE_LONGEST = 30.0
 REMOTE_SHORTEST = 2.0
 _HOT_SHARE = 0.007  # of a core, for looking at all growing local files
+_GROWING_SHARE = 0.02  # for those among them that were seen to grow
 _IDLE_SHARE = 0.003  # of a core, for looking at all others
+_WITHIN = 0.85  # of the poll: what is left is for the look itself, so that a line is shown within the poll
 _REMOTE_SHARE = 0.1  # of the time, waiting for a network file system
 SCAN_SHORTEST, SCAN_LONGEST = 5.0, 30.0
 _SCAN_SHARE = 0.003
@@ -29,10 +31,17 @@ class Pace:
         self.look_cost += 0.02 * (min(seconds, 10.0) - self.look_cost)
 
     def hot(self, files: int) -> float:
-        """Between two looks at a log that grows, of which there are `files`."""
+        """Between two looks at a log that may grow, of which there are `files`."""
         if self.system.remote:
             return min(IDLE_LONGEST, max(REMOTE_SHORTEST, self.poll, files * self.look_cost / _REMOTE_SHARE))
         return min(IDLE_LONGEST, max(self.poll / 2, files * self.look_cost / _HOT_SHARE))
+
+    def growing(self, files: int, hot: int) -> float:
+        """Between two looks at a log that was seen to grow, one of `files` among `hot` that may."""
+        usual = self.hot(hot)
+        if self.system.remote:
+            return usual
+        return min(usual, max(_WITHIN * self.poll, files * self.look_cost / _GROWING_SHARE))
 
     def idle(self, files: int) -> float:
         """Between two looks at a log that did not grow for long, of which there are `files`."""

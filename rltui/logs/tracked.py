@@ -45,6 +45,7 @@ class Tracked:
         self.size = 0
         self.modified = 0.0
         self.changed = 0.0  # monotonic time of the last change seen
+        self.grown = float("-inf")  # the same, while it was followed
         self.due = 0.0
         self.gone = False
         self.stuck = False  # its call has not come back
@@ -221,7 +222,7 @@ class Tracked:
         if quiet and not file.read_at(self.size, 1):
             return False
         if stamp != self._stamp and (self._stamp or self.log is not None):
-            self.changed = now
+            self.changed = self.grown = now
         self._stamp, self.restless = stamp, False
         self.size = size
         self.modified = file.status.st_mtime if file.status else 0.0
