@@ -1,0 +1,24 @@
+"""What holds for every test: no user's configuration, no remembered layout, nothing left in the checkout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def _home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder of the tests' own, with state and configuration folders that are empty."""
+    monkeypatch.chdir(_home)
+    monkeypatch.setenv("XDG_STATE_HOME", str(_home / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(_home / "config"))
+    monkeypatch.delenv("RLTUI_CONFIG", raising=False)
