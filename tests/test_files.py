@@ -77,6 +77,7 @@ def test_large_request_is_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """A format may ask for far more than there is: no buffer of that size is made."""
     path = tmp_path / "log"
     path.write_bytes(b"x" * 100)
+    late = b"y" * (5 << 20)
     asked: list[int] = []
     real = os.pread
 
@@ -87,6 +88,10 @@ def test_large_request_is_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(files.os, "pread", pread)
     with LocalFile(str(path), "log") as file:
         assert file.read_at(0, 1 << 40) == b"x" * 100
+        assert max(asked) < 1000
+        with path.open("ab") as writer:
+            writer.write(late)
+        assert file.read_at(0, 1 << 40) == b"x" * 100 + late
     assert max(asked) == files.PIECE
 
 

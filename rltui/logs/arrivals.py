@@ -24,11 +24,6 @@ class Arrivals:
         return bool(self._met or self._ready or self._group)
 
     @property
-    def met(self) -> int:
-        """Logs that wait to be opened."""
-        return len(self._met)
-
-    @property
     def enough(self) -> bool:
         """Whether so many are open that the first of them should be shown now."""
         return len(self._ready) >= EAGER or not self._met

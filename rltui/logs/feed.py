@@ -92,25 +92,35 @@ class Feed:
                         self._hand_over()  # somebody waits for the first values: all others come later
                 if self._on_duty():
                     wait = self.follower.next_due()
-                self._hand_over()
             except Exception as error:  # noqa: BLE001 - the edge of the thread: following must go on
-                said = f"following failed in a way that rltui did not foresee ({quote(repr(error))})"
-                problem = Problem("error", "internal", ".", said)
-                with self._lock:
-                    self._pending.append(Delivery(Source("", ".", ""), Batch(problems=(problem,)), "state"))
+                self._tell(error)
+                wait = _AFTER_ERROR
+            if not self._hand_over():
                 wait = _AFTER_ERROR
             if wait > 0 and self._on_duty():
                 self._wake.wait(min(wait, _LONGEST_WAIT))
                 self._wake.clear()
         self._wake.set()  # whoever is on duty now hands over what this thread has left behind
 
-    def _hand_over(self) -> None:
+    def _tell(self, error: Exception) -> None:
+        said = f"following failed in a way that rltui did not foresee ({quote(repr(error))})"
+        problem = Problem("error", "internal", ".", said)
+        with self._lock:
+            self._pending.append(Delivery(Source("", ".", ""), Batch(problems=(problem,)), "state"))
+
+    def _hand_over(self) -> bool:
+        """Give the consumer what there is; false when it failed."""
         if not self._on_duty():
-            return
+            return True
         with self._lock:
             deliveries, self._pending = self._pending, []
-        if deliveries:
-            self._deliver(deliveries)
+        try:
+            if deliveries:
+                self._deliver(deliveries)
+        except Exception as error:  # noqa: BLE001 - the consumer's error must not end the look that goes on
+            self._tell(error)
+            return False
+        return True
 
     # -- the supervisor
 

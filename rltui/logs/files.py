@@ -143,6 +143,8 @@ class LocalFile:
             pieces.append(piece)
             self.calls.read += len(piece)
             self._reached = max(self._reached, offset)
+            if len(piece) < most and self.status and offset >= self.status.st_size:
+                break  # a short piece that reaches the known end is the last
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 

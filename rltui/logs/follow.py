@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rltui.logs.agenda import Agenda
-from rltui.logs.arrivals import EAGER, Arrivals
+from rltui.logs.arrivals import Arrivals
 from rltui.logs.backlog import Backlog
 from rltui.logs.base import BLOCK
 from rltui.logs.delivery import Delivery, FollowStatus, Kind, Source
@@ -178,11 +178,15 @@ class Follower:
 
     def _round(self, at: float, calls: Calls, began: float) -> Iterator[Delivery]:
         def over() -> bool:
-            return calls.given_up or time.perf_counter() - began > SLICE
+            now = time.perf_counter()
+            # Each step has a share for itself: neither a long search nor many looks make others wait.
+            return calls.given_up or (now - began > SLICE and now - step_began > SLICE / 4)
 
+        step_began = began
         yield from self._report_stuck(at)
         steps = (self._seek, self._look_at_due, self._open_met, self._show_ready, self._read_history)
         for step in steps:
+            step_began = time.perf_counter()
             try:
                 yield from step(at, calls, over)
             except GivenUpError as error:
@@ -259,8 +263,8 @@ class Follower:
     def _open_met(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         """Find out what the new files are before the first of them is shown: twins must know each other."""
         arrivals = self._arrivals
-        if self.seeker.busy and not self.seeker.slow and arrivals.met < EAGER:
-            return
+        if self.seeker.busy and not self.seeker.slow:
+            return  # the run written last may not have been found yet
         while (track := arrivals.next_met()) is not None:
             if not track.stuck:
                 yield from self._visit(track, at, calls, None)

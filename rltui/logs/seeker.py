@@ -14,7 +14,7 @@ from rltui.scalars import Problem
 
 UNKNOWN = FileSystem("not answering", remote=True, events=False, hold=False)
 _FRESH = 300.0  # seconds between two searches that list every folder, whatever their time stamps say
-_PATIENCE = 0.5  # seconds of searching before the first logs are opened
+_PATIENCE = 0.3  # seconds of searching before the first logs are opened
 _RUNG_SHORTEST = 0.25  # seconds between two searches however often the bell rings
 
 
