@@ -173,9 +173,10 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         with self._room:
             while len(self._inbox) >= INBOX and not self._stopping:
                 self._room.wait(0.5)
+        first = not self._waited and any(len(delivery.batch) for delivery in deliveries)
         self._inbox.append(deliveries)
         self.post_message(Arrived())
-        if not self._waited and any(len(delivery.batch) for delivery in deliveries):
+        if first:
             self._waited = True
             with self._room:  # reading on now would make the first frame with data wait
                 self._room.wait_for(lambda: self._stopping or not self._bare, FRAME)
@@ -200,6 +201,8 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
                 with self._room:
                     self._room.notify()
         self._focus()
+        if self._bare and self._has_data:
+            self._frame()  # whatever frame was planned: this is the first with data, and judging can wait
         if self._inbox or self._judge(until):
             self._go_on_later()
         self.changed()
@@ -243,11 +246,11 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
     def changed(self) -> None:
         """The data changed: judge and draw at the next frame."""
         self._dirty = True
-        if self._bare and self._has_data:
-            self._frame()  # whatever frame was planned: this is the first with data
-        elif not self._timer_set:
+        if not self._timer_set:
             self._timer_set = True
-            self.set_timer(max(self._painted + FRAME - time.monotonic(), 0.005), self._frame)
+            soon = self._bare and self._has_data
+            wait = 0.0 if soon else self._painted + FRAME - time.monotonic()
+            self.set_timer(max(wait, 0.005), self._frame)
 
     @property
     def _has_data(self) -> bool:
