@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CAP = 512  # ticks; 0.2 % of a long run is fine enough to say when something began
+FEW = 16  # ticks that there is room for at first: of a thousand tags most stay short
 PAD = 128  # empty ticks in front, so that every window is inside the arrays
 START = 3  # ticks that make the first level: few, because a hot learning rate wrecks a run in five steps
 BAD_GAP = 20  # finite points after which a non-finite episode is over
@@ -46,11 +47,11 @@ class Track:
         self.stride = 1
         self.n = 0  # ticks held
         self.serial = 0  # ticks ever made
-        self.value: Floats = np.full(PAD + CAP, np.nan)
-        self.low: Floats = np.full(PAD + CAP, np.nan)
-        self.high: Floats = np.full(PAD + CAP, np.nan)
-        self.first: Ints = np.zeros(PAD + CAP, np.int64)  # steps of a tick's first and last point
-        self.last: Ints = np.zeros(PAD + CAP, np.int64)
+        self.value: Floats = np.full(PAD + FEW, np.nan)
+        self.low: Floats = np.full(PAD + FEW, np.nan)
+        self.high: Floats = np.full(PAD + FEW, np.nan)
+        self.first: Ints = np.zeros(PAD + FEW, np.int64)  # steps of a tick's first and last point
+        self.last: Ints = np.zeros(PAD + FEW, np.int64)
         self.start: list[float] = []  # the first START ticks
         self.marks: dict[int, tuple[float, float]] = {}  # highest and lowest level so far, by window
         self.points = 0  # all points, non-finite ones too
@@ -150,6 +151,7 @@ class Track:
             self._join()
 
     def _append_one(self, step: int, value: float) -> None:
+        self._have_room(1)
         place = PAD + self.n
         self.value[place] = self.low[place] = self.high[place] = value
         self.first[place] = self.last[place] = step
@@ -164,6 +166,7 @@ class Track:
         self._steps, self._values = steps[whole:].copy(), values[whole:].copy()
         if not count:
             return
+        self._have_room(count)
         to = slice(PAD + self.n, PAD + self.n + count)
         if stride == 1:
             self.value[to] = self.low[to] = self.high[to] = values[:whole]
@@ -178,6 +181,18 @@ class Track:
         missing = START - len(self.start)
         if missing > 0:
             self.start += self.value[to][:missing].tolist()
+
+    def _have_room(self, count: int) -> None:
+        """Let the arrays hold `count` more ticks; they double until they hold all."""
+        have = len(self.value) - PAD
+        if self.n + count <= have:
+            return
+        more = min(max(2 * have, self.n + count), CAP) - have
+        empty, zeros = np.full(more, np.nan), np.zeros(more, np.int64)
+        self.value, self.low, self.high = (
+            np.concatenate((array, empty)) for array in (self.value, self.low, self.high)
+        )
+        self.first, self.last = (np.concatenate((array, zeros)) for array in (self.first, self.last))
 
     def _join(self) -> None:
         """Make one tick of every two: half as many, twice as long."""
