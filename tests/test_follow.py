@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 
@@ -286,14 +287,22 @@ def test_total_of_an_unstarted_run(tmp_path: Path) -> None:
 
 
 def test_files_that_are_no_logs_make_no_runs(tmp_path: Path) -> None:
-    """Settings and data beside a log are neither runs nor troubles; a foreign table is named once."""
+    """Settings and data sets are neither runs nor troubles; a log that cannot be read is named once."""
     write(tmp_path / "metrics.jsonl", lines(range(3)))
     write(tmp_path / "extra.json", '{"a": "b"}')
     write(tmp_path / "strange.jsonl", "\x00\x01\x02 binary \xff" * 20)
     live = Live(tmp_path)
+    write(tmp_path / "train.jsonl", '{"prompt": "one and one", "answer": "2"}\n' * 300)
+    write(tmp_path / "train_long.jsonl", '{"prompt": "' + "word " * 2000)
+    write(tmp_path / "data.csv", "prompt,answer\none and one,2\n")
+    write(tmp_path / "questions.jsonl.gz", gzip.compress(b'{"prompt": "one and one"}\n' * 300))
+    write(tmp_path / "broken.jsonl", "this was to be JSON\n")
+    write(tmp_path / "a/metrics.csv", "prompt,answer\none and one,2\n")
     live.after(60)
     assert live.heard.runs() == {".": ["metrics.jsonl"]}
-    assert [problem.path for problem in live.heard.told] in ([], ["strange.jsonl"])
+    named = ["a/metrics.csv", "broken.jsonl", "strange.jsonl"]
+    assert sorted(problem.path for problem in live.heard.told) == named
+    assert live.heard.codes == ["unrecognised"] * 3
 
 
 def test_own_rank_is_known(tmp_path: Path) -> None:

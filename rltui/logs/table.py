@@ -235,6 +235,8 @@ class Table:
         )
         cut = len(lines) == 2
         numbers = [key for key, value in record.items() if type(value) in (int, float) and key not in steps]
+        if not steps and sieve.is_of_data(header.names, numbers):
+            return False
         return bool(numbers) or cut
 
     def open(self, path: str) -> TableLog:

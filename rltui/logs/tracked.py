@@ -16,6 +16,7 @@ from rltui.logs.likeness import Likeness, Past
 from rltui.logs.logdir import Found
 from rltui.logs.runname import is_events
 from rltui.logs.scars import Scars
+from rltui.logs.sieve import is_foreign
 from rltui.logs.trouble import Trouble
 from rltui.logs.twins import Sample
 from rltui.scalars import EMPTY, Batch, Problem, concat
@@ -313,7 +314,8 @@ class Tracked:
         if not head and is_events(name) and not self._announced:
             self._announced = True
             pieces.append(("state", EMPTY))
-        if head and self._unknown is None and not name.endswith(_QUIET_ENDINGS):
+        loud = not name.endswith(_QUIET_ENDINGS) and not is_foreign(name, head)
+        if head and self._unknown is None and loud:
             said = f"not a log that rltui can read: begins with {quote(repr(head[:24]))}"
             self._unknown = Problem("warning", "unrecognised", self.found.path, said)
             _add(pieces, self._unknown)
