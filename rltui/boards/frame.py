@@ -77,7 +77,8 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = ()) -> lis
     if head.quiet and head.state == "stalled":
         sentence = f"{sentence} {head.quiet}" if sentence else head.quiet
     if sentence:
-        words.append((f"   {sentence}", "text"))
+        used = cell_width(health) + 4 + sum(cell_width(text) for text, _ in right) + (2 if right else 0)
+        words.append((f"   {cut_sentence(sentence, max(width - used, 12))}", "text"))
     return [first, sides(words, [*right, (" ", "text")] if right else [], width)]
 
 

@@ -14,7 +14,7 @@ from rltui.draw.line import Line, Span, cut, line
 from rltui.draw.number import format_range, format_step
 from rltui.draw.scale import hold, value_range, widened
 from rltui.draw.spark import Glyphs, sparkline
-from rltui.text import cell_width, pad
+from rltui.text import cell_width, fit, pad
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
@@ -119,7 +119,7 @@ def row_lines(
     spans: list[Span] = [
         (f" {GLYPHS[row.severity]} ", role),
         (
-            pad(cut(row.title, columns.title), columns.title) + "  ",
+            pad(_short_title(row.title, columns.title), columns.title) + "  ",
             role if row.severity in ("warning", "critical") else "text",
         ),
     ]
@@ -135,6 +135,11 @@ def row_lines(
     if notes and finding is not None:
         lines.append(line(*note_spans(finding, columns.width - 6, indent=5), back=back))
     return lines
+
+
+def _short_title(title: str, width: int) -> str:
+    """A title that fits: cut in the middle where its end tells it from its neighbours."""
+    return fit(title, width) if " · " in title else cut(title, width)
 
 
 def note_spans(finding: Finding, width: int, indent: int) -> list[Span]:

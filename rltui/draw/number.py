@@ -141,7 +141,7 @@ def format_bound(value: float, unit: str = "") -> str:
 def format_range(low: float, high: float, unit: str = "") -> tuple[str, str]:
     """Both ends of a range; with more digits when two different ends would read the same."""
     ends = (format_bound(low, unit), format_bound(high, unit))
-    if ends[0] == ends[1] and low != high:
+    if ends[0] == ends[1] and low != high and math.isfinite(low) and math.isfinite(high):
         for digits in (4, 5, 6):
             ends = (f"{low:.{digits}g}", f"{high:.{digits}g}")
             if ends[0] != ends[1] or max(map(len, ends)) >= 7:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.app import App, ComposeResult
+from textual.css.query import NoMatches
 from textual.message import Message
 
 from rltui.boards.overview import header
@@ -320,7 +321,10 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         """Draw what has changed."""
         self._dirty = False
         self._painted = time.monotonic()
-        glass = self.glass
+        try:
+            glass = self.glass
+        except NoMatches:  # a timer may fire once more while the screen is taken down
+            return
         width, height = glass.size
         if width and height:
             self.desk.loading = self._progress()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rltui.boards.band import band_of, band_text
 from rltui.boards.row import Row
-from rltui.draw.line import Line, Span, cut, line, sides
+from rltui.draw.line import Line, Span, crop, cut, line, sides
 from rltui.draw.number import format_plain, format_range, format_si, format_step, format_value
 from rltui.screen import overlap
 from rltui.screen.trace import Axis, at_text
@@ -49,6 +49,8 @@ def legend(desk: Desk, row: Row, found: Sequence[Trace], width: int, *, overlaid
     for piece in pieces:
         cells = sum(cell_width(text) for text, _ in piece) + 3
         if cells - 3 > left:
+            if piece is pieces[0]:  # half a word is better than an empty line
+                spans += crop(line(*piece), max(left, 4)).spans
             break
         spans += [*piece, ("   ", "text")]
         left -= cells

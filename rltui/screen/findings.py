@@ -9,6 +9,7 @@ from rltui.boards.row import GLYPHS, ROLE_OF
 from rltui.draw.line import BLANK, Line, line, wrap
 from rltui.draw.number import format_plain, format_step
 from rltui.screen.view import Page, Scroll, Spot
+from rltui.text import cell_width
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
@@ -58,7 +59,10 @@ def finding_block(desk: Desk, finding: Finding, width: int) -> list[Line]:
     seen = "" if resolved or desk.view is None else desk.hush.word(desk.view.name, finding, desk.clock())
     role = "dim" if resolved or seen else ROLE_OF[finding.severity]
     glyph = "✓" if resolved else GLYPHS[finding.severity]
-    lines = [line((f" {glyph} ", role), (finding_text(finding), role), (f"   {finding.pane}", "dim"))]
+    head = wrap(finding_text(finding), width - 4)
+    lines = [line((f" {glyph} " if not at else "   ", role), (part, role)) for at, part in enumerate(head)]
+    if lines[-1].width + cell_width(finding.pane) + 3 <= width:
+        lines[-1] = line(*lines[-1].spans, (f"   {finding.pane}", "dim"))
     if seen:
         lines[0] = line(*lines[0].spans, (f"   {seen}", "info"))
         return lines

@@ -21,6 +21,7 @@ class Listing:
 
     def __init__(self) -> None:
         self.at = 0
+        self.reach = 0  # lines to scroll until the first item is in sight: what stands above it is read first
         self.scroll = Scroll()
         self.count = 0
         self.rows = 10
@@ -48,7 +49,11 @@ class Listing:
         if items:
             marked = items[self.at][0]
             lines[marked] = Line(lines[marked].spans, "select")
-            top = self.scroll.to(max(marked - (1 if self.at else marked), 0), marked, len(lines), room)
+            if self.at:
+                top = self.scroll.to(marked - 1, marked, len(lines), room)
+            else:
+                self.reach = max(marked - room + 1, 0)
+                top = self.scroll.top = min(max(self.scroll.top, 0), self.reach)
         else:
             top = self.scroll.top = self.at
         widest = max((one.width for one in lines), default=10)
@@ -79,8 +84,11 @@ class Listing:
             "home": -(10**9),
             "end": 10**9,
         }
-        if action in steps:
-            self.at = min(max(self.at + steps[action], 0), max(self.count - 1, 0))
+        by = steps.get(action, 0)
+        if by and self.at == 0 and self.reach and (self.scroll.top < self.reach if by > 0 else True):
+            self.scroll.top = min(max(self.scroll.top + by, 0), self.reach)
+        elif by:
+            self.at = min(max(self.at + by, 0), max(self.count - 1, 0))
         elif action == "item":
             self.at = int(argument)
             self.choose(desk, self._items[self.at][1])

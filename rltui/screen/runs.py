@@ -83,7 +83,7 @@ class RunsPage(Listing):
         whole = max((cell_width(view.name) for view in views), default=8)
         self.whole = whole <= max(width - 97, 24)  # with all columns beside it
         longest = max((cell_width(self._title(desk, view)) for view in views), default=8)
-        names = min(longest, max(width - 48, 12))
+        names = min(longest, max(width - (27 if width < 60 else 48), 9))
         self.frames = min(max((cell_width(_framework(view)) for view in views), default=8), 17)
         lines: list[Line] = []
         items: list[tuple[int, str]] = []
@@ -102,17 +102,21 @@ class RunsPage(Listing):
     def _line(self, desk: Desk, view: RunView, names: int, width: int) -> Line:
         alive = view.liveness(desk.now)
         health = view.judge.health
+        narrow = width < 60  # glyphs without their words
         step = format_step(view.run.last_step) if view.run.last_step is not None else "–"
         spans: list[Span] = [
             ("● " if view.name in desk.marked else "  ", "series0"),
             (pad(self._title(desk, view), names), "strong" if view is desk.view else "text"),
             (
-                f"  {STATE_GLYPH.get(alive.state, '?')} {pad(alive.state, 7)}",
+                f"  {STATE_GLYPH.get(alive.state, '?')}{'' if narrow else ' ' + pad(alive.state, 7)}",
                 STATE_ROLE.get(alive.state, "dim"),
             ),
-            (f"  {HEALTH_GLYPH.get(health, '?')} {pad(health, 8)}", HEALTH_ROLE.get(health, "text")),
-            (f"  {pad(step, 11, right=True)}", "text"),
-            (f"  {pad(format_age(alive.age), 8, right=True)}", "dim"),
+            (
+                f"  {HEALTH_GLYPH.get(health, '?')}{'' if narrow else ' ' + pad(health, 8)}",
+                HEALTH_ROLE.get(health, "text"),
+            ),
+            (f"  {pad(step, 9 if narrow else 11, right=True)}", "text"),
+            (f"  {pad(format_age(alive.age), 7 if narrow else 8, right=True)}", "dim"),
         ]
         used = sum(cell_width(text) for text, _ in spans)
         if used + self.frames + 2 <= width:

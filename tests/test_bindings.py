@@ -1,0 +1,268 @@
+"""Every key of the table: it reaches the screen from a terminal, and does what help says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from textual._xterm_parser import XTermParser
+from textual.events import Key
+
+from rltui.screen.chart import ChartPage
+from rltui.screen.desk import Desk
+from rltui.screen.keys import BINDINGS, Bind, key_name, shown
+from tests.support.fakerun import FakeRun, believable, finding
+from tests.support.screens import monitor, warned
+
+KEYS = [(bind, key) for bind in BINDINGS for key in bind.keys]
+# What a terminal sends for keys that are no characters.
+SENT = {
+    "up": "\x1b[A", "down": "\x1b[B", "right": "\x1b[C", "left": "\x1b[D", "pageup": "\x1b[5~",
+    "pagedown": "\x1b[6~", "home": "\x1b[H", "end": "\x1b[F", "tab": "\t", "shift+tab": "\x1b[Z",
+    "enter": "\r", "backspace": "\x7f", "f1": "\x1bOP",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("key", sorted({key for _, key in KEYS} - {"escape"}))
+def test_every_key_arrives_from_a_terminal(key: str) -> None:
+    """What a terminal sends for a key is the key that the table of bindings means."""
+    sent = SENT.get(key) or (chr(ord(key[-1]) - 96) if key.startswith("ctrl+") else key)
+    events = [event for event in XTermParser().feed(sent) if isinstance(event, Key)]
+    assert [key_name(event) for event in events] == [key]
+
+
+def _runs() -> tuple[FakeRun, FakeRun]:
+    one, two = warned(), believable(50, seed=5)
+    one.found.append(finding("actor/ppo_kl", id="kl-high", title="KL > 0.1", since_step=230))
+    two.name, two.modified = "other/run", one.modified - 100
+    return one, two
+
+
+def fresh(before: str = "") -> Desk:
+    """A desk on two runs, after some keys."""
+    over = monitor(*_runs()).desk
+    over.frame(100, 30)
+    for key in before.split():
+        over.press(key)
+        over.frame(100, 30)
+    return over
+
+
+def text(over: Desk) -> str:
+    """What a desk shows."""
+    return "\n".join(line.text.rstrip() for line in over.frame(100, 40).lines)
+
+
+def tag(over: Desk) -> str:
+    """The selected metric."""
+    row = over.selected()
+    return row.tag if row is not None else ""
+
+
+def chart(over: Desk) -> ChartPage:
+    """The chart that is open."""
+    page = over.overlays[-1]
+    assert isinstance(page, ChartPage)
+    return page
+
+
+def zoomed(over: Desk) -> float:
+    """How many steps a chart shows."""
+    low, high = chart(over).zoom or (1.0, 300.0)
+    return high - low
+
+
+# For each action: the keys before it, and what must be so afterwards.
+Check = Callable[[Desk], bool]
+CASES: dict[str, tuple[str, Check]] = {
+    "up": ("3 down", lambda d: tag(d) == "actor/ppo_kl"),
+    "down": ("3", lambda d: tag(d) == "actor/entropy"),
+    "left": ("3", lambda d: d.pane == "reward"),
+    "right": ("3", lambda d: d.pane == "critic"),
+    "page-up": ("9 end", lambda d: tag(d) != "mine/loss/aux"),
+    "page-down": ("9", lambda d: tag(d) != d.rows()[0].tag),
+    "home": ("3 end", lambda d: tag(d) == "actor/ppo_kl"),
+    "end": ("3", lambda d: tag(d) == "actor/lr"),
+    "next-pane": ("3", lambda d: d.pane == "critic"),
+    "previous-pane": ("3", lambda d: d.pane == "reward"),
+    "open": ("3", lambda d: chart(d).row.tag == "actor/ppo_kl"),
+    "explain": ("3", lambda d: "No glossary entry" in text(d) or "KL (old policy)" in text(d)),
+    "filter": ("3", lambda d: "words, glob with *" in text(d)),
+    "next-finding": ("2", lambda d: d.pane == "policy" and tag(d) == "actor/pg_clipfrac"),
+    "acknowledge": ("f", lambda d: len(d.unseen()) == 1 and "acknowledged" in d.message),
+    "snooze": ("f", lambda d: len(d.unseen()) == 1 and "snoozed" in d.message),
+    "back": ("3 enter", lambda d: not d.overlays and d.pane == "policy"),
+    "pin": ("3 end", lambda d: d.rows()[0].tag == "actor/lr"),
+    "together": ("3", lambda d: d.together == ["actor/ppo_kl"]),
+    "density": ("3", lambda d: d.memory.density == "compact"),
+    "smoother": ("3", lambda d: d.memory.smoothing == 5),
+    "rougher": ("3", lambda d: d.memory.smoothing == 3),
+    "hide": ("3", lambda d: d.pane == "overview" and "policy" not in [one.id for one in d.tabs()]),
+    "pause": ("", lambda d: d.at_step == 300 and "paused at step 300" in text(d)),
+    "earlier": ("", lambda d: d.at_step == 285),
+    "later": ("[ [", lambda d: d.at_step == 285),
+    "window": ("", lambda d: "last 1/4 of the run" in text(d)),
+    "runs": ("", lambda d: "Runs by age" in text(d)),
+    "next-run": ("", lambda d: d.view is not None and d.view.name == "other/run"),
+    "previous-run": ("", lambda d: d.view is not None and d.view.name == "other/run"),
+    "mark": ("r down", lambda d: d.marked == ["other/run"]),
+    "sort": ("r", lambda d: "Runs by name" in text(d)),
+    "differences": ("c", lambda d: d.settings.only is not None),
+    "copy": ("3", lambda d: ("copy", "actor/ppo_kl") in d.outbox),
+    "axis": ("3 enter", lambda d: d.memory.axis == "relative"),
+    "log": ("3 enter", lambda d: chart(d).log),
+    "overlap": ("3 enter", lambda d: "superseded" in d.message),
+    "zoom-in": ("3 enter", lambda d: zoomed(d) < 160),
+    "zoom-out": ("3 enter z z", lambda d: 140 < zoomed(d) < 160),
+    "reset": ("3 enter z", lambda d: chart(d).zoom is None),
+    "palette": ("", lambda d: "next metric" in text(d)),
+    "theme": ("", lambda d: d.theme.id != "night" and ("theme", d.theme.id) in d.outbox),
+    "help": ("", lambda d: "previous metric" in text(d)),
+    "quit": ("", lambda d: d.exit_code == 0),
+    "interrupt": ("", lambda d: d.exit_code == 130),
+}
+
+
+def test_every_binding_has_a_case() -> None:
+    """A binding that is added needs a line here that says what it does."""
+    missing = (
+        {bind.action for bind in BINDINGS if not bind.action.startswith("pane:")} - set(CASES) - {"snapshot"}
+    )
+    assert not missing
+    assert set(CASES) <= {bind.action for bind in BINDINGS}
+
+
+@pytest.mark.parametrize(("bind", "key"), KEYS, ids=[f"{b.action}-{shown(k)}" for b, k in KEYS])
+def test_every_key_does_what_it_says(
+    bind: Bind, key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each key of each action has the promised effect."""
+    monkeypatch.chdir(tmp_path)
+    if bind.action.startswith("pane:"):
+        over = fresh()
+        over.press(key)
+        assert over.pane == bind.action[5:]
+        assert text(over)
+        return
+    if bind.action == "snapshot":
+        over = fresh("3")
+        over.press(key)
+        assert [path.suffix for path in tmp_path.iterdir()] == [".txt"]
+        return
+    before, check = CASES[bind.action]
+    over = fresh(before)
+    over.press(key)
+    assert check(over)
+
+
+# ---- what keys of charts, the palette and the mouse do together
+
+
+def test_several_metrics_share_a_chart() -> None:
+    """`M` in a chart finds another metric; it is drawn on a scale of its own, and leaves the same way."""
+    over = fresh("3 enter M")
+    for key in "entropy":
+        over.press(key)
+    over.press("enter")
+    assert over.together == ["actor/entropy"]
+    assert "● KL (old policy)" in text(over) and "◆ Entropy" in text(over) and "own scale" in text(over)
+    over.press("M")
+    assert "● drawn" in text(over)
+    over.press("enter")
+    assert over.together == [] and "own scale" not in text(over)
+
+
+def test_a_huge_and_an_empty_metric_may_stand_beside() -> None:
+    """Metrics without finite values, constant ones and huge ones share a chart without harm."""
+    run = warned()
+    run.add("a/nan", [float("nan"), float("inf")])
+    run.add("a/one", [3.0] * 9)
+    run.add("a/huge", [1e308, -1e308, 5.0])
+    over = monitor(run).desk
+    over.together = ["a/nan", "a/one", "a/huge", "gone"]
+    over.go_to_tag("actor/entropy")
+    over.press("enter")
+    for key in ("L", "L", "z", "right", "x", "x", "x"):
+        over.press(key)
+        assert all(line.width <= 80 for line in over.frame(80, 24).lines)
+    assert "◆" in text(over)
+
+
+def test_charts_by_what_a_run_counts() -> None:
+    """Where tokens are logged, `x` leads to an axis of tokens; zoom and cursor speak in tokens."""
+    run = believable()
+    steps = run.series["actor/entropy"].step
+    run.add("train/num_tokens", steps * 4096.0, canonical="progress.tokens", title="Tokens", pane="other")
+    over = monitor(run).desk
+    over.go_to_tag("actor/entropy")
+    over.press("enter")
+    for _ in range(3):
+        over.press("x")
+    assert over.memory.axis == "tokens"
+    assert "axis: tokens" in text(over) and "400k" in text(over)
+    over.press("end")
+    assert "1.23M tokens" in text(over)
+    over.press("x")
+    assert over.memory.axis == "step"
+
+
+def test_an_axis_that_another_run_lacks_falls_back() -> None:
+    """The remembered axis is steps again for a run that counts no tokens."""
+    over = fresh("3 enter")
+    over.memory.axis = "tokens"
+    assert "axis: step" in text(over)
+
+
+async def test_the_mouse_zooms_and_pans_charts() -> None:
+    """The wheel zooms round the cell below the mouse; dragging moves the curve; a drag is no click."""
+    app = monitor()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.pause()
+        await pilot.press("3", "enter")
+        page = chart(app.desk)
+        app._wheeled(-1, 50, 10)
+        app._wheeled(-1, 50, 10)
+        assert page.zoom is not None
+        low, high = page.zoom
+        assert 180 < high - low < 200
+        await pilot.mouse_down(offset=(50, 10))
+        for x in (52, 60):
+            app.glass.on_mouse_move(SimpleNamespace(x=x, button=1))  # type: ignore[arg-type]
+        assert page.zoom[0] < low and page.cursor is None
+        await pilot.mouse_up(offset=(60, 10))
+        await pilot.pause()
+        assert page.cursor is None
+        app._wheeled(1, 50, 10)
+        app._wheeled(1, 50, 10)
+        app._wheeled(1, 50, 10)
+        assert page.zoom is None
+        app._wheeled(1, 50, 0)  # not over the plot
+        assert page.zoom is None
+
+
+def test_hidden_panes_come_back() -> None:
+    """A hidden pane still opens by its key, is remembered, and the palette brings it back."""
+    over = fresh("4 V")
+    assert over.memory.hidden == ["critic"]
+    over.press("4")
+    assert "critic" in [one.id for one in over.tabs()]
+    over.press("1")
+    over.press(":")
+    for key in "critic among":
+        over.press(key)
+    over.press("enter")
+    assert over.memory.hidden == []
+    over.press("f")
+    over.press("V")
+    assert over.memory.hidden == [] and "cannot be hidden" in over.message
+
+
+def test_the_palette_knows_the_keys_of_a_chart() -> None:
+    """Opened from a chart, the palette offers what charts can do, and does it there."""
+    over = fresh("3 enter :")
+    for key in "logarithmic":
+        over.press(key)
+    over.press("enter")
+    assert chart(over).log

@@ -1,0 +1,100 @@
+"""Screens as they are expected, pane by pane and size by size: a change of any of them is seen in review."""
+
+from __future__ import annotations
+
+import pytest
+
+from rltui.screen.desk import Desk
+from rltui.screen.keys import BINDINGS
+from rltui.screen.paint import Palette
+from rltui.themes import PLAIN, load_themes, shipped_folder
+from tests.support.golden import FOLDER, drawn, recorded, same
+
+SIZES = ((140, 45), (100, 30), (80, 24), (40, 12))
+# Pages: the recorded runs, the share of the first that is there, and the keys that lead to the page.
+PAGES: dict[str, tuple[tuple[str, ...], float, str]] = {
+    "overview": (("kl-runaway", "verl-ppo", "slowdown"), 0.8, "1"),
+    "validation": (("verl-ppo",), 1.0, "v"),
+    "reward": (("verl-ppo",), 1.0, "2"),
+    "policy": (("kl-runaway",), 0.8, "3"),
+    "critic": (("verl-ppo",), 1.0, "4"),
+    "lengths": (("length-collapse",), 1.0, "5"),
+    "preference": (("overfitting",), 1.0, "d"),
+    "reward-model": (("verl-ppo",), 1.0, "m"),
+    "turns": (("verl-ppo",), 1.0, "u"),
+    "load": (("verl-ppo",), 1.0, "6"),
+    "timing": (("slowdown",), 1.0, "7"),
+    "perf": (("verl-ppo",), 1.0, "8"),
+    "rollout": (("late-collapse",), 1.0, "o"),
+    "findings": (("late-collapse",), 1.0, "f"),
+    "all": (("nan",), 1.0, "9"),
+    "config": (("verl-ppo",), 1.0, "c"),
+    "chart": (("late-collapse",), 1.0, "3 enter right"),
+    "chart-of-two": (("verl-ppo",), 1.0, "3 down M up enter"),
+    "comparison": (("late-collapse", "kl-runaway"), 1.0, "r down x escape 3 enter"),
+    "explain": (("verl-ppo",), 1.0, "3 e"),
+    "runs": (("verl-ppo", "kl-runaway", "forgetting", "overfitting", "slowdown"), 1.0, "r"),
+    "help": (("verl-ppo",), 1.0, "H"),
+}
+# Pages whose picture says little more at every size than at one.
+FEW = {"chart-of-two": SIZES[1:2], "comparison": SIZES[1:2], "help": SIZES[:3], "turns": SIZES[2:3],
+       "reward-model": SIZES[2:3], "config": SIZES[2:3]}  # fmt: skip
+CASES = [(page, size) for page in PAGES for size in FEW.get(page, SIZES)]
+THEMES = [*sorted(load_themes([shipped_folder()])[0]), PLAIN.id]
+
+
+@pytest.fixture
+def update(request: pytest.FixtureRequest) -> bool:
+    """Whether what is drawn now is to be what is expected from now on."""
+    return bool(request.config.getoption("--snapshot-update", default=False))
+
+
+def page(name: str, **options: object) -> Desk:
+    """A desk that shows a page."""
+    runs, share, keys = PAGES[name]
+    over = recorded(*runs, share=share, **options)  # type: ignore[arg-type]
+    for key in keys.split():
+        over.frame(100, 30)
+        over.press(key)
+    return over
+
+
+@pytest.mark.parametrize(("name", "size"), CASES, ids=[f"{n}-{w}x{h}" for n, (w, h) in CASES])
+def test_snapshot(name: str, size: tuple[int, int], update: bool) -> None:
+    """A page at a size is exactly what was accepted."""
+    same(f"{name}-{size[0]}x{size[1]}", drawn(page(name), size), update=update)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_snapshot_of_a_theme(theme: str, update: bool) -> None:
+    """Every role on every background that a page uses has the accepted style."""
+    over = page("policy")
+    palette = Palette(PLAIN if theme == PLAIN.id else over.themes[theme])
+    used = {}
+    for line in over.frame(80, 24).lines:
+        for _, role in line.spans:
+            used[role if "/" in role or not line.back else f"{role}/{line.back}"] = palette.style(
+                role, line.back
+            )
+    text = "".join(f"{role:16} {style}\n" for role, style in sorted(used.items()))
+    same(f"theme-{theme}", text, update=update)
+
+
+def test_snapshot_in_ascii(update: bool) -> None:
+    """With --ascii the page is made of ASCII alone."""
+    over = page("policy", ascii_only=True)
+    palette = Palette(PLAIN, ascii_only=True)
+    strips = [palette.strip(line, 80).text.rstrip() for line in over.frame(80, 24).lines]
+    text = "\n".join(strips).rstrip() + "\n"
+    assert text.isascii()
+    same("ascii-80x24", text, update=update)
+
+
+def test_every_pane_has_a_snapshot() -> None:
+    """A pane that is added needs a page here; no expected screen is left over."""
+    panes = {bind.action[5:] for bind in BINDINGS if bind.action.startswith("pane:")}
+    assert panes <= set(PAGES)
+    wanted = (
+        {f"{name}-{w}x{h}" for name, (w, h) in CASES} | {f"theme-{one}" for one in THEMES} | {"ascii-80x24"}
+    )
+    assert {path.stem for path in FOLDER.glob("*.txt")} == wanted
