@@ -93,6 +93,20 @@ def test_each_finds_its_own_twin(tmp_path: Path) -> None:
         assert heard.sources[f"proj/exp{seed}.jsonl"].also_of == f"tensorboard_log/proj/exp{seed}"
 
 
+@pytest.mark.parametrize("glob", ["*jsonl_side*", "train", "other", "*"])
+def test_glob_for_the_name_of_a_twin(tmp_path: Path, glob: str) -> None:
+    """A twin is no run of its own where its run was not asked for, read once or followed."""
+    write(tmp_path / f"train/{EVENTS}", as_events(rows(1, range(30))))
+    write(tmp_path / "jsonl_side/train_3.jsonl", as_lines(rows(1, range(30))))
+    write(tmp_path / "other/metrics.jsonl", as_lines(rows(2, range(30))))
+    live, read = Live(tmp_path, run_glob=glob), Heard()
+    live.look()
+    read.take(read_all([tmp_path], run_glob=glob))
+    asked = {name for name in ("train", "other") if glob in (name, "*")}
+    assert set(live.heard.runs()) == set(read.runs()) == asked
+    assert not any(source.run == "jsonl_side/train_3" for source in live.heard.sources.values())
+
+
 def test_three_formats_have_one_main(tmp_path: Path) -> None:
     """Of a table, JSON lines and an event file of one training the event file is the main source."""
     said = rows(1, range(20))

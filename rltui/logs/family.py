@@ -106,6 +106,8 @@ class Family:
         mine = twins.rank(known, found.name)
 
         def rival(other: Tracked) -> bool:
+            if other.aside and not (other.opened or other.stuck):
+                other.visit(calls, 0.0, trust=True, until=None)  # to know its format
             # A poorer log asks for itself before it is published; only a published one must be corrected.
             return (
                 other is not track

@@ -75,6 +75,7 @@ class Follower:
         self.gauge = Gauge()
         self.tracks: dict[str, Tracked] = {}
         self._absorbed: set[str] = set()
+        self._aside: set[str] = set()  # not asked for, but perhaps the main logs of twins that are
         self._family = Family()
         self._agenda = Agenda(self.pace)
         self._backlog = Backlog()
@@ -88,6 +89,8 @@ class Follower:
         calls = self._calls
         began = time.perf_counter()
         for delivery in self._round(self._clock() if now is None else now, calls, began):
+            if not self._matches(delivery.source.run):
+                continue  # a twin or a part of a run that was not asked for
             self.gauge.note(delivery.batch.problems)
             yield delivery
         if calls.given_up:
@@ -209,7 +212,14 @@ class Follower:
             if known.gone and not known.stuck:
                 self._agenda.put(known, at, soon=True)
             return
-        if found.place in self._absorbed or not self._wanted(found):
+        if found.place in self._absorbed:
+            return
+        if not self._wanted(found):
+            if found.place not in self._aside:
+                self._aside.add(found.place)
+                unasked = Tracked(found, self._kinds)
+                unasked.aside = True  # opened only if a log that was asked for may be its twin
+                self._family.add(unasked)
             return
         base = rotated_from(found.name)
         original = self.tracks.get(found.place[: -len(found.name)] + base) if base else None
@@ -235,12 +245,13 @@ class Follower:
             self._arrivals.meet(track)
 
     def _wanted(self, found: Found) -> bool:
-        if self._glob is None or fnmatch.fnmatchcase(found.run, self._glob):
+        if self._matches(found.run):
             return True
         # A sub-run of add_scalars or add_hparams goes by the name of the run above it.
-        return is_events(found.name) and any(
-            fnmatch.fnmatchcase(upper or ".", self._glob) for upper in above(found.folder)
-        )
+        return is_events(found.name) and any(self._matches(upper or ".") for upper in above(found.folder))
+
+    def _matches(self, run: str) -> bool:
+        return self._glob is None or not run or fnmatch.fnmatchcase(run, self._glob)
 
     def _look_at_due(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         started, unchanged = time.perf_counter(), 0

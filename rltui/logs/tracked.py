@@ -48,6 +48,7 @@ class Tracked:
         self.changed = 0.0  # monotonic time of the last change seen
         self.grown = float("-inf")  # the same, while it was followed
         self.due = 0.0
+        self.aside = False  # nobody asked for its run
         self.gone = False
         self.stuck = False  # its call has not come back
         self.opened = False  # visited at least once
