@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Verdict, first_of
+from rltui.rules.kinds.verdict import Bools, Verdict, first_of
 from rltui.rules.model import Rule
 from rltui.rules.track import Floats, Ints
 from rltui.rules.window import BEFORE_MIN, Window
 
 HELD = 12  # ticks that a first level must have lasted
+WAVES = 3.4  # deviations that a fall must exceed
+REACH = 12  # windows that slow waves are read from
+GAINED = 0.3  # share of the way that must have been climbed for a fall to be a loss
 YOUNG = 40  # ticks in which small ups and downs are exploration
 
 
@@ -26,11 +29,8 @@ def judge(rule: Rule, window: Window) -> Verdict:
     start, lowest, _ = window.start()
     bottom = np.fmin(bottom, lowest)
     span = top - bottom
-    # Slow noise hides from differences, a trend swells the deviation: the truth lies between.
     noise: Floats = window.loudest(length)
-    if length >= BEFORE_MIN:
-        noise = np.fmax(noise, 0.55 * window.noise(length))
-    else:  # few values, such as evaluations: their noise is guessed from all there are
+    if length < BEFORE_MIN:  # few values, such as evaluations: their noise is guessed from all there are
         noise = np.fmax(noise, window.jitter(0))
     fall = rule.number("fraction", 0.5) * span
     limit = top - (np.fmax if length < BEFORE_MIN else np.maximum)(fall, rule.number("sigmas", 5) * noise)
@@ -42,9 +42,31 @@ def judge(rule: Rule, window: Window) -> Verdict:
             size = np.maximum(np.abs(top), np.abs(bottom))
             small = np.where(window.at < YOUNG, rule.number("young", 0.1), rule.number("least", 0.03))
             on &= span > small * size
-            on &= (top - start >= 0.3 * span) | (_held(window, limit) >= HELD)
+            on &= (top - start >= GAINED * span) | (_held(window, limit) >= HELD)
+            if length >= BEFORE_MIN:
+                on = _beyond_waves(window, on, top - level, top - start, length)
         off = level > limit + rule.number("release", 0.25) * span
     return Verdict(on, off, level, limit, first_of(window, beyond, length), upward=False)
+
+
+def _beyond_waves(window: Window, on: Bools, fall: Floats, gain: Floats, length: int) -> Bools:
+    """Leave out falls within the slow waves of the ticks before: means over many episodes wander smoothly.
+
+    Differences of neighbours do not see such waves, so it is the deviation from a smooth curve. Where nothing
+    had been gained above the start, the highest of many waves is easily taken for a level: twice as much
+    is asked for.
+    """
+    found = on.copy()
+    held = window.track.value[window.track.filled]
+    for k in np.flatnonzero(on):
+        end = int(window.at[k]) + 1 - length
+        part = held[max(0, end - REACH * length) : max(0, end)]
+        if len(part) < BEFORE_MIN:
+            continue
+        place = np.linspace(-1, 1, len(part))
+        away = part - np.polyval(np.polyfit(place, part, 2), place)
+        found[k] = fall[k] > (WAVES if gain[k] >= GAINED * fall[k] else 2 * WAVES) * away.std()
+    return found
 
 
 def _held(window: Window, limit: Floats) -> Ints:
