@@ -12,39 +12,11 @@ from typing import Any
 
 import pytest
 
-from rltui.logs import files
 from rltui.logs.bell import Bell
-from rltui.logs.delivery import Delivery
 from rltui.logs.feed import Feed
 from rltui.logs.follow import Follower
-from tests.support.livelogs import LOCAL, Heard, append, event_bytes, lines, points, write
-
-LONG = 10.0  # seconds after which a test gives up
-
-
-class Listener:
-    """Takes deliveries in a worker's thread; a test waits until something is so."""
-
-    def __init__(self) -> None:
-        self.heard = Heard()
-        self.changed = threading.Condition()
-        self.threads: set[int] = set()
-        self.error: Exception | None = None
-
-    def __call__(self, deliveries: list[Delivery]) -> None:
-        assert deliveries
-        with self.changed:
-            self.threads.add(threading.get_ident())
-            self.heard.take(deliveries)
-            self.changed.notify_all()
-        if self.error is not None:
-            error, self.error = self.error, None
-            raise error
-
-    def until(self, so: Callable[[Heard], bool]) -> bool:
-        """Wait until `so`; false after LONG."""
-        with self.changed:
-            return self.changed.wait_for(lambda: so(self.heard), LONG)
+from tests.support.listening import LONG, Listener
+from tests.support.livelogs import LOCAL, append, event_bytes, lines, points, write
 
 
 class Stuck:
@@ -62,7 +34,7 @@ class Stuck:
                 self.let_go.wait(LONG)
             return real(path, *arguments, **options)
 
-        monkeypatch.setattr(files.os, name, call)
+        monkeypatch.setattr(os, name, call)
 
 
 @pytest.fixture

@@ -1,0 +1,36 @@
+"""What a feed's thread hands over, and waiting for it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from rltui.logs.delivery import Delivery
+from tests.support.livelogs import Heard
+
+LONG = 10.0  # seconds after which a test gives up
+
+
+class Listener:
+    """Takes deliveries in a worker's thread; a test waits until something is so."""
+
+    def __init__(self) -> None:
+        self.heard = Heard()
+        self.changed = threading.Condition()
+        self.threads: set[int] = set()
+        self.error: Exception | None = None
+
+    def __call__(self, deliveries: list[Delivery]) -> None:
+        assert deliveries
+        with self.changed:
+            self.threads.add(threading.get_ident())
+            self.heard.take(deliveries)
+            self.changed.notify_all()
+        if self.error is not None:
+            error, self.error = self.error, None
+            raise error
+
+    def until(self, so: Callable[[Heard], bool]) -> bool:
+        """Wait until `so`; false after LONG."""
+        with self.changed:
+            return self.changed.wait_for(lambda: so(self.heard), LONG)
