@@ -102,11 +102,7 @@ class Restarts:
         if not log.segments or log.segments[-1] is not self.segments[-1]:
             return False
         segment = log.segments[-1]
-        if (
-            segment.axis is None
-            or (segment.first[rows] == HIGHEST).any()
-            or not log.rewinds.steady(rows, step)
-        ):
+        if segment.axis is None or _silent(segment, rows) or not log.rewinds.steady(rows, step):
             return False
         self._clock(log, wall)
         segment.high[rows] = step
@@ -123,7 +119,7 @@ class Restarts:
         if not log.segments or log.segments[-1] is not self.segments[-1]:
             return False
         segment = log.segments[-1]
-        if segment.axis is None or (segment.first[rows] == HIGHEST).any():
+        if segment.axis is None or _silent(segment, rows):
             return False
         if not log.rewinds.steady(rows, first, last):
             return False
@@ -336,3 +332,8 @@ def _firsts(rows: Rows) -> tuple[Rows, I64]:
     first[rows[::-1]] = np.arange(len(rows) - 1, -1, -1)  # of equal rows the last assignment stays
     found = np.flatnonzero(first >= 0)
     return found.astype(rows.dtype), first[found]
+
+
+def _silent(segment: Segment, rows: Rows) -> bool:
+    """Whether a row has not spoken in a segment, or is younger than all that have."""
+    return int(rows.max()) >= len(segment.first) or bool((segment.first[rows] == HIGHEST).any())
