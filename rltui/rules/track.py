@@ -64,8 +64,8 @@ class Track:
         self.bad: BadEpisode | None = None
         self.bad_before: list[BadEpisode] = []
         self.bad_count = 0
-        self._steps: Ints = np.empty(0, np.int64)  # points not yet in a tick
-        self._values: Floats = np.empty(0)
+        self._steps: list[int] = []  # points not yet in a tick
+        self._values: list[float] = []
 
     def feed(self, steps: Ints, values: Floats, evaluate: Callable[[Track, int], None]) -> None:
         """Take points in; `evaluate(track, a)` is called whenever ticks a..n-1 are new."""
@@ -89,9 +89,13 @@ class Track:
             piece = slice(at, at + room)
             at += room
             begun = self.n
-            self._make_ticks(
-                np.concatenate((self._steps, steps[piece])), np.concatenate((self._values, values[piece]))
-            )
+            if self._values:
+                early = np.array(self._steps, np.int64), np.array(self._values)
+                self._make_ticks(
+                    np.concatenate((early[0], steps[piece])), np.concatenate((early[1], values[piece]))
+                )
+            else:
+                self._make_ticks(steps[piece], values[piece])
             if self.n > begun:
                 evaluate(self, begun)
             if self.n == CAP:
@@ -104,8 +108,9 @@ class Track:
             array[PAD + keep : PAD + self.n] = np.nan
         self.serial -= self.n - keep
         self.n = keep
-        below = self._steps < step
-        self._steps, self._values = self._steps[below], self._values[below]
+        below = [k for k, waiting in enumerate(self._steps) if waiting < step]
+        self._steps = [self._steps[k] for k in below]
+        self._values = [self._values[k] for k in below]
         if keep == 0:
             self.start = []
         if self.bad is not None and self.bad.since_step >= step:
@@ -142,10 +147,11 @@ class Track:
         if self.stride == 1:
             self._append_one(step, value)
         else:
-            begun = self.n
-            self._make_ticks(np.append(self._steps, step), np.append(self._values, value))
-            if self.n == begun:
+            self._steps.append(step)
+            self._values.append(value)
+            if len(self._values) < self.stride:
                 return
+            self._make_one()
         evaluate(self, self.n - 1)
         if self.n == CAP:
             self._join()
@@ -160,10 +166,23 @@ class Track:
         if len(self.start) < START:
             self.start.append(value)
 
+    def _make_one(self) -> None:
+        """One tick of the points that wait, which are `stride`: plain numbers are faster than arrays here."""
+        place, ranked = PAD + self.n, sorted(self._values)
+        count = len(ranked)
+        self.value[place] = (ranked[(count - 1) // 2] + ranked[count // 2]) / 2
+        self.low[place], self.high[place] = ranked[0], ranked[-1]
+        self.first[place], self.last[place] = self._steps[0], self._steps[-1]
+        self._steps, self._values = [], []
+        self.n += 1
+        self.serial += 1
+        if len(self.start) < START:
+            self.start.append(float(self.value[place]))
+
     def _make_ticks(self, steps: Ints, values: Floats) -> None:
         count, stride = len(values) // self.stride, self.stride
         whole = count * stride
-        self._steps, self._values = steps[whole:].copy(), values[whole:].copy()
+        self._steps, self._values = steps[whole:].tolist(), values[whole:].tolist()
         if not count:
             return
         self._have_room(count)
