@@ -20,6 +20,7 @@ from rltui.scalars import Batch
 
 SAMPLE_BYTES = 256 << 10  # read of each log to compare it
 SAMPLE_STEPS = 8
+_FIRST = 16 << 10  # bytes of the first piece: that many steps of most logs
 TOLERANCE = 2e-5  # relative: event files hold float32, tables often five or six digits
 ENOUGH = 4  # values that both logs must hold at equal steps before anything is concluded
 AGREEING = 0.5  # share of these that must agree
@@ -70,7 +71,7 @@ def sample(known: Format, file: File) -> Sample:
     try:
         while True:
             before = log.offset
-            batch = log.read(file, SAMPLE_BYTES // 4)
+            batch = log.read(file, max(_FIRST, min(log.offset, SAMPLE_BYTES // 4)))
             if len(batch):
                 tags = batch.tags
                 counted = np.bincount(batch.tag, minlength=len(used)) > 0
