@@ -93,7 +93,7 @@ def _events(master: int) -> list[Event]:
 
 
 def paced(events: list[Event]) -> list[Event]:
-    """The same without long pauses, times in milliseconds."""
+    """The same without long pauses, times rounded to milliseconds."""
     out: list[Event] = []
     before = now = 0.0
     for at, kind, text in events:

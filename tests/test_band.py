@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rltui.boards.band import band_of, band_text, healthy_rows
+from rltui.boards.band import band_of, band_text, healthy_rows, within_bounds
 from rltui.glossary import Metric, glossary
 
 BANDED = [metric for metric in glossary().metrics.values() if metric.band is not None]
@@ -57,3 +57,15 @@ def test_bands_in_words() -> None:
     assert band_text((0.0, 0.2)) == "healthy 0…0.20"
     assert band_text((-math.inf, 0.05)) == "healthy < 0.050"
     assert band_text((0.8, math.inf)) == "healthy > 0.80"
+
+
+def test_slack_ends_where_a_metric_must() -> None:
+    """A share is not drawn on an axis above one; values that break the bounds stay in sight."""
+    row = _row(None)
+    row.name.metric.bounds = (0.0, 1.0)
+    assert within_bounds(row, (-0.1, 1.13), (0.2, 0.98)) == (0.0, 1.0)
+    assert within_bounds(row, (-0.1, 1.5), (0.2, 1.4)) == (0.0, 1.4)
+    row.name.scale = 0.01
+    assert within_bounds(row, (-5.0, 113.0), (20.0, 98.0)) == (0.0, 100.0)
+    row.name.metric.bounds = None
+    assert within_bounds(row, (-0.1, 1.13), (0.2, 0.98)) == (-0.1, 1.13)

@@ -28,6 +28,20 @@ def band_of(row: Row) -> Band | None:
     return (low, high)
 
 
+def within_bounds(row: Row, shown: Band, data: Band) -> Band:
+    """A range to draw in without the slack beyond what the metric can be, such as a share above one.
+
+    Data beyond that stay in sight.
+    """
+    name = row.name
+    bounds = name.metric.bounds if name is not None and name.metric is not None else None
+    if name is None or bounds is None or not name.scale:
+        return shown
+    low, high = sorted((end - name.offset) / name.scale for end in bounds)
+    found = (max(shown[0], min(low, data[0])), min(shown[1], max(high, data[1])))
+    return found if found[0] < found[1] else shown
+
+
 def band_text(band: Band, unit: str = "") -> str:
     """`healthy < 0.05`, `healthy 0…0.2`."""
     low, high = band

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.boards.band import within_bounds
 from rltui.boards.board import Board
 from rltui.boards.row import GLYPHS, ROLE_OF, Row, curve
 from rltui.boards.window import Window
@@ -200,7 +201,7 @@ def shown_range(
     if ranges is None or not window.growing:
         return data
     key = (row.tag, window.low, 0.0)
-    ranges.shown[key] = hold(ranges.shown.get(key), data)
+    ranges.shown[key] = within_bounds(row, hold(ranges.shown.get(key), data), data)
     return ranges.shown[key]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.boards.band import band_of, healthy_rows
+from rltui.boards.band import band_of, healthy_rows, within_bounds
 from rltui.boards.row import Row
 from rltui.draw.chart import Plot, Stroke, draw
 from rltui.draw.line import BLANK, line
@@ -112,7 +112,7 @@ class ChartPage:
             pad = abs(whole[0]) * 0.1 or 1.0
             return (whole[0] - pad, whole[1] + pad)
         self._held = hold(self._held, whole)
-        return self._held
+        return self._held if self.log else within_bounds(self.row, self._held, whole)
 
     def _marks(self, desk: Desk, measure: Ruler) -> list[float]:
         """Places at which a new attempt began or something became wrong with the metric."""

@@ -85,7 +85,8 @@ class RunsPage(Listing):
         longest = max((cell_width(self._title(desk, view)) for view in views), default=8)
         names = min(longest, max(width - (27 if width < 60 else 48), 9))
         self.frames = min(max((cell_width(_framework(view)) for view in views), default=8), 17)
-        lines: list[Line] = []
+        words = height >= 12 and width >= 60 and bool(views)
+        lines: list[Line] = [self._words(names, width)] if words else []
         items: list[tuple[int, str]] = []
         room = max(height - 4, 1)
         for index, view in enumerate(views):
@@ -93,11 +94,21 @@ class RunsPage(Listing):
                 lines.append(self._line(desk, view, names, width))
             else:
                 lines.append(line((view.name, "text")))
-            items.append((index, view.name))
+            items.append((index + words, view.name))
         return lines or [line(("no run matches", "dim"))], items
 
     def _title(self, desk: Desk, view: RunView) -> str:
         return view.name if self.whole else desk.brief(view.name)
+
+    def _words(self, names: int, width: int) -> Line:
+        """The faint words over the columns."""
+        text = f"  {pad('run', names)}  {pad('state', 9)}  {pad('health', 10)}{pad('step', 13, right=True)}"
+        text += f"{pad('last', 10, right=True)}  "
+        if cell_width(text) + self.frames <= width:
+            text += pad("framework", self.frames)
+            room = min(width - cell_width(text) - 13, 18)
+            text += f"  {pad('key metric', room)}" if room >= 10 else ""
+        return line((text, "faint"))
 
     def _line(self, desk: Desk, view: RunView, names: int, width: int) -> Line:
         alive = view.liveness(desk.now)
