@@ -89,7 +89,7 @@ class RunView:
         """Live, stalled or ended; how long ago, and how much longer."""
         version, at, known = self._alive
         if known is None or version != self.run.version or not 0 <= now - at < SAME_MOMENT:
-            known = liveness(self.run, now, self._config.total_of(self.run.name))
+            known = liveness(self.run, now, self._config.total_of(self.run.name), self.names)
             self._alive = (self.run.version, now, known)
         return known
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rltui.names import Names
 from rltui.rules.liveness import liveness
 
 HOUR = 3600.0
@@ -122,3 +123,34 @@ def test_a_stall_names_the_file_that_went_quiet_first() -> None:
     files = {"a": File("trainer.jsonl", last), "b": File("rollout.jsonl", last - 900)}
     found = liveness(Timed(steady(1), sources=files), last + 600)
     assert found.state == "stalled" and found.quiet == "rollout.jsonl"
+
+
+@dataclass
+class Phase:
+    """The times of one phase as liveness sees them."""
+
+    tag: str
+    last_step: int
+    last_value: float
+    count: int = 60
+    last_wall: float = 1e9
+
+
+def test_a_stall_names_the_phase_that_is_missing() -> None:
+    """Generation of step 61 is told, its reward is not: there it hangs. Times of whole steps say nothing."""
+    told = [
+        Phase("timing_s/gen", 61, 9.0, last_wall=2e9),
+        Phase("timing_s/reward", 60, 3.0),
+        Phase("timing_s/update_actor", 60, 5.0, last_wall=1.1e9),
+        Phase("timing_s/step", 60, 20.0),
+        Phase("timing_s/testing", 30, 50.0, count=6),
+    ]
+    run = Timed(steady(60), series={phase.tag: phase for phase in told})
+    assert run.last_wall is not None
+    found = liveness(run, run.last_wall + 900, names=Names("verl"))
+    assert found.quiet == "timing_s/reward is missing for step 61"
+    for phase in told:
+        phase.last_step = 61
+    found = liveness(run, run.last_wall + 900, names=Names("verl"))
+    assert found.quiet == "between steps; the longest phase of the last was timing_s/gen"
+    assert liveness(run, run.last_wall + 10, names=Names("verl")).quiet == ""

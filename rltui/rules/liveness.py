@@ -14,6 +14,7 @@ LONGEST = 3.0  # or the longest pause seen (evaluation, checkpoint), times this
 ENDED_GAPS = 100.0  # gaps after which nobody waits any more
 ENDED_SECONDS = 3600.0  # and at least this long
 RECENT = 200  # steps of the present attempt that the pace is taken from
+_WHOLE_STEP = ("timing.step", "timing.total", "timing.validation", "timing.checkpoint")
 _FINAL_TAGS = ("train/train_runtime", "train_runtime", "train/total_flos", "total_flos")
 
 
@@ -30,8 +31,11 @@ class Liveness:
     progress: float | None = None  # 0..1
 
 
-def liveness(run: Any, now: float, total: int | None = None) -> Liveness:
-    """Judge one run at a time `now` (seconds since 1970). `total`: planned steps, over the log's own."""
+def liveness(run: Any, now: float, total: int | None = None, names: Any = None) -> Liveness:
+    """Judge one run at a time `now` (seconds since 1970). `total`: planned steps, over the log's own.
+
+    `names` tells which tags are times of phases, so that a stall can name the phase that is missing.
+    """
     last_wall = _last_wall(run)
     total = total or run.total_steps
     last = run.last_step
@@ -52,7 +56,7 @@ def liveness(run: Any, now: float, total: int | None = None) -> Liveness:
     eta = None
     if state == "live" and total and last is not None and pace is not None and math.isfinite(pace):
         eta = max((total - last) * pace - (age or 0.0), 0.0)
-    return Liveness(state, age, gap, _quiet(run) if state == "stalled" else "", eta, total, progress)
+    return Liveness(state, age, gap, _quiet(run, names) if state == "stalled" else "", eta, total, progress)
 
 
 def _last_wall(run: Any) -> float | None:
@@ -100,11 +104,36 @@ def _finished(run: Any) -> bool:
     return any(tag in run.series for tag in _FINAL_TAGS)
 
 
-def _quiet(run: Any) -> str:
-    """The file that was written last, or the phase whose time was the last thing told."""
+def _quiet(run: Any, names: Any) -> str:
+    """The file that went quiet before the others, or the phase of the step that is missing."""
     files = [s for s in run.sources.values() if s.also_of is None and not s.gone]
     if len(files) > 1:
         first = min(files, key=lambda s: s.modified)
         if first.modified < max(s.modified for s in files) - LEAST_PATIENCE:
             return str(first.path)
-    return ""
+    return "" if names is None else _phase(run, names)
+
+
+def _phase(run: Any, names: Any) -> str:
+    """The first phase whose time is missing at the last step; else the longest phase of that step.
+
+    Times of phases are written when the phase is over, so the missing one is where it hangs. Only phases that
+    were timed at nearly every step count.
+    """
+    phases = [
+        series
+        for tag, series in run.series.items()
+        if series.count >= 5
+        and (names.name(tag).canonical or "").startswith("timing.")
+        and names.name(tag).canonical not in _WHOLE_STEP
+    ]
+    if not phases:
+        return ""
+    most, newest = max(series.count for series in phases), max(series.last_step for series in phases)
+    usual = [series for series in phases if series.count >= 0.9 * most]
+    missing = [series for series in usual if series.last_step < newest]
+    if missing and len(missing) < len(usual):
+        first = min(missing, key=lambda series: float(series.last_wall))
+        return f"{first.tag} is missing for step {newest:,}"
+    longest = max(usual, key=lambda series: float(series.last_value))
+    return f"between steps; the longest phase of the last was {longest.tag}"
