@@ -65,7 +65,8 @@ def control(recipe: Recipe) -> dict[str, Array]:
     weights = 0.1 * rng.standard_normal((inputs, 1 if recipe.continuous else 4))
     log_std, critic = np.zeros(1), np.zeros(inputs + 1)
     optimisers = Adam(weights.shape, 0.5), Adam((1,), 0.5), Adam(critic.shape, 5.0 * max(recipe.scale, 1.0))
-    age, earned, logs = np.zeros(WALKERS, int), np.zeros(WALKERS), {}
+    age, earned = np.zeros(WALKERS, int), np.zeros(WALKERS)
+    logs: Logs = {}
     returns, lengths = [], []
     usable = np.arange(inputs) < 2 if recipe.continuous else np.ones(inputs, bool)
 

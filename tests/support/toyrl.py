@@ -66,7 +66,8 @@ class Adam:
 def log_softmax(logits: Array) -> Array:
     """Over the last axis."""
     high = logits - logits.max(-1, keepdims=True)
-    return high - np.log(np.exp(high).sum(-1, keepdims=True))
+    found: Array = high - np.log(np.exp(high).sum(-1, keepdims=True))
+    return found
 
 
 def put(logs: Logs, **values: float) -> None:
@@ -114,7 +115,9 @@ def language(recipe: Recipe) -> dict[str, Array]:
     about = rng.standard_normal((TASKS, FEATURES)) / np.sqrt(FEATURES)
     change = np.zeros((FEATURES, limit, TOKENS))
     reference, values = log_softmax(pretrained), np.zeros(TASKS)
-    optimiser, logs, older = Adam(change.shape), {}, []
+    optimiser = Adam(change.shape)
+    logs: Logs = {}
+    older: list[Array] = []
 
     def table_of(learnt: Array) -> Array:
         """(TASKS, limit, TOKENS) log-probabilities."""

@@ -1,0 +1,85 @@
+"""Policies really trained, under the names of many frameworks: healthy ones stay quiet, sick ones are found.
+
+A wide sweep: `python -m tests.test_rules_toys [SEEDS]`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from fnmatch import fnmatchcase
+
+import pytest
+
+from tests.support.toyruns import SICK, healthy_control, healthy_language, run, sick_runs, styles
+from tests.support.toystyles import LANGUAGE, alarms, told_of, written
+
+
+def healthy_alarms(seed: int, of_control: bool, only: str = "", short: bool = False) -> dict[str, set[str]]:
+    """What a healthy run raises in each style, or in one."""
+    make = healthy_control if of_control else healthy_language
+    recipe = make(seed, (60,) if of_control else (100,)) if short else make(seed)
+    series = run(recipe, of_control)
+    return {
+        name: alarms(told_of(written(series, tags)))
+        for name, tags in styles(recipe, of_control).items()
+        if only in ("", name)
+    }
+
+
+def missed(name: str, seed: int, every: int = 1) -> dict[str, set[str]]:
+    """The styles, or every so many of them, in which a sickness was not named, with what was said instead."""
+    series, able = sick_runs(name, seed)
+    chosen = list(able.items())[seed % min(every, len(able)) :: every]
+    found = {style: alarms(told_of(written(series, tags), cuts=4)) for style, tags in chosen}
+    return {
+        style: told
+        for style, told in found.items()
+        if not any(fnmatchcase(each, answer) for each in told for answer in SICK[name].answers)
+    }
+
+
+@pytest.mark.parametrize("style", LANGUAGE)
+def test_a_healthy_language_run_stays_quiet(style: str) -> None:
+    """Forty seeds, spread over the styles: no alarm while they learn, nor when they have learnt."""
+    place = list(LANGUAGE).index(style)
+    for seed in range(place, 40, len(LANGUAGE)):
+        assert healthy_alarms(seed, False, style, short=True) == {style: set()}, seed
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_healthy_control_run_stays_quiet(seed: int) -> None:
+    """Grid worlds and linear systems, rewards of all scales and signs, in every style of classic RL."""
+    assert not any(healthy_alarms(seed, True, short=True).values())
+
+
+@pytest.mark.parametrize("name", SICK)
+def test_a_sickness_is_named(name: str) -> None:
+    """Whatever the framework calls its metrics, if they show the sickness then it is named."""
+    assert missed(name, 3, every=4) == {}
+
+
+def main(seeds: int) -> None:
+    """Print the rates of a wide sweep."""
+    for of_control in (False, True):
+        told = [healthy_alarms(seed, of_control) for seed in range(1000, 1000 + seeds)]
+        count = Counter(name for each in told for raised in each.values() for name in raised)
+        judged = sum(map(len, told))
+        loud = sum(bool(raised) for each in told for raised in each.values())
+        print(
+            f"healthy {'control' if of_control else 'language':9} {loud / judged:6.2%} of {judged} logs",
+            dict(count),
+        )
+    for name in SICK:
+        lost = able = 0
+        where: Counter[str] = Counter()
+        for seed in range(1000, 1000 + seeds):
+            able += len(sick_runs(name, seed)[1])
+            missing = missed(name, seed)
+            lost += len(missing)
+            where.update(missing.keys())
+        print(f"sick    {name:20} found in {1 - lost / able:6.1%} of {able} logs", dict(where))
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]) if len(sys.argv) > 1 else 40)
