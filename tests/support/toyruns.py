@@ -132,7 +132,7 @@ SICK: dict[str, Sickness] = {
     "not-finite": Sickness(_as_is, ("non-finite", "numerical-breakdown"), series=_nan),
     "slow": Sickness(_as_is, ("step-slow", "slow-training"), ("timing.step",), series=_slow),
     "engine": Sickness(
-        lambda r: replace(r, engine=0.6),
+        lambda r: replace(r, engine=1.0),
         ("engine-mismatch*",),
         ("rollout.mismatch_kl", "rollout.mismatch_k3_kl"),
     ),
