@@ -12,6 +12,8 @@ from rltui.logs.tfevents.template import Templates, template_of
 
 _LAYOUTS_TRIED = 6
 _BEGINNINGS_KEPT = 64
+_FEW = 4  # shapes that a log may have met one by one before
+_THEN = -1  # between those and the ones taken over
 
 
 class Known:
@@ -58,12 +60,17 @@ class Known:
 
         Returns how many. Logs of many runs begin alike: the first one's knowledge is copied for the others.
         """
-        fresh = not (self.numbers or self.tags.names or self.tags.plugins)
-        key = tuple(shapes_met)
-        alike = self.book.beginnings.get(key) if fresh else None
+        tags, known = self.tags, list(self.numbers.values())
+        fresh = (
+            len(known) <= _FEW
+            and known == list(range(len(tags)))  # one shape for each tag, in the order of the tags
+            and not (tags.plugins or self.templates)
+        )
+        key = (*self.numbers, _THEN, *shapes_met) if fresh else ()
+        alike = self.book.beginnings.get(key)
         if alike is not None:
             self._begin_like(alike)
-            return len(key)
+            return len(shapes_met)
         for count, at in enumerate(shapes_met):
             shape = self.book.shapes[at]
             if not shape.declared or shape.plugin is not None:
@@ -73,14 +80,14 @@ class Known:
             copied = Known(Tags(), self.book)
             copied._begin_like(self)
             self.book.beginnings[key] = copied
-        return len(key)
+        return len(shapes_met)
 
     def _begin_like(self, other: Known) -> None:
-        """Know what another log knew when it had taken over its first shapes, and nothing else."""
+        """Know what another log knew when it had taken over its first shapes, having begun like this one."""
+        self.lessons += len(other.numbers) - len(self.numbers)
         self.tags.begin_like(other.tags)
         self.layouts, self.numbers = list(other.layouts), dict(other.numbers)
         self.constants = {layout: dict(constants) for layout, constants in other.constants.items()}
-        self.lessons += len(other.numbers)
 
     def _adopt(self, at: int) -> int:
         shape = self.book.shapes[at]

@@ -12,7 +12,7 @@ from rltui.logs.tfevents.tags import Tags
 from rltui.scalars import EMPTY, Batch, concat
 
 _SCAN = 16 << 20  # bytes of damage that one look searches for the next good record
-_SYNC = 16 << 10  # bytes in which a look at the end of a file first searches for a record
+_SYNC = 1 << 10  # bytes in which a look at the end of a file first searches for a record
 
 
 class EventLog:

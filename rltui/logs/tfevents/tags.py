@@ -33,6 +33,10 @@ class Tags:
         self._numbers: dict[bytes, int] = {}
         self._by_name: dict[str, int] = {}
 
+    def __len__(self) -> int:
+        """Raw tags that have a number."""
+        return len(self._numbers)
+
     def number(self, tag: bytes) -> int:
         """The number of a raw tag that has a scalar."""
         known = self._numbers.get(tag)
@@ -56,8 +60,8 @@ class Tags:
         return self.plugins.get(tag) == SCALARS
 
     def begin_like(self, other: Tags) -> None:
-        """Number the tags as another log did that knew no metadata yet; only before any tag has a number."""
-        self.names.extend(other.names)
+        """Number the tags as another log did that began with the same ones and knows no metadata yet."""
+        self.names.extend(other.names[len(self.names) :])
         self._numbers.update(other._numbers)
         self._by_name.update(other._by_name)
 
