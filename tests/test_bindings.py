@@ -266,3 +266,23 @@ def test_the_palette_knows_the_keys_of_a_chart() -> None:
         over.press(key)
     over.press("enter")
     assert chart(over).log
+
+
+def test_an_unknown_baseline_is_told() -> None:
+    """A baseline that no run is called stands in the footer; a known one is named."""
+    over = monitor(*_runs(), baseline="nobody").desk
+    over.press("3")
+    assert "no run here is the baseline nobody" in text(over)
+    over.baseline = "run"
+    assert "against other" in text(over)
+
+
+def test_tabs_hold_still_while_they_can() -> None:
+    """Going from pane to pane moves the tabs only when the next one would be out of sight."""
+    over = fresh()
+    first = over.frame(80, 24).lines[2].text
+    for key in ("2", "3", "5"):
+        over.press(key)
+        assert over.frame(80, 24).lines[2].text == first
+    over.press("c")
+    assert over.frame(80, 24).lines[2].text.startswith("‹")

@@ -150,7 +150,7 @@ def test_stop_and_continue(home: dict[str, str]) -> None:
     """A stopped program leaves the terminal as it was and draws itself again when it goes on."""
     with started(home) as terminal:
         os.kill(terminal.pid, signal.SIGTSTP)
-        terminal.until(lambda t: t.stopped())
+        terminal.until(lambda t: t.stopped() and t.restored())
         assert terminal.restored(), terminal.modes_on()
         os.kill(terminal.pid, signal.SIGCONT)
         terminal.until(lambda t: 1049 in t.modes_on())

@@ -148,10 +148,10 @@ def _cells(labels: list[list[Span]], gap: int) -> int:
 
 
 def _visible(widths: list[int], at: int, room: int) -> tuple[int, int]:
-    """The widest run of tabs round `at` that fits in `room` cells, from the left while that shows it."""
+    """The tabs that fit in `room` cells, from the left while that shows `at` and the one after it."""
     first, last, used = 0, 0, 0
     for index, width in enumerate(widths):
-        while used + width > room and first < index and first < at:
+        while used + width > room and first < at and index <= at + 1:
             used -= widths[first]
             first += 1
         if used + width > room and index > at:

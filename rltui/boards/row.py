@@ -111,6 +111,8 @@ class Row:
         last = self.last_of
         low, high, std = (last.get(key) for key in ("min", "max", "std"))
         if low is not None and high is not None:
+            if low == high:
+                return ""
             return "…".join(format_range(low, high, self.unit))
         if std is not None:
             return f"±{format_value(std, self.unit)}"

@@ -266,6 +266,12 @@ def _status(desk: Desk) -> list[Span]:
 
     if desk.share:
         pieces.append((f"last 1/{round(1 / SHARES[desk.share])} of the run", "dim"))
+    if desk.baseline and desk.loading is None:
+        base = desk.base
+        if base is None:
+            pieces.append((f"no run here is the baseline {fit(desk.baseline, 24)}", "warn"))
+        elif base is not desk.view:
+            pieces.append((f"against {desk.brief(base.name)}", "dim"))
     if desk.together:
         count = len(desk.together)
         pieces.append((f"{count} {'metric' if count == 1 else 'metrics'} marked for charts", "mark"))
