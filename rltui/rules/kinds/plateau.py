@@ -12,6 +12,7 @@ from rltui.rules.model import Rule
 from rltui.rules.track import Floats
 from rltui.rules.window import NORMAL, Window, middle
 
+GAIN = 0.15  # share of its size that a reward must have gained to excuse anything
 ONE_WAY = 2.2  # deviations; six values in strict order are 2.8
 
 
@@ -98,7 +99,8 @@ def gained(rule: Rule, window: Window) -> Verdict:
     noise = NORMAL * middle(np.sort(bend, axis=1), have) / np.sqrt(6.0)
     limit = top - rule.number("fraction", 0.25) * (top - bottom)
     with np.errstate(invalid="ignore"):
-        least = np.maximum(rule.number("sigmas", 4) * noise, 0.03 * np.maximum(np.abs(top), np.abs(bottom)))
+        size = np.maximum(np.abs(top), np.abs(bottom))
+        least = np.maximum(rule.number("sigmas", 4) * noise, GAIN * size)
         on = (level - start > least) & (level >= limit)
         return Verdict(on, ~on & ~np.isnan(level), level, limit)
 
