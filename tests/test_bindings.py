@@ -286,3 +286,12 @@ def test_tabs_hold_still_while_they_can() -> None:
         assert over.frame(80, 24).lines[2].text == first
     over.press("c")
     assert over.frame(80, 24).lines[2].text.startswith("‹")
+
+
+def test_a_folder_that_is_a_run_shows_its_own_name() -> None:
+    """When LOGDIR itself is the run, the header names the folder, not a dot."""
+    run = believable()
+    run.name = "."
+    over = monitor(run).desk
+    over.logdirs = ("/data/my-run",)
+    assert text(over).lstrip().startswith("my-run")

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from rltui.boards.board import window_for
 from rltui.boards.index import Index, index, mates, pane_of
-from rltui.boards.row import Row, rows_of
+from rltui.boards.row import Row, rows_of, told_apart
 from rltui.boards.window import Window
 from rltui.draw.number import format_age, format_duration, format_si, format_step
 from rltui.rules.scenario import scenario_of
@@ -194,11 +194,14 @@ def key_rows(
             continue
         row = next(
             row
-            for row in rows_of(view, mates(view, tag), at_step=at_step, findings=findings, against=against)
+            for row in rows_of(
+                view, mates(view, tag), at_step=at_step, findings=findings, against=against, apart=False
+            )
             if tag in row.tags
         )
         shown.update(row.tags)
         rows.append(row)
+    rows = told_apart(rows)
     if len(rows) < min(count, 4):  # a run whose names nobody knows: its own most important rows
         left = (tag for tags in index(view).panes.values() for tag in tags if tag not in shown)
         rest = [tag for tag in left if view.run.series[tag].count]

@@ -251,8 +251,12 @@ def rows_of(
     merge: bool = True,
     findings: Iterable[Finding] | None = None,
     against: Mapping[str, Difference] | None = None,
+    apart: bool = True,
 ) -> list[Row]:
-    """Rows for tags, most important first; `merge` lets the statistics of one distribution share a row."""
+    """Rows for tags, most important first; `merge` lets the statistics of one distribution share a row.
+
+    `apart`: rows of one title say what tells them apart.
+    """
     by_tag: dict[str, list[Finding]] = {}
     for finding in view.judge.findings() if findings is None else findings:
         for tag in finding.metrics:
@@ -279,7 +283,8 @@ def rows_of(
             rows += [
                 ((name.importance, order), _row(view, [name], by_tag, at_step, against)) for name in names
             ]
-    return told_apart([row for _, row in sorted(rows, key=lambda pair: pair[0])])
+    found = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
+    return told_apart(found) if apart else found
 
 
 def told_apart(rows: list[Row]) -> list[Row]:

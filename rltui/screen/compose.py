@@ -29,7 +29,9 @@ def compose(desk: Desk, width: int, height: int) -> Page:
     view = desk.view
     if view is None:
         return _waiting(desk, width, height)
-    head = replace(header(view, desk.now, desk.at_step), brief=desk.brief(view.name))
+    head = replace(
+        header(view, desk.now, desk.at_step), run=desk.title(view.name), brief=desk.brief(view.name)
+    )
     lines = header_lines(head, width, right=_run_place(desk))[: 2 if height >= 12 else 1]
     page = Page(lines, [Spot(0, 0, width, 1, "runs"), Spot(0, 1, width, 1, "pane:findings")][: len(lines)])
     if height >= 8:

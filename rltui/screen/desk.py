@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rltui.boards.board import Board, board, span_of, window_for
@@ -21,6 +22,7 @@ from rltui.screen.keys import Keys
 from rltui.screen.memory import Memory
 from rltui.screen.shelf import Chosen, Shelf
 from rltui.screen.view import Page, Scroll
+from rltui.text import clean
 from rltui.themes import DEFAULT, PLAIN, Theme
 
 if TYPE_CHECKING:
@@ -131,7 +133,13 @@ class Desk:
         """A short name of a run that tells it from the others."""
         if len(self._brief) != len(self.session.runs):
             self._brief = brief(self.session.runs)
-        return self._brief.get(name, name)
+        return self.title(self._brief.get(name, name))
+
+    def title(self, name: str) -> str:
+        """The name of a run as shown: the folder itself has no name below itself, so its own is taken."""
+        if name != "." or len(self.logdirs) != 1:
+            return name
+        return clean(Path(self.logdirs[0]).absolute().name) or name
 
     def choose_run(self, name: str) -> None:
         """Show another run."""

@@ -98,7 +98,7 @@ class RunsPage(Listing):
         return lines or [line(("no run matches", "dim"))], items
 
     def _title(self, desk: Desk, view: RunView) -> str:
-        return view.name if self.whole else desk.brief(view.name)
+        return desk.title(view.name) if self.whole else desk.brief(view.name)
 
     def _words(self, names: int, width: int) -> Line:
         """The faint words over the columns."""
