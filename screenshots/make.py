@@ -60,6 +60,8 @@ PICTURES = (
         ("r", "down", "x", "escape", "3", "enter"),
         size=(120, 32),
     ),
+    Picture("together", ("late-collapse",), ("3", "down", "down", "M", "up", "up", "enter"), size=(120, 32)),
+    Picture("tokens", ("late-collapse",), ("3", "down", "down", "enter", "x", "x", "x"), size=(120, 28)),
     Picture("help", ("verl-ppo",), ("H",), size=(120, 42)),
     Picture("80x24", ("kl-runaway",), size=(80, 24), share=0.8),
     Picture("40x12", ("kl-runaway",), size=(40, 12), share=0.8),

@@ -93,11 +93,12 @@ def cut_sentence(text: str, width: int) -> str:
     """Text cut at the end of its last sentence or clause that fits; within one only when none does."""
     if cell_width(text) <= width:
         return text
-    ends = [at for at in range(len(text) - 1) if text[at] in ".;:" and text[at + 1] == " "]
-    kept = next((text[: at + 1] for at in reversed(ends) if cell_width(text[: at + 1]) <= width), "")
-    if cell_width(kept) < min(width // 3, 24):
-        return cut(text, width)
-    return kept if kept.endswith(".") else kept[:-1] + "."
+    for marks in (".;:", ","):
+        ends = [at + 1 for at in range(len(text) - 1) if text[at] in marks and text[at + 1] == " "]
+        kept = next((text[:at] for at in reversed(ends) if cell_width(text[:at]) <= width), "")
+        if cell_width(kept) >= min(width // 3, 24):
+            return kept if kept.endswith(".") else kept[:-1] + ("." if marks != "," else " …")
+    return cut(text, width)
 
 
 def fill(source: Line, width: int) -> Line:

@@ -114,7 +114,7 @@ def format_change(value: float, before: float, unit: str = "") -> str:
         elif "e" not in shown and shown[-1:].isdigit() and size < 1e4:
             decimals = len(shown.partition(".")[2])
             same = f"{size:.{decimals}f}"
-            text = same if float(same) and len(same) <= 7 else text
+            text = same if float(same) and len(same) <= 6 else text
     return ("+" if change > 0 else "-") + text
 
 

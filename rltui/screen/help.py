@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rltui.draw.line import BLANK, Line, beside, line
+from rltui.draw.line import BLANK, Line, beside, line, wrap
 from rltui.screen.keys import Bind, Keys, shown
 from rltui.screen.listing import Listing
-from rltui.text import pad
+from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:
     from rltui.screen.desk import Desk
-
-KEYS = 22
 
 
 class HelpPage(Listing):
@@ -49,13 +47,15 @@ def by_group(keys: Keys) -> dict[str, list[Bind]]:
 def help_lines(groups: dict[str, list[Bind]], width: int) -> list[Line]:
     """One column of help."""
     lines: list[Line] = []
+    every = [bind for binds in groups.values() for bind in binds]
+    cells = max((cell_width(" ".join(shown(key) for key in bind.keys[:3])) for bind in every), default=4) + 4
     for group, binds in groups.items():
         if lines:
             lines.append(BLANK)
         lines.append(line((group, "strong")))
         for bind in binds:
-            keys = " ".join(shown(key) for key in bind.keys[:3])
-            lines.append(
-                line((pad("  " + keys, KEYS), "accent"), (bind.words[: max(width - KEYS, 4)], "text"))
-            )
+            parts = wrap(bind.words, max(width - cells, 8))
+            for at, part in enumerate(parts):
+                keys = "" if at else "  " + " ".join(shown(key) for key in bind.keys[:3])
+                lines.append(line((pad(keys, cells), "accent"), (part, "text")))
     return lines
