@@ -51,7 +51,7 @@ def quote(text: str) -> str:
 
 
 def cell_width(text: str) -> int:
-    """Terminal cells that cleaned text occupies: wide characters and emoji count two, combining marks none."""
+    """Terminal cells that cleaned text occupies: wide characters count two, combining marks none."""
     if text.isascii() or _NARROW.fullmatch(text):
         return len(text)
     return sum(_char_width(char) for char in text)
