@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from rltui.logs.bell import Bell
+from rltui.logs.delivery import Delivery
 from rltui.logs.feed import Feed
 from rltui.logs.follow import Follower
 from tests.support.listening import LONG, Listener
@@ -178,6 +179,28 @@ def test_mount_that_dies_under_many_files(
     stuck.paths.clear()
     stuck.let_go.set()
     assert listener.until(lambda heard: sum(len(said) for said in heard.points.values()) == 36)
+
+
+def test_first_values_do_not_wait_for_the_look(
+    tmp_path: Path, listener: Listener, feed_of: Callable[..., Feed]
+) -> None:
+    """The first values are handed over while the look that found them goes on; nothing is lost by that."""
+    for name in ("a", "b"):
+        write(tmp_path / name / "metrics.jsonl", lines(range(3)))
+    feed = feed_of(tmp_path)
+    look, early = feed.follower.look, threading.Event()
+
+    def slow(now: float | None = None) -> Iterator[Delivery]:
+        for delivery in look(now):
+            yield delivery
+            if len(delivery.batch) and listener.until(lambda heard: bool(heard.points)):
+                early.set()
+
+    feed.follower.look = slow  # type: ignore[method-assign]
+    feed.start()
+    assert early.wait(LONG / 2)
+    assert listener.until(lambda heard: len(heard.points["b/metrics.jsonl"]) == 3)
+    assert listener.heard.points["a/metrics.jsonl"] == points(range(3))
 
 
 def test_consumer_that_raises(tmp_path: Path, listener: Listener, feed_of: Callable[..., Feed]) -> None:

@@ -1,4 +1,4 @@
-"""Following at scale: idle cost, newest values first, throughput over many runs, huge folders.
+"""Following at scale: start, idle cost, newest values first, throughput over many runs, huge folders.
 
 `python tests/bench/bench_follow.py [name ...]`. Each figure stands beside another one of the same run.
 """
@@ -6,17 +6,21 @@
 from __future__ import annotations
 
 import os
+import resource
+import statistics
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from rltui.logs.feed import Feed
 from rltui.logs.follow import Follower, read_all
+from tests.bench.bench_wire import running
 from tests.support import tfwriter
 
 TAGS = [f"actor/metric_{number}" for number in range(60)]
@@ -168,7 +172,95 @@ def checkpoints(count: int = 100_000) -> None:
         )
 
 
+def start(count: int, scalars: int, rounds: int = 7) -> None:
+    """From the start of the process to a frame with values, beside a bare Textual hello world."""
+    walls: dict[str, list[float]] = {"hello": [], "rltui": []}
+    with runs(count, scalars) as root, tempfile.TemporaryDirectory() as home:
+        programs = {
+            "hello": (("tests.support.stock", "hello"), b"hello"),
+            # A card with its name and value; the first start fills a cache and is left out.
+            "rltui": (("rltui", "watch", str(root)), b"actor/metric_"),
+        }
+        for number in range(rounds + 1):
+            for name, (words, sign) in programs.items():
+                with running(*words, home=home) as probe:
+                    wall = probe.wait_for(sign) * 1000
+                if number:
+                    walls[name].append(wall)
+    bare, ours = statistics.median(walls["hello"]), statistics.median(walls["rltui"])
+    print(
+        f"start, {count} x {scalars}: {ours:.0f} ms to values, hello world {bare:.0f} ms, {ours / bare:.2f}x"
+    )
+
+
+def growing(count: int = 1000, seconds: int = 8) -> None:
+    """How late a line of `count` logs that all grow once a second is seen, beside the poll."""
+    with runs(count, 60) as root, ExitStack() as stack:
+        follower = Follower([root])
+        catch_up(follower)
+        logs = [stack.enter_context(path.open("ab")) for path in sorted(root.glob("*/*"))]
+        written: dict[tuple[str, int], float] = {}
+        late: list[float] = []
+        step, due = 10, time.perf_counter() + 1.0
+        until = due + seconds
+        while time.perf_counter() < until + 2.0:
+            now = time.perf_counter()
+            if due <= now < until:
+                step, due = step + 1, due + 1.0
+                for number, log in enumerate(logs):
+                    log.write(tfwriter.event(step, tfwriter.simple(TAGS[0], 0.5)))
+                    log.flush()
+                    written[f"run_{number:04}", step] = time.perf_counter()
+            wait = min(follower.next_due(), 0.02)
+            if wait > 0:
+                time.sleep(wait)
+                continue
+            for delivery in follower.look():
+                now = time.perf_counter()
+                said = {(delivery.source.run, at) for at in delivery.batch.step.tolist()}
+                late += [now - written[each] for each in said & written.keys()]
+        assert len(late) == len(written)
+        late.sort()
+        print(
+            f"{count} growing logs: a line is seen {statistics.median(late):.2f} s late, at worst"
+            f" {late[-1]:.2f} s, {late[-1] / follower.pace.poll:.2f}x of what was asked for;"
+            f" poll {follower.status().poll:.2f} s"
+        )
+
+
+def headless(count: int, scalars: int, rounds: int = 5) -> None:
+    """CPU of whole processes that read everything, beside reading alone."""
+    reading = "import sys; from rltui.logs.follow import read_all; [0 for _ in read_all(sys.argv[1:])]"
+    with runs(count, scalars) as root:
+        commands = {
+            "read alone": [sys.executable, "-c", reading, str(root)],
+            **{
+                name: [sys.executable, "-m", "rltui", name, str(root)] for name in ("runs", "check", "export")
+            },
+        }
+        cpu: dict[str, list[float]] = {name: [] for name in commands}
+        for _ in range(rounds):
+            for name, command in commands.items():
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+                subprocess.run(
+                    command,
+                    stdout=subprocess.DEVNULL,
+                    cwd=Path(__file__).parents[2],
+                    env=environment,
+                    check=False,
+                )
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                cpu[name].append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+        alone = statistics.median(cpu["read alone"])
+        said = [f"{name} {statistics.median(all_of):.2f} s" for name, all_of in cpu.items()]
+        ratios = [f"{name} {statistics.median(all_of) / alone:.2f}x" for name, all_of in cpu.items()][1:]
+        print(f"{count} x {scalars}, whole processes, CPU: {', '.join(said)}; {', '.join(ratios)} of reading")
+
+
 ALL: dict[str, Callable[[], None]] = {
+    "start1": lambda: start(1, 50_000),
+    "start64": lambda: start(64, 50_000),
     "newest": newest,
     "throughput64": lambda: throughput(64, 50_000),
     "throughput1000": lambda: throughput(1000, 1000),
@@ -176,6 +268,9 @@ ALL: dict[str, Callable[[], None]] = {
     "idle1000": lambda: idle(1000),
     "small": small_files,
     "checkpoints": checkpoints,
+    "growing": growing,
+    "headless1": lambda: headless(1, 1_000_000),
+    "headless64": lambda: headless(64, 2000),
 }
 
 if __name__ == "__main__":
