@@ -295,3 +295,30 @@ def test_a_folder_that_is_a_run_shows_its_own_name() -> None:
     over = monitor(run).desk
     over.logdirs = ("/data/my-run",)
     assert text(over).lstrip().startswith("my-run")
+
+
+def test_three_hundred_runs_cost_what_is_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list of 300 runs asks only those in sight for their metrics; filters take words, globs, regexes."""
+    import rltui.screen.runs as listed
+
+    runs = []
+    for index in range(300):
+        run = FakeRun(name=f"exp{index % 10}/seed{index}", modified=1e9 + index)
+        run.add("a/b", [1.0, float(index)])
+        runs.append(run)
+    over = monitor(*runs).desk
+    asked: list[str] = []
+    whole = listed.key_rows
+    monkeypatch.setattr(listed, "key_rows", lambda view, count: asked.append(view.name) or whole(view, count))
+    over.press("r")
+    over.frame(140, 45)
+    assert 0 < len(asked) < 60
+    for query, count in (("exp3 seed", 30), ("exp3/*9?", 3), ("/seed1[0-4]$", 5)):
+        over.press("/")
+        for key in query:
+            over.press(key)
+        shown_runs = [one for one in over.frame(140, 45).lines if "/seed" in one.text and "│" in one.text]
+        assert len(shown_runs) == count, query
+        over.press("escape")
+        over.press("escape")
+        over.press("r")
