@@ -66,7 +66,7 @@ class RunsPage(Listing):
         match = matcher(self.query)
         found = desk.session.ordered()
         if self.query.strip():
-            found = [view for view in found if match(_words(view, now))]
+            found = [view for view in found if match(view.name) or match(_words(view, now))]
         return sorted(found, key=lambda view: SORTS[self.sort][1](view, now))
 
     @property

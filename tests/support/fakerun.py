@@ -70,17 +70,14 @@ class FakeSeries:
             nonfinite=np.zeros(width, np.int64),
         )
         at = np.clip(((self.step - low) / (high - low) * width).astype(int), 0, width - 1)
-        for column, step, value in zip(at, self.step, self.value, strict=True):
-            if not low <= step < high:
-                continue
-            if not math.isfinite(value):
-                out.nonfinite[column] += 1
-                continue
-            out.low[column] = np.nanmin([out.low[column], value])
-            out.high[column] = np.nanmax([out.high[column], value])
-            out.count[column] += 1
-            out.mean[column] = value
-            out.last[column] = value
+        inside = (low <= self.step) & (self.step < high)
+        finite = np.isfinite(self.value)
+        np.add.at(out.nonfinite, at[inside & ~finite], 1)
+        at, value = at[inside & finite], self.value[inside & finite]
+        np.fmin.at(out.low, at, value)
+        np.fmax.at(out.high, at, value)
+        np.add.at(out.count, at, 1)
+        out.mean[at] = out.last[at] = value
         return out
 
 
