@@ -16,7 +16,7 @@ from pathlib import Path
 from rltui.boards.svg import as_svg
 from rltui.demo import recording
 from rltui.demo.replay import ROWS_PER_SECOND, Replay
-from rltui.screen.app import build
+from rltui.screen.start import build
 from rltui.session import Session
 from rltui.themes import DEFAULT
 

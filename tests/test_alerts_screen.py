@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from rltui.config import Config
-from rltui.screen.app import Monitor, build
+from rltui.screen.app import Monitor
 from rltui.screen.chart import ChartPage
 from rltui.screen.ruler import Ruler
+from rltui.screen.start import build
 from tests.support.fakerun import NOW, FakeRun, believable, finding
 from tests.support.screens import session
 

@@ -18,8 +18,9 @@ from rltui.boards.lineage import continues, starts
 from rltui.boards.topics import KEY, UNSET, rank, topic
 from rltui.cli import commands
 from rltui.logs.settings import Settings, joined, settings_of
-from rltui.screen.app import Monitor, build
+from rltui.screen.app import Monitor
 from rltui.screen.shelf import Shelf
+from rltui.screen.start import build
 from rltui.session import Session
 from rltui.store.points import Attempt
 from tests.support.fakerun import FakeRun, believable

@@ -43,6 +43,6 @@ def test_explaining_a_metric_does_not_wait_for_the_screen() -> None:
 def test_the_screen_starts_without_tables_and_plots() -> None:
     """What reads tables and draws plots is imported when it is first needed."""
     assert (
-        loaded_by("import rltui.screen.app") & {"pandas", "tensorboard", "tbparse", "plotext", "pyarrow"}
+        loaded_by("import rltui.screen.start") & {"pandas", "tensorboard", "tbparse", "plotext", "pyarrow"}
         == set()
     )

@@ -188,7 +188,7 @@ def monitor_without_runs() -> Desk:
     """A desk that waits for its first run."""
     empty = session(FakeRun())
     empty.runs, empty.ordered = {}, list
-    from rltui.screen.app import build
+    from rltui.screen.start import build
 
     return build(empty, ["/nowhere"]).desk
 

@@ -18,7 +18,8 @@ from textual.strip import Strip
 
 from rltui.logs.follow import Follower
 from rltui.screen import wire as wire_module
-from rltui.screen.app import Monitor, build
+from rltui.screen.app import Monitor
+from rltui.screen.start import build
 from rltui.screen.wire import Wire, parse, turn, usable
 from rltui.session import Session
 from tests.support.glasses import Glasses

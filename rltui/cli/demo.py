@@ -57,7 +57,7 @@ def command(
             replay.write_until(len(chosen.rows))
             _print_overview(folder)
             return
-        from rltui.screen.app import run
+        from rltui.screen.start import run
 
         replay.start()
         code = run([folder], theme=theme, ascii_only=ascii_only, color=not no_color, mouse=not no_mouse)

@@ -45,7 +45,7 @@ def command(
 
         imported()
         leave(follow(logdirs, config, run_glob=run_glob, poll=poll))
-    from rltui.screen.app import run
+    from rltui.screen.start import run
 
     imported()
     color = not options.pop("no_color")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import os
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,22 +18,19 @@ from textual.css.query import NoMatches
 from textual.message import Message
 
 from rltui.boards.overview import header
-from rltui.config import Config
 from rltui.scalars import Problem
 from rltui.screen import mouse
-from rltui.screen.actions import SMOOTHINGS
-from rltui.screen.around import ascii_needed, theme_folders
 from rltui.screen.desk import Desk
 from rltui.screen.driver import GuardedDriver
 from rltui.screen.glass import Glass
-from rltui.screen.heap import give_back, share
+from rltui.screen.heap import give_back
 from rltui.screen.inbox import PIECE, pieces
-from rltui.screen.keys import Keys, key_name
-from rltui.screen.memory import Memory, forget, path_for, recall, remember
+from rltui.screen.keys import key_name
+from rltui.screen.memory import remember
 from rltui.screen.paint import Palette, textual_theme
-from rltui.screen.terminal import INTERNAL_ERROR, guard, report_crash, terminal_problem
+from rltui.screen.terminal import INTERNAL_ERROR, report_crash
 from rltui.screen.wire import Sparing
-from rltui.themes import PLAIN, SIXTEEN, load_themes
+from rltui.themes import PLAIN, SIXTEEN
 
 if TYPE_CHECKING:
     from rltui.logs.delivery import Delivery
@@ -394,114 +389,3 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
             self.follower.focus(desk.view.name)
         base = (desk.base.name,) if desk.base is not None else ()
         desk.session.focus(desk.view.name, *desk.marked, *base)
-
-
-def build(
-    session: Any,
-    logdirs: Sequence[str] = (),
-    *,
-    pane: str | None = None,
-    baseline: str | None = None,
-    theme: str | None = None,
-    at_step: int | None = None,
-    ascii_only: bool = False,
-    color: bool = True,
-    config: Config | None = None,
-    memory_path: Path | None = None,
-    clock: Any = time.time,
-) -> Monitor:
-    """A monitor over a session, without readers: for tests, screenshots, and `run`."""
-    config = config if config is not None else Config()
-    themes, problems = load_themes(theme_folders())
-    keys = Keys(config.keys)
-    memory = recall(memory_path) if memory_path is not None else Memory()
-    memory.theme = theme or memory.theme or config.theme or ""
-    wanted = config.smoothing
-    if wanted is not None and not (memory_path is not None and memory_path.exists()):
-        memory.smoothing = min(range(len(SMOOTHINGS)), key=lambda at: abs(SMOOTHINGS[at] - wanted))
-    pane = pane or memory.pane or config.pane
-    desk = Desk(
-        session, logdirs=logdirs, clock=clock, keys=keys, themes=themes, memory=memory,
-        ascii_only=ascii_only, baseline=baseline, at_step=at_step,
-    )  # fmt: skip
-    if pane:
-        desk.pane = pane
-    troubles = [*keys.problems, *problems]
-    if troubles:
-        desk.say(f"{troubles[0].path}: {troubles[0].message}")
-    app = Monitor(desk, color=color, memory_path=memory_path)
-    if config.alerts:
-        from rltui.alerts import Post, settings_of
-
-        settings = settings_of(config.alerts)
-        app.alerts = Post(settings, write=app.ring) if settings.wanted else None
-    return app
-
-
-def run(
-    logdirs: Sequence[str],
-    *,
-    pane: str | None = None,
-    run_glob: str | None = None,
-    baseline: str | None = None,
-    theme: str | None = None,
-    poll: float | None = None,
-    at_step: int | None = None,
-    ascii_only: bool = False,
-    color: bool = True,
-    mouse: bool = True,
-    reset: bool = False,
-    config: Config | None = None,
-) -> int:
-    """Open the monitor and stay until the user leaves. Returns the exit code."""
-    from rltui.session import Session
-
-    config = config if config is not None else Config()
-    color = color and config.color is not False
-    mouse = mouse and config.mouse is not False
-    ascii_only = ascii_only or config.ascii is True or (config.ascii is None and ascii_needed())
-    problem = terminal_problem()
-    unknown = theme is not None and theme not in (known := load_themes(theme_folders())[0])
-    if problem is None and unknown:
-        problem = f"no theme is called '{theme}'; there are {', '.join(sorted(known))}"
-        print(f"rltui: {problem}", file=sys.stderr)
-        return 1
-    if problem is not None:
-        print(f"rltui: {problem}", file=sys.stderr)
-        return 2
-    memory_path = path_for(logdirs)
-    if reset:
-        forget(memory_path)
-    session = Session(config, run_glob=run_glob)
-    app = build(
-        session, [str(one) for one in logdirs], pane=pane, baseline=baseline, theme=theme, at_step=at_step,
-        ascii_only=ascii_only, color=color, config=config, memory_path=memory_path,
-    )  # fmt: skip
-    share()
-    from rltui.logs.feed import Feed
-    from rltui.logs.follow import Follower
-
-    if not app.desk.memory.theme and app.console.color_system in ("standard", None):
-        app.choose_theme(SIXTEEN)
-    follower = Follower(list(logdirs), run_glob=run_glob, poll=poll or config.poll or 1.0)
-    app.follower = follower
-    app.feed = Feed(follower, app.deliver)
-    return show(app, mouse=mouse)
-
-
-def show(app: Monitor, *, mouse: bool = True) -> int:
-    """Run a monitor in this terminal until it ends, whatever ends it. Returns the exit code."""
-    # The readers' thread computes too; the screen gets its turn within a millisecond instead of five.
-    sys.setswitchinterval(0.001)
-    try:
-        app.run(mouse=mouse)
-    except Exception as error:  # noqa: BLE001 (the outermost edge: the terminal must be given back)
-        app.crash = app.crash or error
-    finally:
-        app.stop_feed()
-        guard.disarm()
-    if app.crash is not None:
-        with contextlib.suppress(OSError):
-            print(report_crash(app.crash), file=sys.stderr)
-        return INTERNAL_ERROR
-    return app.return_code or 0

@@ -175,7 +175,7 @@ def day(hours: int = 24) -> None:
     """A session and a frame every ten steps, with a clock that runs ahead: memory must stay flat."""
     from rltui.logs.delivery import Delivery, Source
     from rltui.scalars import Batch
-    from rltui.screen.app import build
+    from rltui.screen.start import build
     from rltui.session import Session
     from tests.support.paced import TAGS
 

@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 
 from rltui.demo import recording
 from rltui.demo.replay import ROWS_PER_SECOND, Replay
-from rltui.screen.app import build
 from rltui.screen.desk import Desk
+from rltui.screen.start import build
 from rltui.session import Session
 
 FOLDER = Path(__file__).parent.parent / "snapshots"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from rltui.screen.app import Monitor, build
+from rltui.screen.app import Monitor
+from rltui.screen.start import build
 from tests.support.fakerun import NOW, FakeRun, believable, finding
 
 
