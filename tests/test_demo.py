@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rltui.boards.board import board
 from rltui.demo import recording
 from rltui.demo.recording import Recording, in_rows
 from rltui.demo.replay import Replay
@@ -60,3 +61,17 @@ def test_points_become_rows_by_step() -> None:
         (2, 2.0, {"a": 0.3}),
         (2, 3.0, {"a": 0.4}),
     ]
+
+
+@pytest.mark.parametrize(("values", "shown"), [([0.0] * 6, "unreported"), ([0.0] * 5 + [0.41], "0.410")])
+def test_a_quantity_that_is_always_zero_is_not_shown_as_measured(
+    tmp_path: Path, values: list[float], shown: str
+) -> None:
+    """Writers that do not know the device log an MFU of 0: the row says so instead of 0 %."""
+    rows = tuple(
+        (i + 1, float(i), {"perf/mfu/actor": value, "actor/ppo_kl": 0.1}) for i, value in enumerate(values)
+    )
+    Replay(Recording("toy", "Toy", "verl", "-", rows), tmp_path, clock=lambda: 1e9).write_until(len(rows))
+    view = Session.load([tmp_path]).runs["toy"]
+    row = next(row for row in board(view, "perf", 1e9).metrics if row.tag == "perf/mfu/actor")
+    assert row.value_text == shown

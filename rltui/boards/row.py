@@ -14,6 +14,7 @@ from rltui.boards.index import pane_of
 from rltui.boards.panes import SEVERITIES, worst_of
 from rltui.boards.window import Window
 from rltui.draw.number import format_change, format_range, format_value
+from rltui.rules.quality import UNREPORTED
 
 if TYPE_CHECKING:
     from rltui.compare import Difference
@@ -82,9 +83,19 @@ class Row:
 
     @property
     def value_text(self) -> str:
-        """The last value with its unit."""
+        """The last value with its unit; `unreported` where the writer only fills in zeros."""
         value = self.value
-        return "–" if value is None else format_value(value, self.unit)
+        if value is None:
+            return "–"
+        return "unreported" if value == 0 and self.unreported else format_value(value, self.unit)
+
+    @property
+    def unreported(self) -> bool:
+        """Whether a writer that does not know the quantity (MFU of an unknown device) writes zero for it."""
+        canonical = self.name.canonical if self.name is not None else None
+        if self.main is None or canonical is None or not canonical.startswith(UNREPORTED):
+            return False
+        return self.main.count >= 5 and self.main.extent() == (0.0, 0.0)
 
     @property
     def change_text(self) -> str:
