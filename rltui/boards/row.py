@@ -153,7 +153,6 @@ class Curve:
     high: NDArray[np.float64]
     mean: NDArray[np.float64]
     nonfinite: NDArray[np.int64]
-    band: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
     points: int = 0  # finite and non-finite points in the window
     own_axis: bool = False  # drawn over its own steps, not over the window's
 
@@ -194,23 +193,7 @@ def curve(row: Row, window: Window, columns: int) -> Curve | None:
     for values in (low, high, mean):
         values[filled < 0] = math.nan
     # A column that was bridged shows no event of its neighbour.
-    return Curve(
-        low, high, mean, np.asarray(cut.nonfinite, np.int64), _band(row, edges, columns), points, alone
-    )
-
-
-def _band(
-    row: Row, edges: tuple[float, float], columns: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    low, high = row.parts.get("min"), row.parts.get("max")
-    if low is None or high is None:
-        return None
-    below, above = low.columns(*edges, columns), high.columns(*edges, columns)
-    at, to = bridge(below.count), bridge(above.count)
-    return (
-        np.where(at >= 0, below.low[at], math.nan),
-        np.where(to >= 0, above.high[to], math.nan),
-    )
+    return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), points, alone)
 
 
 def bridge(count: NDArray[np.int64]) -> NDArray[np.int64]:
