@@ -191,6 +191,14 @@ def middle(table: Floats, have: Ints) -> Floats:
     return np.where(have > 0, found, np.nan)
 
 
+def medians(rows: Floats) -> Floats:
+    """Median of each row of (m, n), n > 0; NaN where it holds one. Does not import masked arrays."""
+    table = np.sort(rows, axis=1)
+    size = table.shape[1]
+    found: Floats = (table[:, (size - 1) // 2] + table[:, size // 2]) / 2
+    return np.where(np.isnan(table[:, -1]), np.nan, found)
+
+
 def _trend_length(ticks: Ints) -> Ints:
     return np.where(ticks < 24, 0, np.where(ticks < 120, 24, np.where(ticks < 320, 48, 96)))
 
@@ -203,5 +211,5 @@ def _mann_kendall(rows: Floats) -> tuple[Floats, Floats, Floats]:
     middle = (means[:, :, (width - 1) // 2] + means[:, :, width // 2]) / 2
     s = np.sign(middle[:, _PAIRS[1]] - middle[:, _PAIRS[0]]).sum(axis=1)
     change = middle[:, -3:].mean(axis=1) - middle[:, :3].mean(axis=1)
-    noise = NORMAL * np.median(np.abs(parts - middle[:, :, None]), axis=(1, 2))
+    noise = NORMAL * medians(np.abs(parts - middle[:, :, None]).reshape(len(rows), -1))
     return s / _S_DEVIATION, change, noise

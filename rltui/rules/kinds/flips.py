@@ -6,7 +6,7 @@ import numpy as np
 
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
-from rltui.rules.window import Window
+from rltui.rules.window import Window, medians
 
 
 def judge(rule: Rule, window: Window) -> Verdict:
@@ -16,7 +16,7 @@ def judge(rule: Rule, window: Window) -> Verdict:
     least, share = rule.number("least", 0.0), rule.number("share", 0.9)
     with np.errstate(invalid="ignore"):
         flips = (rows[:, 1:] * rows[:, :-1] < 0).sum(axis=1) / max(length - 1, 1)
-        size = np.median(np.abs(rows), axis=1)
+        size = medians(np.abs(rows))
         enough = window.at + 1 >= length
         on = enough & (flips >= share) & (size >= least)
         off = enough & ((flips < share - 0.2) | (size < 0.5 * least))

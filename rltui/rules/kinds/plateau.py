@@ -10,7 +10,7 @@ import numpy as np
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
 from rltui.rules.track import Floats
-from rltui.rules.window import NORMAL, Window, middle
+from rltui.rules.window import NORMAL, Window, medians, middle
 
 GAIN = 0.15  # share of its size that a reward must have gained to excuse anything
 ONE_WAY = 2.2  # deviations; six values in strict order are 2.8
@@ -51,7 +51,7 @@ def flat(rule: Rule, window: Window) -> Verdict:
     level = window.level(length)
     noise = window.jitter(0)
     third = length // 3
-    first, last = np.median(rows[:, :third], axis=1), np.median(rows[:, -third:], axis=1)
+    first, last = medians(rows[:, :third]), medians(rows[:, -third:])
     least = np.maximum(rule.number("sigmas", 3) * noise / np.sqrt(third / 2), 0.01 * np.abs(level))
     with np.errstate(invalid="ignore"):
         top, bottom = window.extremes(min(10, max(third, 2)))
@@ -106,5 +106,5 @@ def gained(rule: Rule, window: Window) -> Verdict:
 
 
 def _noise(rows: Floats, level: Floats) -> Floats:
-    found: Floats = NORMAL * np.median(np.abs(rows - level[:, None]), axis=1)
+    found: Floats = NORMAL * medians(np.abs(rows - level[:, None]))
     return found
