@@ -15,6 +15,7 @@ from rltui.boards.panes import SEVERITIES, worst_of
 from rltui.boards.window import Window
 from rltui.draw.number import format_change, format_range, format_value
 from rltui.rules.quality import UNREPORTED
+from rltui.rules.track import median
 
 if TYPE_CHECKING:
     from rltui.compare import Difference
@@ -209,7 +210,7 @@ def bridge(count: NDArray[np.int64]) -> NDArray[np.int64]:
     if there[-1] - there[0] + 1 == len(there):  # no gaps inside
         index[: there[0]] = index[there[-1] + 1 :] = -1
         return index
-    usual = int(np.median(np.diff(there))) if len(there) > 1 else 1
+    usual = int(median(np.diff(there))) if len(there) > 1 else 1
     last = np.maximum.accumulate(np.where(count > 0, index, -1))
     shown = np.where((last >= 0) & (index - last < 2 * usual), last, -1)
     shown[index > there[-1]] = -1

@@ -36,7 +36,8 @@ def extremes(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.
             return np.full(len(low), np.nan)
         # halves throughout: sums and differences of huge floats would overflow
         low_half, high_half = low / 2, high / 2
-        centre = np.median(low_half[finite] / 2 + high_half[finite] / 2)
+        middles = np.sort(low_half[finite] / 2 + high_half[finite] / 2)
+        centre = middles[(len(middles) - 1) // 2] / 2 + middles[len(middles) // 2] / 2
         return np.where(finite, np.where(high_half - centre >= centre - low_half, high, low), np.nan)
 
 

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rltui.rules.track import median
+
 LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers buffer up to two minutes
 PATIENCE = 10.0  # usual gaps without a point until a run is stalled
 LONGEST = 3.0  # or the longest pause seen (evaluation, checkpoint), times this
@@ -92,7 +94,7 @@ def _cadence(
     gaps = np.diff(walls)[forward]
     if not len(gaps):
         return None, None, None
-    gap = float(np.median(gaps))
+    gap = median(gaps)
     longest = float(np.quantile(gaps, 0.98))
     advance = np.diff(steps)[forward]
     # Single nights of a suspended node must not spoil the pace; evaluation pauses must count.

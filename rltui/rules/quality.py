@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rltui.rules.track import Floats, Ints, Track
+from rltui.rules.track import Floats, Ints, Track, median
 from rltui.scalars import Problem
 from rltui.text import clean
 
@@ -121,7 +121,7 @@ def _of_run(where: str, run: Any) -> list[Problem]:
         at, by = int(table[back[0] + 1, 0]), -float(walls[back[0]])
         message = f"the clock went back by {by:.0f} s at step {at:,}; times and pace are uncertain there"
         found.append(Problem("info", "clock-jump", where, message, count=len(back)))
-    usual = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
+    usual = median(steps[steps > 0]) if (steps > 0).any() else 0.0
     holes = np.flatnonzero(steps > GAP_STEPS * usual)
     if usual and len(holes):
         begin, end = int(table[holes[0], 0]), int(table[holes[0] + 1, 0])

@@ -9,7 +9,7 @@ import numpy as np
 
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
-from rltui.rules.track import PAD, Track
+from rltui.rules.track import PAD, Track, median
 from rltui.rules.window import Window
 
 KEPT = 20  # resolved episodes remembered for one rule on one series
@@ -60,11 +60,7 @@ class Watch:
             if on[k]:
                 if episode is None:
                     began = int(window.at[k]) if verdict.began is None else int(verdict.began[k])
-                    usual = (
-                        float(np.median(track.value[PAD + max(0, began - 10) : PAD + began]))
-                        if began
-                        else np.nan
-                    )
+                    usual = median(track.value[PAD + max(0, began - 10) : PAD + began]) if began else np.nan
                     episode = self.episode = Episode(
                         int(track.first[PAD + began]), value, float(verdict.limit[k]), usual, serial, serial
                     )
