@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from rltui.draw.line import Line
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from rltui.screen.desk import Desk
 
 
-class Listing:
+class Listing(ABC):
     """Lines in a box; the selected one of `items` is marked. Items are (line index, argument)."""
 
     where = "list"
@@ -27,9 +28,9 @@ class Listing:
         self.rows = 10
         self._size = (80, 24)
 
+    @abstractmethod
     def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
         """All lines, and which of them can be chosen with which argument."""
-        raise NotImplementedError
 
     def foot(self, desk: Desk) -> list[Span]:
         """Words at the lower edge."""
