@@ -62,7 +62,7 @@ def binary_output(target: str | None, logdirs: Sequence[str]) -> Iterator[Binary
         if isinstance(error, FileNotFoundError) and error.filename not in (None, str(beside), str(path)):
             raise
         fail(f"{clean(target)}: not written: {error.strerror or error}; the old file, if any, is untouched")
-    except BaseException:  # an interrupt, too, leaves no half file; whoever raised it is answered above
+    except BaseException:  # an interrupt, too, leaves no half file
         _drop(beside)
         raise
 
