@@ -36,7 +36,7 @@ class Listing(ABC):
         """Words at the lower edge."""
         return [("Esc", "accent"), (" back", "dim")]
 
-    def choose(self, desk: Desk, argument: str) -> None:
+    def choose(self, desk: Desk, argument: str) -> None:  # noqa: B027 - some lists only show
         """Enter or click on an item."""
 
     def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
