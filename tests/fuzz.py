@@ -30,11 +30,14 @@ from tests.support.shared import BUNDLED
 
 COUNT = 1_000_000
 CHUNK = 500  # cases between two looks at the clock
-STUCK = 60  # seconds after which a chunk shows where it hangs, and ends
-SLOW = 5.0  # seconds that no case may take
+STUCK = 600  # seconds after which a chunk shows where it hangs, and ends
+SLOW = 5.0  # seconds of processor time that no case may take
 MEMORY = 1 << 30  # bytes that no worker may need
 NAME = "events.out.tfevents.1763600000.node7.991.0"
 SINGLY, COLUMNS = 1 << 60, 0
+# How pieces are read: in columns or not, bytes for each look. Columns of a few bytes cost most, tell least.
+WAYS = [(way, budget) for way in (SINGLY, COLUMNS) for budget in (50, 1000, 1 << 20)]
+ODDS = (4, 4, 4, 1, 4, 4)
 
 
 def event_seeds() -> list[bytes]:
@@ -105,10 +108,11 @@ def attempt_events(seed: bytes, draw: random.Random) -> None:
     data, first = mutate_events(seed, draw)
     EVENTS.open(NAME).newest(MemFile(NAME, data), draw.randint(1, 5000))
     whole = deliver([data], SINGLY, 1 << 20, verify=False)
-    assert said(deliver([data], COLUMNS, 1 << 20, verify=True)) == said(whole), "columns differ"
-    deliver([data], COLUMNS, 1 << 20, verify=False)
+    proved = draw.random() < 0.75  # without proof wrong data may pass, but nothing may break
+    columns = deliver([data], COLUMNS, 1 << 20, verify=proved)
+    assert not proved or said(columns) == said(whole), "columns differ"
     pieces = cut(data, [draw.randrange(len(data) + 1) for _ in range(3)])
-    parts = deliver(pieces, draw.choice((SINGLY, COLUMNS)), draw.choice((50, 1000, 1 << 20)), verify=True)
+    parts = deliver(pieces, *draw.choices(WAYS, ODDS)[0], verify=True)
     assert said(parts) == said(whole), "read differently in pieces"
     intact = deliver([data[:first]], SINGLY, 1 << 20, verify=False)
     for ours, theirs in ((intact.step, whole.step), (intact.value, whole.value)):
@@ -132,7 +136,7 @@ def case(number: int, events: list[bytes], texts: list[tuple[object, bytes]]) ->
     """Run one case; what went wrong, or None."""
     draw = random.Random(number)
     kind = draw.choices(("events", "text", "packed"), (6, 3, 1))[0]
-    began = time.monotonic()
+    began = time.process_time()
     try:
         if kind == "events":
             attempt_events(draw.choice(events), draw)
@@ -143,7 +147,7 @@ def case(number: int, events: list[bytes], texts: list[tuple[object, bytes]]) ->
             attempt_packed(draw.choice([*events, *(data for _, data in texts)]), draw)
     except Exception as error:  # noqa: BLE001 - anything at all is what is looked for
         return f"case {number} ({kind}): {error!r}"
-    took = time.monotonic() - began
+    took = time.process_time() - began
     return f"case {number} ({kind}) took {took:.1f} s" if took > SLOW else None
 
 
