@@ -72,6 +72,32 @@ def test_rotated_by_rename(tmp_path: Path, system: Any) -> None:
     assert live.heard.runs() == {".": ["metrics.jsonl"]}
 
 
+@SYSTEMS
+@pytest.mark.parametrize("copied", [False, True], ids=["renamed", "copied"])
+def test_last_lines_of_a_log_whose_heir_is_empty(tmp_path: Path, system: Any, copied: bool) -> None:
+    """L08, L10: what was written just before a rotation is shown before the new file says its first word."""
+    log, moved = tmp_path / "metrics.jsonl", tmp_path / "metrics.jsonl.1"
+    live = Live(tmp_path, system=system)
+    for turn in range(3):  # from the second turn on, the moved log takes a name that is known
+        first = 10 * turn
+        append(log, lines(range(first, first + 5)))
+        live.after(40)
+        append(log, lines(range(first + 5, first + 9)))
+        write(moved, log.read_bytes()) if copied else log.rename(moved)
+        write(log, "")
+        live.after(3)
+        assert live.heard.points["metrics.jsonl"][-9:] == points(range(first, first + 9))
+        if not copied:
+            append(moved, lines([first + 9]))  # the writer has not noticed yet
+            live.after(3)
+            assert live.heard.points["metrics.jsonl"][-1:] == points([first + 9])
+    append(log, lines([30]))
+    live.after(5)
+    everything = [step for step in range(31) if not copied or step % 10 != 9]
+    assert live.heard.points["metrics.jsonl"] == points(everything)
+    assert [path for path, said in live.heard.points.items() if said] == ["metrics.jsonl"]
+
+
 def test_rotated_logs_found_at_the_start(tmp_path: Path) -> None:
     """L10: logs that were rotated before we came belong to the same run and are read first."""
     write(tmp_path / "metrics.jsonl.2", lines(range(3)))

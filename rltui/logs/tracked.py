@@ -231,6 +231,8 @@ class Tracked:
         verdict = self._likeness.compare(file, self.offset, now, trust=trust)
         if verdict == "wait":
             self.restless = True
+            if not size and self.format is not None and not self.format.rewrites:
+                self._drain(file.calls, pieces, last=False)  # moved away, and nothing came in its place yet
             return False
         if verdict == "replaced":
             self.past.append(self._likeness.past(self.offset))
@@ -255,18 +257,18 @@ class Tracked:
             self._pending = "rewritten"
             self.forget()
             return
-        self._drain(calls, pieces)
+        self._drain(calls, pieces, last=True)
         self.forget()
         told = Problem("info", "restarted", self.found.path, _CUT)
         pieces.append(("restarted", Batch(problems=(told,))))
 
-    def _drain(self, calls: Calls, pieces: list[Piece]) -> None:
-        """Read what the log got last before it was rotated away, to the very end."""
+    def _drain(self, calls: Calls, pieces: list[Piece], *, last: bool) -> None:
+        """Read what the log got before it was rotated away; to the very end, if that was the last of it."""
         if self.log is None:
             return
         place = rotation.moved_to(self.found.place, self._likeness.past(self.offset), calls)
-        if place is not None:
-            pieces.append(("points", self._read_from(place, calls, last=True)))
+        if place is not None and (batch := self._read_from(place, calls, last=last)):
+            pieces.append(("points", batch))
 
     def absorb(self, place: str, calls: Calls) -> list[Piece]:
         """If the file is a copy of this log, or where it went: read on there. Raises OSError."""
@@ -360,7 +362,7 @@ class Tracked:
             return
         # The copy may vanish too, or not be readable: what was read stays true.
         with contextlib.suppress(OSError):
-            self._drain(calls, pieces)
+            self._drain(calls, pieces, last=True)
         self.gone, self.caught_up, self._stamp = True, True, ()
         pieces.append(("gone", EMPTY))
 
