@@ -1,7 +1,7 @@
 """JSON lines: one object a line, in every shape that trainers write.
 
-Parsed by orjson; a line it refuses (NaN and Infinity tokens, byte-order marks, invalid UTF-8, two objects
-on a line, text around an object) gets a second, patient reading.
+Parsed by orjson, bare NaN and Infinity with the help of `tokens`; a line that is refused even so (byte-order
+marks, invalid UTF-8, two objects on a line, text around an object) gets a second, patient reading.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import orjson
 
-from rltui.logs import axes, sieve
+from rltui.logs import axes, sieve, tokens
 from rltui.logs.base import BLOCK, File
 from rltui.logs.junk import Junk
 from rltui.logs.lines import Lines
@@ -79,6 +79,7 @@ class JsonLinesLog:
         self._lines = Lines(path)
         self._rows = Rows(path)
         self._junk = Junk(path, "not-json", "lines skipped that are no JSON objects")
+        self._tokens = False  # the last line held bare NaN or Infinity: the next one will, most likely
         self._foreign = False  # an encoding that is not read
 
     @property
@@ -142,9 +143,13 @@ class JsonLinesLog:
             if not line or line.isspace():
                 continue
             try:
-                record = orjson.loads(line)
+                if self._tokens:
+                    record, count = tokens.loads(line)
+                    self._tokens = count > 0
+                else:
+                    record = orjson.loads(line)
             except ValueError:
-                record = None
+                record = None if self._tokens else self._with_tokens(line)
             if type(record) is dict:
                 add(record)
                 continue
@@ -155,6 +160,15 @@ class JsonLinesLog:
                 if line.strip(b" \t\r\0\xef\xbb\xbf"):
                     offset = self._lines.start + sum(map(len, lines[:number])) + number
                     self._junk.add(line, offset)
+
+    def _with_tokens(self, line: bytes) -> object:
+        """What a refused line says if bare tokens were the reason; None otherwise."""
+        try:
+            record, _ = tokens.loads(line)
+        except ValueError:
+            return None
+        self._tokens = True
+        return record
 
     def _batch(self, problems: list[Problem] | None = None) -> Batch:
         return self._rows.batch([*self._lines.problems(), *self._junk.problems(), *(problems or [])])

@@ -1,27 +1,30 @@
 """Records of any text format, collected into batches.
 
 Most records of a log have the same keys. Such records are kept as tuples of numbers and become one array
-at a time; only a record that holds anything but numbers is walked key by key.
+at a time, without what says nothing (null, booleans, text that is no number). Only a record that holds
+lists, groups or numbers in text is walked key by key.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs import axes
 from rltui.logs.flatten import is_declared_settings, is_summary, looks_like_settings, scalars
-from rltui.logs.number import ratio, real, step_of, wall_time
+from rltui.logs.number import from_text, ratio, real, seconds, step_of, wall_time
 from rltui.logs.tags import Tags
 from rltui.scalars import Batch, Problem, Text
 
 _NUMBERS = {int, float}
+_SILENT = {bool, type(None)}  # say nothing, whatever they are
 _SHAPES = 4096  # sets of keys that are remembered; a log that makes ever new ones stays bounded
 _SETTINGS_CAP = 1 << 20  # characters of settings that are handed up
 
@@ -39,7 +42,7 @@ class _Shape:
 
 @dataclass(slots=True)
 class _Block:
-    """Records of one shape that hold nothing but numbers."""
+    """Records of one shape, of which nothing but numbers counts."""
 
     columns: NDArray[np.intp] | None  # of the values, that are series; None for all of them
     tags: NDArray[np.uint32]  # of those columns
@@ -47,6 +50,10 @@ class _Block:
     steps: list[int] = field(default_factory=list)
     walls: list[float] = field(default_factory=list)
     values: list[tuple[float, ...]] = field(default_factory=list)
+    pick: Callable[[tuple[object, ...]], Any] | None = None  # the numbers among the values; None: all of them
+
+
+_Blocks = dict[tuple[Any, ...], _Block]  # by keys, or by keys and types where not all are numbers
 
 
 class Rows:
@@ -134,8 +141,8 @@ class Rows:
 
     def _clear(self) -> None:
         self._place = -1
-        self._blocks: dict[tuple[str, ...], _Block] = {}
-        self._inner_blocks: dict[tuple[str, ...], _Block] = {}
+        self._blocks: _Blocks = {}
+        self._inner_blocks: _Blocks = {}
         self._loose: list[tuple[int, int, int, float, float]] = []
 
     def _shape(self, keys: tuple[str, ...]) -> _Shape:
@@ -148,14 +155,17 @@ class Rows:
             self._shapes[keys] = shape
         return shape
 
-    def _columns(
-        self, keys: tuple[str, ...], skip: str | None
-    ) -> tuple[NDArray[np.intp] | None, NDArray[np.uint32]]:
-        """Places of the keys that are series (None for all of them) and their tags."""
-        pairs = [(column, self.tags.index(key)) for column, key in enumerate(keys) if key != skip]
-        kept = [pair for pair in pairs if pair[1] >= 0]
-        columns = None if len(kept) == len(keys) else np.array([column for column, _ in kept], np.intp)
-        return columns, np.array([tag for _, tag in kept], np.uint32)
+    def _block(self, keys: tuple[str, ...], kinds: tuple[type, ...] | None, skip: str | None) -> _Block:
+        """Room for records with these keys; kinds: the types of their values, None where all are numbers."""
+        numbers = [column for column in range(len(keys)) if kinds is None or kinds[column] in _NUMBERS]
+        named = [(place, self.tags.index(keys[column])) for place, column in enumerate(numbers)
+                 if keys[column] != skip]  # fmt: skip
+        kept = [pair for pair in named if pair[1] >= 0]
+        columns = None if len(kept) == len(numbers) else np.array([place for place, _ in kept], np.intp)
+        block = _Block(columns, np.array([tag for _, tag in kept], np.uint32))
+        if kinds is not None:
+            block.pick = itemgetter(*numbers) if len(numbers) > 1 else lambda values: (values[numbers[0]],)
+        return block
 
     def _take(
         self,
@@ -164,19 +174,24 @@ class Rows:
         skip: str | None,
         step: int,
         wall: float,
-        blocks: dict[tuple[str, ...], _Block],
+        blocks: _Blocks,
     ) -> None:
         values = tuple(record.values())
+        known: tuple[Any, ...] = keys
+        kinds: tuple[type, ...] | None = None
         if not _NUMBERS.issuperset(map(type, values)):
-            self._take_loose(record, skip, step, wall)
-            return
-        block = blocks.get(keys)
+            kinds = tuple(map(type, values))
+            if not _rest_is_silent(keys, values, kinds, skip):
+                self._take_loose(record, skip, step, wall)
+                return
+            known = (keys, kinds)
+        block = blocks.get(known)
         if block is None:
-            block = blocks[keys] = _Block(*self._columns(keys, skip))
+            block = blocks[known] = self._block(keys, kinds, skip)
         block.places.append(self._place)
         block.steps.append(step)
         block.walls.append(wall)
-        block.values.append(values)  # type: ignore[arg-type]  # the types were just checked
+        block.values.append(values if block.pick is None else block.pick(values))  # type: ignore[arg-type]
 
     def _take_loose(self, record: Mapping[str, object], skip: str | None, step: int, wall: float) -> None:
         index, place, loose = self.tags.index, self._place, self._loose
@@ -231,6 +246,22 @@ class Rows:
         if planned is not None and str(planned) != self._total and planned > 0:
             self._total = str(planned)
             self._texts.append(Text(total or key, step, wall, "total-steps", self._total))
+
+
+def _rest_is_silent(
+    keys: tuple[str, ...], values: tuple[object, ...], kinds: tuple[type, ...], skip: str | None
+) -> bool:
+    """Whether there are numbers, and what is no number gives no scalar either (see `flatten.scalars`)."""
+    odd = [column for column, kind in enumerate(kinds) if kind not in _NUMBERS]
+    if len(odd) == len(kinds):
+        return False
+    for column in odd:
+        key, value = keys[column], values[column]
+        if kinds[column] in _SILENT or key == skip:
+            continue
+        if type(value) is not str or from_text(value) is not None or seconds(key, value) is not None:
+            return False
+    return True
 
 
 class _Columns(NamedTuple):

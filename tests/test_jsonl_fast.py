@@ -1,0 +1,125 @@
+"""The fast ways through JSON lines say exactly what the patient one says."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rltui.logs import tokens
+from rltui.logs.flatten import scalars
+from rltui.logs.rows import Rows
+from tests.support.memfile import points
+
+_PIECES = [
+    "NaN",
+    "Infinity",
+    "-Infinity",
+    '"',
+    ":",
+    ",",
+    "[",
+    "]",
+    "{",
+    "}",
+    " ",
+    "1",
+    "-",
+    "\\",
+    "\x7f",
+    "a",
+]
+_words = st.lists(st.sampled_from(_PIECES), max_size=6).map("".join)
+_values = st.recursive(
+    st.floats() | st.integers(-9, 9) | st.none() | st.booleans() | _words,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_words, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def spelled(value: object) -> str:
+    """JSON text in which NaN, infinities, whole floats and the order of keys can be told apart."""
+    return json.dumps(value)
+
+
+def certain(line: bytes) -> object:
+    """What `tokens` makes of a line, as text; None where it leaves it to a more patient reader."""
+    try:
+        return spelled(tokens.loads(line)[0])
+    except ValueError:
+        return None
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.dictionaries(_words, _values, max_size=5), st.sampled_from([None, 1]))
+def test_tokens_are_read_as_python_reads_them(record: dict[str, object], indent: int | None) -> None:
+    """Bare NaN and Infinity at any depth, and the same words in keys and texts: as `json.loads` has them."""
+    line = json.dumps(record, ensure_ascii=False, indent=indent)
+    found = certain(line.encode())
+    assert found is None or found == spelled(json.loads(line))
+    assert found is not None or "\\" in line or "\x7f" in line
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.sampled_from([*_PIECES, '"a":', "NaN,", '{"']), max_size=14).map("".join))
+def test_what_is_no_json_is_not_made_json(line: str) -> None:
+    """Of any row of pieces only that is read which Python reads too, and as the same."""
+    found = certain(line.encode())
+    if found is not None:
+        assert found == spelled(json.loads(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{NaN: 1}',
+        b'{"a": -NaN}',
+        b'{"a": NaNNaN}',
+        b'{"a": 1NaN}',
+        b'{"a": "x" NaN}',
+        b'{"a": NaN "b": 1}',
+        b'{"a": "\x7fNaN", "b": NaN}',
+        b'{"a": "\\"", "b": NaN}',
+        b'{"a": NaN' + 100 * b" " + b"}",
+    ],
+)  # fmt: skip
+def test_doubtful_lines_are_left_to_the_patient_reader(line: bytes) -> None:
+    """A token where no value can stand, a text that looks like a mark, and a quote that may be none."""
+    with pytest.raises(ValueError, match=r".*"):
+        tokens.loads(line)
+
+
+def test_tokens_are_counted() -> None:
+    """The count says whether it was worth it; a token in a text is none."""
+    assert tokens.loads(b'{"NaN": NaN, "a": [Infinity, {"b": -Infinity}], "c": "NaN"}')[1] == 3
+    assert tokens.loads(b'{"a": 1}') == ({"a": 1}, 0)
+
+
+_CELLS = (
+    st.floats(allow_nan=False) | st.integers(-(10**20), 10**20) | st.none() | st.booleans()
+    | st.sampled_from(["ppo", "0.5", "NaN", "12%", "1:02:03", "2026-11-20T10:00:00", "", [1, 2.5], {"x": 1}])
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.dictionaries(st.sampled_from(["a", "b", "eta", "lr", "time", "data"]), _CELLS, max_size=6),
+        max_size=8,
+    )
+)
+def test_rows_say_what_their_records_say(records: list[dict[str, object]]) -> None:
+    """Records of numbers, null, text and lists in any mixture: every scalar, in order, at its step."""
+    rows = Rows("metrics.jsonl")
+    expected = []
+    for step, cells in enumerate(records):
+        record = {"step": step, **cells}
+        rows.add(record)
+        inner = record.get("data")
+        enveloped = isinstance(inner, dict) and set(record) <= {"step", "data", "time"}
+        said = scalars(inner, None) if enveloped and isinstance(inner, dict) else scalars(record, "step")
+        expected += [(tag, step, None if math.isnan(value) else value) for tag, value in said]
+    assert [(tag, step, value) for tag, step, _, value in points(rows.batch())] == expected
