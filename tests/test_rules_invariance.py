@@ -63,8 +63,7 @@ def test_ticks_are_bounded_and_keep_every_extreme() -> None:
     track = Track("x", None)
     track.feed(np.arange(100_000), values, lambda track, begun: None)
     assert track.n <= CAP
-    assert track.low[track.filled].min() == values.min()
-    assert track.high[track.filled].max() == values.max()
+    assert (track.lowest, track.highest) == (values.min(), values.max())
     assert track.stride == 256
 
 

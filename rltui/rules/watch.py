@@ -9,7 +9,7 @@ import numpy as np
 
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
-from rltui.rules.track import PAD, Track, median
+from rltui.rules.track import Track, median
 from rltui.rules.window import Window
 
 KEPT = 20  # resolved episodes remembered for one rule on one series
@@ -60,9 +60,9 @@ class Watch:
             if on[k]:
                 if episode is None:
                     began = int(window.at[k]) if verdict.began is None else int(verdict.began[k])
-                    usual = median(track.value[PAD + max(0, began - 10) : PAD + began]) if began else np.nan
+                    usual = median(track.value[max(0, began - 10) : began]) if began else np.nan
                     episode = self.episode = Episode(
-                        int(track.first[PAD + began]), value, float(verdict.limit[k]), usual, serial, serial
+                        int(track.first[began]), value, float(verdict.limit[k]), usual, serial, serial
                     )
                 episode.value, episode.seen = value, serial
                 if not rule.latch:
@@ -81,7 +81,7 @@ class Watch:
             if not episode.firing:
                 self.episode = None
             elif serial - episode.seen >= rule.keep:
-                episode.resolved_step = int(track.last[PAD + int(window.at[k])])
+                episode.resolved_step = int(track.last[int(window.at[k])])
                 self.past = [*self.past[-(KEPT - 1) :], episode]
                 self.episode = None
 

@@ -10,13 +10,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from rltui.rules.track import PAD, START, Floats, Ints, Track
+from rltui.rules.track import START, Floats, Ints, Track
 
 BEFORE = 50  # ticks of the past that "usual" means
+PAD = 128  # ticks that are nowhere in front of the first: rows and what they leave out are no longer
 BEFORE_MIN = 8  # fewer say nothing about what is usual
 TREND_PARTS = 12  # medians that a trend is read from
 NORMAL = 1.4826  # from median absolute deviation to standard deviation, for normal noise
 _STEP = NORMAL / float(np.sqrt(2.0))  # likewise, from differences of neighbours
+_PADDING = np.full(PAD, np.nan)
 _PAIRS = np.triu_indices(TREND_PARTS, 1)
 # Standard deviation of Mann and Kendall's S for 12 values without ties: sqrt(n (n - 1) (2 n + 5) / 18).
 _S_DEVIATION = float(np.sqrt(TREND_PARTS * (TREND_PARTS - 1) * (2 * TREND_PARTS + 5) / 18))
@@ -25,10 +27,13 @@ _S_DEVIATION = float(np.sqrt(TREND_PARTS * (TREND_PARTS - 1) * (2 * TREND_PARTS 
 class Window:
     """A track seen at m moments; moment k sees the ticks up to position `at[k]` and none after."""
 
+    __slots__ = ("_cache", "_padded", "at", "track")
+
     def __init__(self, track: Track, at: Ints) -> None:
         self.track = track
         self.at = at  # (m,) positions among the ticks held, from 0
         self._cache: dict[tuple[str, int, int], Floats] = {}
+        self._padded: Floats | None = None
 
     def __len__(self) -> int:
         return len(self.at)
@@ -40,17 +45,27 @@ class Window:
 
     def rows(self, length: int, skip: int = 0) -> Floats:
         """(m, length) the last `length` ticks after leaving out `skip`; NaN in front where there are none."""
-        end = PAD + 1 - skip + self.at
         if len(self.at) == 1:
-            e = int(end[0])
-            return self.track.value[max(0, e - length) : e].reshape(1, -1)
-        table: Floats = self.track.value[end[:, None] - np.arange(length, 0, -1)[None, :]]
-        return table
+            end = int(self.at[0]) + 1 - skip
+            if end >= length:
+                return self.track.value[end - length : end].reshape(1, -1)
+            row: Floats = np.full((1, length), np.nan)
+            if end > 0:
+                row[0, length - end :] = self.track.value[:end]
+            return row
+        return self._every(length)[self.at + (1 - skip + PAD - length)]
+
+    def _every(self, length: int) -> Floats:
+        """(any, length) a view of all rows of neighbours; row k ends before tick k - PAD + length."""
+        padded = self._padded
+        if padded is None:
+            padded = self._padded = np.concatenate((_PADDING, self.track.value[: int(self.at[-1]) + 1]))
+        return np.ndarray((len(padded) - length + 1, length), np.float64, padded, 0, (8, 8))
 
     def _last(self, length: int, skip: int) -> list[float]:
         """The ticks of the only moment, as numbers: for one row Python is faster than numpy."""
-        end = PAD + 1 - skip + int(self.at[0])
-        part: list[float] = self.track.value[max(PAD, end - length) : max(PAD, end)].tolist()
+        end = max(int(self.at[0]) + 1 - skip, 0)
+        part: list[float] = self.track.value[max(end - length, 0) : end].tolist()
         return part
 
     def _median(self, name: str, length: int, skip: int, least: int) -> Floats:
