@@ -22,11 +22,12 @@ from rltui.boards.overview import (
 )
 from rltui.boards.panes import PaneTab
 from rltui.boards.row import GLYPHS, ROLE_OF, Curve, Row, curve, own_axis
+from rltui.boards.spread import Spread, spread
 from rltui.boards.window import Window
 from rltui.draw.braille import Canvas
-from rltui.draw.line import BLANK, Line, Span, cut, cut_sentence, fill, line, sides
+from rltui.draw.line import BLANK, Line, Span, colored, cut, cut_sentence, fill, line, sides
 from rltui.draw.number import format_range
-from rltui.draw.scale import value_range
+from rltui.draw.scale import embracing, value_range
 from rltui.draw.spark import Glyphs, sparkline
 from rltui.text import cell_width, fit, pad
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 CARD_WIDTH = 36  # cells that a card wants; as many cards stand side by side as fit
 CARD_MOST = 12  # rows; taller cards say no more
 AXIS = 7  # cells of the value labels left of a card's curve
+BAND_ROWS = 3  # from which there is room for a band behind a curve
+CURVE_SHARE = 0.6  # of a card's height that the curve of a mean keeps, whatever its band needs
 
 
 def header_lines(head: Header, width: int, *, right: Sequence[Span] = ()) -> list[Line]:
@@ -230,10 +233,12 @@ def card_lines(
     value, change = row.value_text, row.change_text
     glyph = f"{GLYPHS[row.severity]} " if row.severity in ("warning", "critical") else ""
     room = width - cell_width(value) - 10 - cell_width(glyph)
-    spread = row.spread_text
+    ends = row.spread_text
+    if "…" in ends and width >= 56:
+        ends = f"min–max {ends}"
     title: list[Span] = [(glyph, role), (cut(row.title, max(room, 8)), role if glyph else "text")]
-    if spread and cell_width(row.title) + cell_width(spread) + 2 <= room:
-        title.append((f"  {spread}", "faint"))
+    if ends and cell_width(row.title) + cell_width(ends) + 2 <= room:
+        title.append((f"  {ends}", "faint"))
     value_spans: list[Span] = [
         (value, role if glyph else "strong"),
         (" " + pad(change, 8, right=True), row.change_role),
@@ -267,7 +272,14 @@ def _card_curve(
     if drawn is None:
         return [line((" " * AXIS + " no points yet", "faint"))] + [BLANK] * (rows - 1)
     low, high = value_range(drawn.low, drawn.high)
-    bottom, top = shown_range(row, (low, high), window, ranges)
+    behind = _behind(row, drawn, cells * 2) if glyphs != "ascii" and rows >= BAND_ROWS else None
+    if behind is not None:
+        around = embracing((low, high), behind.range, CURVE_SHARE)
+        behind = behind if behind.seen(*around) else None
+    if behind is not None:
+        bottom, top = shown_range(row, around, window, ranges, layer=1.0)
+    else:
+        bottom, top = shown_range(row, (low, high), window, ranges)
     if glyphs == "ascii" or rows == 1:
         half = curve(row, window, cells) if glyphs != "ascii" else drawn
         assert half is not None
@@ -275,7 +287,7 @@ def _card_curve(
                           glyphs="ascii" if glyphs == "ascii" else "blocks")  # fmt: skip
         label = pad(format_range(low, high, row.unit)[1], AXIS, right=True)
         return [line((label + " ", "faint"), (spark.text, "accent"))] + [BLANK] * (rows - 1)
-    body = canvas_spans(drawn, cells, rows, bottom, top)
+    body = canvas_spans(drawn, cells, rows, bottom, top, behind)
     ends = format_range(bottom, top, row.unit)
     healthy = healthy_rows(band_of(row), bottom, top, rows)
     lines = []
@@ -292,19 +304,29 @@ def _card_curve(
     return lines
 
 
-def canvas_spans(drawn: Curve, cells: int, rows: int, bottom: float, top: float) -> list[list[Span]]:
+def _behind(row: Row, drawn: Curve, columns: int) -> Spread | None:
+    """What a card shows behind the curve of a mean, in the same columns."""
+    return spread(row, drawn.mean, lambda series: series.columns(*drawn.edges, columns))
+
+
+def canvas_spans(
+    drawn: Curve, cells: int, rows: int, bottom: float, top: float, behind: Spread | None = None
+) -> list[list[Span]]:
     """A curve on a braille canvas as runs of cells, row by row, with marks for non-finite values."""
     canvas = Canvas(cells, rows)
     canvas.line(drawn.low, drawn.high, bottom, top)
-    out: list[list[Span]] = [[(text, "accent")] for text in canvas.lines()]
+    veiled = None
+    if behind is not None:
+        canvas.veil(behind.low, behind.high, bottom, top)
+        veiled = canvas.veiled()
     bad = sorted({int(column) // 2 for column in np.flatnonzero(drawn.nonfinite) if column < 2 * cells})
-    if bad and out:
-        text, at = out[0][0][0], 0
-        out[0] = []
-        for cell in bad:
-            out[0] += [(text[at:cell], "accent"), ("×", "bad")]
-            at = cell + 1
-        out[0].append((text[at:], "accent"))
+    out: list[list[Span]] = []
+    for at, text in enumerate(canvas.lines()):
+        marks = dict.fromkeys(np.flatnonzero(veiled[at]).tolist(), "band") if veiled is not None else {}
+        if bad and not at:
+            text = "".join("×" if cell in bad else char for cell, char in enumerate(text))
+            marks.update(dict.fromkeys(bad, "bad"))
+        out.append(colored(text, "accent", marks))
     return out
 
 

@@ -191,16 +191,19 @@ def _curve_spans(row: Row, columns: Plan, window: Window, ranges: Ranges | None)
 
 
 def shown_range(
-    row: Row, data: tuple[float, float], window: Window, ranges: Ranges | None
+    row: Row, data: tuple[float, float], window: Window, ranges: Ranges | None, *, layer: float = 0.0
 ) -> tuple[float, float]:
-    """The range a curve is drawn in: declared by the user, or the data's with slack that holds still."""
+    """The range a curve is drawn in: declared by the user, or the data's with slack that holds still.
+
+    layer: what is drawn with the curve; ranges of different drawings are held apart.
+    """
     if row.name is not None and row.name.declared_range is not None:
         low, high = row.name.declared_range
         return (min(low, data[0]), max(high, data[1]))
     data = widened(*data)
     if ranges is None or not window.growing:
         return data
-    key = (row.tag, window.low, 0.0)
+    key = (row.tag, window.low, layer)
     ranges.shown[key] = within_bounds(row, hold(ranges.shown.get(key), data), data)
     return ranges.shown[key]
 

@@ -156,6 +156,7 @@ class Curve:
     nonfinite: NDArray[np.int64]
     points: int = 0  # finite and non-finite points in the window
     own_axis: bool = False  # drawn over its own steps, not over the window's
+    edges: tuple[float, float] = (0.0, 1.0)  # steps at the first and behind the last column
 
 
 def own_axis(series: Series, window: Window) -> bool:
@@ -194,7 +195,7 @@ def curve(row: Row, window: Window, columns: int) -> Curve | None:
     for values in (low, high, mean):
         values[filled < 0] = math.nan
     # A column that was bridged shows no event of its neighbour.
-    return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), points, alone)
+    return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), points, alone, edges)
 
 
 def bridge(count: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -32,6 +32,16 @@ class Stroke:
 
 
 @dataclass(frozen=True, slots=True)
+class Area:
+    """A spread behind the curves: (n,) x in order and the ends of y there; NaN breaks it."""
+
+    x: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    role: str = "band"
+
+
+@dataclass(frozen=True, slots=True)
 class Plot:
     """What to draw. `x` and `y` are the ranges of the axes; y values are transformed already when `log`."""
 
@@ -42,6 +52,7 @@ class Plot:
     marks: Sequence[float] = ()  # vertical lines, such as restarts
     x_ticks: Sequence[tuple[float, str]] = ()
     log: bool = False
+    area: Area | None = None
 
 
 @dataclass(slots=True)
@@ -93,6 +104,8 @@ def draw(plot: Plot, width: int, height: int, *, ascii_only: bool = False) -> Gr
         table = str.maketrans("│┤├└┬─┼┴", "||||+-++")
         for chars, _ in grid.rows:
             chars[:] = [char.translate(table) for char in chars]
+        if plot.area is not None:
+            _dotted(grid, plot, plot.area)
         return grid
     bare = (
         plot.x,
@@ -126,12 +139,39 @@ def _overlay(grid: Grid, plot: Plot) -> None:
     for stroke in plot.strokes:
         low, high = _dots(stroke, plot, 2 * grid.width)
         canvas.line(low, high, 0.0, 1.0)
-    owners = canvas.owners()
+    if plot.area is not None:
+        canvas.veil(*_ends(plot.area, plot, 2 * grid.width), 0.0, 1.0)
+    owners, veiled = canvas.owners(), canvas.veiled()
     for row, text in enumerate(canvas.lines()):
         chars, roles = grid.rows[row]
+        if plot.area is not None:
+            for column in np.flatnonzero(veiled[row]).tolist():
+                if chars[grid.left + column] == " ":
+                    chars[grid.left + column] = text[column]
+                    roles[grid.left + column] = plot.area.role
         for column in np.flatnonzero(owners[row] >= 0).tolist():
             chars[grid.left + column] = text[column]
             roles[grid.left + column] = plot.strokes[int(owners[row, column])].role
+
+
+def _ends(area: Area, plot: Plot, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The ends of an area in each of so many columns, (columns,), as shares of the y axis."""
+    low, _ = _dots(Stroke(area.x, area.low, area.role), plot, columns)
+    _, high = _dots(Stroke(area.x, area.high, area.role), plot, columns)
+    return low, high
+
+
+def _dotted(grid: Grid, plot: Plot, area: Area) -> None:
+    """An area of ASCII characters in what curves and axes left free."""
+    low, high = _ends(area, plot, grid.width)
+    for row, (chars, roles) in enumerate(grid.rows[: grid.height]):
+        middle = 1 - (row + 0.5) / grid.height
+        with np.errstate(invalid="ignore"):
+            inside = np.flatnonzero((low <= middle) & (middle <= high))
+        for column in inside.tolist():
+            at = grid.left + column
+            if chars[at] == " " and (column + row) % 2:
+                chars[at], roles[at] = ".", area.role
 
 
 def _dots(stroke: Stroke, plot: Plot, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -218,7 +258,7 @@ def y_ticks(y: tuple[float, float], count: int, *, log: bool = False) -> list[tu
     if log:
         powers = range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)
         step = max(math.ceil(len(powers) / count), 1)
-        ticks = [(float(power), f"1e{power:+03d}") for power in powers if power % step == 0]
+        ticks = [(float(power), _power(power)) for power in powers if power % step == 0]
         return ticks or [(low, format_plain(10**low, 3)), (high, format_plain(10**high, 3))]
     steps = round_steps(low, high, count)
     if len(steps) < 2:
@@ -228,6 +268,11 @@ def y_ticks(y: tuple[float, float], count: int, *, log: bool = False) -> list[tu
     if size >= 1e5 or (size < 1 and decimals > 5):
         return [(at, format_plain(at, 4)) for at in steps]
     return [(at, f"{at:.{decimals}f}") for at in steps]
+
+
+def _power(power: int) -> str:
+    """A power of ten: `0.01`, `1000`; as an exponent where that is shorter to read."""
+    return f"{10.0**power:.{max(-power, 0)}f}" if -4 <= power <= 4 else f"1e{power:+03d}"
 
 
 def round_steps(low: float, high: float, count: int) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rltui.text import cell_width, fit
@@ -59,6 +59,17 @@ def line(*spans: Span, back: str = "") -> Line:
         else:
             joined.append((text, role))
     return Line(tuple(joined), back)
+
+
+def colored(text: str, role: str, cells: Mapping[int, str]) -> list[Span]:
+    """Text of narrow characters in a role, some of its cells in roles of their own."""
+    spans: list[Span] = []
+    start = 0
+    for at in range(1, len(text) + 1):
+        if at == len(text) or cells.get(at, role) != cells.get(start, role):
+            spans.append((text[start:at], cells.get(start, role)))
+            start = at
+    return spans
 
 
 def crop(source: Line, width: int) -> Line:

@@ -50,6 +50,21 @@ def widened(low: float, high: float) -> tuple[float, float]:
     return (middle - least / 2, middle + least / 2)
 
 
+def embracing(curve: tuple[float, float], spread: tuple[float, float], share: float) -> tuple[float, float]:
+    """The range that shows a spread round a curve, in which the curve keeps `share` (0 to 1) of the height.
+
+    What of the spread lies farther out is cut off, at both sides in proportion.
+    """
+    low, high = min(curve[0], spread[0]), max(curve[1], spread[1])
+    span = curve[1] / 2 - curve[0] / 2  # halves: differences of huge floats would overflow
+    beyond = (high / 2 - low / 2) - span
+    if span <= 0 or beyond <= 0 or share * (span + beyond) <= span:
+        return (low, high)
+    room = span / share - span
+    part = room / beyond
+    return (curve[0] - (curve[0] - low) * part, curve[1] + (high - curve[1]) * part)
+
+
 def anchored(low: float, high: float, columns: int) -> tuple[float, float]:
     """The step window [low, high] widened to column edges at multiples of a power of two.
 

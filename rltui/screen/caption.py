@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -41,12 +42,24 @@ def title(row: Row, width: int) -> Line:
     return sides(left, right, width)
 
 
-def legend(desk: Desk, row: Row, found: Sequence[Trace], width: int, *, overlaid: bool) -> Line:
-    """What is drawn how; whole pieces are left out where there is no room for them."""
-    pieces = _curves(desk, row, found) if len(found) > 1 else _single(desk, row, found, overlaid=overlaid)
+def legend(
+    desk: Desk, row: Row, found: Sequence[Trace], width: int, *, overlaid: bool, spread: bool, cut: bool
+) -> Line:
+    """What is drawn how; whole pieces are left out where there is no room for them.
+
+    spread: whether the band of the first curve is drawn, cut: whether the axis cuts some of it off.
+    """
+    band: list[Span] = []
+    if spread and found[0].spread is not None:
+        words = f"{found[0].spread.words}{', cut off: ' if cut else ''}"
+        band = [("⡐⡐ ", "band"), (words, "dim"), (desk.keys.hint_of("spread") if cut else "", "accent")]
+    if len(found) > 1:
+        pieces = [*_curves(desk, row, found), band]
+    else:
+        pieces = _single(desk, row, found, band, overlaid=overlaid)
     spans: list[Span] = [(" ", "text")]
     left = width - 2
-    for piece in pieces:
+    for piece in filter(None, pieces):
         cells = sum(cell_width(text) for text, _ in piece) + 3
         if cells - 3 > left:
             if piece is pieces[0]:  # half a word is better than an empty line
@@ -72,7 +85,9 @@ def _curves(desk: Desk, row: Row, found: Sequence[Trace]) -> list[list[Span]]:
     return pieces
 
 
-def _single(desk: Desk, row: Row, found: Sequence[Trace], *, overlaid: bool) -> list[list[Span]]:
+def _single(
+    desk: Desk, row: Row, found: Sequence[Trace], spread: list[Span], *, overlaid: bool
+) -> list[list[Span]]:
     pieces: list[list[Span]] = []
     finding = row.finding
     if finding is not None:
@@ -84,7 +99,8 @@ def _single(desk: Desk, row: Row, found: Sequence[Trace], *, overlaid: bool) -> 
             words = "never smoothed: a schedule or counter"
         pieces.append([("━ ", trace.role), (words, "dim")])
         if trace.weight:
-            pieces.append([("━ ", "band"), ("lowest to highest", "dim")])
+            pieces.append([("━ ", "band"), ("every point", "dim")])
+        pieces.append(spread)
         band = band_of(row)
         if band is not None:
             pieces.append([("▏", "good"), (band_text(band, row.unit), "dim")])
@@ -119,11 +135,23 @@ def under_cursor(found: Sequence[Trace], cursor: float | None, axis: Axis, colum
             text += f" ({'…'.join(format_range(first, last, trace.unit))})"
         if trace.smooth is not None and len(found) == 1:
             text += f"  average {format_value(float(trace.smooth[at]), trace.unit)}"
+        if trace.spread is not None and len(found) == 1:
+            text += _ends(trace, at)
         glyph = f"{GLYPHS[index]} " if len(found) > 1 else ""
         spans += [(glyph, trace.role), (f"{text}   ", "text")]
     head = (f" {at_text(place, axis)}   ", "strong")
     body = line(head, *spans)
     return sides(body.spans, [(note, "dim")] if body.width + cell_width(note) < width else [], width)
+
+
+def _ends(trace: Trace, at: int) -> str:
+    """The ends of the spread in a column, in words."""
+    if trace.spread is None:
+        return ""
+    low, high = float(trace.spread.low[at]), float(trace.spread.high[at])
+    if not math.isfinite(low) or not math.isfinite(high):
+        return ""
+    return f"  {trace.spread.words} {'…'.join(format_range(low, high, trace.unit))}"
 
 
 def foot(desk: Desk, axis: Axis, width: int, *, log: bool) -> tuple[Line, list[tuple[int, int, str]]]:

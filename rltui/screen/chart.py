@@ -9,17 +9,22 @@ import numpy as np
 
 from rltui.boards.band import band_of, healthy_rows, within_bounds
 from rltui.boards.row import Row
-from rltui.draw.chart import Plot, Stroke, draw
+from rltui.boards.spread import words_of
+from rltui.draw.chart import Area, Plot, Stroke, draw
 from rltui.draw.line import BLANK, line
-from rltui.draw.scale import hold, value_range
+from rltui.draw.scale import embracing, hold, value_range
 from rltui.screen import caption, overlap
-from rltui.screen.curves import Range, Trace, strokes, traces
+from rltui.screen.curves import Range, Trace, area, lowest, strokes, traces, within
 from rltui.screen.ruler import TIMES, Ruler, axes_of, ruler
 from rltui.screen.trace import Axis, x_ticks
 from rltui.screen.view import Page, Spot
 
 if TYPE_CHECKING:
     from rltui.screen.desk import Desk
+
+
+SPREADS = ("fitted", "whole", "none")
+CURVE_SHARE = 0.4  # of the height that the curve of a mean keeps while its band is fitted
 
 
 class ChartPage:
@@ -31,6 +36,7 @@ class ChartPage:
     def __init__(self, desk: Desk, row: Row) -> None:
         self.row = row
         self.log = False
+        self.spread = SPREADS[0]  # how much of the band of a distribution is shown
         self.overlap = False  # whether points that a restart superseded are shown
         self.zoom: Range | None = None
         self.cursor: float | None = None
@@ -61,16 +67,22 @@ class ChartPage:
             inner * 2,
         )
         lines = [caption.title(self.row, width)]
-        lines.append(caption.legend(desk, self.row, found, width, overlaid=self.overlap))
+        behind = area(found[0], log=self.log) if self.spread != "none" else None
         drawn, whole = strokes(found, log=self.log)
         if whole is None:
             lines += [BLANK, line(("   no finite points here", "dim"))]
             lines += [BLANK] * (height - len(lines) - 1)
             return Page([*lines[: height - 1], foot], spots)
-        y = self._range(drawn, whole, self._before(desk, found, axis))
+        y = self._range(drawn, whole, behind, self._before(desk, found, axis))
+        cut = behind is not None and not within(behind, y)
+        lines.append(
+            caption.legend(
+                desk, self.row, found, width, overlaid=self.overlap, spread=behind is not None, cut=cut
+            )
+        )
         grid = draw(
             Plot((low, high), y, drawn, self._limits(y), self._marks(desk, measure),
-                 x_ticks(low, high, axis, max(width // 18, 2)), self.log),
+                 x_ticks(low, high, axis, max(width // 18, 2)), self.log, behind),
             width - 2, max(height - 4, 4), ascii_only=desk.glyphs == "ascii",
         )  # fmt: skip
         self.columns, left = grid.width, grid.left + 1
@@ -99,8 +111,11 @@ class ChartPage:
         main = found[0]
         return overlap.overlap(desk.view, main.series, *self.shown, len(main.mean), axis, log=self.log)
 
-    def _range(self, drawn: list[Stroke], whole: Range, before: Stroke | None) -> Range:
+    def _range(self, drawn: list[Stroke], whole: Range, behind: Area | None, before: Stroke | None) -> Range:
         """The y range: declared by the user, else what the curves need, with slack that holds still."""
+        if behind is not None and np.isfinite(behind.high).any():
+            share = CURVE_SHARE if self.spread == "fitted" else 0.0
+            whole = embracing(whole, value_range(lowest(behind), behind.high), share)
         if before is not None:
             low, high = value_range(before.y, before.y)
             whole = (min(whole[0], low), max(whole[1], high))
@@ -161,6 +176,8 @@ class ChartPage:
             self.log, self._held = not self.log, None
         elif action == "overlap":
             self._turn_overlap(desk)
+        elif action == "spread":
+            self._turn_spread(desk)
         elif action == "together":
             from rltui.screen.prompt import MetricPicker
 
@@ -177,6 +194,20 @@ class ChartPage:
         else:
             return False
         return True
+
+    def _turn_spread(self, desk: Desk) -> None:
+        words = words_of(self.row)
+        if not words:
+            desk.say("this metric was logged without a spread: no minimum, maximum or deviation")
+            return
+        self.spread = SPREADS[(SPREADS.index(self.spread) + 1) % len(SPREADS)]
+        self._held = None
+        told = {
+            "fitted": f"{words} band as far as the curve leaves room",
+            "whole": f"the whole {words} band",
+            "none": f"without the {words} band",
+        }
+        desk.say(told[self.spread])
 
     def wheel(self, desk: Desk, direction: int, column: int) -> None:
         """The mouse wheel at a column of the plot: zoom in (upwards) or out round what is below it."""

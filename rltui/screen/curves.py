@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.boards.row import Row, bridge
-from rltui.draw.chart import Stroke
+from rltui.boards.spread import Spread, spread
+from rltui.draw.chart import Area, Stroke
 from rltui.draw.scale import value_range, widened
 from rltui.screen.actions import SMOOTHINGS
 from rltui.screen.ruler import Ruler, ruler
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 MOST = 8  # curves on one chart
 # Share of the points by which a moving average of each strength may lag behind: few points bear little of it.
 _LAGS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
+
+_FLOOR = -400.0  # on a logarithmic axis what is zero or less lies below any number
 
 Range = tuple[float, float]
 
@@ -46,6 +49,7 @@ class Trace:
     points: int
     nonfinite: int
     own: bool = False
+    spread: Spread | None = None  # of the distribution whose mean it is
 
     @property
     def range(self) -> Range:
@@ -92,6 +96,8 @@ def traces(
             ema(mean, count, weight) if weight else None, weight,
             int(count.sum() + cut.nonfinite.sum()), int(cut.nonfinite.sum()), own,
         ))  # fmt: skip
+    if made:
+        made[0].spread = spread(row, made[0].mean, lambda one: measure.cut(one, low, high, columns)[1])
     return made
 
 
@@ -132,6 +138,32 @@ def strokes(found: Sequence[Trace], *, log: bool) -> tuple[list[Stroke], Range |
             front.append(Stroke(trace.x[keep], np.where(gap, math.nan, smooth)[keep], trace.role))
     # The metric that the chart is about lies on top.
     return [*behind, *reversed(front)], whole
+
+
+def area(trace: Trace, *, log: bool) -> Area | None:
+    """The spread behind a curve, if it has one."""
+    found = trace.spread
+    if found is None:
+        return None
+    low, high = found.low, found.high
+    if log:
+        high = log_of(high)
+        low = np.where((low <= 0) & np.isfinite(high), _FLOOR, log_of(low))
+    known = np.isfinite(low) & np.isfinite(high)
+    keep = known | (bridge(known.astype(np.int64)) < 0)
+    nan = np.where(known, 0.0, math.nan)
+    return Area(trace.x[keep], (low + nan)[keep], (high + nan)[keep])
+
+
+def lowest(found: Area) -> NDArray[np.float64]:
+    """The lower ends that an axis can reach, (n,)."""
+    return np.where(found.low > _FLOOR, found.low, found.high)
+
+
+def within(found: Area, y: Range) -> bool:
+    """Whether all of an area lies between two values."""
+    low, high = value_range(found.low, found.high)
+    return y[0] <= low and high <= y[1]
 
 
 def _ends(trace: Trace, log: bool) -> Range | None:

@@ -77,6 +77,7 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("axis", ("x",), "x axis: step, relative time, wall time, tokens or episodes if counted", CHART,
          where="chart"),
     Bind("log", ("L",), "logarithmic y axis", CHART, where="chart"),
+    Bind("spread", ("b",), "band of a distribution: fitted to the curve, whole, none", CHART, where="chart"),
     Bind("overlap", ("O",), "points that a restart superseded, dimmed", CHART, where="chart"),
     Bind("zoom-in", ("z", "i"), "zoom in round the cursor", CHART, where="chart"),
     Bind("zoom-out", ("Z", "o"), "zoom out", CHART, where="chart"),

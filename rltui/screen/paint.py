@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
@@ -14,11 +16,17 @@ from rltui.themes import Theme
 
 
 class Palette:
-    """Rich styles by role and background. `role/back` is a run with a background of its own."""
+    """Rich styles by role and background. `role/back` is a run with a background of its own.
 
-    def __init__(self, theme: Theme, *, ascii_only: bool = False) -> None:
+    `seen` turns a style into what the terminal shall be sent of it.
+    """
+
+    def __init__(
+        self, theme: Theme, *, ascii_only: bool = False, seen: Callable[[Style], Style] = lambda style: style
+    ) -> None:
         self.theme = theme
         self._ascii = ascii_only
+        self._seen = seen
         self._styles: dict[tuple[str, str], Style] = {}
 
     def style(self, role: str, back: str = "") -> Style:
@@ -27,7 +35,7 @@ class Palette:
             role, back = role.split("/", 1)
         found = self._styles.get((role, back))
         if found is None:
-            found = self._styles[role, back] = self._make(role, back)
+            found = self._styles[role, back] = self._seen(self._make(role, back))
         return found
 
     def _make(self, role: str, back: str) -> Style:
@@ -71,7 +79,7 @@ class Palette:
 
 
 # What stands for our glyphs where only ASCII can be shown; one cell for one cell.
-_ASCII = str.maketrans("▲✖✓●◌■◆▼★✚○─━│╭╮╰╯└┤├┬·–…‥→←↑↓‹›▏×≈±²↻", "!X+*o##v*+o-=|++++`||+.--:><^v<>|x~+2@")
+_ASCII = str.maketrans("▲✖✓●◌■◆▼★✚○─━│╭╮╰╯└┤├┬·–…‥→←↑↓‹›▏×≈±²↻⡐", "!X+*o##v*+o-=|++++`||+.--:><^v<>|x~+2@.")
 
 
 def plain(text: str) -> str:

@@ -1,0 +1,193 @@
+"""Bands behind curves: the spread of a distribution, and the curve of its mean as readable as without it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rltui.boards.frame import card_lines
+from rltui.boards.row import Row
+from rltui.boards.spread import Spread, spread, words_of
+from rltui.boards.window import Window
+from rltui.draw.braille import Canvas
+from rltui.draw.chart import Area, Plot, Stroke, draw
+from rltui.draw.scale import embracing
+from rltui.screen.chart import ChartPage
+from tests.support.fakerun import FakeName, FakeRun, FakeSeries
+from tests.support.screens import monitor
+
+STEPS = np.arange(200)
+MEAN = 0.5 + 0.4 * np.sin(STEPS / 30)
+
+
+def series(tag: str, values: Any) -> FakeSeries:
+    """A value at each step."""
+    return FakeSeries(tag, STEPS, np.asarray(values, float))
+
+
+def row(**parts: Any) -> Row:
+    """A row of statistics; `mean` first."""
+    made = {key: series(f"reward/{key}", values) for key, values in parts.items()}
+    return Row("band", "Reward", "reward/mean", None, parts=made)  # type: ignore[arg-type]
+
+
+def test_each_kind_of_spread_has_its_name_and_ends() -> None:
+    """Extremes where they were logged, else a deviation to both sides, else the one end that is known."""
+
+    def found(**parts: Any) -> Spread | None:
+        one = row(mean=MEAN, **parts)
+        return spread(one, MEAN, lambda other: other.columns(0, 200, 200))
+
+    extremes = found(min=MEAN - 0.2, max=MEAN + 0.3, std=MEAN * 0 + 9)
+    assert extremes is not None and extremes.words == "min–max"
+    np.testing.assert_allclose((extremes.low, extremes.high), (MEAN - 0.2, MEAN + 0.3), atol=0.03)
+    deviation = found(std=MEAN * 0 + 0.1)
+    assert deviation is not None and deviation.words == "±std"
+    np.testing.assert_allclose((deviation.low, deviation.high), (MEAN - 0.1, MEAN + 0.1), atol=0.03)
+    above = found(max=MEAN + 0.3)
+    assert above is not None and above.words == "mean–max"
+    np.testing.assert_allclose((above.low, above.high), (MEAN, MEAN + 0.3), atol=0.03)
+    assert found() is None
+
+
+def test_a_gap_in_the_statistics_stays_a_gap() -> None:
+    """Where extremes were not logged for long there is no band, and NaN does not spread."""
+    low = MEAN - 0.2
+    low[50:100] = math.nan
+    one = row(mean=MEAN, min=low, max=MEAN + 0.2)
+    found = spread(one, MEAN, lambda other: other.columns(0, 200, 200))
+    assert found is not None
+    assert np.isnan(found.low[55:95]).all() and np.isfinite(found.low[110:]).all()
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.9])
+def test_a_curve_keeps_its_share_of_the_height(share: float) -> None:
+    """A band far wider than the curve is cut off, at the side where it is wider by more."""
+    low, high = embracing((1.0, 2.0), (-9.0, 102.0), share)
+    assert (2.0 - 1.0) / (high - low) == pytest.approx(share)
+    assert (high - 2.0) / (1.0 - low) == pytest.approx(10.0)
+
+
+def test_a_band_that_fits_is_shown_whole() -> None:
+    """No room is left empty for a band that needs none; a flat curve gets the range of its band."""
+    assert embracing((1.0, 2.0), (0.5, 2.5), 0.4) == (0.5, 2.5)
+    assert embracing((1.0, 2.0), (1.2, 1.8), 0.4) == (1.0, 2.0)
+    assert embracing((1.0, 1.0), (0.0, 9.0), 0.4) == (0.0, 9.0)
+    assert embracing((1.0, 2.0), (-8.0, 9.0), 0.0) == (-8.0, 9.0)
+
+
+def test_a_veil_gives_way_to_lines_and_is_no_line() -> None:
+    """In a cell that a line touches only the line is seen; elsewhere at most two dots of eight are."""
+    bare, veiled = Canvas(20, 5), Canvas(20, 5)
+    low, high = np.full(40, 0.4), np.full(40, 0.5)
+    bare.line(low, high, 0.0, 1.0)
+    veiled.line(low, high, 0.0, 1.0)
+    veiled.veil(np.full(40, 0.1), np.full(40, 0.9), 0.0, 1.0)
+    seen = veiled.veiled()
+    assert seen.any() and not seen[veiled.owners() >= 0].any()
+    for before, after, behind in zip(bare.lines(), veiled.lines(), seen, strict=True):
+        for old, new, only in zip(before, after, behind, strict=True):
+            assert new == old if not only else (ord(new) - 0x2800).bit_count() <= 2
+
+
+def test_a_veil_beyond_the_range_is_out_of_sight() -> None:
+    """A band that lies wholly above or below what is drawn leaves no dots at the edge."""
+    canvas = Canvas(4, 2)
+    canvas.veil(np.full(8, 2.0), np.full(8, 3.0), 0.0, 1.0)
+    assert not canvas.veiled().any()
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_a_chart_draws_its_area_behind_the_curve(ascii_only: bool) -> None:
+    """The curve and the axes are the same cells as without it; the area fills free ones between its ends."""
+    x = np.arange(100.0)
+    curve = Stroke(x, np.sin(x / 10), "series0")
+    area = Area(x, np.full(100, -0.5), np.full(100, 0.5))
+    plain = draw(Plot((0, 99), (-2, 2), [curve]), 60, 16, ascii_only=ascii_only)
+    behind = draw(Plot((0, 99), (-2, 2), [curve], area=area), 60, 16, ascii_only=ascii_only)
+    filled = 0
+    for at, ((chars, roles), (others, _)) in enumerate(zip(behind.rows, plain.rows, strict=True)):
+        for char, role, other in zip(chars, roles, others, strict=True):
+            assert char == other or (role == "band" and other == " ")
+            filled += role == "band"
+            if role == "band":
+                value = 2 - 4 * (at + 0.5) / plain.height
+                assert abs(value) <= 0.5 + 4 / plain.height
+    assert filled > 60
+    assert not ascii_only or all(char.isascii() for chars, _ in behind.rows for char in chars)
+
+
+WINDOW = Window(0.0, 199.0)
+
+
+def card(one: Row, height: int = 8) -> list[Any]:
+    """A card of 50 cells."""
+    return card_lines(one, 50, height, WINDOW, ranges=None, glyphs="blocks", selected=False)
+
+
+def test_a_card_shows_the_band_where_there_is_room() -> None:
+    """Three rows of curve are enough; cards that are lower stay as they are."""
+    one = row(mean=MEAN, min=MEAN - 0.2, max=MEAN + 0.2)
+    assert any(role == "band" for line in card(one) for _, role in line.spans)
+    assert not any(role == "band" for line in card(one, 3) for _, role in line.spans)
+
+
+def test_a_card_that_would_lie_wholly_in_its_band_shows_none() -> None:
+    """A spread whose ends are out of sight says nothing, and leaves the curve its own range."""
+    wide, single = row(mean=MEAN, min=MEAN - 50, max=MEAN + 50), row(mean=MEAN)
+    assert [line.text for line in card(wide)][2:] == [line.text for line in card(single)][2:]
+
+
+def desk() -> Any:
+    """A run with a distribution, its chart open."""
+    run = FakeRun()
+    for key, values in (("mean", MEAN), ("min", MEAN * 0), ("max", MEAN * 0 + 9)):
+        tag = f"critic/rewards/{key}"
+        run.series[tag] = series(tag, values)
+        run.known[tag] = FakeName(tag, None, f"Reward {key}", "reward", group="reward", statistic=key)
+    made = monitor(run).desk
+    made.pane = "reward"
+    made.press("enter")
+    return made
+
+
+def test_the_large_chart_names_its_band_and_turns_it() -> None:
+    """The legend says what the band is and when some is cut off; a key shows it whole, another time none."""
+    over = desk()
+    page = over.overlays[-1]
+    assert isinstance(page, ChartPage)
+    legend = over.frame(100, 30).lines[1].text
+    assert "min–max, cut off: b" in legend
+    over.press("b")
+    over.clock = lambda: 9e9
+    whole = over.frame(100, 30).lines
+    assert "min–max" in whole[1].text and "cut off" not in whole[1].text
+    assert any(label in whole[4].text + whole[3].text + whole[2].text for label in ("10┤", "8┤"))
+    over.press("b")
+    assert "min–max" not in over.frame(100, 30).lines[1].text
+
+
+def test_the_cursor_reads_the_ends_of_the_band() -> None:
+    """Under the cursor stand the exact ends."""
+    over = desk()
+    over.press("left")
+    assert "min–max 0…9" in over.frame(120, 30).lines[-2].text
+
+
+def test_a_logarithmic_axis_takes_a_band_down_to_zero() -> None:
+    """Ends at or below zero lie below the axis; they neither break the band nor stretch the axis."""
+    over = desk()
+    over.press("L")
+    lines = over.frame(100, 30).lines
+    assert any(role == "band" for line in lines[2:-3] for _, role in line.spans)
+    assert not any("e-" in line.text[:10] for line in lines)
+
+
+def test_words_for_kinds_of_spread() -> None:
+    """Every combination of statistics has a word, a single metric none."""
+    assert words_of(row(mean=MEAN)) == ""
+    assert words_of(row(mean=MEAN, min=MEAN, std=MEAN)) == "±std"
+    assert words_of(row(mean=MEAN, min=MEAN)) == "min–mean"
