@@ -26,6 +26,8 @@ class OwnWatch(Watch):
     What is found depends only on the order of the points. Costs O(new points).
     """
 
+    __slots__ = ("_beyond", "_count", "_high", "_low", "_row", "_since")
+
     def __init__(self, rule: Rule, track: Track) -> None:
         super().__init__(rule, track)
         self._low = rule.numbers.get("below", -np.inf)
@@ -67,7 +69,7 @@ class OwnWatch(Watch):
                 self.episode.limit = self._high if value > self._high else self._low
         elif self.episode is not None and self._row >= needed:
             self.episode.resolved_step = int(steps[needed - before - 1])
-            self.past = [*self.past[-(KEPT - 1) :], self.episode]
+            self.past = (*self.past[-(KEPT - 1) :], self.episode)
             self.episode = None
 
     def rewind(self, step: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,13 +29,24 @@ class Impossible:
     worst: float
 
 
-def impossible(
-    bounds: tuple[float, float], steps: Ints, values: Floats, before: Impossible | None
-) -> Impossible | None:
-    """Count values outside hard bounds. A hair beyond is rounding, not a fault."""
+def hard_limits(bounds: tuple[float, float]) -> tuple[float, float]:
+    """What is impossible lies beyond these: a hair beyond the bounds is rounding, not a fault."""
     low, high = bounds
     slack = 1e-4 * max(abs(low) if np.isfinite(low) else 0.0, abs(high) if np.isfinite(high) else 0.0, 1.0)
-    outside = (values < low - slack) | (values > high + slack)
+    return low - slack, high + slack
+
+
+def impossible(
+    limits: tuple[float, float], steps: Ints, values: Floats, before: Impossible | None
+) -> Impossible | None:
+    """Count finite values outside hard limits."""
+    low, high = limits
+    if len(values) == 1:
+        if not math.isfinite(value := float(values[0])) or low <= value <= high:
+            return before
+    elif not len(values) or (values.min() >= low and values.max() <= high):
+        return before
+    outside = (values < low) | (values > high)
     outside &= np.isfinite(values)
     if not outside.any():
         return before

@@ -59,8 +59,8 @@ class Track:
 
     __slots__ = (
         "_steps", "_values", "bad", "bad_before", "bad_count", "canonical", "constant", "first", "highest",
-        "last", "last_point", "last_step", "lowest", "marks", "n", "points", "serial", "start", "stride", "tag",
-        "value", "zeros",
+        "last", "last_point", "last_step", "lowest", "marks", "n", "points", "serial", "start", "stride",
+        "tag", "value", "zeros",
     )  # fmt: skip
 
     def __init__(self, tag: str, canonical: str | None) -> None:

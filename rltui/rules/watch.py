@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from rltui.rules.kinds import KINDS
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
 from rltui.rules.track import Track, median
@@ -33,11 +34,14 @@ class Episode:
 class Watch:
     """Carries a rule over the moments of a track."""
 
+    __slots__ = ("episode", "kind", "past", "rule", "track")
+
     def __init__(self, rule: Rule, track: Track) -> None:
         self.rule = rule
+        self.kind = KINDS.get(rule.kind)  # None: judged from what the track counts, or by the watch itself
         self.track = track
         self.episode: Episode | None = None
-        self.past: list[Episode] = []
+        self.past: tuple[Episode, ...] = ()
 
     @property
     def firing(self) -> bool:
@@ -82,7 +86,7 @@ class Watch:
                 self.episode = None
             elif serial - episode.seen >= rule.keep:
                 episode.resolved_step = int(track.last[int(window.at[k])])
-                self.past = [*self.past[-(KEPT - 1) :], episode]
+                self.past = (*self.past[-(KEPT - 1) :], episode)
                 self.episode = None
 
     def _released(self, episode: Episode, verdict: Verdict, k: int, value: float) -> bool:
