@@ -152,9 +152,9 @@ def test_stop_and_continue(home: dict[str, str]) -> None:
         os.kill(terminal.pid, signal.SIGTSTP)
         terminal.until(lambda t: t.stopped() and t.restored())
         assert terminal.restored(), terminal.modes_on()
+        terminal.screen.reset()
         os.kill(terminal.pid, signal.SIGCONT)
         terminal.until(lambda t: 1049 in t.modes_on())
-        terminal.screen.reset()
         terminal.until_text("Entropy")
         terminal.type("q")
         assert terminal.wait() == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -50,16 +51,23 @@ class Watched:
         self.read()
         self.app: Monitor = build(self.session, [str(folder)], clock=self.clock)
         self.glasses = Glasses(Wire(), *size)
+        self.composings = 0  # frames that Textual put together
         self.app._display = self._display  # type: ignore[method-assign]
 
     def _display(self, screen: Any, renderable: Any) -> None:
         if renderable is not None:
+            self.composings += sys._getframe(1).f_code.co_name == "_compositor_refresh"
             size = self.app.size
             if (size.width, size.height) != (self.glasses.size.width, self.glasses.size.height):
                 self.glasses.resize(size.width, size.height)
             self.glasses.show(renderable, self.app.console)
             assert self.glasses.differ() == []
         self.app.post_display_hook()
+
+    def composed(self) -> list[Any]:
+        """The cells that are not what Textual would show if it composed the whole screen now."""
+        whole: Any = self.app.screen._compositor.render_update(full=True)
+        return self.glasses.differ_from(whole, self.app.console)
 
     def read(self) -> None:
         """Take in what has been written."""
@@ -97,13 +105,35 @@ async def test_every_frame_leaves_the_same_glass(tmp_path: Path) -> None:
                 await pilot.pause()
             watched.step()
             await pilot.pause()
+            assert watched.composed() == [], keys
         for size in ((80, 24), (40, 12), (20, 5), (100, 30)):
             await pilot.resize_terminal(*size)
             await pilot.pause()
             watched.step()
             await pilot.pause()
+            assert watched.composed() == [], size
     assert watched.glasses.frames > 40
     assert watched.glasses.wire_bytes < watched.glasses.stock_bytes / 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("NO_COLOR", "1"), ("RLTUI_SCREEN", "stock"), ("RLTUI_SCREEN", "")]
+)
+async def test_where_only_lines_change_nothing_is_composed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    """Changed lines go past the compositor and look as if they had not; without the diff it composes."""
+    monkeypatch.setenv(name, value)
+    watched = usual(tmp_path)
+    async with watched.app.run_test(size=(140, 45)) as pilot:
+        await pilot.pause()
+        before = watched.composings
+        for key in "231":
+            await pilot.press(key)
+            watched.step()
+            await pilot.pause()
+        assert (watched.composings > before) == (value == "stock")
+        assert watched.composed() == []
 
 
 async def test_characters_of_disputed_width_do_not_move_their_neighbours(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rich.segment import Segment
+from rich.style import Style
 from textual import events
 from textual.app import App, ComposeResult
 from textual.css.query import NoMatches
@@ -89,7 +91,6 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
             and SIXTEEN in desk.themes
         ):
             desk.memory.theme = SIXTEEN
-        self.palette = Palette(desk.theme, ascii_only=desk.glyphs == "ascii")
         self._use_theme()
 
     # ---- life
@@ -105,6 +106,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         glass.wheeled = self._wheeled
         glass.dragged = self._dragged
         glass.resized = self.paint
+        glass.draws = self.draw
         glass.focus()
         self.set_interval(1.0, self._second)
         self.call_after_refresh(self._begin)
@@ -339,7 +341,14 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         theme = textual_theme(self.desk.theme)
         self.register_theme(theme)
         self.theme = theme.name
-        self.palette = Palette(self.desk.theme, ascii_only=self.desk.glyphs == "ascii")
+        self.palette = Palette(self.desk.theme, ascii_only=self.desk.glyphs == "ascii", seen=self._filtered)
+
+    def _filtered(self, style: Style) -> Style:
+        """A style as Textual would send it: without colours, or with those of its ANSI theme."""
+        _, background = self.glass.background_colors
+        for each in self.get_line_filters():
+            style = each.apply([Segment("x", style)], background)[0].style or style
+        return style
 
     # ---- keys and mouse
 

@@ -28,6 +28,7 @@ class Glass(Widget, can_focus=True):
         self._palette = palette
         self._strips: dict[int, Strip] = {}
         self._shown: list[Line] = []
+        self.draws: Callable[[list[tuple[int, Strip]]], bool] = lambda lines: False
         self.clicked: Callable[[int, int], None] = lambda x, y: None
         self.wheeled: Callable[[int, int, int], None] = lambda direction, x, y: None
         self.dragged: Callable[[int], None] = lambda cells: None
@@ -45,9 +46,9 @@ class Glass(Widget, can_focus=True):
         self._shown = after
         for y in changed:
             self._strips.pop(y, None)
-        if len(changed) == height:
-            self.refresh()
-        elif changed:
+        # Nothing lies over or beside the glass, so there is nothing to compose; only what follows a new size
+        # is Textual's to draw.
+        if changed and not (before and self.draws([(y, self.render_line(y)) for y in changed])):
             self.refresh(*(Region(0, y, width, 1) for y in changed))
         return len(changed)
 
@@ -76,6 +77,12 @@ class Glass(Widget, can_focus=True):
             source = self._shown[y] if y < len(self._shown) else BLANK
             strip = self._strips[y] = self._palette.strip(source, width)
         return strip
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Some lines, when Textual composes them. No style lies over them: they bring all their colours."""
+        strips = [self.render_line(y) for y in crop.line_range]
+        whole = crop.x == 0 and crop.width == self.size.width
+        return strips if whole else [strip.crop(crop.x, crop.right) for strip in strips]
 
     def on_click(self, event: events.Click) -> None:
         """A click acts at its cell; where something was dragged, it was no click."""

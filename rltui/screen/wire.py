@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 TESTED = "8."  # releases of Textual whose private drawing interface is known
 SYNC_START, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 _BRIDGE = 6  # fewer equal cells than this between changed ones are sent again if that is shorter than a move
+_RUNS = 4096  # runs of text whose cells are remembered
 _MOVE = 4  # bytes of a move within a line
 
 # Attributes that show on a blank: underline, reverse, strike, double underline, frame, encircle, overline.
@@ -65,6 +66,7 @@ class Wire:
         self._size: tuple[int, int] = (0, 0)
         self._looks: dict[Style | None, Look] = {None: _PLAIN}
         self._turns: dict[tuple[Look, Look], str] = {}
+        self._runs: dict[tuple[str, Style | None], list[Cell]] = {}  # most of a changed line was there before
         self.broken = False  # something was not as tested: everything is sent as Textual would
 
     def forget(self) -> None:
@@ -118,16 +120,23 @@ class Wire:
         """
         cells: list[Cell] = []
         for text, style, control in strip:
-            if control or (not text.isascii() and cell_len(text) != len(text)) or _linked(style):
-                whole = strip.render(console)
-                return [(f"{index}", whole) for index in range(strip.cell_length)], whole
-            look = self._look(style, console)
-            if " " not in text:
-                cells += [(char, look) for char in text]
-            else:
-                blank = look if look[0] & _LOUD else (frozenset[str](), "", look[2])
-                cells += [(char, blank if char == " " else look) for char in text]
+            run = self._runs.get((text, style))
+            if run is None:
+                if control or (not text.isascii() and cell_len(text) != len(text)) or _linked(style):
+                    whole = strip.render(console)
+                    return [(f"{index}", whole) for index in range(strip.cell_length)], whole
+                if len(self._runs) > _RUNS:
+                    self._runs.clear()
+                run = self._runs[text, style] = self._run(text, self._look(style, console))
+            cells += run
         return cells, None
+
+    def _run(self, text: str, look: Look) -> list[Cell]:
+        """The cells of text in one look."""
+        if " " not in text:
+            return [(char, look) for char in text]
+        blank: Cell = (" ", look if look[0] & _LOUD else (frozenset(), "", look[2]))
+        return [blank if char == " " else (char, look) for char in text]
 
     def _look(self, style: Style | None, console: Console) -> Look:
         look = self._looks.get(style)
@@ -155,24 +164,21 @@ class _Pen:
 
     def line(self, x: int, y: int, row: list[Cell | None], cells: list[Cell], width: int) -> None:
         """Write those of the cells at `x` that are not in the row."""
-        at, end = 0, len(cells)
-        while at < end:
-            if row[x + at] == cells[at]:
-                at += 1
+        done = -1  # cells that need no more thought
+        for at, (old, new) in enumerate(zip(row[x:] if x else row, cells, strict=False)):
+            if old is new or old == new:
                 continue
-            self._go(x + at, y)
-            while at < end and row[x + at] != cells[at]:
-                self._put(cells[at])
-                at += 1
-                # A short gap of equal cells in the same colours is cheaper than a move over it.
-                gap = at
-                while gap < end and gap - at < _BRIDGE and row[x + gap] == cells[gap]:
-                    gap += 1
-                if at < gap < end and gap - at < _BRIDGE and self._cheap(cells[at:gap]):
-                    for cell in cells[at:gap]:
-                        self._put(cell)
-                    at = gap
-            self._x = x + at if x + at < width else -1  # at the margin terminals differ in where they stand
+            # A short gap of equal cells in the same colours is cheaper than a move over it.
+            if 0 < at - done < _BRIDGE and done > 0 and self._cheap(cells[done:at]):
+                for cell in cells[done:at]:
+                    self._put(cell)
+            elif at != done:
+                self._go(x + at, y)
+            self._put(new)
+            done = at + 1
+            self._x = x + done
+        if self._x >= width:
+            self._x = -1  # at the margin terminals differ in where they stand
 
     def verbatim(self, x: int, y: int, text: str) -> None:
         """Write text that brings its own colours."""
@@ -315,6 +321,19 @@ class Sparing:
     def use_wire(self) -> None:
         """Send only changed cells from now on, where this Textual is known."""
         self.wire = Wire() if usable() else None
+
+    def draw(self, lines: list[tuple[int, Strip]]) -> bool:
+        """Send whole lines of the screen without composing it; False where that is Textual's affair."""
+        app: Any = self
+        if self.wire is None or self.wire.broken or app._batch_count or len(app.screen_stack) != 1:
+            return False
+        width, height = app.size
+        chops: list[dict[int, Strip | None]] = [{} for _ in range(height)]
+        for y, strip in lines:
+            chops[y][0] = strip
+        ends = [[width]] * height
+        self._display(app.screen, ChopsUpdate(chops, [(y, 0, width) for y, _ in lines], ends))
+        return True
 
     def _display(self, screen: Any, renderable: Any) -> None:
         app: Any = self

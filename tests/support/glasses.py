@@ -50,12 +50,19 @@ class Glasses:
         self.frames += 1
         return text
 
-    def differ(self) -> list[tuple[int, int, Cell, Cell]]:
+    def differ(self, other: pyte.Screen | None = None) -> list[tuple[int, int, Cell, Cell]]:
         """(row, column, stock, spared) of every cell that a person sees otherwise."""
+        stock = self.stock if other is None else other
         return [
-            (y, x, seen(self.stock.buffer[y][x]), seen(self.spared.buffer[y][x]))
+            (y, x, seen(stock.buffer[y][x]), seen(self.spared.buffer[y][x]))
             for y in range(self.size.height)
-            if self.stock.buffer[y] != self.spared.buffer[y]
+            if stock.buffer[y] != self.spared.buffer[y]
             for x in range(self.size.width)
-            if seen(self.stock.buffer[y][x]) != seen(self.spared.buffer[y][x])
+            if seen(stock.buffer[y][x]) != seen(self.spared.buffer[y][x])
         ]
+
+    def differ_from(self, whole: CompositorUpdate, console: Console) -> list[tuple[int, int, Cell, Cell]]:
+        """The same beside a new terminal that is sent the whole screen once."""
+        fresh = pyte.Screen(self.size.width, self.size.height)
+        pyte.Stream(fresh).feed("\x1b[?7l" + whole.render_segments(console))
+        return self.differ(fresh)
