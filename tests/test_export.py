@@ -28,6 +28,7 @@ from rltui.cli.export_lines import CsvLines, JsonLines
 from rltui.cli.export_points import Exporter, RunReader
 from rltui.logs.whole import read_all
 from rltui.store import Store
+from tests.support import tfwriter as w
 from tests.support.feeding import Row, batch, delivery, histories, ticks
 from tests.support.shared import LOGS, needs_shared, oracles
 
@@ -122,6 +123,37 @@ def test_csv(tmp_path: Path) -> None:
         (0, "false"), (1, "true"), (2, "true"), (3, "true"), (1, "false"), (2, "false"), (3, "false"),
     ]  # fmt: skip
     assert float(rows[1]["value"]) == 1 / 3
+
+
+def test_curves_of_one_tag_are_told_apart_in_every_form(tmp_path: Path) -> None:
+    """Folders of add_scalars hold one tag: `series` says which curve a point is of, and only there."""
+    dataset = pytest.importorskip("pyarrow.dataset")
+    logs, name = tmp_path / "logs", "events.out.tfevents.1763600000.node7.991.0"
+    for folder, value in (("", 1.0), ("train_loss_a/", 2.0), ("train_loss_b/", 3.0)):
+        tag = "train/loss" if folder else "train/lr"
+        path = logs / "run" / folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        events = [w.event(step, w.simple(tag, value)) for step in (0, 1, 2, 1, 2, 3)]
+        path.write_bytes(w.version() + b"".join(events))
+    printed = [
+        (point["tag"], point.get("series"), point["step"], point["value"], point.get("superseded", False))
+        for point in lines(run(logs))
+    ]
+    assert {(tag, series, value) for tag, series, _, value, _ in printed} == {
+        ("train/lr", None, 1.0), ("train/loss", "train/loss/a", 2.0), ("train/loss", "train/loss/b", 3.0),
+    }  # fmt: skip
+    table = list(csv.DictReader(io.StringIO(run(logs, "--format", "csv").stdout_bytes.decode())))
+    assert [
+        (
+            row["tag"], row["series"] or None, int(row["step"]), float(row["value"]),
+            row["superseded"] == "true",
+        ) for row in table
+    ] == printed  # fmt: skip
+    assert run(logs, "--format", "parquet", "--output", tmp_path / "data").exit_code == 0
+    rows = dataset.dataset(tmp_path / "data", partitioning="hive").to_table().to_pylist()
+    names = ("tag", "series", "step", "value", "superseded")
+    found = [tuple(row[name] for name in names) for row in rows]
+    assert sorted(map(repr, found)) == sorted(map(repr, printed))
 
 
 def test_choice_of_runs_and_metrics(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rltui.logs.delivery import Source
 from rltui.scalars import Batch
 
-CSV_HEAD = b"run,tag,step,wall_time,value,source,superseded\n"
+CSV_HEAD = b"run,tag,step,wall_time,value,source,superseded,series\n"
 CHUNK = 1 << 15  # lines that are joined at once
 
 _Printer = Callable[[Source, Batch, NDArray[np.bool_] | None], Iterable[bytes]]
@@ -46,19 +46,23 @@ def _values(batch: Batch, at: slice, names: tuple[bytes, bytes, bytes]) -> list[
 
 
 def _join(
-    heads: list[bytes], tails: tuple[bytes, bytes], middle: tuple[bytes, bytes], none: bytes,
+    heads: list[bytes], tails: Sequence[tuple[bytes, bytes]], middle: tuple[bytes, bytes], none: bytes,
     names: tuple[bytes, bytes, bytes], batch: Batch, superseded: NDArray[np.bool_] | None,
 ) -> Iterable[bytes]:  # fmt: skip
+    """Blocks of lines. heads, tails: by tag, the tails plain and superseded; one pair of tails serves all."""
     for begin in range(0, len(batch), CHUNK):
         at = slice(begin, begin + CHUNK)
         walls = _numbers(batch.wall_time[at])
         if none != b"null":
             walls = [none if wall == b"null" else wall for wall in walls]
-        ends: Iterable[bytes] = repeat(tails[0])
-        if superseded is not None:
-            ends = [tails[flag] for flag in superseded[at].tolist()]
+        tags = batch.tag[at].tolist()
+        ends: Iterable[bytes] = repeat(tails[0][0])
+        if superseded is not None or len(tails) > 1:
+            flags = repeat(False) if superseded is None else superseded[at].tolist()
+            pairs = map(tails.__getitem__, tags) if len(tails) > 1 else repeat(tails[0])
+            ends = [pair[flag] for pair, flag in zip(pairs, flags, strict=False)]
         parts = zip(
-            map(heads.__getitem__, batch.tag[at].tolist()), _numbers(batch.step[at]), repeat(middle[0]),
+            map(heads.__getitem__, tags), _numbers(batch.step[at]), repeat(middle[0]),
             walls, repeat(middle[1]), _values(batch, at, names), ends,
         )  # fmt: skip
         yield b"".join(chain.from_iterable(parts))
@@ -83,7 +87,7 @@ class JsonLines:
             tags = [f'{tag}, "series": {json.dumps(name)}' for tag, name in zip(tags, series, strict=True)]
         heads += [f'{{"run": {run}, {tag}, "step": '.encode() for tag in tags]
         end = f', "source": {json.dumps(source.path)}'
-        tails = (f"{end}}}\n".encode(), f'{end}, "superseded": true}}\n'.encode())
+        tails = [(f"{end}}}\n".encode(), f'{end}, "superseded": true}}\n'.encode())]
         return _join(
             heads, tails, (b', "wall_time": ', b', "value": '), b"null", self._names, batch, superseded
         )
@@ -94,7 +98,10 @@ class JsonLines:
 
 
 class CsvLines:
-    """Prints points as CSV (RFC 4180 quoting, UTF-8, NaN and Infinity by name, an unknown time empty)."""
+    """Prints points as CSV (RFC 4180 quoting, UTF-8, NaN and Infinity by name, an unknown time empty).
+
+    The last column is what the run calls the curve, where that is not its tag.
+    """
 
     head = CSV_HEAD
     _names = (b"NaN", b"Infinity", b"-Infinity")
@@ -108,7 +115,8 @@ class CsvLines:
         run = quoted(source.run)
         heads += [run + b"," + quoted(tag) + b"," for tag in spelled(batch)[len(heads) :]]
         end = b"," + quoted(source.path)
-        tails = (end + b",false\n", end + b",true\n")
+        named = [quoted(name) for name in batch.tags] if batch.written else [b""]
+        tails = [(end + b",false," + name + b"\n", end + b",true," + name + b"\n") for name in named]
         return _join(heads, tails, (b",", b","), b"", self._names, batch, superseded)
 
     def forget(self, path: str) -> None:

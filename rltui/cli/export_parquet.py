@@ -34,7 +34,7 @@ from rltui.scalars import Batch
 from rltui.text import clean
 
 MANIFEST = "_rltui_export.json"
-SCHEMA = 1
+SCHEMA = 2
 ROWS = 1 << 20  # points of a row group, and of a part that is written while the run is still being read
 MARK = 256  # points at a log's start that tell whether it is still the same log
 _PART = re.compile(r"part-\d{6}-[0-9a-f]{12}\.parquet$")
@@ -130,11 +130,11 @@ class _Parts:
         import pyarrow as pa
 
         self._pa = pa
-        text = pa.dictionary(pa.int32(), pa.string())
+        self._text = text = pa.dictionary(pa.int32(), pa.string())
         self._schema = pa.schema(
             [
                 ("tag", text), ("step", pa.int64()), ("wall_time", pa.float64()), ("value", pa.float64()),
-                ("source", text), ("superseded", pa.bool_()),
+                ("source", text), ("superseded", pa.bool_()), ("series", text),
             ]
         )  # fmt: skip
         self._place = place
@@ -149,9 +149,13 @@ class _Parts:
         pa, batch = self._pa, portion.batch
         flags = portion.superseded if portion.superseded is not None else np.zeros(len(batch), np.bool_)
         tags = pa.array(list(batch.written or batch.tags), pa.string())
+        numbers = pa.array(batch.tag.astype(np.int32))
+        series = pa.nulls(len(batch), self._text)  # what the run calls a curve, where that is not its tag
+        if batch.written:
+            series = pa.DictionaryArray.from_arrays(numbers, pa.array(list(batch.tags), pa.string()))
         wall = pa.array(batch.wall_time, mask=np.isnan(batch.wall_time))
         arrays = [
-            pa.DictionaryArray.from_arrays(pa.array(batch.tag.astype(np.int32)), tags),
+            pa.DictionaryArray.from_arrays(numbers, tags),
             pa.array(batch.step),
             wall,
             pa.array(batch.value),
@@ -159,6 +163,7 @@ class _Parts:
                 pa.array(np.zeros(len(batch), np.int32)), pa.array([portion.source.path])
             ),
             pa.array(flags),
+            series,
         ]
         self._held.append(pa.Table.from_arrays(arrays, schema=self._schema))
         self._rows += len(batch)
