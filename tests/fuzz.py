@@ -30,6 +30,7 @@ from tests.support.shared import BUNDLED
 
 COUNT = 1_000_000
 CHUNK = 500  # cases between two looks at the clock
+TOLD = 50_000  # cases between two words about how far it is
 STUCK = 600  # seconds after which a chunk shows where it hangs, and ends
 SLOW = 5.0  # seconds of processor time that no case may take
 MEMORY = 1 << 30  # bytes that no worker may need
@@ -184,6 +185,8 @@ def main() -> int:
                 for message in future.result():
                     wrong += 1
                     print(message, flush=True)
+            if done % TOLD < len(row) * CHUNK:
+                print(f"{done:,} so far, {wrong or 'none'} at fault", file=sys.stderr, flush=True)
     print(f"{done:,} damaged logs, {wrong or 'none'} at fault")
     return 1 if wrong else 0
 
