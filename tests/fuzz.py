@@ -14,7 +14,7 @@ import resource
 import struct
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 
 import pytest
 
@@ -176,7 +176,7 @@ def main() -> int:
     done, wrong = 0, 0
     with ProcessPoolExecutor(options.jobs) as pool:
         while done < options.count and time.monotonic() < end and wrong < 20:
-            row = []
+            row: list[Future[list[str]]] = []
             while len(row) < options.jobs and done < options.count:
                 size = min(CHUNK, options.count - done)
                 row.append(pool.submit(chunk, options.seed + done, size))
