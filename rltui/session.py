@@ -17,9 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.config import Config
+from rltui.knowledge import Knowledge
 from rltui.logs.delivery import Delivery
-from rltui.logs.follow import read_all
-from rltui.names import Names, Recognition, recognise
+from rltui.logs.whole import read_all
+from rltui.names import Names, Recognition
 from rltui.rules.judge import Judge
 from rltui.rules.liveness import Liveness, liveness
 from rltui.scalars import Batch, Problem, SessionStart
@@ -33,31 +34,38 @@ SAME_MOMENT = 0.02  # seconds within which a frame asks several times how a run 
 
 
 class _Held:
-    """How many points all runs together hold back."""
+    """How many points all runs together hold back, and which runs do."""
 
-    points = 0
+    def __init__(self) -> None:
+        self.points = 0
+        self.views: dict[str, RunView] = {}
 
 
 class RunView:
     """One run with its names and its judge."""
 
-    def __init__(self, run: Run, config: Config, held: _Held | None = None) -> None:
+    def __init__(self, run: Run, knowledge: Knowledge, held: _Held | None = None) -> None:
         self.run = run
         self._all_held = held if held is not None else _Held()
-        self._config = config
+        self._knowledge = knowledge
         self._tags_seen = -1
         self._held: list[list[Fresh]] = []  # by delivery
         self._held_points = 0
         self._alive: tuple[int, float, Liveness | None] = (-1, 0.0, None)
-        self.recognition: Recognition = recognise(())
-        self.names = Names(self.recognition.label, config)
+        self.recognition: Recognition = knowledge.recognise((), run.name)
         self._judge: Judge | None = None
+
+    @property
+    def names(self) -> Names:
+        """What its tags mean."""
+        return self._knowledge.names(self.recognition.label)
 
     @property
     def judge(self) -> Judge:
         """Its judge, made when somebody asks: a run's first points may rename it before."""
         if self._judge is None:
-            self._judge = Judge(self.run, self.names, self._config)
+            label = self.recognition.label
+            self._judge = Judge(self.run, self.names, selection=self._knowledge.selection(label))
         return self._judge
 
     @property
@@ -89,7 +97,7 @@ class RunView:
         """Live, stalled or ended; how long ago, and how much longer."""
         version, at, known = self._alive
         if known is None or version != self.run.version or not 0 <= now - at < SAME_MOMENT:
-            known = liveness(self.run, now, self._config.total_of(self.run.name), self.names)
+            known = liveness(self.run, now, self._knowledge.config.total_of(self.run.name), self.names)
             self._alive = (self.run.version, now, known)
         return known
 
@@ -103,6 +111,10 @@ class RunView:
     def _count_held(self, points: int) -> None:
         self._held_points += points
         self._all_held.points += points
+        if self._held:
+            self._all_held.views[self.run.name] = self
+        else:
+            self._all_held.views.pop(self.run.name, None)
 
     def judge_held(self, *, force: bool = False, most: int | None = None) -> bool:
         """Judge what was held back, unless more history is about to come. True when anything was judged.
@@ -124,21 +136,18 @@ class RunView:
 
     def drop_held(self) -> None:
         """Judge nothing more: the run is none."""
-        self._count_held(-self._held_points)
         self._held.clear()
+        self._count_held(-self._held_points)
 
     def name_anew(self) -> None:
         """Recognise the framework again when tags have appeared that could change the answer."""
         if len(self.run.series) == self._tags_seen:
             return
         self._tags_seen = len(self.run.series)
-        recognition = recognise(self.run.series, override=self._config.framework_of(self.run.name))
-        renamed = recognition.label != self.recognition.label
-        self.recognition = recognition
-        if not renamed:
+        before, self.recognition = self.recognition, self._knowledge.recognise(self.run.series, self.run.name)
+        if self.recognition.label == before.label:
             return
-        self.names = Names(recognition.label, self._config)
-        self._judge = Judge(self.run, self.names, self._config)
+        self._judge = None
         held = {piece.tag for pieces in self._held for piece in pieces}
         # A run that shows its colours late is judged again from what is still known exactly.
         self.judge.feed(
@@ -167,6 +176,7 @@ class Session:
 
     def __init__(self, config: Config | None = None, *, run_glob: str | None = None) -> None:
         self.config = config if config is not None else Config()
+        self._knowledge = Knowledge(self.config)
         self.store = Store()
         self.runs: dict[str, RunView] = {}
         self.problems: dict[tuple[str, str, int | None], Problem] = {}
@@ -204,7 +214,7 @@ class Session:
             run, fresh = self.store.apply(delivery)
             view = self.runs.get(name)
             if view is None:
-                view = self.runs[name] = RunView(run, self.config, self._held)
+                view = self.runs[name] = RunView(run, self._knowledge, self._held)
             view.hold(fresh)
             changed.add(name)
             if delivery.kind == "rewritten" and delivery.source.also_of not in (None, name):
@@ -227,7 +237,7 @@ class Session:
 
     def judge(self, *, force: bool = False) -> set[str]:
         """Judge all points that came since the last call; returns the names of the runs that were judged."""
-        return {name for name, view in list(self.runs.items()) if view.judge_held(force=force)}
+        return {name for name, view in list(self._held.views.items()) if view.judge_held(force=force)}
 
     def ordered(self) -> list[RunView]:
         """The runs, most recently written first."""
