@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rltui.rules.track import median
+from rltui.rules.track import median, quantile
 
 LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers buffer up to two minutes
 PATIENCE = 10.0  # usual gaps without a point until a run is stalled
@@ -95,7 +95,7 @@ def _cadence(
     if not len(gaps):
         return None, None, None
     gap = median(gaps)
-    longest = float(np.quantile(gaps, 0.98))
+    longest = quantile(gaps, 0.98)
     advance = np.diff(steps)[forward]
     # Single nights of a suspended node must not spoil the pace; evaluation pauses must count.
     bounded = np.minimum(gaps, max(50 * gap, 4 * longest))

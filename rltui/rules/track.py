@@ -42,6 +42,23 @@ def median(values: NDArray[Any]) -> float:
     return (float(row[(len(row) - 1) // 2]) + float(row[len(row) // 2])) / 2
 
 
+def quantile(values: NDArray[Any], share: float) -> float:
+    """The value below which a share of (n,) values lies, between two neighbours in a straight line.
+
+    NaN when there are none or one is NaN. As numpy's, which imports masked arrays.
+    """
+    if not len(values):
+        return math.nan
+    row = np.sort(values)
+    if row[-1] != row[-1]:
+        return math.nan
+    place = share * (len(row) - 1)
+    below = int(place)
+    low, high = float(row[below]), float(row[min(below + 1, len(row) - 1)])
+    part = place - below
+    return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
+
+
 @dataclass(slots=True)
 class BadEpisode:
     """A spell of non-finite values."""
