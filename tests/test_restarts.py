@@ -91,6 +91,18 @@ def test_steps_that_go_back_without_a_start(apart: bool) -> None:
     assert [(a.first_step, a.reason) for a in run.attempts] == [(0, "file"), (3, "rewind")]
 
 
+def test_last_two_steps_told_again() -> None:
+    """R02: rows that repeat the last two steps, and nothing behind them, are an attempt; a lone tag waits."""
+    for tags, superseded in ((("loss", "reward"), 4), (("loss",), 0)):
+        rows = [*ticks(range(10), tags), *ticks([8, 9], tags, base=100)]
+        for parts in ([rows], [[row] for row in rows]):
+            run = fed(*[delivery(part) for part in parts])
+            assert run.superseded == superseded
+            assert (len(run.attempts) > 1) == (superseded > 0)
+    run = fed(delivery([*ticks(range(10)), *ticks([8, 9, 10], base=100)]))
+    assert shown(run)[-3:] == [(8, 100.0), (9, 101.0), (10, 102.0)]
+
+
 def test_restart_is_told_to_the_judge() -> None:
     """What is fed on says from which step to forget, and then gives the whole new attempt again."""
     store = Store()

@@ -2,8 +2,8 @@
 
 Fed with every point of the log in file order; says at which point an attempt began once that is certain,
 a few points later. It is a restart when the run as a whole goes back: `NEEDED` distinct steps of one tag
-run forward again below its former highest one (or up to it exactly), and at least half of the tags that
-spoke since stepped back too. A tag that counts something else (seconds, batches of an epoch), several
+run forward again below its former highest one (or two up to it exactly, where others go with it), and at
+least half of the tags that spoke since stepped back too. A tag that counts something else (seconds, batches of an epoch), several
 points of one step, a swapped pair of lines and two writers that take turns are none. All rules count
 points, none counts batches.
 """
@@ -220,7 +220,8 @@ class Rewinds:
             suspect.steps += 1
         if now == suspect.highest:
             suspect.again = True
-        return suspect.steps >= needed or suspect.points >= REPEATS
+        whole = suspect.again and suspect.steps > 1 and needed == NEEDED and len(self._suspects) > 1
+        return whole or suspect.steps >= needed or suspect.points >= REPEATS
 
     def _declared(self, row: int, suspect: Suspect) -> int | None:
         """Number at which the attempt began, if the run as a whole went back with this tag."""
