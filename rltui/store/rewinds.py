@@ -3,9 +3,9 @@
 Fed with every point of the log in file order; says at which point an attempt began once that is certain,
 a few points later. It is a restart when the run as a whole goes back: `NEEDED` distinct steps of one tag
 run forward again below its former highest one (or two up to it exactly, where others go with it), and at
-least half of the tags that spoke since stepped back too. A tag that counts something else (seconds, batches of an epoch), several
-points of one step, a swapped pair of lines and two writers that take turns are none. All rules count
-points, none counts batches.
+least half of the tags that spoke since stepped back too. A tag that counts something else (seconds, batches
+of an epoch), several points of one step, a swapped pair of lines and two writers that take turns are none.
+All rules count points, none counts batches.
 """
 
 from __future__ import annotations
