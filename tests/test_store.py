@@ -93,7 +93,7 @@ def test_odd_wall_times_are_unknown() -> None:
     )
     run, _ = store.apply(Delivery(Source("run", "m.jsonl", "jsonl"), batch))
     assert (run.first_wall, run.last_wall) == (T0 + 1, T0 + 1)
-    assert run.step_walls == [(5, T0 + 1)]
+    assert run.step_walls.tolist() == [[5, T0 + 1]]
     assert run.series["x"].columns(T0, T0 + 2, 2, axis="wall").count.tolist() == [0, 1]
 
 

@@ -121,10 +121,9 @@ def _vanished(where: str, series: Mapping[str, Any]) -> list[Problem]:
 
 def _of_run(where: str, run: Any) -> list[Problem]:
     """A clock that went back, and steps that were left out, as the recent steps tell."""
-    pairs = getattr(run, "step_walls", None) or []
-    if len(pairs) < 10:
+    table = np.asarray(getattr(run, "step_walls", ()), np.float64)
+    if len(table) < 10:
         return []
-    table = np.asarray(pairs, np.float64)
     table = table[np.isfinite(table).all(axis=1)]
     steps, walls = np.diff(table[:, 0]), np.diff(table[:, 1])
     found = []

@@ -13,7 +13,7 @@ from rltui.logs.settings_text import is_settings_tag
 from rltui.scalars import Problem, Text
 from rltui.store.buckets import LOWEST
 from rltui.store.intake import Intake
-from rltui.store.points import I64, Fresh, sensible
+from rltui.store.points import F64, I64, Fresh
 from rltui.store.pool import HIGHEST
 
 KEPT_TEXTS = 1000  # text tags kept, the newest of each
@@ -43,7 +43,7 @@ class Run(Intake):
         self.settings: dict[str, dict[str, Text]] = {}  # by log, its newest records that are settings
         self.total_steps: int | None = None
         self.version = 0
-        self._walls: tuple[int, list[tuple[int, float]]] = (-1, [])
+        self._walls: tuple[int, F64] = (-1, np.empty((0, 2)))
         self._ends: tuple[int, int | None, tuple[int, int] | None] = (-1, None, None)
 
     @property
@@ -92,22 +92,22 @@ class Run(Intake):
         return pool.first[:rows][there], last[there]
 
     @property
-    def step_walls(self) -> list[tuple[int, float]]:
-        """(step, wall time) per distinct recent step of the series with most points, oldest first."""
+    def step_walls(self) -> F64:
+        """(n, 2) step and wall time of distinct recent steps of the series with most points, oldest first."""
         if self._walls[0] != self.version:
             self._walls = (self.version, self._find_walls())
         return self._walls[1]
 
-    def _find_walls(self) -> list[tuple[int, float]]:
+    def _find_walls(self) -> F64:
         if not self._rows:
-            return []
+            return np.empty((0, 2))
         row = max(range(len(self._rows)), key=lambda index: self._rows[index].count)
         recent = self._rows[row].recent(2 * CADENCE)
-        pairs: dict[int, float] = {}
-        for step, wall in zip(recent.step.tolist(), recent.wall_time.tolist(), strict=True):
-            if sensible(wall):
-                pairs.setdefault(step, wall)
-        return list(pairs.items())[-CADENCE:]
+        known = np.flatnonzero((recent.wall_time > 0) & (recent.wall_time < 1e11))
+        step, wall = recent.step[known], recent.wall_time[known]
+        first = np.ones(len(step), np.bool_)
+        np.not_equal(step[1:], step[:-1], out=first[1:])
+        return np.stack((step[first].astype(np.float64), wall[first]), axis=1)[-CADENCE:]
 
     def apply(self, delivery: Delivery) -> Sequence[Fresh]:
         """Take a delivery in; the new shown points."""

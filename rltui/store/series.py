@@ -90,10 +90,14 @@ class Series:
         return self._newest()
 
     def _last(self, back: int) -> tuple[float, float]:
-        window = self._window()
-        if len(window) > back:
-            return float(window.value[-1 - back]), float(window.wall_time[-1 - back])
-        buckets = self._run.pool.buckets
+        pool = self._run.pool
+        if self._run.previewing:
+            window = self._window()
+            if len(window) > back:
+                return float(window.value[-1 - back]), float(window.wall_time[-1 - back])
+        elif (at := int(pool.length[self.row]) - 1 - back) >= 0:
+            return float(pool.value[self.row, at]), float(pool.wall[self.row, at])
+        buckets = pool.buckets
         if back or self.row >= len(buckets.used) or not buckets.used[self.row]:
             return np.nan, np.nan
         slot = int(buckets.used[self.row]) - 1
