@@ -18,6 +18,7 @@ HELD = 12  # ticks that a first level must have lasted
 WAVES = 3.4  # deviations that a fall must exceed
 REACH = 12  # windows that slow waves are read from
 GAINED = 0.3  # share of the way that must have been climbed for a fall to be a loss
+LOST = 0.5  # share of a fall that must have been climbed before, for it to be the loss of a gain
 YOUNG = 40  # ticks in which small ups and downs are exploration
 
 
@@ -52,9 +53,9 @@ def judge(rule: Rule, window: Window) -> Verdict:
 def _beyond_waves(window: Window, on: Bools, fall: Floats, gain: Floats, length: int) -> Bools:
     """Leave out falls within the slow waves of the ticks before: means over many episodes wander smoothly.
 
-    Differences of neighbours do not see such waves, so it is the deviation from a smooth curve. Where nothing
-    had been gained above the start, the highest of many waves is easily taken for a level: twice as much
-    is asked for.
+    Differences of neighbours do not see such waves, so it is the deviation from a smooth curve. Where less
+    than half of the fall had been gained above the start, the highest of many waves is easily taken for a
+    level: twice as much is asked for.
     """
     found = on.copy()
     held = window.track.value[window.track.filled]
@@ -65,7 +66,7 @@ def _beyond_waves(window: Window, on: Bools, fall: Floats, gain: Floats, length:
             continue
         place = np.linspace(-1, 1, len(part))
         away = part - np.polyval(np.polyfit(place, part, 2), place)
-        found[k] = fall[k] > (WAVES if gain[k] >= GAINED * fall[k] else 2 * WAVES) * away.std()
+        found[k] = fall[k] > (WAVES if gain[k] >= LOST * fall[k] else 2 * WAVES) * away.std()
     return found
 
 
