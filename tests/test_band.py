@@ -7,9 +7,11 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rltui.boards.band import band_of, band_text, healthy_rows, within_bounds
+from rltui.boards.layout import range_text, unhealthy
 from rltui.glossary import Metric, glossary
 
 BANDED = [metric for metric in glossary().metrics.values() if metric.band is not None]
@@ -29,7 +31,9 @@ def test_every_band_is_stated_in_words(metric: Metric) -> None:
 def _row(band: tuple[float, float] | None, **name: Any) -> Any:
     named = {"scale": 1.0, "offset": 0.0, "statistic": "", **name}
     return SimpleNamespace(
-        name=SimpleNamespace(metric=SimpleNamespace(band=band, statistic="mean"), **named), unit="fraction"
+        unreported=False,
+        name=SimpleNamespace(metric=SimpleNamespace(band=band, statistic="mean"), **named),
+        unit="fraction",
     )
 
 
@@ -69,3 +73,42 @@ def test_slack_ends_where_a_metric_must() -> None:
     assert within_bounds(row, (-5.0, 113.0), (20.0, 98.0)) == (0.0, 100.0)
     row.name.metric.bounds = None
     assert within_bounds(row, (-0.1, 1.13), (0.2, 0.98)) == (-0.1, 1.13)
+
+
+def _curve(*values: float) -> Any:
+    low = np.array(values)
+    return SimpleNamespace(low=low, high=low)
+
+
+def _drawn(values: list[float], severity: str = "", band: tuple[float, float] = (0.0, 0.2)) -> Any:
+    row = _row(band)
+    row.severity = severity
+    return unhealthy(row, _curve(*values))
+
+
+def test_cells_beyond_what_is_healthy_stand_out() -> None:
+    """A cell gets the colour of the row's finding, a quiet one without; what is healthy gets none."""
+    assert _drawn([0.1, 0.3, math.nan, 0.2]) == {1: "info"}
+    assert _drawn([0.1, 0.3], "warning") == {1: "warn"}
+    assert _drawn([-0.1, 0.3], "critical") == {0: "bad", 1: "bad"}
+    assert unhealthy(_row(None), _curve(9.0)) == {}
+
+
+def test_two_columns_of_a_braille_cell_share_its_colour() -> None:
+    """One unhealthy column of a cell is enough."""
+    row = _row((0.0, 0.2))
+    row.severity = ""
+    assert unhealthy(row, _curve(0.1, 0.1, 0.1, 0.9), 2) == {1: "info"}
+
+
+def test_an_unhealthy_end_is_marked_without_colour() -> None:
+    """The range of a row carries a mark at the end that is not healthy, in the same width."""
+    row = _row((0.0, 0.2))
+    row.kind = "metric"
+    healthy, high, both = (
+        range_text(row, low, top, 17, some=True) for low, top in ((0.0, 0.1), (0.0, 0.4), (-3.0, 0.4))
+    )
+    assert "!" not in healthy and high.count("!") == 1 and both.count("!") == 2
+    assert len(healthy) == len(high) == len(both) == 17
+    assert range_text(row, 0.4, 0.4, 17, some=True).strip() == "0.40!"
+    assert range_text(row, math.nan, math.nan, 17, some=False).strip() in ("–", "NaN … NaN")

@@ -28,14 +28,14 @@ def test_a_one_step_spike_survives_in_its_column() -> None:
     low = np.zeros(8)
     high = np.zeros(8)
     high[3] = 10.0
-    assert sparkline(low, high, 0.0, 10.0).text == "▁▁▁█▁▁▁▁"
+    assert sparkline(low, high, 0.0, 10.0).text == "▁▁▁▇▁▁▁▁"
 
 
 def test_gaps_and_non_finite_values_are_told_apart() -> None:
     """Nothing logged is a blank; a logged NaN is a mark."""
     low = np.array([1.0, NAN, NAN, 2.0])
     drawn = sparkline(low, low, 1.0, 2.0, nonfinite=np.array([0, 0, 2, 0]))
-    assert drawn.text == "▁ ×█"
+    assert drawn.text == "▁ ×▇"
     assert drawn.marks == (2,)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.boards.band import EDGE, band_of, healthy_rows
-from rltui.boards.layout import Ranges, finding_text, shown_range
+from rltui.boards.layout import Ranges, finding_text, shown_range, unhealthy
 from rltui.boards.overview import (
     HEALTH_GLYPH,
     HEALTH_ROLE,
@@ -286,7 +286,8 @@ def _card_curve(
         spark = sparkline(half.low, half.high, bottom, top, nonfinite=half.nonfinite,
                           glyphs="ascii" if glyphs == "ascii" else "blocks")  # fmt: skip
         label = pad(format_range(low, high, row.unit)[1], AXIS, right=True)
-        return [line((label + " ", "faint"), (spark.text, "accent"))] + [BLANK] * (rows - 1)
+        shown = colored(spark.text, "accent", unhealthy(row, half) | dict.fromkeys(spark.marks, "bad"))
+        return [line((label + " ", "faint"), *shown)] + [BLANK] * (rows - 1)
     body = canvas_spans(drawn, cells, rows, bottom, top, behind)
     ends = format_range(bottom, top, row.unit)
     healthy = healthy_rows(band_of(row), bottom, top, rows)

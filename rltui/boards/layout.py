@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.boards.band import within_bounds
+from rltui.boards.band import band_of, within_bounds
 from rltui.boards.board import Board
-from rltui.boards.row import GLYPHS, ROLE_OF, Row, curve
+from rltui.boards.row import GLYPHS, ROLE_OF, Curve, Row, curve
 from rltui.boards.window import Window
-from rltui.draw.line import Line, Span, cut, line
+from rltui.draw.line import Line, Span, colored, cut, line
 from rltui.draw.number import format_range, format_step
 from rltui.draw.scale import hold, value_range, widened
 from rltui.draw.spark import Glyphs, sparkline
@@ -24,8 +25,8 @@ VALUE = 11  # cells of a value with its unit, right-aligned
 CHANGE = 9
 RANGE = 17  # "  0.108 … 0.482  "
 SPARK_MOST = 64  # a longer line says no more and costs more
-SPARK_LEAST = 14  # below this the key as written makes room
-KEY_LEAST = 14
+SPARK_LEAST = 20  # below this the key as written makes room
+KEY_LEAST = 20  # a key cut to less says nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ def row_lines(
         ),
     ]
     if columns.key:
-        spans.append((pad(row.tag, columns.key) + "  ", "dim"))
+        spans.append((pad(short_key(row.tag, columns.key), columns.key) + "  ", "dim"))
     spans.append((pad(row.value_text, columns.value, right=True), "strong" if role == "text" else role))
     if columns.change:
         spans.append((pad(row.change_text, columns.change, right=True), row.change_role))
@@ -139,8 +140,19 @@ def row_lines(
 
 
 def _short_title(title: str, width: int) -> str:
-    """A title that fits: cut in the middle where its end tells it from its neighbours."""
-    return fit(title, width) if " · " in title else cut(title, width)
+    """A title that fits; what tells it from its neighbours is cut in the middle."""
+    head, dot, part = title.partition(" · ")
+    room = width - cell_width(head + dot)
+    if not dot or cell_width(part) <= room:
+        return cut(title, width)
+    return head + dot + fit(part, room) if room >= 6 else fit(title, width)
+
+
+def short_key(tag: str, width: int) -> str:
+    """A key that fits: its last part whole, where that leaves room to tell the folders before it."""
+    head, slash, last = tag.rpartition("/")
+    room = width - cell_width(slash + last)
+    return cut(head, room) + slash + last if cell_width(head) > room >= 4 else fit(tag, width)
 
 
 def note_spans(finding: Finding, width: int, indent: int) -> list[Span]:
@@ -169,25 +181,40 @@ def _curve_spans(row: Row, columns: Plan, window: Window, ranges: Ranges | None)
     bottom, top = shown_range(row, (low, high), window, ranges)
     some = bool(np.isfinite(drawn.low).any())
     spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite, glyphs=columns.glyphs)
-    spans: list[Span] = [("  ", "text")]
-    roles = dict.fromkeys(() if drawn.own_axis else window.restart_columns(columns.spark), "mark")
+    roles = unhealthy(row, drawn, cells // columns.spark)
+    roles.update(dict.fromkeys(() if drawn.own_axis else window.restart_columns(columns.spark), "mark"))
     roles.update(dict.fromkeys(spark.marks, "bad"))
-    at = 0
-    for mark in sorted(roles):
-        spans += [(spark.text[at:mark], "accent"), (spark.text[mark : mark + 1], roles[mark])]
-        at = mark + 1
-    spans.append((spark.text[at:], "accent"))
+    spans: list[Span] = [("  ", "text"), *colored(spark.text, "accent", roles)]
     if columns.range:
-        side = (columns.range - 3) // 2
-        spread = row.spread_text
-        ends = format_range(low, high, row.unit)
-        text = f"{pad(ends[0], side, right=True)} … {pad(ends[1], side)}"
-        if low == high:
-            text = pad(_centre(ends[0] if some else "–", columns.range), columns.range)
-        if row.kind == "band" and spread:
-            text = pad(_centre(spread, columns.range), columns.range)
-        spans.append((" " + text, "dim"))
+        spans.append((f" {range_text(row, low, high, columns.range, some=some)}", "dim"))
     return spans
+
+
+def unhealthy(row: Row, drawn: Curve, per_cell: int = 1) -> dict[int, str]:
+    """The role of each cell of a sparkline with values beyond what is healthy; `per_cell` columns a cell.
+
+    It is that of the row's finding, if it has one that warns; else a quiet one.
+    """
+    band = band_of(row)
+    if band is None or row.unreported:
+        return {}
+    role = ROLE_OF[row.severity] if row.severity in ("warning", "critical") else "info"
+    with np.errstate(invalid="ignore"):
+        beyond = np.flatnonzero((drawn.low < band[0]) | (drawn.high > band[1]))
+    return dict.fromkeys((beyond // per_cell).tolist(), role)
+
+
+def range_text(row: Row, low: float, high: float, width: int, *, some: bool) -> str:
+    """`0.108 … 0.482`, with `!` at an end that is not healthy; of a distribution its last spread."""
+    side = (width - 3) // 2
+    ends = format_range(low, high, row.unit)
+    if row.kind == "band" and row.spread_text:
+        return pad(_centre(row.spread_text, width), width)
+    band = (None if row.unreported else band_of(row)) or (-math.inf, math.inf)
+    first, last = (" !"[not band[0] <= end <= band[1]] if some else " " for end in (low, high))
+    if low == high:
+        return pad(_centre(f"{ends[0]}{last}".rstrip() if some else "–", width), width)
+    return f"{pad(ends[0], side, right=True)}{first}… {pad(f'{ends[1]}{last}'.rstrip(), side)}"
 
 
 def shown_range(

@@ -11,9 +11,11 @@ from rltui.cli.output import emit
 @click.command(name="help")
 @click.argument("topic", type=click.Choice(["keys"]), default="keys")
 def command(topic: str) -> None:
-    """Print the keys of the monitor, your own changes included."""
+    """Print the keys of the monitor, your own changes included, and what its signs mean."""
     from rltui.boards.text import as_text
-    from rltui.screen.help import by_group, help_lines
+    from rltui.draw.line import BLANK
+    from rltui.screen.help import by_group, help_lines, sign_lines
     from rltui.screen.keys import Keys
 
-    emit(as_text(help_lines(by_group(Keys(read_config().keys)), 100)).rstrip("\n"))
+    lines = [*help_lines(by_group(Keys(read_config().keys)), 100), BLANK, *sign_lines(100)]
+    emit(as_text(lines).rstrip("\n"))

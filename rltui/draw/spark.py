@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 Glyphs = Literal["blocks", "braille", "ascii"]
 
-_BLOCKS = np.array([ord(char) for char in "▁▂▃▄▅▆▇█"], np.uint32)
+_BLOCKS = np.array([ord(char) for char in "▁▂▃▄▅▆▇"], np.uint32)  # a full block would touch the line above
 _ASCII = np.array([ord(char) for char in "_.-:=+*#"], np.uint32)
 _BLANK = ord(" ")
 GAP = {"blocks": " ", "braille": " ", "ascii": " "}

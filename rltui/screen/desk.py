@@ -20,6 +20,7 @@ from rltui.screen.filters import matcher
 from rltui.screen.hush import Hush
 from rltui.screen.keys import Keys
 from rltui.screen.memory import Memory
+from rltui.screen.order import Order
 from rltui.screen.shelf import Chosen, Shelf
 from rltui.screen.view import Page, Scroll
 from rltui.text import clean
@@ -79,6 +80,7 @@ class Desk:
         self.share = 0
         self.query = ""
         self.marked: list[str] = []
+        self.order = Order()  # of the list of runs
         self.together: list[str] = []  # tags that large charts show beside others
         self.overlays: list[Overlay] = []
         self.ranges = Ranges()

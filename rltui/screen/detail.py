@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rltui.boards.window import Window
     from rltui.screen.desk import Desk
 
-LEAST = 10  # free rows below the board from which a curve is worth looking at
+LEAST = 8  # free rows below the board from which a curve is worth looking at
 MOST = 20
 
 

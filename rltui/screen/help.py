@@ -13,23 +13,39 @@ if TYPE_CHECKING:
     from rltui.screen.desk import Desk
 
 
-class HelpPage(Listing):
-    """All keys in one or two columns."""
+# What is drawn how, for those who see it for the first time.
+SIGNS = (
+    ("✓ ▲ ✖ ·", "healthy, warning, critical, a remark that calls for nothing"),
+    ("● ◌ ■", "live, stalled, ended"),
+    ("▁▃▇ ⣀⡠", "a curve keeps the extreme of each column: a spike of one step is seen"),
+    ("▏", "healthy values, where a source states them; in one line what lies outside has another colour"),
+    ("0.31!", "beyond what is healthy; behind a difference: beyond the baseline's own spread"),
+    ("⡐⡐ 4…15", "spread round a mean: lowest to highest, or a deviation to both sides"),
+    ("×  ↻ │", "NaN or infinite; the run was started again"),
+    ("=", "no change since the value before"),
+)
 
-    title = "Keys"
+
+class HelpPage(Listing):
+    """All keys in one or two columns, then the signs."""
+
+    title = "Keys and signs"
 
     def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
         """Groups of keys; two columns where they fit."""
         groups = by_group(desk.keys)
         if width < 100:
-            lines = help_lines(groups, width)
+            lines = [*help_lines(groups, width), BLANK, *sign_lines(width)]
         else:
             half = (width - 4) // 2
             names = list(groups)
             sizes = [len(groups[name]) + 2 for name in names]
-            cut = next(i for i in range(len(names) + 1) if sum(sizes[:i]) >= sum(sizes) / 2 - 2)
+            cut = next(
+                i for i in range(len(names) + 1) if sum(sizes[:i]) >= (sum(sizes) + len(SIGNS) + 4) / 2
+            )
             left = help_lines({name: groups[name] for name in names[:cut]}, half)
             right = help_lines({name: groups[name] for name in names[cut:]}, half)
+            right += [BLANK, *sign_lines(half)]
             cells = max((one.width for one in left), default=0)
             lines = beside(left, right, cells, 4)
         return lines, []
@@ -58,4 +74,14 @@ def help_lines(groups: dict[str, list[Bind]], width: int) -> list[Line]:
             for at, part in enumerate(parts):
                 keys = "" if at else "  " + " ".join(shown(key) for key in bind.keys[:3])
                 lines.append(line((pad(keys, cells), "accent"), (part, "text")))
+    return lines
+
+
+def sign_lines(width: int) -> list[Line]:
+    """What the signs on the screen mean."""
+    cells = max(cell_width(sign) for sign, _ in SIGNS) + 4
+    lines = [line(("Signs", "strong"))]
+    for sign, words in SIGNS:
+        for at, part in enumerate(wrap(words, max(width - cells, 8))):
+            lines.append(line((pad("" if at else f"  {sign}", cells), "mark"), (part, "text")))
     return lines

@@ -33,6 +33,12 @@ class Bind:
 MOVE, LOOK, PANES, TIME = "Moving", "Looking closer", "Panes", "Time"
 RUNS, SHARE, PROGRAM, CHART = "Runs", "Sharing", "Program", "Large chart"
 
+
+def _in_a_row(title: str) -> str:
+    """A heading as words among others: its first letter small, unless it is an acronym."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title
+
+
 BINDINGS: tuple[Bind, ...] = (
     Bind("up", ("up", "k"), "previous metric", MOVE),
     Bind("down", ("down", "j"), "next metric", MOVE),
@@ -48,31 +54,34 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("explain", ("e", "?"), "what the metric means, what is healthy, what is next", LOOK, hint="explain"),
     Bind("filter", ("/",), "filter metrics or runs: words, glob with *, or /regex/", LOOK, hint="filter"),
     Bind("next-finding", ("n",), "jump to the next metric with a finding", LOOK),
-    Bind("acknowledge", ("A",), "in findings: seen; dim it and count it no more while it lasts", LOOK),
-    Bind("snooze", ("Z",), "in findings: the same for half an hour", LOOK),
+    Bind("acknowledge", ("A",), "in findings: acknowledge: dim it, count it no more while it lasts", LOOK),
+    Bind("snooze", ("Z",), "in findings: snooze: the same for half an hour", LOOK),
     Bind("back", ("escape", "backspace"), "back; clears a filter", LOOK),
     Bind("pin", ("*",), "pin the metric to the top of its pane", LOOK),
-    Bind("together", ("M",), "draw the metric in large charts beside others; in a chart, choose one", LOOK),
+    Bind("together", ("M",), "mark the metric for large charts of others; in a chart, add one", LOOK),
     Bind("density", ("a",), "density: auto, compact, full", LOOK),
     Bind("smoother", ("+", "="), "smooth charts more", LOOK),
     Bind("rougher", ("-",), "smooth charts less", LOOK),
     *(
-        Bind(f"pane:{pane}", (PANE_KEYS[pane],), LONG_TITLE[pane].lower(), PANES,
+        Bind(f"pane:{pane}", (PANE_KEYS[pane],), _in_a_row(LONG_TITLE[pane]), PANES,
              hint="findings" if pane == "findings" else "")
         for pane in LONG_TITLE
     ),
     Bind("hide", ("V",), "hide the pane from the tabs; again to show it", PANES),
     Bind("pause", ("p",), "pause: freeze what is shown while data goes on being read", TIME),
-    Bind("earlier", ("[",), "move now back through the run", TIME),
-    Bind("later", ("]",), "move now forward again", TIME),
+    Bind("earlier", ("[",), "back in time: the run as it was a twentieth of it earlier", TIME),
+    Bind("later", ("]",), "forward in time again", TIME),
     Bind("window", ("w",), "steps shown: all, last quarter, last sixteenth", TIME),
     Bind("runs", ("r",), "list of runs", RUNS, hint="runs"),
     Bind("next-run", (">", "."), "next run", RUNS),
     Bind("previous-run", ("<", ","), "previous run", RUNS),
     Bind("mark", ("x",), "in the list of runs: mark for comparison on charts", RUNS, where="runs"),
-    Bind("sort", ("S",), "in the list of runs: sort by another column", RUNS, where="runs"),
+    Bind("sort", ("S", ">"), "in the list of runs: sort by the next column", RUNS, where="runs"),
+    Bind("sort-back", ("<",), "in the list of runs: sort by the column before", RUNS, where="runs"),
+    Bind("reverse", ("R",), "in the list of runs: the other way round", RUNS, where="runs"),
     Bind("differences", ("D",), "config: only settings that differ between runs, or all", RUNS),
-    Bind("snapshot", ("s",), "write the pane to a text file here, and copy it", SHARE, hint="snapshot"),
+    Bind("snapshot", ("s",), "write the pane to a text file in the current folder; copy it", SHARE,
+         hint="snapshot"),
     Bind("copy", ("y",), "copy the key of the metric", SHARE),
     Bind("axis", ("x",), "x axis: step, relative time, wall time, tokens or episodes if counted", CHART,
          where="chart"),

@@ -25,6 +25,7 @@ class Listing(ABC):
         self.reach = 0  # lines to scroll until the first item is in sight: what stands above it is read first
         self.scroll = Scroll()
         self.count = 0
+        self.fixed = 0  # first lines that stay when the others scroll
         self.rows = 10
         self._size = (80, 24)
 
@@ -41,23 +42,24 @@ class Listing(ABC):
 
     def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
         """The box over the screen."""
-        self._size = (max(width - 8, 12), height)
+        self._size = (max(width - (8 if width >= 60 else 4), 12), height)  # small screens have no margins
         lines, items = self.content(desk, *self._size)
-        room = max(height - 4, 1)
+        head, lines = lines[: self.fixed], lines[self.fixed :]
+        room = max(height - 4 - len(head), 1)
         self.rows = room
         self.count = len(items) or max(len(lines) - room + 1, 1)
         self.at = min(max(self.at, 0), self.count - 1)
         if items:
-            marked = items[self.at][0]
+            marked = items[self.at][0] - len(head)
             lines[marked] = Line(lines[marked].spans, "select")
             if self.at:
-                top = self.scroll.to(marked - 1, marked, len(lines), room)
+                top = self.scroll.to(marked - (not head), marked, len(lines), room)
             else:
                 self.reach = max(marked - room + 1, 0)
                 top = self.scroll.top = min(max(self.scroll.top, 0), self.reach)
         else:
             top = self.scroll.top = self.at
-        widest = max((one.width for one in lines), default=10)
+        widest = min(max((one.width for one in (*head, *lines)), default=10), width - 4)
         shown = lines[top : top + room]
         if shown and len(lines) > room:  # the box keeps its width while it scrolls
             shown = [
@@ -65,13 +67,13 @@ class Listing(ABC):
                 *shown[1:],
             ]
         more = f" {top + len(shown)}/{len(lines)} " if len(lines) > room else ""
-        page = box(under, shown, width, height, self.title, [(more, "dim"), *self.foot(desk)])
+        page = box(under, [*head, *shown], width, height, self.title, [(more, "dim"), *self.foot(desk)])
         frame = page.spots[-1]
         for index, (at, _) in enumerate(items):
-            if top <= at < top + room:
-                page.spots.append(
-                    Spot(frame.x + 1, frame.y + 1 + at - top, frame.width - 2, 1, "item", str(index))
-                )
+            y = at - len(head) - top
+            if 0 <= y < room:
+                spot = Spot(frame.x + 1, frame.y + 1 + len(head) + y, frame.width - 2, 1, "item", str(index))
+                page.spots.append(spot)
         self._items = items
         return page
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rltui.boards.overview import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE, key_rows
 from rltui.draw.line import Line, Span, cut, line
 from rltui.draw.number import format_age, format_step
 from rltui.screen.filters import matcher
 from rltui.screen.listing import Listing
+from rltui.screen.order import COLUMNS
+from rltui.screen.view import Page, Spot
 from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:
     from rltui.screen.desk import Desk
     from rltui.session import RunView
-
-_HEALTH = {"critical": 0, "warning": 1, "ok": 2}
 
 
 def _framework(view: RunView) -> str:
@@ -29,22 +27,8 @@ def _words(view: RunView, now: float) -> str:
     return f"{view.name} {view.framework} {view.liveness(now).state} {view.judge.health}"
 
 
-def _key_value(view: RunView, now: float) -> tuple[str, float]:
-    """Runs of one key metric together, the highest value first."""
-    rows = key_rows(view, 1)
-    value = rows[0].value if rows else None
-    known = value is not None and math.isfinite(value)
-    return (rows[0].title if rows else "~", -value if known and value is not None else math.inf)
-
-
-SORTS: tuple[tuple[str, Callable[[RunView, float], Any]], ...] = (
-    ("age", lambda view, now: -view.modified),
-    ("name", lambda view, now: view.name),
-    ("health", lambda view, now: _HEALTH.get(view.judge.health, 3)),
-    ("step", lambda view, now: -(view.run.last_step or 0)),
-    ("key metric", _key_value),
-    ("framework", lambda view, now: view.framework),
-)
+_FOOT = (("open", "show"), ("mark", "mark"), ("sort", "sort"), ("reverse", "reverse"), ("filter", "filter"),
+         ("back", "back"))  # fmt: skip
 
 
 class RunsPage(Listing):
@@ -55,11 +39,11 @@ class RunsPage(Listing):
     def __init__(self, desk: Desk) -> None:
         super().__init__()
         self.query = ""
-        self.sort = 0
+        self.title = ""
         self.whole = True
         self.frames = 12
-        names = [view.name for view in self._sorted(desk)]
-        self.at = names.index(desk.view.name) if desk.view is not None and desk.view.name in names else 0
+        self.picked = desk.view.name if desk.view is not None else ""  # the selection, wherever it moves
+        self.heads: list[tuple[int, int, str]] = []  # first cell, cells, column of the words above
 
     def _sorted(self, desk: Desk) -> list[RunView]:
         now = desk.now
@@ -67,15 +51,23 @@ class RunsPage(Listing):
         found = desk.session.ordered()
         if self.query.strip():
             found = [view for view in found if match(view.name) or match(_words(view, now))]
-        return sorted(found, key=lambda view: SORTS[self.sort][1](view, now))
+        return desk.order.sorted(found, now)
 
-    @property
-    def title(self) -> str:  # type: ignore[override]
-        """The heading says how the list is sorted and filtered."""
-        words = f"Runs by {SORTS[self.sort][0]}"
+    def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
+        """The list; a click on a word over a column sorts by it."""
+        self.title = f"Runs by {desk.order.column} {desk.order.arrow}"
         if self.typing:
-            return f"{words} · /{self.query}▏"
-        return f"{words} · {self.query}" if self.query else words
+            self.title += f" · /{self.query}▏"
+        elif self.query:
+            self.title += f" · {self.query}"
+        made = super().page(desk, under, width, height)
+        if self.fixed:
+            frame = next(spot for spot in reversed(made.spots) if spot.action == "nothing")
+            made.spots += [
+                Spot(frame.x + 2 + x, frame.y + 1, cells, 1, "sort-by", column)
+                for x, cells, column in self.heads
+            ]
+        return made
 
     def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
         """Columns that do not fit are left out from the right. Only lines in sight ask for metrics."""
@@ -83,10 +75,14 @@ class RunsPage(Listing):
         whole = max((cell_width(view.name) for view in views), default=8)
         self.whole = whole <= max(width - 97, 24)  # with all columns beside it
         longest = max((cell_width(self._title(desk, view)) for view in views), default=8)
-        names = min(longest, max(width - (27 if width < 60 else 48), 9))
-        self.frames = min(max((cell_width(_framework(view)) for view in views), default=8), 17)
-        words = height >= 12 and width >= 60 and bool(views)
-        lines: list[Line] = [self._words(names, width)] if words else []
+        names = min(longest, max(width - (26 if width < 56 else 48), 9))
+        self.frames = min(max((cell_width(_framework(view)) for view in views), default=0), 17)
+        self.frames = max(self.frames, len("framework"))
+        words = height >= 12 and width >= 56 and bool(views)
+        self.fixed = int(words)
+        lines: list[Line] = [self._heads(desk, names, width)] if words else []
+        known = [view.name for view in views]
+        self.at = known.index(self.picked) if self.picked in known else min(self.at, max(len(known) - 1, 0))
         items: list[tuple[int, str]] = []
         room = max(height - 4, 1)
         for index, view in enumerate(views):
@@ -100,20 +96,31 @@ class RunsPage(Listing):
     def _title(self, desk: Desk, view: RunView) -> str:
         return desk.title(view.name) if self.whole else desk.brief(view.name)
 
-    def _words(self, names: int, width: int) -> Line:
-        """The faint words over the columns."""
-        text = f"  {pad('run', names)}  {pad('state', 9)}  {pad('health', 10)}{pad('step', 13, right=True)}"
-        text += f"{pad('last', 10, right=True)}  "
-        if cell_width(text) + self.frames <= width:
-            text += pad("framework", self.frames)
-            room = min(width - cell_width(text) - 13, 18)
-            text += f"  {pad('key metric', room)}" if room >= 10 else ""
-        return line((text, "faint"))
+    def _heads(self, desk: Desk, names: int, width: int) -> Line:
+        """The faint words over the columns, the one that sorts with an arrow; those that do not fit go."""
+        order = desk.order
+        room = width - (names + 51 + self.frames) - 2
+        cells = {"name": names, "state": 9, "health": 9, "step": 12, "age": 8, "framework": self.frames}
+        spans: list[Span] = [("  ", "faint")]
+        self.heads = []
+        x = 2
+        for column in COLUMNS:
+            wide = cells.get(column.id, max(min(room - 11, 18), 0) if room >= 21 else 0)
+            if x + wide > width or not wide:
+                continue
+            here = column.id == order.column
+            word = f"{column.word} {order.arrow}" if here else column.word
+            text = pad(word, wide, right=column.id in ("step", "age"))
+            self.heads.append((x, wide, column.id))
+            spans += [(text, "strong" if here else "faint"), ("  ", "faint")]
+            x += wide + 2
+        return line(*spans[:-1])
 
     def _line(self, desk: Desk, view: RunView, names: int, width: int) -> Line:
         alive = view.liveness(desk.now)
         health = view.judge.health
-        narrow = width < 60  # glyphs without their words
+        narrow = width < 56  # glyphs without their words
+        age = format_age(alive.age)
         step = format_step(view.run.last_step) if view.run.last_step is not None else "–"
         spans: list[Span] = [
             ("● " if view.name in desk.marked else "  ", "series0"),
@@ -127,7 +134,7 @@ class RunsPage(Listing):
                 HEALTH_ROLE.get(health, "text"),
             ),
             (f"  {pad(step, 9 if narrow else 11, right=True)}", "text"),
-            (f"  {pad(format_age(alive.age), 7 if narrow else 8, right=True)}", "dim"),
+            (f"  {pad(age.removesuffix(' ago') if narrow else age, 5 if narrow else 8, right=True)}", "dim"),
         ]
         used = sum(cell_width(text) for text, _ in spans)
         if used + self.frames + 2 <= width:
@@ -146,9 +153,16 @@ class RunsPage(Listing):
     def foot(self, desk: Desk) -> list[Span]:
         """Keys of this page."""
         words: list[Span] = []
-        for key, what in (("Enter", "show"), ("x", "mark"), ("S", "sort"), ("/", "filter"), ("Esc", "back")):
-            words += [(key, "accent"), (f" {what}  ", "dim")]
+        for action, what in _FOOT:
+            words += [(desk.keys.hint_of(action), "accent"), (f" {what}  ", "dim")]
         return [*words[:-1], (" back", "dim")]
+
+    def act(self, desk: Desk, action: str, argument: str) -> bool:
+        """The selection stays with its run, wherever that goes."""
+        done = super().act(desk, action, argument)
+        if done and self._items and action != "reverse" and not action.startswith("sort"):
+            self.picked = self._items[min(self.at, len(self._items) - 1)][1]
+        return done
 
     def choose(self, desk: Desk, argument: str) -> None:
         """Show a run."""
@@ -165,8 +179,10 @@ class RunsPage(Listing):
             else:
                 desk.marked.append(name)
             self.at = min(self.at + 1, len(views) - 1)
-        elif action == "sort":
-            self.sort = (self.sort + 1) % len(SORTS)
+        elif action in ("sort", "sort-back"):
+            desk.order = desk.order.by(1 if action == "sort" else -1)
+        elif action in ("reverse", "sort-by"):
+            desk.order = desk.order.to(argument or desk.order.column)
         elif action == "filter":
             self.typing = True
         elif action == "runs":
@@ -183,7 +199,7 @@ class RunsPage(Listing):
             self.query = self.query[:-1]
         elif len(key) == 1 and key.isprintable():
             self.query += key
-            self.at = 0
+            self.at, self.picked = 0, ""
         else:
             return False
         return True

@@ -53,6 +53,9 @@ class FakeSeries:
     def last_wall(self) -> float:
         return NOW - 4
 
+    def extent(self) -> tuple[float, float]:
+        return (float(np.nanmin(self.value)), float(np.nanmax(self.value)))
+
     def recent(self, n: int | None = None) -> Any:
         cut = slice(None if n is None else -n, None)
         walls = NOW - 4 - (self.step[-1] - self.step) * 10.0
