@@ -122,6 +122,7 @@ CASES: dict[str, tuple[str, Check]] = {
     "reset": ("3 enter z", lambda d: chart(d).zoom is None),
     "palette": ("", lambda d: "next metric" in text(d)),
     "theme": ("", lambda d: d.theme.id != "night" and ("theme", d.theme.id) in d.outbox),
+    "redraw": ("", lambda d: ("redraw", "") in d.outbox),
     "help": ("", lambda d: "previous metric" in text(d)),
     "quit": ("", lambda d: d.exit_code == 0),
     "interrupt": ("", lambda d: d.exit_code == 130),

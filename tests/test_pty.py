@@ -161,6 +161,19 @@ def test_stop_and_continue(home: dict[str, str]) -> None:
         assert terminal.restored(), terminal.modes_on()
 
 
+def test_ctrl_l_mends_what_other_programs_wrote(home: dict[str, str]) -> None:
+    """After something else has written over the screen, one key brings back all of it."""
+    with started(home) as terminal:
+        terminal.quiet(0.3)
+        whole = terminal.text
+        for _ in range(3):
+            terminal.stream.feed(b"\x1b[5;1Hbroadcast message from root " * 4)
+        assert terminal.text != whole
+        terminal.type(b"\x0c")
+        terminal.until(lambda t: t.text == whole)
+        assert terminal.text == whole
+
+
 def test_nothing_is_sent_while_nothing_changes(home: dict[str, str]) -> None:
     """An idle screen sends no byte and uses next to no processor time."""
     with started(home) as terminal:

@@ -371,6 +371,7 @@ _ACTIONS: dict[str, Callable[[Desk, str], None]] = {
     "copy": _copy,
     "differences": lambda desk, _: config.turn(desk),
     "snapshot": _snapshot,
+    "redraw": lambda desk, _: desk.outbox.append(("redraw", "")),
     "quit": _leave(0),
     "interrupt": _leave(130),
 }

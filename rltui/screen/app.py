@@ -157,6 +157,10 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
 
     def on_driver_signal_resume(self, _: GuardedDriver.SignalResume) -> None:
         """Stopped and continued: whatever is on the terminal now is not ours."""
+        self._repaint()
+
+    def _repaint(self) -> None:
+        """Send every cell, whatever the terminal shows."""
         if self.wire is not None:
             self.wire.forget()
         self.screen.refresh(layout=True)
@@ -379,6 +383,8 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
             if kind == "theme":
                 self._use_theme()
                 self.glass.recolor(self.palette)
+            elif kind == "redraw":
+                self._repaint()
             elif kind == "copy" and isinstance(self._driver, GuardedDriver) and not self._driver.copy(text):
                 desk.say("too long for the clipboard of a terminal")
         desk.outbox.clear()

@@ -93,6 +93,7 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("reset", ("0",), "the whole run again", CHART, where="chart"),
     Bind("palette", (":", "ctrl+p"), "everything by name: panes, metrics, runs, commands", PROGRAM),
     Bind("theme", ("t",), "next theme", PROGRAM),
+    Bind("redraw", ("ctrl+l",), "draw the whole screen again, when something else wrote on it", PROGRAM),
     Bind("help", ("H", "f1"), "all keys", PROGRAM, hint="help"),
     Bind("quit", ("q",), "leave", PROGRAM, hint="quit"),
     Bind("interrupt", ("ctrl+c",), "leave with exit code 130", PROGRAM),

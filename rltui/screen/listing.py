@@ -104,7 +104,7 @@ class Listing(ABC):
             pass
         elif action == "back":
             desk.close()
-        elif action in ("quit", "interrupt", "theme", "palette"):
+        elif action in ("quit", "interrupt", "theme", "redraw", "palette"):
             return False
         elif action.startswith("pane:"):
             desk.overlays.clear()
