@@ -19,7 +19,7 @@ from typing import Any
 
 import orjson
 
-from rltui import __version__
+from rltui import __version__, places
 from rltui.scalars import Problem
 from rltui.text import clean
 
@@ -115,14 +115,11 @@ def _parse(paths: list[Path], problems: list[Problem]) -> dict[str, Table]:
 
 def _place(folder: Path, name: str) -> Path | None:
     """Where the compiled data of `folder` lie: one file per installation. None without a usable home."""
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    if not base.startswith("/"):
-        try:
-            base = str(Path.home() / ".cache")
-        except RuntimeError:
-            return None
+    cache = places.cache()
+    if cache is None:
+        return None
     mark = hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:12]
-    return Path(base) / "rltui" / f"{name}-{mark}.json"
+    return cache / f"{name}-{mark}.json"
 
 
 def _ours(status: os.stat_result) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rltui.places import config_file
 from rltui.scalars import Problem
 from rltui.text import clean
 
@@ -92,11 +93,20 @@ def shipped_folder() -> Path:
     return inside if inside.is_dir() else here.parent / "themes"
 
 
+def theme_folders() -> list[Path]:
+    """Where themes are looked for: the shipped ones, then the user's own beside the configuration."""
+    own = config_file()
+    return [shipped_folder(), *([] if own is None else [own.parent / "themes"])]
+
+
 def load_themes(folders: Iterable[Path] | None = None) -> tuple[dict[str, Theme], list[Problem]]:
-    """Themes by id, later folders over earlier ones, and what is wrong with those left out. Never raises."""
+    """Themes by id, later folders over earlier ones, and what is wrong with those left out. Never raises.
+
+    folders: `theme_folders()` unless given.
+    """
     themes: dict[str, Theme] = {}
     problems: list[Problem] = []
-    for folder in (shipped_folder(),) if folders is None else folders:
+    for folder in theme_folders() if folders is None else folders:
         try:
             paths = sorted(path for path in folder.iterdir() if path.suffix == ".toml")
         except OSError:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from rltui.config import Config, load_config, own_path
+from rltui.config import Config, load_config
 from rltui.config.schema import DISPLAY, PRIVATE
 from rltui.names import Names
+from rltui.places import config_file
 from tests.support.config import logs, own, told
 
 __all__ = ["logs", "own"]  # fixtures
@@ -24,12 +25,12 @@ def test_nothing_said_is_nothing_wrong(own: Path, logs: Path) -> None:
 
 def test_the_places(own: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """$RLTUI_CONFIG, $XDG_CONFIG_HOME, ~/.config, in that order; a relative XDG folder does not count."""
-    assert own_path() == own
+    assert config_file() == own
     monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert own_path() == tmp_path / ".config" / "rltui" / "config.toml"
+    assert config_file() == tmp_path / ".config" / "rltui" / "config.toml"
     monkeypatch.setenv("RLTUI_CONFIG", str(tmp_path / "mine.toml"))
-    assert own_path() == tmp_path / "mine.toml"
+    assert config_file() == tmp_path / "mine.toml"
     assert "no such file" in told(load_config())[0]
 
 

@@ -12,7 +12,6 @@ import importlib.util
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
@@ -20,8 +19,8 @@ from typing import Any, NoReturn
 
 import click
 
-from rltui import __version__
-from rltui.cli.output import INTERNAL, WRONG, CommandError, note
+from rltui import __version__, crash
+from rltui.cli.output import WRONG, CommandError, note
 from rltui.text import clean
 
 COMMANDS = {
@@ -157,9 +156,8 @@ def _run(args: Sequence[str] | None) -> int:
         note(f"{error.strerror or error}: {error.filename or 'standard output'}")
         return _drop_output(WRONG)
     except Exception as error:  # noqa: BLE001 - the outermost edge: users get one line, the file gets the rest
-        where = write_crash(traceback.format_exc())
-        note(f"internal error: {type(error).__name__}: {error}; please report it{where}")
-        return _drop_output(INTERNAL)
+        note(crash.report(error))
+        return _drop_output(crash.EXIT)
 
 
 def _flushed(code: int) -> int:
@@ -175,15 +173,3 @@ def _drop_output(code: int) -> int:
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code
-
-
-def write_crash(text: str) -> str:
-    """Keep a traceback in the user's state folder; returns `` with <file>`` for the message, or nothing."""
-    folder = Path(os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()) / "rltui"
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path = folder / "crash.txt"
-        path.write_text(f"rltui {__version__}\n{text}", errors="backslashreplace")
-    except OSError:
-        return ""
-    return f" with {path}"

@@ -7,7 +7,7 @@ import click
 from rltui.alerts import Alert, Settings, settings_of
 from rltui.alerts.settings import summary
 from rltui.alerts.sinks import SinkError, sinks_of
-from rltui.cli.options import read_config
+from rltui.cli.loading import read_config
 from rltui.cli.output import FOUND, emit, fail, leave
 from rltui.rules.finding import Finding
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import click
 
-from rltui.cli.options import AT_STEP, JSON, LOGDIRS, RUN, load, read_config
-from rltui.cli.output import FOUND, STALLED, emit, emit_json, fail, leave
+from rltui.cli.arguments import AT_STEP, JSON, LOGDIRS, RUN, need
+from rltui.cli.loading import load, read_config
+from rltui.cli.output import FOUND, STALLED, emit, emit_json, leave
 from rltui.config import Config
 from rltui.rules.finding import RANK, Health, as_json
 from rltui.scalars import Problem
@@ -62,9 +62,7 @@ def command(
     if following:
         if at_step is not None or form == "markdown":
             raise click.UsageError("--follow goes with neither --at-step nor --format markdown")
-        for logdir in logdirs:
-            if not Path(logdir).exists():
-                fail(f"{clean(logdir)}: no such file or folder; `rltui watch --no-ui` waits for one")
+        need(logdirs, "`rltui watch --no-ui` waits for one")
         leave(follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, as_json=as_json))
     session = load(logdirs, run_glob, at_step, charts=False)
     if as_json:

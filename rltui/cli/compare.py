@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.options import JSON, LOGDIRS, RUN, load
+from rltui.cli.arguments import JSON, LOGDIRS, RUN
+from rltui.cli.loading import load
 from rltui.cli.output import FOUND, CommandError, emit, emit_json, fail
 from rltui.compare import Axis, Comparison, Difference, compare
 from rltui.draw.number import format_change, format_seconds, format_si, format_step, format_value

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from rltui.cli.output import WRONG, emit, emit_json, fail, leave, note
-from rltui.config import Config, json_schema, load_config, own_path, read_file
+from rltui.config import Config, json_schema, load_config, read_file
 from rltui.config.files import NAME
+from rltui.places import config_file
 from rltui.scalars import Problem
 from rltui.text import clean
 
@@ -36,7 +37,7 @@ def command(check: bool, schema: bool, show_path: bool, file: str | None) -> Non
     if schema:
         emit_json(json_schema(), indent=2)
     elif show_path:
-        path = own_path()
+        path = config_file()
         if path is None:
             fail("no home folder is known; set RLTUI_CONFIG to a file")
         emit(clean(str(path)))
@@ -52,7 +53,7 @@ def _check(file: str | None) -> None:
         note(f"{problem.path}: {problem.message}")
     if problems:
         leave(WRONG)
-    emit(f"{clean(file) if file is not None else clean(str(own_path()))}: nothing is wrong")
+    emit(f"{clean(file) if file is not None else clean(str(config_file()))}: nothing is wrong")
 
 
 def problems_of(path: Path | None) -> tuple[Problem, ...]:
@@ -86,7 +87,7 @@ def problems_of(path: Path | None) -> tuple[Problem, ...]:
 
 
 def _tell() -> None:
-    path = own_path()
+    path = config_file()
     there = path is not None and path.is_file()
     emit(f"{clean(str(path))}: {'read' if there else 'not there; the defaults hold'}")
     emit("rltui config --check says what is wrong in it, --schema what may stand in it")

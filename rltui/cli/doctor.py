@@ -16,12 +16,13 @@ import click
 from rltui import __version__
 from rltui.alerts import settings_of
 from rltui.alerts.settings import summary
-from rltui.cli.options import JSON
-from rltui.cli.output import emit, emit_json, fail
-from rltui.config import load_config, own_path
+from rltui.cli.arguments import JSON, LogDir, need
+from rltui.cli.output import emit, emit_json
+from rltui.config import load_config
 from rltui.draw.number import format_seconds, format_si
 from rltui.logs.follow import Follower
 from rltui.names import Names, catalogue, snippet
+from rltui.places import config_file
 from rltui.session import RunView, Session
 from rltui.text import clean
 
@@ -41,7 +42,7 @@ SHOWN = 15  # unrecognised keys listed for people; --json has them all
 
 
 @click.command(name="doctor")
-@click.argument("logdirs", metavar="[LOGDIR ...]", nargs=-1, type=click.Path())
+@click.argument("logdirs", metavar="[LOGDIR ...]", nargs=-1, type=LogDir())
 @click.option(
     "--screen", is_flag=True, help="Measure what one update of the screen costs, on a recorded run."
 )
@@ -55,9 +56,7 @@ def command(logdirs: tuple[str, ...], screen: bool, as_json: bool) -> None:
       rltui doctor /scratch/me/runs
       rltui doctor runs/ --json | jq .unrecognised
     """
-    for logdir in logdirs:
-        if not Path(logdir).exists():
-            fail(f"{clean(logdir)}: no such file or folder; name a folder with logs below it")
+    need(logdirs)
     report: dict[str, Any] = {
         "schema": 1,
         "versions": _versions(),
@@ -114,7 +113,7 @@ def _terminal() -> dict[str, Any]:
 def _config(logdirs: tuple[str, ...]) -> dict[str, Any]:
     config = load_config([Path(logdir) for logdir in logdirs])
     problems = (*config.problems, *Names(config=config).problems, *catalogue().problems)
-    own = own_path()
+    own = config_file()
     return {
         "own": clean(str(own)) if own else None,
         "read": [clean(str(path)) for path in config.files],

@@ -40,7 +40,7 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
     label = known_framework(framework) if framework is not None else None
     config = load_config()
     if config.problems:
-        from rltui.cli.options import refuse_unreadable
+        from rltui.cli.loading import refuse_unreadable
 
         refuse_unreadable(config)
     for problem in config.problems:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from rltui.cli.arguments import LOGDIRS, need
 from rltui.cli.output import FOUND, fail, note
 from rltui.scalars import Problem
 from rltui.text import clean
@@ -16,7 +17,7 @@ KINDS = ("scalars", "histograms", "text", "hparams", "tensors")
 
 
 @click.command("export")
-@click.argument("logdirs", metavar="LOGDIR ...", nargs=-1, required=True, type=click.Path())
+@LOGDIRS
 @click.option(
     "--format", "form", type=click.Choice(FORMATS), help="Default: by the ending of --output, else jsonl."
 )
@@ -60,9 +61,7 @@ def command(
 
         go_on(logdirs, run_glob, metrics, all_sources=all_sources)
         return
-    for logdir in logdirs:
-        if not Path(logdir).expanduser().exists():
-            fail(f"{clean(logdir)}: no such file or folder; name a folder with logs below it")
+    need(logdirs)
     if kind != "scalars":
         if form == "jsonl":
             raise click.UsageError(f"--kind {kind} needs --format csv or parquet")

@@ -10,17 +10,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from rltui import places
 from rltui.cli.output import fail
 from rltui.text import clean
 
 
 def refuse_inside(target: Path, logdirs: Sequence[str]) -> None:
     """Stop when `target` lies in a log folder: those are only read, and an export must not find itself."""
-    place = target.expanduser().absolute().resolve()
-    for logdir in logdirs:
-        root = Path(logdir).expanduser().resolve()
-        if place == root or (root.is_dir() and root in place.parents):
-            fail(f"{clean(str(target))}: inside {clean(logdir)}, which is only read; name a file elsewhere")
+    logdir = places.logdir_around(target, logdirs)
+    if logdir is not None:
+        fail(f"{clean(str(target))}: inside {clean(logdir)}, which is only read; name a file elsewhere")
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.options import read_config
+from rltui.cli.loading import read_config
 from rltui.cli.output import emit
 
 

@@ -15,7 +15,6 @@ from rltui.text import clean
 FOUND = 1  # a finding at or above --fail-on, or an unknown name asked for
 WRONG = 2  # wrong usage, unreadable configuration, or nothing that can be read
 STALLED = 3  # check only: no finding, but a run that should be live has stalled
-INTERNAL = 70  # our own fault (EX_SOFTWARE of sysexits.h)
 
 
 class CommandError(click.ClickException):

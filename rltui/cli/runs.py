@@ -6,7 +6,8 @@ import time
 
 import click
 
-from rltui.cli.options import JSON, LOGDIRS, RUN, load
+from rltui.cli.arguments import JSON, LOGDIRS, RUN
+from rltui.cli.loading import load
 from rltui.cli.output import emit, emit_json
 from rltui.draw.number import format_age, format_si, format_step
 from rltui.session import RunView

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN
 from rltui.cli.export_file import binary_output, refuse_inside
-from rltui.cli.options import AT_STEP, LOGDIRS, RUN, load
+from rltui.cli.loading import load
 from rltui.cli.output import FOUND, emit, fail, note, to_json
 from rltui.session import RunView, Session
 from rltui.text import clean

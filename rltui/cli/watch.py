@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from rltui.cli import imported
-from rltui.cli.options import read_config
+from rltui.cli.arguments import LogDir
+from rltui.cli.loading import read_config
 from rltui.cli.output import leave
 
 
 @click.command(name="watch")
-@click.argument("logdirs", metavar="[LOGDIR ...]", nargs=-1, type=click.Path())
+@click.argument("logdirs", metavar="[LOGDIR ...]", nargs=-1, type=LogDir())
 @click.option("--pane", metavar="NAME", help="Open on a pane: reward, policy, critic, lengths, timing, …")
 @click.option("--run", "run_glob", metavar="GLOB", help="Only runs whose name matches.")
 @click.option("--baseline", metavar="RUN", help="Show the difference to this run at matched steps.")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rltui.config.files import beside, load_config, own_path, read_file
+from rltui.config.files import beside, load_config, read_file
 from rltui.config.model import Config, Environment, OwnPane, Threshold
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "beside",
     "json_schema",
     "load_config",
-    "own_path",
     "read_file",
 ]
 

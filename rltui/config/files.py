@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rltui.config.model import Config, Environment, OwnPane, Threshold
+from rltui.places import config_file
 from rltui.scalars import Level, Problem
 from rltui.text import clean
 
@@ -25,20 +26,6 @@ _WORD = r"(?:[\w-]+|\"[^\"]*\"|'[^']*')"
 _KEY = re.compile(rf"\s*({_WORD}(?:\s*\.\s*{_WORD})*)\s*=")
 
 
-def own_path() -> Path | None:
-    """The user's own file, whether it is there or not. None without a home."""
-    named = os.environ.get("RLTUI_CONFIG", "")
-    if named:
-        return Path(named)
-    base = os.environ.get("XDG_CONFIG_HOME", "")
-    if not base.startswith("/"):
-        try:
-            base = str(Path.home() / ".config")
-        except RuntimeError:
-            return None
-    return Path(base) / "rltui" / "config.toml"
-
-
 def beside(logdir: Path) -> Path:
     """The file beside the logs of a folder, or of the folder of one log file."""
     return (logdir if logdir.is_dir() else logdir.parent) / NAME
@@ -48,7 +35,7 @@ def load_config(logdirs: Sequence[Path | str] = ()) -> Config:
     """The user's own file and those beside the logs. Never raises; what is wrong is in `problems`."""
     problems: list[Problem] = []
     layers: list[tuple[Path, dict[str, Any] | None]] = []
-    own = own_path()
+    own = config_file()
     if own is not None:
         named = bool(os.environ.get("RLTUI_CONFIG"))
         layers.append((own, read_file(own, problems, own=True, needed=named)))
@@ -125,7 +112,7 @@ def read_file(
     for key, value in table.items():
         if key not in kinds:
             private = key in PRIVATE and not own
-            rest = f"is read only from your own file, {clean(str(own_path() or 'config.toml'))}"
+            rest = f"is read only from your own file, {clean(str(config_file() or 'config.toml'))}"
             tell((key,), rest if private else f"is unknown; permitted: {', '.join(sorted(kinds))}")
             continue
         taken = kinds[key].take(value, (key,), tell)

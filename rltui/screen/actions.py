@@ -238,8 +238,8 @@ def _density(desk: Desk, _: str) -> None:
 
 def _smooth(by: int) -> Callable[[Desk, str], None]:
     def smooth(desk: Desk, _: str) -> None:
-        desk.memory.smoothing = min(max(desk.memory.smoothing + by, 0), len(SMOOTHINGS) - 1)
-        weight = SMOOTHINGS[desk.memory.smoothing]
+        desk.smoothing = desk.memory.smoothing = min(max(desk.smoothing + by, 0), len(SMOOTHINGS) - 1)
+        weight = SMOOTHINGS[desk.smoothing]
         desk.say(f"chart smoothing {weight:.2f}" if weight else "chart smoothing off")
 
     return smooth
@@ -249,7 +249,7 @@ def _theme(desk: Desk, name: str) -> None:
     names = sorted(desk.themes)
     if name not in desk.themes:
         name = names[(names.index(desk.theme.id) + 1) % len(names)]
-    desk.memory.theme = name
+    desk.wanted_theme = desk.memory.theme = name
     desk.outbox.append(("theme", name))
     desk.say(f"theme: {desk.themes[name].title}")
 

@@ -19,6 +19,7 @@ from textual.app import App, ComposeResult
 from textual.css.query import NoMatches
 from textual.message import Message
 
+from rltui import crash
 from rltui.boards.overview import header
 from rltui.scalars import Problem
 from rltui.screen import mouse
@@ -30,7 +31,6 @@ from rltui.screen.inbox import PIECE, pieces
 from rltui.screen.keys import key_name
 from rltui.screen.memory import remember
 from rltui.screen.paint import Palette, textual_theme
-from rltui.screen.terminal import INTERNAL_ERROR, report_crash
 from rltui.screen.wire import Sparing
 from rltui.themes import PLAIN, SIXTEEN
 
@@ -86,11 +86,11 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         if no_color:
             desk.themes = {PLAIN.id: PLAIN}
         elif (
-            not desk.memory.theme
+            not desk.wanted_theme
             and self.console.color_system in ("standard", None)
             and SIXTEEN in desk.themes
         ):
-            desk.memory.theme = SIXTEEN
+            desk.wanted_theme = SIXTEEN
         self._use_theme()
 
     # ---- life
@@ -148,7 +148,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         if self._exception is None:
             self._exception = error
             self._exception_event.set()
-        self._return_code = INTERNAL_ERROR
+        self._return_code = crash.EXIT
         self._close_messages_no_wait()
 
     def panic(self, *renderables: Any) -> None:
@@ -243,7 +243,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         )
         if problem.key not in self.desk.session.problems:
             self.desk.session.problems[problem.key] = problem
-            self.desk.say(report_crash(error))
+            self.desk.say(crash.report(error))
 
     def changed(self) -> None:
         """The data changed: judge and draw at the next frame."""
@@ -334,12 +334,6 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
                 self._bare = False
                 with self._room:
                     self._room.notify_all()
-
-    def choose_theme(self, name: str) -> None:
-        """Use another theme, if there is one of that name."""
-        if name in self.desk.themes:
-            self.desk.memory.theme = name
-            self._use_theme()
 
     def _use_theme(self) -> None:
         theme = textual_theme(self.desk.theme)

@@ -1,12 +1,8 @@
-"""What surrounds the screen: the terminal's abilities and the user's own folders."""
+"""What surrounds the screen: the terminal's abilities."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
-
-from rltui.config.files import own_path
-from rltui.themes import shipped_folder
 
 
 def ascii_needed() -> bool:
@@ -15,9 +11,3 @@ def ascii_needed() -> bool:
         return True
     locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or ""
     return bool(locale) and "utf" not in locale.lower()
-
-
-def theme_folders() -> list[Path]:
-    """Where themes are looked for: shipped ones, then the user's own."""
-    own = own_path()
-    return [shipped_folder(), *([own.parent / "themes"] if own is not None else [])]

@@ -89,7 +89,7 @@ def traces(
         x, cut = its.cut(series, low, high, columns)
         count = cut.count
         mean = np.where(count > 0, cut.mean, math.nan)
-        weight = weight_of(desk.memory.smoothing, int(count.sum()), one.smooth)
+        weight = weight_of(desk.smoothing, int(count.sum()), one.smooth)
         made.append(Trace(
             label, f"series{index}", one.unit, series, x, mean,
             np.where(count > 0, cut.low, math.nan), np.where(count > 0, cut.high, math.nan),

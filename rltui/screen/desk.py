@@ -64,13 +64,18 @@ class Desk:
         ascii_only: bool = False,
         baseline: str | None = None,
         at_step: int | None = None,
+        theme: str = "",
+        smoothing: int = 4,
     ) -> None:
         self.session = session
         self.logdirs = tuple(logdirs)
         self.clock = clock
         self.keys = keys if keys is not None else Keys()
-        self.themes = dict(themes) if themes else {PLAIN.id: PLAIN}
         self.memory = memory if memory is not None else Memory()
+        self.themes = dict(themes) if themes else {PLAIN.id: PLAIN}
+        # What is in force; the memory holds only what was chosen by key.
+        self.wanted_theme = theme
+        self.smoothing = self.memory.smoothing if self.memory.smoothing >= 0 else smoothing
         self.hush = Hush(self.memory)
         self.glyphs: Glyphs = "ascii" if ascii_only else "blocks"
         self.baseline = baseline
@@ -111,7 +116,7 @@ class Desk:
     @property
     def theme(self) -> Theme:
         """The theme in force."""
-        for name in (self.memory.theme, DEFAULT):
+        for name in (self.wanted_theme, DEFAULT):
             if name in self.themes:
                 return self.themes[name]
         return next(iter(self.themes.values()))

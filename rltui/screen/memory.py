@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rltui.screen.terminal import state_folder
+from rltui import places
 
 _LIMIT = 1 << 20  # bytes; a larger file is not ours
 
@@ -24,21 +24,21 @@ class Memory:
     pane: str = ""
     theme: str = ""
     density: str = "auto"
-    smoothing: int = 4
+    smoothing: int = -1  # of `actions.SMOOTHINGS`; below 0: nothing was chosen
     axis: str = "step"
     pins: list[str] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)  # panes that the tabs leave out
     hushed: list[str] = field(default_factory=list)  # findings that were seen, see `hush`
 
 
-def path_for(logdirs: Sequence[str]) -> Path:
-    """The file that remembers these folders."""
+def path_for(logdirs: Sequence[str]) -> Path | None:
+    """The file that remembers these folders. None without a home: then nothing is remembered."""
+    state = places.state()
+    if state is None:
+        return None
     key = "\0".join(sorted(os.path.realpath(logdir) for logdir in logdirs))
-    return (
-        state_folder()
-        / "layouts"
-        / f"{hashlib.sha256(key.encode('utf-8', 'surrogateescape')).hexdigest()[:20]}.json"
-    )
+    mark = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:20]
+    return state / "layouts" / f"{mark}.json"
 
 
 def recall(path: Path) -> Memory:

@@ -8,9 +8,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rltui import places
 from rltui.boards.text import as_text, pane_lines
 from rltui.screen import config
-from rltui.screen.terminal import state_folder
+from rltui.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,14 +47,17 @@ def file_name(run: str, pane: str, step: int | None) -> str:
 
 
 def place(logdirs: Sequence[str]) -> Path:
-    """The working directory, or the user's own folder when that lies in a LOGDIR: logs are only ever read."""
-    here = Path.cwd().resolve()
-    for logdir in logdirs:
-        with contextlib.suppress(OSError):
-            root = Path(logdir).resolve()
-            if here == root or root in here.parents:
-                return state_folder() / "snapshots"
-    return here
+    """The working directory, or the user's own folder when that lies in a LOGDIR: logs are only ever read.
+
+    Raises OSError where there is neither.
+    """
+    here = Path.cwd()
+    if places.logdir_around(here, logdirs) is None:
+        return here
+    state = places.state()
+    if state is None:
+        raise FileNotFoundError(None, "no folder outside the logs is known")
+    return state / "snapshots"
 
 
 def write(text: str, name: str, folder: Path) -> Path:
@@ -88,5 +92,5 @@ def write(text: str, name: str, folder: Path) -> Path:
 
 def _short(path: Path) -> str:
     with contextlib.suppress(ValueError, OSError, RuntimeError):
-        return f"~/{path.relative_to(Path.home())}"
-    return str(path)
+        return clean(f"~/{path.relative_to(Path.home())}")
+    return clean(str(path))

@@ -9,16 +9,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rltui import crash
 from rltui.config import Config
+from rltui.scalars import Problem
 from rltui.screen.actions import SMOOTHINGS
 from rltui.screen.app import Monitor
-from rltui.screen.around import ascii_needed, theme_folders
+from rltui.screen.around import ascii_needed
 from rltui.screen.desk import Desk
 from rltui.screen.heap import share
 from rltui.screen.keys import Keys
 from rltui.screen.memory import Memory, forget, path_for, recall
-from rltui.screen.terminal import INTERNAL_ERROR, guard, report_crash, terminal_problem
-from rltui.themes import SIXTEEN, load_themes
+from rltui.screen.terminal import guard, terminal_problem
+from rltui.themes import load_themes
 
 
 def build(
@@ -37,17 +39,17 @@ def build(
 ) -> Monitor:
     """A monitor over a session, without readers: for tests, screenshots, and `run`."""
     config = config if config is not None else Config()
-    themes, problems = load_themes(theme_folders())
+    themes, problems = load_themes()
     keys = Keys(config.keys)
     memory = recall(memory_path) if memory_path is not None else Memory()
-    memory.theme = theme or memory.theme or config.theme or ""
-    wanted = config.smoothing
-    if wanted is not None and not (memory_path is not None and memory_path.exists()):
-        memory.smoothing = min(range(len(SMOOTHINGS)), key=lambda at: abs(SMOOTHINGS[at] - wanted))
+    chosen_theme = next((each for each in (theme, memory.theme, config.theme) if each in themes), "")
+    if config.theme and config.theme not in themes:
+        problems.append(Problem("error", "config", "theme", f"no theme is called '{config.theme}'"))
     pane = pane or memory.pane or config.pane
     desk = Desk(
         session, logdirs=logdirs, clock=clock, keys=keys, themes=themes, memory=memory,
-        ascii_only=ascii_only, baseline=baseline, at_step=at_step,
+        ascii_only=ascii_only, baseline=baseline, at_step=at_step, theme=chosen_theme,
+        **({} if config.smoothing is None else {"smoothing": _nearest(config.smoothing)}),
     )  # fmt: skip
     if pane:
         desk.pane = pane
@@ -61,6 +63,11 @@ def build(
         settings = settings_of(config.alerts)
         app.alerts = Post(settings, write=app.ring) if settings.wanted else None
     return app
+
+
+def _nearest(weight: float) -> int:
+    """The smoothing that comes nearest to a weight from the configuration."""
+    return min(range(len(SMOOTHINGS)), key=lambda at: abs(SMOOTHINGS[at] - weight))
 
 
 def run(
@@ -86,7 +93,7 @@ def run(
     mouse = mouse and config.mouse is not False
     ascii_only = ascii_only or config.ascii is True or (config.ascii is None and ascii_needed())
     problem = terminal_problem()
-    unknown = theme is not None and theme not in (known := load_themes(theme_folders())[0])
+    unknown = theme is not None and theme not in (known := load_themes()[0])
     if problem is None and unknown:
         problem = f"no theme is called '{theme}'; there are {', '.join(sorted(known))}"
         print(f"rltui: {problem}", file=sys.stderr)
@@ -95,7 +102,7 @@ def run(
         print(f"rltui: {problem}", file=sys.stderr)
         return 2
     memory_path = path_for(logdirs)
-    if reset:
+    if reset and memory_path is not None:
         forget(memory_path)
     session = Session(config, run_glob=run_glob)
     app = build(
@@ -106,8 +113,6 @@ def run(
     from rltui.logs.feed import Feed
     from rltui.logs.follow import Follower
 
-    if not app.desk.memory.theme and app.console.color_system in ("standard", None):
-        app.choose_theme(SIXTEEN)
     follower = Follower(list(logdirs), run_glob=run_glob, poll=poll or config.poll or 1.0)
     app.follower = follower
     app.feed = Feed(follower, app.deliver)
@@ -127,6 +132,6 @@ def show(app: Monitor, *, mouse: bool = True) -> int:
         guard.disarm()
     if app.crash is not None:
         with contextlib.suppress(OSError):
-            print(report_crash(app.crash), file=sys.stderr)
-        return INTERNAL_ERROR
+            print(f"rltui: {crash.report(app.crash)}", file=sys.stderr)
+        return crash.EXIT
     return app.return_code or 0

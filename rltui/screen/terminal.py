@@ -13,19 +13,13 @@ import os
 import select
 import signal
 import sys
-import tempfile
 import termios
 import threading
 import time
-import traceback
 from collections.abc import Callable
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from rltui.text import clean
-
-INTERNAL_ERROR = 70  # EX_SOFTWARE of sysexits.h
 GRACE = 1.5  # seconds that an orderly end may take before the terminal is restored over its head
 
 # Everything that the screen may have switched on, off again; the keyboard protocol before the
@@ -56,30 +50,6 @@ def terminal_problem() -> str | None:
     if os.environ.get("TERM", "") == "dumb":
         return f"TERM=dumb cannot show a screen; {_WITHOUT}"
     return None
-
-
-def state_folder() -> Path:
-    """The user's own folder for layouts and crash reports, not necessarily there yet. Never inside LOGDIR."""
-    base = os.environ.get("XDG_STATE_HOME") or ""
-    root = Path(base) if base.startswith("/") else Path(os.path.expanduser("~")) / ".local" / "state"  # noqa: PTH111 (Path.expanduser raises without a home)
-    return root / "rltui"
-
-
-def report_crash(error: BaseException) -> str:
-    """Write the traceback to a file of the user's own; returns the one line that people see."""
-    text = "".join(traceback.format_exception(error))
-    name = f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
-    for folder in (state_folder, lambda: Path(tempfile.mkdtemp(prefix="rltui-"))):
-        try:
-            place = folder()
-            place.mkdir(parents=True, exist_ok=True, mode=0o700)
-            path = place / name
-            path.write_text(text, encoding="utf-8", errors="replace")
-        except OSError:
-            continue
-        return f"rltui: internal error ({type(error).__name__}); the details are in {path}"
-    words = clean(" ".join(str(error).split()), 120)
-    return f"rltui: internal error ({type(error).__name__}: {words}); no file could be written"
 
 
 class Guard:

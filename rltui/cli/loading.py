@@ -1,29 +1,18 @@
-"""Arguments that several commands share, and how they load a session."""
+"""How commands that judge read the configuration and the logs."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import click
-
+from rltui.cli.arguments import need
 from rltui.cli.output import fail, note
 from rltui.config import Config, load_config
 from rltui.names import Names
 from rltui.session import Session
 from rltui.text import clean
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-LOGDIRS = click.argument("logdirs", metavar="LOGDIR ...", nargs=-1, required=True, type=click.Path())
-RUN = click.option("--run", "run_glob", metavar="GLOB", help="Only runs whose name matches.")
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
-AT_STEP = click.option(
-    "--at-step", type=int, metavar="N", help="Judge as it would have been judged at step N."
-)
 
 
 def read_config(logdirs: tuple[str, ...] = (), *, strict: bool = False) -> Config:
@@ -54,9 +43,7 @@ def load(
 
     charts: False holds only what judging and listing need.
     """
-    for logdir in logdirs:
-        if not Path(logdir).exists():
-            fail(f"{clean(logdir)}: no such file or folder; name a folder with logs below it")
+    need(logdirs)
     progress = _Progress() if sys.stderr.isatty() else None
     session = Session.load(
         logdirs,

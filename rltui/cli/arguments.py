@@ -1,0 +1,36 @@
+"""Arguments that several commands share; light, for some commands need neither names nor rules."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rltui.cli.output import fail
+from rltui.text import clean
+
+
+class LogDir(click.Path):
+    """A LOGDIR as an argument: `~` stands for the home folder in quotes, too."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path with the home folder in it."""
+        return os.path.expanduser(super().convert(value, param, ctx))  # noqa: PTH111 (never raises)
+
+
+LOGDIRS = click.argument("logdirs", metavar="LOGDIR ...", nargs=-1, required=True, type=LogDir())
+RUN = click.option("--run", "run_glob", metavar="GLOB", help="Only runs whose name matches.")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+AT_STEP = click.option(
+    "--at-step", type=int, metavar="N", help="Judge as it would have been judged at step N."
+)
+
+
+def need(logdirs: Sequence[str], advice: str = "name a folder with logs below it") -> None:
+    """End the command with 2 when a LOGDIR is not there."""
+    for logdir in logdirs:
+        if not Path(logdir).exists():
+            fail(f"{clean(logdir)}: no such file or folder; {advice}")

@@ -1,0 +1,40 @@
+"""An error of our own: its traceback goes into a file, people see one line."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from rltui import __version__, places
+from rltui.text import clean
+
+EXIT = 70  # EX_SOFTWARE of sysexits.h
+
+
+def report(error: BaseException) -> str:
+    """Write a traceback to a file of the user's own; returns the one line that people see. Never raises."""
+    text = f"rltui {__version__}\n{''.join(traceback.format_exception(error))}"
+    name = f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
+    folders: tuple[Callable[[], Path | None], ...] = (places.state, _temporary)
+    for folder in folders:
+        try:
+            place = folder()
+            if place is None:
+                continue
+            place.mkdir(parents=True, exist_ok=True, mode=0o700)
+            path = place / name
+            path.write_text(text, encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        where = clean(str(path))
+        return f"internal error ({type(error).__name__}); please report it with {where}"
+    words = clean(" ".join(str(error).split()), 120)
+    return f"internal error ({type(error).__name__}: {words}); no file could be written"
+
+
+def _temporary() -> Path:
+    return Path(tempfile.mkdtemp(prefix="rltui-"))
