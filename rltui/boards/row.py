@@ -181,19 +181,23 @@ def curve(row: Row, window: Window, columns: int) -> Curve | None:
         window = Window(float(main.first_step or 0), float(main.last_step or 0), window.growing)
     edges = window.edges(columns)
     cut = main.columns(*edges, columns)
-    points = int(cut.count.sum() + cut.nonfinite.sum())
+    total = cut.count + cut.nonfinite
+    points = int(total.sum())
     if not points:
         return None
-    filled = bridge(cut.count + cut.nonfinite)
-    low, high, mean = cut.low[filled], cut.high[filled], cut.mean[filled]
-    between = (filled >= 0) & (filled != np.arange(columns))
-    there = np.flatnonzero(np.isfinite(cut.mean) & (cut.count > 0))
-    if len(there) and between.any():  # from point to point in a straight line
-        line = np.interp(np.flatnonzero(between), there, cut.mean[there])
-        for values in (low, high, mean):
-            values[between] = line
+    low, high, mean = cut.low, cut.high, cut.mean
+    filled = bridge(total)
+    gap = filled < 0
+    between = ((filled != np.arange(columns)) & ~gap).nonzero()[0]
+    if len(between):
+        there = np.flatnonzero(np.isfinite(mean) & (cut.count > 0))
+        low, high, mean = low[filled], high[filled], mean[filled]
+        if len(there):  # from point to point in a straight line
+            line = np.interp(between, there, cut.mean[there])
+            for values in (low, high, mean):
+                values[between] = line
     for values in (low, high, mean):
-        values[filled < 0] = math.nan
+        values[gap] = math.nan
     # A column that was bridged shows no event of its neighbour.
     return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), points, alone, edges)
 
@@ -204,7 +208,7 @@ def bridge(count: NDArray[np.int64]) -> NDArray[np.int64]:
     A metric that is logged every few steps leaves empty columns in between. A gap
     of twice the usual distance is a gap and stays one.
     """
-    there = np.flatnonzero(count)
+    there = count.nonzero()[0]
     if not len(there):
         return np.full(len(count), -1)
     index = np.arange(len(count))

@@ -37,12 +37,12 @@ class Line:
     @property
     def text(self) -> str:
         """The words without their roles, trailing blanks kept."""
-        return "".join(text for text, _ in self.spans)
+        return "".join([text for text, _ in self.spans])
 
     @property
     def width(self) -> int:
         """Terminal cells."""
-        return sum(cell_width(text) for text, _ in self.spans)
+        return cell_width(self.text)
 
 
 BLANK = Line()
@@ -65,10 +65,16 @@ def colored(text: str, role: str, cells: Mapping[int, str]) -> list[Span]:
     """Text of narrow characters in a role, some of its cells in roles of their own."""
     spans: list[Span] = []
     start = 0
-    for at in range(1, len(text) + 1):
-        if at == len(text) or cells.get(at, role) != cells.get(start, role):
-            spans.append((text[start:at], cells.get(start, role)))
-            start = at
+    for at in sorted(cells):
+        if start < at:
+            spans.append((text[start:at], role))
+        if spans and spans[-1][1] == cells[at]:
+            spans[-1] = (spans[-1][0] + text[at : at + 1], cells[at])
+        else:
+            spans.append((text[at : at + 1], cells[at]))
+        start = at + 1
+    if start < len(text):
+        spans.append((text[start:], role))
     return spans
 
 

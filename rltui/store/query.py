@@ -189,7 +189,7 @@ def _cut(parts: _Parts, edges: F64, whole: I64, width: int, wide: _Wide | None) 
     bounds = _bounds(parts.place, edges, whole)
     begin, end = int(bounds[0]), int(bounds[-1])
     sizes = bounds[1:] - bounds[:-1]
-    full = np.flatnonzero(sizes > 0)
+    full = (sizes > 0).nonzero()[0]
     out = np.full((4, width), np.nan)
     low, high, mean, last = out
     count = np.zeros(width, np.int64)
