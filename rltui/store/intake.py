@@ -61,7 +61,7 @@ class Intake(Tables):
         step, wall, value = batch.step, batch.wall_time, batch.value
         size = len(step)
         log = self.restarts.log(source.path, source.rank)
-        if size > len(self._rows) and not batch.starts and not log.rewinds.peculiar:
+        if size > len(self.series) and not batch.starts and not log.rewinds.peculiar:
             groups = self._groups_of(source.path, batch)
             self._note_doubles(source.path, batch)
             if self._march(log, groups, batch):
@@ -89,8 +89,7 @@ class Intake(Tables):
         if batch.single.all():
             return
         tags = batch.tag if not batch.single.any() else batch.tag[~batch.single]
-        for row in self._tables[path][np.flatnonzero(np.bincount(tags))].tolist():
-            self._rows[row].single = False
+        self.pool.single[self._tables[path][tags]] = False
         if self.pool.value.dtype == np.float32 and not self.pool.fits(batch.value):
             self.pool.widen()
 
@@ -124,9 +123,9 @@ class Intake(Tables):
     def _is_tick(self, log: Log, rows: Rows, step: NDArray[np.int64]) -> bool:
         """Whether each series speaks at most once and not below its newest point."""
         size = len(rows)
-        if size == 0 or size > len(self._rows):
+        if size == 0 or size > len(self.series):
             return False
-        seen = np.zeros(len(self._rows), np.bool_)
+        seen = np.zeros(len(self.series), np.bool_)
         seen[rows] = True
         if int(np.count_nonzero(seen)) != size:
             return False
@@ -154,7 +153,7 @@ class Intake(Tables):
                 piece_rows = np.concatenate([back_rows, piece_rows])
                 piece_step = np.concatenate([back.step, piece_step])
                 piece_wall = np.concatenate([back.wall_time, piece_wall])
-            cuts += restarts.admit(piece.segment, piece_rows, piece_step, piece_wall, len(self._rows))
+            cuts += restarts.admit(piece.segment, piece_rows, piece_step, piece_wall, len(self.series))
         again = self._once_more(pieces, *self._cut(cuts, back_rows, back))
         shown = self._limit(pieces, rows, batch)
         restarts.settle(log, len(rows))
@@ -164,7 +163,7 @@ class Intake(Tables):
         if len(again[0]):
             rows, points = np.concatenate([again[0], rows]), join([again[1], points])
         if len(rows):
-            order = np.argsort(rows.astype(np.uint16) if len(self._rows) < 1 << 16 else rows, kind="stable")
+            order = np.argsort(rows.astype(np.uint16) if len(self.series) < 1 << 16 else rows, kind="stable")
             self.pool.add(rows[order], points.step[order], points.wall_time[order], points.value[order])
         if self.superseded != before:
             self._tell()
@@ -203,7 +202,7 @@ class Intake(Tables):
         return segments[-1]
 
     def _supersede(self, row: int, points: Points, count: int, exact: bool, cause: Segment) -> None:
-        self._rows[row].supersede(points, count, exact, cause.log.path)
+        self.series.of(row).supersede(points, count, exact, cause.log.path)
         cause.superseded += count
         self.superseded += count
 
@@ -251,7 +250,7 @@ class Intake(Tables):
         fresh: list[Fresh] = []
         for segment in self.restarts.released:
             segment.cuts[:] = HIGHEST
-            for series in self._rows:
+            for series in self.series.touched():
                 points = series.restore(segment.log.path)
                 if not len(points):
                     continue
@@ -278,7 +277,7 @@ class Intake(Tables):
         self.points -= log.count
         others = {row for rows in self._tables.values() for row in rows.tolist()}
         for row in sorted(set(table[table >= 0].tolist()) - others):
-            series = self._rows[row]
+            series = self.series.of(row)
             if self.pool.clear(row):
                 fresh.append(Fresh(series.tag, NO_POINTS, LOWEST))
             self.superseded -= series.superseded
@@ -290,7 +289,7 @@ class Intake(Tables):
         often: dict[str, int] = {}
         for attempt in self.attempts[1:]:
             often[attempt.path] = often.get(attempt.path, 0) + 1
-        about = "" if all(series.superseded_exact for series in self._rows) else "about "
+        about = "" if all(series.superseded_exact for series in self.series.touched()) else "about "
         causes: dict[str, list[Segment]] = {}
         for segment in self.restarts.segments:
             causes.setdefault(segment.log.path, []).append(segment)

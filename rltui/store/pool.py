@@ -19,6 +19,11 @@ Values = NDArray[np.floating]
 Steps = NDArray[np.signedinteger]
 HIGHEST = int(np.iinfo(np.int64).max)
 _SLICED = 24  # points per series above which slices are copied faster than scattered points
+# What rows without points say; see `Pool` for what each means.
+_FILLS = {
+    "single": True, "length": 0, "count": 0, "odd": 0,
+    "first_odd": HIGHEST, "first": HIGHEST, "bucketed": LOWEST,
+}  # fmt: skip
 
 
 def slack(window: int) -> int:
@@ -40,6 +45,7 @@ class Pool:
         self.step: Steps = np.empty((0, self.wide), np.int32)  # int64 once a step needs it
         self.wall: F64 = np.empty((0, self.wide))
         self.value: Values = np.empty((0, self.wide), np.float32)
+        self.single = np.zeros(0, np.bool_)  # every value was a float32 on disk
         self.length = np.zeros(0, np.intp)
         self.count = np.zeros(0, np.int64)  # points shown, in window and buckets
         self.odd = np.zeros(0, np.int64)  # of which non-finite
@@ -71,15 +77,7 @@ class Pool:
             setattr(self, name, grown)
         self.wide = wide
         if rows > old_rows:
-            fills = {
-                "length": 0,
-                "count": 0,
-                "odd": 0,
-                "first_odd": HIGHEST,
-                "first": HIGHEST,
-                "bucketed": LOWEST,
-            }
-            for name, fill in fills.items():
+            for name, fill in _FILLS.items():
                 line = getattr(self, name)
                 grown = np.full(rows, fill, line.dtype)
                 grown[:old_rows] = line

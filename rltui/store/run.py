@@ -78,9 +78,9 @@ class Run(Intake):
 
     def _extents(self) -> tuple[I64, I64]:
         """Lowest and highest shown step of every series that has points."""
-        pool, rows = self.pool, len(self._rows)
+        pool, rows = self.pool, len(self.series)
         if self._previews or rows > len(pool.length):
-            pairs = [(one.first_step, one.last_step) for one in self._rows]
+            pairs = [(one.first_step, one.last_step) for one in self.series.values()]
             known = [(first, last) for first, last in pairs if first is not None and last is not None]
             both = np.array(known, np.int64).reshape(-1, 2)
             return both[:, 0], both[:, 1]
@@ -99,10 +99,13 @@ class Run(Intake):
         return self._walls[1]
 
     def _find_walls(self) -> F64:
-        if not self._rows:
+        if not self.series:
             return np.empty((0, 2))
-        row = max(range(len(self._rows)), key=lambda index: self._rows[index].count)
-        recent = self._rows[row].recent(2 * CADENCE)
+        if self.previewing:
+            longest = max(self.series.values(), key=lambda series: series.count)
+        else:
+            longest = self.series.of(int(self.pool.count[: len(self.series)].argmax()))
+        recent = longest.recent(2 * CADENCE)
         known = np.flatnonzero((recent.wall_time > 0) & (recent.wall_time < 1e11))
         step, wall = recent.step[known], recent.wall_time[known]
         first = np.ones(len(step), np.bool_)

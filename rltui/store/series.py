@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,13 +21,12 @@ KEPT_SUPERSEDED = 1024  # superseded points of a series that are kept; all are c
 class Series:
     """A view of one row of a run's tables. The newest points of a preview are part of every answer."""
 
-    __slots__ = ("_kept", "_left", "_run", "row", "single", "superseded", "superseded_exact", "tag")
+    __slots__ = ("_kept", "_left", "_run", "row", "superseded", "superseded_exact", "tag")
 
     def __init__(self, run: Tables, tag: str, row: int) -> None:
         self._run = run
         self.tag = tag
         self.row = row
-        self.single = True  # every value was a float32 on disk
         self.superseded = 0  # points that a later attempt replaced
         self.superseded_exact = (
             True  # False: a restart went back into the buckets, one of them holds both sides
@@ -55,6 +55,11 @@ class Series:
     def _window(self) -> Points:
         window = self._run.pool.points(self.row)
         return join([window, self._preview()]) if self._run.previewing else window
+
+    @property
+    def single(self) -> bool:
+        """Whether every value was a float32 on disk."""
+        return bool(self._run.pool.single[self.row])
 
     @property
     def count(self) -> int:
@@ -216,3 +221,48 @@ class Series:
         self._kept = 0
         self.superseded = 0
         self.superseded_exact = True
+
+
+class SeriesByTag(Mapping[str, Series]):
+    """The series of a run in order of their first points. Each is made when somebody asks for it.
+
+    Of a thousand runs few are looked at, and those that are not need rows in tables, but no objects.
+    """
+
+    __slots__ = ("_made", "_rows", "_run", "tags")
+
+    def __init__(self, run: Tables) -> None:
+        self._run = run
+        self._rows: dict[str, int] = {}
+        self._made: dict[int, Series] = {}
+        self.tags: list[str] = []  # by row
+
+    def __getitem__(self, tag: str) -> Series:
+        return self.of(self._rows[tag])
+
+    def __contains__(self, tag: object) -> bool:
+        return tag in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self.tags)
+
+    def row(self, tag: str) -> int:
+        """The row of a tag, from now on."""
+        row = self._rows.setdefault(tag, len(self.tags))
+        if row == len(self.tags):
+            self.tags.append(tag)
+        return row
+
+    def of(self, row: int) -> Series:
+        """The series of a row."""
+        found = self._made.get(row)
+        if found is None:
+            found = self._made[row] = Series(self._run, self.tags[row], row)
+        return found
+
+    def touched(self) -> list[Series]:
+        """Those that were asked for, by row: the others hold nothing but points."""
+        return [self._made[row] for row in sorted(self._made)]

@@ -12,7 +12,7 @@ from rltui.logs.delivery import Source
 from rltui.scalars import Batch
 from rltui.store.points import NO_POINTS, Fresh, Points, join, sensible
 from rltui.store.pool import Pool
-from rltui.store.series import Series
+from rltui.store.series import SeriesByTag
 
 Rows = NDArray[np.intp]
 # The more series a run has, the less each holds: series from which it is so, window and slots at most.
@@ -75,11 +75,10 @@ class Tables:
 
     def __init__(self, window: int, slots: int) -> None:
         self._wanted = (window, slots)
-        self.series: dict[str, Series] = {}
+        self.series = SeriesByTag(self)
         self.first_wall = np.nan  # lowest and highest sensible ones
         self.last_wall = np.nan
         self.pool = Pool(window, slots)
-        self._rows: list[Series] = []
         self._tables: dict[str, Rows] = {}
         self._complete: dict[str, int] = {}  # tags of a log that all have rows, so many
         self._previews: dict[str, _Preview] = {}
@@ -88,7 +87,7 @@ class Tables:
         """Hold so many exact points and buckets per series from now on; less of many series."""
         self._wanted = (window, slots)
         for above, most, fewest in SIZES:
-            if len(self._rows) > above:
+            if len(self.series) > above:
                 window, slots = min(window, most), min(slots, fewest)
         if (self.pool.window, self.pool.buckets.slots) != (window, slots):
             self.pool.resize(window, slots)
@@ -116,22 +115,15 @@ class Tables:
             first = np.zeros(len(table), np.intp)
             first[batch.tag[::-1]] = np.arange(len(batch) - 1, -1, -1)  # of equal places the last one counts
             for index in new[np.argsort(first[new])].tolist():
-                table[index] = self._row(batch.tags[index])
-            if any(len(self._rows) > above >= self.pool.rows for above, _, _ in SIZES):
+                table[index] = self.series.row(batch.tags[index])
+            if any(len(self.series) > above >= self.pool.rows for above, _, _ in SIZES):
                 self.hold(*self._wanted)
-            self.pool.add_rows(len(self._rows))
+            self.pool.add_rows(len(self.series))
         return table
 
     def _rows_of(self, path: str, batch: Batch) -> Rows:
         """Rows of the points."""
         return self._table_of(path, batch)[batch.tag]
-
-    def _row(self, tag: str) -> int:
-        series = self.series.get(tag)
-        if series is None:
-            series = self.series[tag] = Series(self, tag, len(self._rows))
-            self._rows.append(series)
-        return series.row
 
     def _preview(self, source: Source, batch: Batch) -> None:
         if not len(batch):
@@ -176,7 +168,7 @@ class Tables:
         regular = _regular(table, batch)
         if regular is not None:
             return regular
-        count = len(self._rows)
+        count = len(self.series)
         # Radix sort of the narrowest integers is the fastest way to part the points.
         narrow = table.astype(np.uint8 if count <= 1 << 8 else np.uint16 if count <= 1 << 16 else np.intp)
         rows = narrow.take(batch.tag)
@@ -189,11 +181,12 @@ class Tables:
         return Groups(each, heads, sizes, points)
 
     def _fresh_of_groups(self, groups: Groups) -> list[Fresh]:
+        tags = self.series.tags
         step, wall, value = groups.points.step, groups.points.wall_time, groups.points.value
         ends = zip(groups.each.tolist(), groups.heads.tolist(), groups.sizes.tolist(), strict=True)
         return [
             Fresh(
-                self._rows[row].tag,
+                tags[row],
                 Points(step[head : head + size], wall[head : head + size], value[head : head + size]),
             )
             for row, head, size in ends
@@ -204,6 +197,7 @@ class Tables:
     ) -> list[Fresh]:
         """New shown points by tag in order of arrival."""
         found: list[Fresh] = []
+        tags = self.series.tags
         rewound = dict(rewound or {})
         if len(rows):
             order = np.argsort(rows, kind="stable")
@@ -216,10 +210,10 @@ class Tables:
                 back = rewound.pop(row, None)
                 if back is not None and late and row in late:
                     part = self._from(row, back)
-                found.append(Fresh(self._rows[row].tag, part, back))
+                found.append(Fresh(tags[row], part, back))
         for row, back in rewound.items():
             part = self._from(row, back) if late and row in late else NO_POINTS
-            found.append(Fresh(self._rows[row].tag, part, back))
+            found.append(Fresh(tags[row], part, back))
         return found
 
     def _from(self, row: int, step: int) -> Points:
