@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from rltui.logs import twins
@@ -85,6 +85,27 @@ class Family:
         del self.mains[twin]
         twin.also_of, twin.run = None, twin.found.run
         return True
+
+    def undecided(self, track: Tracked) -> bool:
+        """Whether it may still turn out that the log belongs elsewhere."""
+        return track.also_of is None and (track.sample is None or not track.sample.complete)
+
+    def mixed_with(self, track: Tracked, others: Iterable[Tracked]) -> list[Tracked]:
+        """Logs whose points a run holds mixed with those of `track`, since both speak of the same tags.
+
+        When one is told anew the others must be, too. Those are left out that could not be told anew.
+        """
+        said = set(track.tags)
+        return [
+            other
+            for other in others
+            if other is not track
+            and other.run == track.run
+            and other.also_of is None
+            and other.published
+            and other.complete
+            and not said.isdisjoint(other.tags)
+        ]
 
     def _fold(self, track: Tracked, calls: Calls) -> bool:
         if not self.may_belong_above(track.found):

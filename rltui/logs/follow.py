@@ -346,10 +346,13 @@ class Follower:
         limit = 1 << 62 if history else LARGE
         pieces = track.visit(calls, at, trust=self.pace.system.hold, until=until, limit=limit)
         self._absorbed.update(track.absorbed)
-        if not calls.given_up and any(len(batch) for _, batch in pieces) and _undecided(track):
+        if not calls.given_up and any(len(batch) for _, batch in pieces) and self._family.undecided(track):
             yield from self._settle(track, calls)
             if not self._reads(track):
                 pieces = [("state", EMPTY)]  # it says what another log says: nothing of it is delivered
+        if any(kind == "rewritten" for kind, _ in pieces):
+            for other in self._family.mixed_with(track, self.tracks.values()):
+                yield self._withdraw(other, other.source())
         for kind, batch in pieces:
             yield self._delivery(track, kind, batch)
             if kind == "points" and len(batch) and was_caught_up and track.modified:
@@ -374,23 +377,22 @@ class Follower:
         """Find out which run the log belongs to, and whether it is a twin; withdraw what was said wrongly."""
         for other, before in self._family.settle(track, calls):
             if other.published:
-                moved = replace(other.source(), run=before, also_of=other.run)
-                yield Delivery(moved, EMPTY, "rewritten")
-                other.published = False
-                other.forget()
-                if self._reads(other):
-                    self._arrivals.meet(other)
+                yield self._withdraw(other, replace(other.source(), run=before, also_of=other.run))
             yield self._delivery(other, "state", EMPTY)
+
+    def _withdraw(self, track: Tracked, source: Source) -> Delivery:
+        """Take back what a log said; it will be told anew."""
+        track.published = False
+        track.forget()
+        if self._reads(track):
+            self._arrivals.meet(track)
+        return Delivery(source, EMPTY, "rewritten")
 
     def _reads(self, track: Tracked) -> bool:
         return self._all_sources or track.also_of is None
 
     def _delivery(self, track: Tracked, kind: Kind, batch: Batch) -> Delivery:
+        told = track.renamed(batch)
         if len(batch):
-            track.published = True
-        return Delivery(track.source(), track.renamed(batch), kind)
-
-
-def _undecided(track: Tracked) -> bool:
-    """Whether it may still turn out that the log belongs elsewhere."""
-    return track.also_of is None and (track.sample is None or not track.sample.complete)
+            track.published, track.tags = True, told.tags
+        return Delivery(track.source(), told, kind)

@@ -55,6 +55,7 @@ class Tracked:
         self.caught_up = False  # everything that was there has been read
         self.previewed = False
         self.published = False  # points or a preview of it were delivered
+        self.tags: Sequence[str] = ()  # of which its points spoke, as its run calls them
         self.queued = False  # waits in the backlog
         self.restless = False  # to be opened again even if its attributes do not change
         self._again = 0.0  # and when
@@ -85,6 +86,12 @@ class Tracked:
     def readable(self) -> bool:
         """Whether reading on may bring something now."""
         return self.log is not None and not (self.stuck or self.gone or self.trouble.count)
+
+    @property
+    def complete(self) -> bool:
+        """Whether its file still holds everything that it said: nothing was rotated away or replaced."""
+        moved = self.past and not (self.format is not None and self.format.rewrites)
+        return not (self.gone or self.stuck or self.absorbed or moved)
 
     def source(self) -> Source:
         """The log as consumers see it now."""
@@ -242,7 +249,7 @@ class Tracked:
             else:
                 self._replaced(file.calls, pieces)
             self.restless = False
-        elif self._scars.due(now) and (healed := self._scars.healed(file, now)):
+        elif self._scars.due(now) and self.complete and (healed := self._scars.healed(file, now)):
             # What was skipped is there now: the log is read once more, and its troubles are withdrawn.
             self.forget()
             self.restless, self._pending = False, "rewritten"

@@ -8,7 +8,7 @@ by place in the log. A later segment supersedes what earlier ones said of a tag 
 begins to speak of that tag: the step of its first point, or the declared step for every tag. A tag of
 which it says nothing yet goes back with the tags of its first row, if it kept pace with them before.
 Points of logs that were written at the same time (the earlier one went on after the later one began)
-leave each other alone.
+leave each other alone, and so do those of logs with different names of which one knows no time.
 
 Steps that go back are a restart only when the run as a whole goes back; see `rewinds`.
 """
@@ -209,9 +209,9 @@ class Restarts:
         new, old = late.log, early.log
         if new is old or new.path == old.path:
             return True
-        return (
-            new.folder == old.folder and new.rank == old.rank and (old.path, new.path) not in self._parallel
-        )
+        if new.folder != old.folder or new.rank != old.rank or (old.path, new.path) in self._parallel:
+            return False
+        return new.base == old.base or bool(new.born and old.born)  # else nothing says which came first
 
     def _before(self, late: Segment) -> list[Segment]:
         """The segments that `late` follows."""

@@ -49,11 +49,13 @@ class Log:
     segments: list[Segment] = field(default_factory=list)
     rewinds: Rewinds = field(default_factory=Rewinds)
     folder: str = field(init=False)
+    base: str = field(init=False)  # the name that it had before it was rotated
     # Age: logs sort by it. Rotated copies (``metrics.jsonl.1``) are older than their log.
     key: tuple[float, float, str, str, int, int, int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.folder = dirname(self.path)
+        self.base = file_order(basename(self.path))[0]
         self.date(self.first_wall)
 
     def date(self, first_wall: float) -> None:
