@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from rltui.config import Config
 from rltui.knowledge import Knowledge
 from rltui.logs.delivery import Delivery
+from rltui.logs.runname import called
 from rltui.logs.whole import read_all
 from rltui.names import Names, Recognition
 from rltui.rules.judge import Judge
@@ -172,15 +173,18 @@ class RunView:
 
 
 class Session:
-    """All runs below the given folders."""
+    """All runs below the given folders; with `run_glob` those of such names, and the one called `also`."""
 
-    def __init__(self, config: Config | None = None, *, run_glob: str | None = None) -> None:
+    def __init__(
+        self, config: Config | None = None, *, run_glob: str | None = None, also: str | None = None
+    ) -> None:
         self.config = config if config is not None else Config()
         self._knowledge = Knowledge(self.config)
         self.store = Store()
         self.runs: dict[str, RunView] = {}
         self.problems: dict[tuple[str, str, int | None], Problem] = {}
         self._run_glob = run_glob
+        self._also = also
         self._ordered: list[RunView] | None = None
         self._looked_at: list[str] = []
         self._held = _Held()
@@ -207,7 +211,7 @@ class Session:
             if not name:  # troubles with folders, and with files that are no logs, belong to no run
                 self._note(delivery.batch.problems)
                 continue
-            if self._run_glob is not None and not fnmatch.fnmatchcase(name, self._run_glob):
+            if not self._wanted(name):
                 continue
             if up_to_step is not None:
                 delivery = dataclasses.replace(delivery, batch=_until(delivery.batch, up_to_step))
@@ -220,6 +224,11 @@ class Session:
             if delivery.kind == "rewritten" and delivery.source.also_of not in (None, name):
                 self._leave(view, delivery.source.path)
         return changed
+
+    def _wanted(self, name: str) -> bool:
+        if self._run_glob is None or fnmatch.fnmatchcase(name, self._run_glob):
+            return True
+        return self._also is not None and called(name, self._also)
 
     def _note(self, problems: Iterable[Problem]) -> None:
         for problem in problems:

@@ -28,7 +28,7 @@ from rltui.logs.kinds import AllFormats, Kinds
 from rltui.logs.logdir import Found
 from rltui.logs.pace import HOT_MODIFIED, HOT_SECONDS, Pace
 from rltui.logs.patience import GIVE_UP, Patience
-from rltui.logs.runname import is_events, rotated_from
+from rltui.logs.runname import called, is_events, rotated_from
 from rltui.logs.seeker import Seeker
 from rltui.logs.tracked import Tracked
 from rltui.logs.whole import read_all
@@ -47,7 +47,7 @@ class Follower:
     """All logs below the LOGDIRs, followed. To be driven by one thread at a time.
 
     poll: seconds between looks at a log that grows; half of it on local disks where that is cheap.
-    run_glob: only runs with such names. all_sources: deliver the points of twins too.
+    run_glob: only runs with such names, and what is called `also`. all_sources: deliver points of twins too.
     clock, wall: monotonic and wall time; kinds: the formats; system: what is known of the file system.
     """
 
@@ -57,6 +57,7 @@ class Follower:
         *,
         poll: float = 1.0,
         run_glob: str | None = None,
+        also: str | None = None,
         all_sources: bool = False,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
@@ -65,6 +66,7 @@ class Follower:
     ) -> None:
         self.logdirs = tuple(os.fspath(logdir) for logdir in logdirs)
         self._glob = run_glob
+        self._also = also
         self._all_sources = all_sources
         self._clock = clock
         self._wall = wall
@@ -251,7 +253,9 @@ class Follower:
         return is_events(found.name) and any(self._matches(upper or ".") for upper in above(found.folder))
 
     def _matches(self, run: str) -> bool:
-        return self._glob is None or not run or fnmatch.fnmatchcase(run, self._glob)
+        if self._glob is None or not run or fnmatch.fnmatchcase(run, self._glob):
+            return True
+        return self._also is not None and called(run, self._also)
 
     def _look_at_due(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         started, unchanged = time.perf_counter(), 0

@@ -50,6 +50,11 @@ def is_events(name: str) -> bool:
     return "tfevents" in name
 
 
+def called(run: str, name: str) -> bool:
+    """Whether a run goes by a name: its whole name, or some folders of it that follow each other."""
+    return run == name or f"/{name.strip('/')}/" in f"/{run}/"
+
+
 def stem_of(name: str) -> str:
     """A base name without `.gz` and without the ending of its format."""
     name = name[:-3] if name.endswith(".gz") else name

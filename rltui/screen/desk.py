@@ -15,6 +15,7 @@ from rltui.boards.panes import PaneTab, panes_of
 from rltui.boards.row import Row, rows_of
 from rltui.draw.line import crop
 from rltui.draw.spark import Glyphs
+from rltui.logs.runname import called
 from rltui.screen.brief import brief
 from rltui.screen.filters import matcher
 from rltui.screen.hush import Hush
@@ -130,8 +131,11 @@ class Desk:
         if not ordered:
             return None
         found = self.session.runs.get(self._run or "")
-        # Until a person chooses, the newest run is followed; equal ages must not make the screen jump.
-        if found is None or ordered[0].modified > found.modified + 30:
+        # Until a person chooses, the newest run is followed, not what it is to be compared with; equal ages
+        # must not make the screen jump.
+        base = self.base
+        ordered = [view for view in ordered if view is not base] or ordered
+        if found is None or found is base or ordered[0].modified > found.modified + 30:
             found = ordered[0]
             self._run = found.name
         return found
@@ -259,7 +263,7 @@ class Desk:
         runs = self.session.runs
         if not self.baseline or self.baseline in runs:
             return runs.get(self.baseline or "")
-        found = [view for name, view in runs.items() if name.endswith("/" + self.baseline.strip("/"))]
+        found = [view for name, view in runs.items() if called(name, self.baseline)]
         return found[0] if len(found) == 1 else None
 
     def differences(self) -> Mapping[str, Difference] | None:

@@ -104,7 +104,7 @@ def run(
     memory_path = path_for(logdirs)
     if reset and memory_path is not None:
         forget(memory_path)
-    session = Session(config, run_glob=run_glob)
+    session = Session(config, run_glob=run_glob, also=baseline)
     app = build(
         session, [str(one) for one in logdirs], pane=pane, baseline=baseline, theme=theme, at_step=at_step,
         ascii_only=ascii_only, color=color, config=config, memory_path=memory_path,
@@ -113,7 +113,9 @@ def run(
     from rltui.logs.feed import Feed
     from rltui.logs.follow import Follower
 
-    follower = Follower(list(logdirs), run_glob=run_glob, poll=poll or config.poll or 1.0)
+    follower = Follower(
+        list(logdirs), run_glob=run_glob, also=baseline, poll=poll or config.poll or 1.0
+    )
     app.follower = follower
     app.feed = Feed(follower, app.deliver)
     return show(app, mouse=mouse)
