@@ -347,3 +347,20 @@ def test_data_hold_together() -> None:
     assert conventions.kinds <= metrics.keys()
     assert {*conventions.validation, *conventions.validation.values()} <= metrics.keys()
     assert set(conventions.sections.values()) <= PANES
+
+
+@pytest.mark.parametrize(
+    ("tag", "pane", "title"),
+    [
+        ("loss[/b]", "general", "Loss[/b]"),
+        ("train/f1(a/b)", "train", "F1(a/b)"),
+        ("x/[red]y[/red]", "x", "[red]y[/red]"),
+        ("a[b/c", "a-b", "C"),
+        ("a]/b[", "a", "B["),
+    ],
+)
+def test_a_slash_within_brackets_parts_nothing(tag: str, pane: str, title: str) -> None:
+    """What stands in brackets belongs together; brackets that are not closed are letters like others."""
+    name = Names().name(tag)
+    assert name.title == title
+    assert name.pane == pane

@@ -21,6 +21,7 @@ _ACRONYMS = {
     )
 }  # fmt: skip
 _SLUG = re.compile(r"[^a-z0-9]+")
+_BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>")
 
 
 class Place(NamedTuple):
@@ -39,7 +40,7 @@ def place(key: str, conventions: Conventions) -> Place:
     No slash: General. One: section and metric. Two or more: section, group and metric, where the group
     is all that lies between. A section that the glossary has a pane for joins that pane.
     """
-    parts = [stripped for part in key.split("/") if (stripped := part.strip())] or [key]
+    parts = [stripped for part in folders(key) if (stripped := part.strip())] or [key]
     last = parts[-1]
     statistic = conventions.statistics.get(last.lower(), "")
     if len(parts) == 1:
@@ -54,6 +55,14 @@ def place(key: str, conventions: Conventions) -> Place:
         pane, title = name, humanise(section)
     shown = f"{humanise(parts[-2])} {last}" if statistic and middle else humanise(last)
     return Place(pane, title, f"{section}/{middle}" if middle else "", shown, statistic if middle else "")
+
+
+def folders(key: str) -> list[str]:
+    """The parts of a key between its slashes; one within brackets, as in `loss[/b]`, parts nothing."""
+    if "/" not in key or _BRACKETED.search(key) is None:
+        return key.split("/")
+    kept = _BRACKETED.sub(lambda found: found[0].replace("/", "\0"), key)  # keys hold no control characters
+    return [part.replace("\0", "/") for part in kept.split("/")]
 
 
 @lru_cache(4_096)

@@ -13,7 +13,7 @@ from rltui.glossary.model import Metric, Statistic
 from rltui.names.catalogue import Catalogue, catalogue
 from rltui.names.name import Name
 from rltui.names.own import Own
-from rltui.names.place import humanise, place
+from rltui.names.place import folders, humanise, place
 from rltui.scalars import Problem
 
 _STATISTICS: dict[str, Statistic] = {"mean": "mean", "min": "min", "max": "max", "std": "std"}
@@ -38,7 +38,7 @@ class _Meant(NamedTuple):
 
 def _own_title(tag: str, pattern: str, part: str) -> str:
     """A title from the key itself, for metrics of which only the kind is known."""
-    last = tag.rsplit("/", 1)[-1]
+    last = folders(tag)[-1]
     if not part or pattern.endswith("*"):
         return humanise(last)
     return humanise(part) if is_wild(pattern.rsplit("/", 1)[-1]) else f"{humanise(last)} · {part}"
@@ -179,7 +179,7 @@ class Names:
         """Which statistic of a metric that has none of its own: `actor_loss/std` is not the loss."""
         if entry.statistic:
             return _STATISTICS[entry.statistic]
-        last = tag.rsplit("/", 1)[-1].lower()
+        last = folders(tag)[-1].lower()
         word = self._conventions.statistics.get(last) or self._conventions.statistics.get(
             last.rsplit("_", 1)[-1]
         )
