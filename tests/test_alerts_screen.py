@@ -20,6 +20,7 @@ def sick() -> FakeRun:
     """A believable run with a critical finding and a warning."""
     run = believable()
     run.found = [finding(severity="critical"), finding("actor/grad_norm", id="grad-norm", since_step=120)]
+    run.judge.health = "critical"
     return run
 
 
@@ -94,6 +95,37 @@ def test_an_acknowledged_finding_is_dimmed_and_not_counted(tmp_path: Path) -> No
     again.desk.chosen["findings"] = "1"
     again.desk.press("A")
     assert counted(again) == 2
+
+
+def test_what_was_seen_no_longer_colours_the_header() -> None:
+    """Acknowledged: the run's health and sentence are those of the rest; the finding stays in the list."""
+    app = monitor()
+    app.desk.go("findings")
+    before = shown(app).splitlines()[1]
+    app.desk.press("A")
+    one = shown(app).splitlines()[1]
+    app.desk.chosen["findings"] = "0"  # the warning is first now
+    app.desk.press("A")
+    both = shown(app)
+    assert "critical" in before and "critical" not in one and "warning" in one
+    assert "healthy   nothing new is wrong (2 acknowledged)" in both.splitlines()[1]
+    assert sum(one.rstrip().endswith("   acknowledged") for one in both.splitlines()) == 2  # in the list
+    app.desk.press("A")  # of two seen ones the worse is first again
+    assert "critical" in shown(app).splitlines()[1]
+    assert next(iter(app.desk.session.runs.values())).judge.health == "critical"  # what `check` tells
+
+
+def test_a_seen_symptom_takes_along_what_it_gathers() -> None:
+    """Acknowledging one sentence is enough: the findings below it are not told instead."""
+    run = believable()
+    run.found = [
+        finding(id="collapsed", severity="critical"),
+        finding("actor/entropy", id="entropy", severity="warning", explained_by="collapsed"),
+    ]
+    app = build(session(run), ["/logs"], theme="night", clock=lambda: NOW)
+    app.desk.go("findings")
+    app.desk.press("A")
+    assert counted(app) == 0 and app.desk.unseen() == []
 
 
 def test_a_snooze_ends_by_itself() -> None:

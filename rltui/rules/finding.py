@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -68,7 +69,7 @@ def order(finding: Finding) -> tuple[int, int, int, str]:
     return (-finding.rank, not finding.symptom, finding.since_step, finding.id)
 
 
-def health_of(findings: list[Finding]) -> Health:
+def health_of(findings: Iterable[Finding]) -> Health:
     """The worst severity that is at least a warning; `ok` otherwise."""
     worst = max((finding.rank for finding in findings if finding.state == "firing"), default=0)
     return "critical" if worst == 2 else "warning" if worst == 1 else "ok"

@@ -118,7 +118,7 @@ class Judge:
 
     def sentence(self) -> str:
         """The run's health in one sentence for a header."""
-        return sentence_of(self.findings(), self.state)
+        return sentence_of(self.findings())
 
     def ticks(self) -> Mapping[str, Track]:
         """The judged series by tag, for evidence."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rltui.rules.finding import Evidence, Finding, order
 from rltui.rules.model import Rule, Symptom
@@ -141,13 +141,18 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, state
     )
 
 
-def sentence_of(findings: list[Finding], state: State) -> str:
-    """The header's sentence: the worst thing first, and how much else there is."""
+def sentence_of(findings: Sequence[Finding], seen: int = 0) -> str:
+    """The header's sentence: the worst thing first, and how much else there is.
+
+    `seen`: how many warnings and worse a person has seen and put aside; they are not among `findings`.
+    """
     serious = sorted(
         (finding for finding in findings if finding.rank > 0 and finding.explained_by is None), key=order
     )
     if not serious:
         notes = sum(finding.rank == 0 and finding.explained_by is None for finding in findings)
+        if seen:
+            return f"nothing new is wrong ({seen} acknowledged)"
         return "nothing is wrong" + (f" ({notes} remark{'s' * (notes > 1)})" if notes else "")
     first = serious[0]
     more = len(serious) - 1

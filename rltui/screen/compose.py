@@ -29,9 +29,8 @@ def compose(desk: Desk, width: int, height: int) -> Page:
     view = desk.view
     if view is None:
         return _waiting(desk, width, height)
-    head = replace(
-        header(view, desk.now, desk.at_step), run=desk.title(view.name), brief=desk.brief(view.name)
-    )
+    head = desk.hush.header(header(view, desk.now, desk.at_step), view, desk.now)
+    head = replace(head, run=desk.title(view.name), brief=desk.brief(view.name))
     lines = header_lines(head, width, right=_run_place(desk))[: 2 if height >= 12 else 1]
     page = Page(lines, [Spot(0, 0, width, 1, "runs"), Spot(0, 1, width, 1, "pane:findings")][: len(lines)])
     if height >= 8:
@@ -117,7 +116,7 @@ def _glance(desk: Desk, width: int, most: int) -> Page:
     page = Page()
     for index, other in enumerate(shown):
         alive = other.liveness(desk.now)
-        health = other.judge.health
+        health = desk.hush.health(other, desk.now)
         step = format_step(other.run.last_step) if other.run.last_step is not None else "–"
         spans: list[Span] = [
             (f" {STATE_GLYPH.get(alive.state, '?')} ", STATE_ROLE.get(alive.state, "dim")),

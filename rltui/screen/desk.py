@@ -194,9 +194,7 @@ class Desk:
     def unseen(self) -> list[Finding]:
         """The findings that nobody has acknowledged or snoozed: what tabs count and the overview tells."""
         view = self.view
-        if view is None:
-            return []
-        return [one for one in self.findings() if not self.hush.word(view.name, one, self.clock())]
+        return [] if view is None else self.hush.unseen(view.name, self.findings(), self.clock())
 
     def board(self) -> Board | None:
         """The board of the pane shown, filtered. Made anew only when something it shows has changed."""

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rltui.rules.finding import health_of
+from rltui.rules.verbal import sentence_of
+
 if TYPE_CHECKING:
-    from rltui.rules.finding import Finding
+    from rltui.boards.overview import Header
+    from rltui.rules.finding import Finding, Health
     from rltui.screen.memory import Memory
+    from rltui.session import RunView
 
 SNOOZE = 1800.0  # seconds
 _KEPT = 200  # entries that are remembered, the latest
@@ -33,6 +40,26 @@ class Hush:
         if until > now:
             return f"snoozed for {max(math.ceil((until - now) / 60), 1)}m"
         return "acknowledged" if (run, finding.id, finding.since_step) in entries else ""
+
+    def unseen(self, run: str, findings: Sequence[Finding], now: float) -> list[Finding]:
+        """The findings that still count: neither seen themselves nor gathered by a symptom that was seen."""
+        seen = {one.id for one in findings if self.word(run, one, now)} if self.memory.hushed else set()
+        return [one for one in findings if one.id not in seen and one.explained_by not in seen]
+
+    def health(self, view: RunView, now: float) -> Health:
+        """How a run stands but for what was seen: a screen that stays red would tell no news."""
+        found = view.judge.findings()
+        counted = self.unseen(view.name, found, now)
+        return view.judge.health if len(counted) == len(found) else health_of(counted)
+
+    def header(self, head: Header, view: RunView, now: float) -> Header:
+        """The header of a run: what was seen neither colours it nor is its sentence."""
+        found = view.judge.findings()
+        counted = self.unseen(view.name, found, now)
+        if len(counted) == len(found):
+            return head
+        left = sum(one.rank > 0 and one.explained_by is None for one in found if one not in counted)
+        return replace(head, health=health_of(counted), sentence=sentence_of(counted, left))
 
     def acknowledge(self, run: str, finding: Finding) -> bool:
         """Acknowledge an episode, or take that back. True when it is acknowledged now."""

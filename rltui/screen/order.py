@@ -23,7 +23,7 @@ def natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part.lower()) for part in _DIGITS.split(name)]
 
 
-def _key_metric(view: RunView, now: float) -> tuple[str, float] | None:
+def _key_metric(view: RunView, now: float, health: object) -> tuple[str, float] | None:
     """Its title, so that like stands with like, and its value."""
     rows = key_rows(view, 1)
     value = rows[0].value if rows else None
@@ -36,17 +36,17 @@ class Column:
 
     id: str
     word: str
-    key: Callable[[RunView, float], Any]  # None where the run lacks it
+    key: Callable[[RunView, float, Callable[[RunView], str]], Any]  # None where the run lacks it
     falling: bool = False
 
 
 COLUMNS = (
-    Column("name", "run", lambda view, now: natural(view.name)),
-    Column("state", "state", lambda view, now: _STATE.get(view.liveness(now).state, 3)),
-    Column("health", "health", lambda view, now: _HEALTH.get(view.judge.health, -1), falling=True),
-    Column("step", "step", lambda view, now: view.run.last_step, falling=True),
-    Column("age", "last", lambda view, now: view.liveness(now).age),
-    Column("framework", "framework", lambda view, now: view.framework),
+    Column("name", "run", lambda view, now, health: natural(view.name)),
+    Column("state", "state", lambda view, now, health: _STATE.get(view.liveness(now).state, 3)),
+    Column("health", "health", lambda view, now, health: _HEALTH.get(health(view), -1), falling=True),
+    Column("step", "step", lambda view, now, health: view.run.last_step, falling=True),
+    Column("age", "last", lambda view, now, health: view.liveness(now).age),
+    Column("framework", "framework", lambda view, now, health: view.framework),
     Column("key metric", "key metric", _key_metric, falling=True),
 )
 
@@ -75,10 +75,15 @@ class Order:
         """Downwards where the highest comes first."""
         return "↓" if COLUMNS[self._at].falling != self.turned else "↑"
 
-    def sorted(self, views: Iterable[RunView], now: float) -> list[RunView]:
-        """Runs in this order; equal ones keep theirs."""
+    def sorted(
+        self,
+        views: Iterable[RunView],
+        now: float,
+        health: Callable[[RunView], str] = lambda view: view.judge.health,
+    ) -> list[RunView]:
+        """Runs in this order; equal ones keep theirs. `health`: how a run stands, where that is asked."""
         column = COLUMNS[self._at]
-        found = [(column.key(view, now), view) for view in views]
+        found = [(column.key(view, now, health), view) for view in views]
         known = [pair for pair in found if pair[0] is not None]
         known.sort(key=lambda pair: pair[0], reverse=column.falling != self.turned)
         return [view for _, view in known] + [view for key, view in found if key is None]

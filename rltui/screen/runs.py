@@ -22,9 +22,9 @@ def _framework(view: RunView) -> str:
     return "" if view.framework == "unknown" else view.framework
 
 
-def _words(view: RunView, now: float) -> str:
+def _words(view: RunView, now: float, health: str) -> str:
     """What a filter looks at."""
-    return f"{view.name} {view.framework} {view.liveness(now).state} {view.judge.health}"
+    return f"{view.name} {view.framework} {view.liveness(now).state} {health}"
 
 
 _FOOT = (("open", "show"), ("mark", "mark"), ("sort", "sort"), ("reverse", "reverse"), ("filter", "filter"),
@@ -50,8 +50,10 @@ class RunsPage(Listing):
         match = matcher(self.query)
         found = desk.session.ordered()
         if self.query.strip():
-            found = [view for view in found if match(view.name) or match(_words(view, now))]
-        return desk.order.sorted(found, now)
+            found = [
+                one for one in found if match(one.name) or match(_words(one, now, desk.hush.health(one, now)))
+            ]
+        return desk.order.sorted(found, now, lambda view: desk.hush.health(view, now))
 
     def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
         """The list; a click on a word over a column sorts by it."""
@@ -118,7 +120,7 @@ class RunsPage(Listing):
 
     def _line(self, desk: Desk, view: RunView, names: int, width: int) -> Line:
         alive = view.liveness(desk.now)
-        health = view.judge.health
+        health = desk.hush.health(view, desk.now)
         narrow = width < 56  # glyphs without their words
         age = format_age(alive.age)
         step = format_step(view.run.last_step) if view.run.last_step is not None else "–"
