@@ -13,9 +13,9 @@ import unicodedata
 QUOTE_LIMIT = 200  # characters of a foreign line that a diagnostic may quote
 
 # C0, DEL, C1; zero-width and bidirectional controls; line and paragraph separators; interlinear
-# marks, the byte-order mark, lone surrogates, tag characters.
+# marks, the byte-order mark, what is no character, lone surrogates, tag characters.
 _UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
 # Letters, punctuation, arrows, lines, blocks and dots that take one cell each: most text, told apart quickly.
@@ -23,6 +23,10 @@ _NARROW = re.compile(
     "[\x20-\x7e\xa0-\u02ff\u0370-\u0377\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u03ff\u0400-\u0482"
     "\u2010-\u2027\u2190-\u22ff\u2500-\u25fc\u2713\u2716\u2800-\u28ff]*"
 )
+
+
+_MARKS = re.compile(r"[\\`*\[\]<>|#]")
+_LONE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 
 
 def _spell(match: re.Match[str]) -> str:
@@ -43,6 +47,22 @@ def clean(text: str, limit: int | None = None) -> str:
         head = (limit - 1) * 2 // 3
         text = f"{text[:head]}…{text[len(text) - (limit - 1 - head) :]}"
     return text
+
+
+def in_markdown(text: str) -> str:
+    """Cleaned text that Markdown takes as text: no link, image, HTML, emphasis, or table cell of its own.
+
+    An underscore within a word means nothing there, and names are full of them: those stay readable where
+    nobody interprets the backslash.
+    """
+    return _LONE.sub("\\_", _MARKS.sub(r"\\\g<0>", text)).replace("\n", " ")
+
+
+def code_in_markdown(text: str) -> str:
+    """Cleaned text as code in Markdown, whatever backticks and bars it holds; for table cells, too."""
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    gap = " " if text.startswith("`") or text.endswith("`") or not text else ""
+    return f"{fence}{gap}{text}{gap}{fence}".replace("|", "\\|").replace("\n", " ")
 
 
 def quote(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from rltui.boards.config import Column, ConfigBoard, ConfigRow, heading_of
 from rltui.draw.line import BLANK, Line, Span, cut, line, wrap
 from rltui.logs.settings import Setting
-from rltui.text import cell_width, fit, pad
+from rltui.text import cell_width, code_in_markdown, fit, in_markdown, pad
 
 KEY_LEAST, KEY_MOST = 16, 44
 VALUE_LEAST, VALUE_MOST = 12, 56
@@ -132,36 +132,32 @@ def config_lines(board: ConfigBoard, width: int) -> list[Line]:
 
 def config_markdown(board: ConfigBoard) -> str:
     """One table; headings as rows, values that differ in bold."""
-    out = [f"- {_cell(text)}" for text in board.lineage]
-    out += [f"- ▲ {_cell(problem.path)}: {_cell(problem.message)}" for problem in board.problems]
+    out = [f"- {in_markdown(text)}" for text in board.lineage]
+    out += [f"- ▲ {in_markdown(problem.path)}: {in_markdown(problem.message)}" for problem in board.problems]
     out += [""] if out else []
     if not board.settings:
         return "\n".join([*out, board.empty, ""])
     several = len(board.columns) > 1
     names = labels(board.columns) if several else ["value"]
     heads = [
-        f"{_cell(name)} ({column.note})" if several and column.note not in ("", name) else _cell(name)
+        in_markdown(f"{name} ({column.note})" if several and column.note not in ("", name) else name)
         for name, column in zip(names, board.columns, strict=True)
     ]
     heads += [] if several else ["said by"]
     out += ["| setting | " + " | ".join(heads) + " |", "|---" * (len(heads) + 1) + "|"]
     for row in board.rows:
         if row.kind == "heading":
-            out.append(f"| **{_cell(row.key)}** |" + " |" * len(heads))
+            out.append(f"| **{in_markdown(row.key)}** |" + " |" * len(heads))
             continue
-        cells = ["·" if cell is None else _cell(cell.text) for cell in row.cells]
+        cells = ["·" if cell is None else in_markdown(cell.text) for cell in row.cells]
         if several and row.differs and not board.only_differences:
             cells = [f"**{cell}**" for cell in cells]
         if not several:
-            cells.append(_cell(row.first.source) if row.first is not None else "")
-        out.append(f"| `{_cell(row.key)}` | " + " | ".join(cells) + " |")
+            cells.append(in_markdown(row.first.source) if row.first is not None else "")
+        out.append(f"| {code_in_markdown(row.key)} | " + " | ".join(cells) + " |")
     if board.notes:
-        out += ["", _cell(" · ".join(board.notes))]
+        out += ["", in_markdown(" · ".join(board.notes))]
     return "\n".join(out) + "\n"
-
-
-def _cell(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("`", "'")
 
 
 def config_record(board: ConfigBoard) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from rltui.boards.row import GLYPHS, Row, curve
 from rltui.draw.number import format_step, format_value
 from rltui.draw.scale import value_range
 from rltui.draw.spark import sparkline
+from rltui.text import code_in_markdown, in_markdown
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
@@ -22,17 +23,17 @@ def as_markdown(head: Header, made: Board, findings: Sequence[Finding]) -> str:
     """The header as a heading and a line, findings as a list, rows as one table."""
     facts = [head.framework, head.state, head.step_text, head.age_text, head.points_text]
     out = [
-        f"### {_cell(head.run)}: {made.title}",
+        f"### {in_markdown(head.run)}: {made.title}",
         "",
-        " · ".join(_cell(fact) for fact in facts if fact),
+        " · ".join(in_markdown(fact) for fact in facts if fact),
         "",
-        f"**{head.health}**: {_cell(head.sentence)}",
+        f"**{head.health}**: {in_markdown(head.sentence)}",
         "",
     ]
     out += _findings(findings)
     out += _table(made)
     if made.notes:
-        out += ["", *(f"*{_cell(note)}*" for note in made.notes)]
+        out += ["", *(f"*{in_markdown(note)}*" for note in made.notes)]
     return "\n".join(out) + "\n"
 
 
@@ -41,9 +42,10 @@ def _findings(findings: Iterable[Finding]) -> list[str]:
     for finding in findings:
         glyph = GLYPHS[finding.severity]
         since = f"since step {format_step(finding.since_step)}"
-        lines.append(f"- {glyph} **{_cell(finding.title or finding.id)}** {since}: {_cell(finding.message)}")
+        title = in_markdown(finding.title or finding.id)
+        lines.append(f"- {glyph} **{title}** {since}: {in_markdown(finding.message)}")
         if finding.advice:
-            lines.append(f"  - {_cell(finding.advice)}")
+            lines.append(f"  - {in_markdown(finding.advice)}")
     return [*lines, ""] if lines else []
 
 
@@ -56,7 +58,7 @@ def _table(made: Board) -> list[str]:
     ]
     for row in made.rows:
         if row.kind == "heading":
-            out.append(f"| **{_cell(row.title)}** | | | | | | |")
+            out.append(f"| **{in_markdown(row.title)}** | | | | | | |")
         else:
             out.append(_row(row, made))
     return out
@@ -73,10 +75,6 @@ def _row(row: Row, made: Board) -> str:
     if row.finding is not None:
         since = f"since step {format_step(row.finding.since_step)}"
         warning = f"{GLYPHS[row.severity]} {row.finding.title or row.finding.id}, {since}"
-    cells = (row.title, f"`{row.tag}`", row.value_text, row.change_text, line, span, warning)
-    return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
-
-
-def _cell(text: str) -> str:
-    """Untrusted words inside Markdown: no cell ends early, no tag opens, no emphasis begins in the middle."""
-    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+    cells = (row.value_text, row.change_text, line, span, warning)
+    names = (in_markdown(row.title), code_in_markdown(row.tag))
+    return "| " + " | ".join((*names, *map(in_markdown, cells))) + " |"

@@ -10,7 +10,7 @@ from rltui.cli.output import FOUND, CommandError, emit, emit_json, fail
 from rltui.compare import Axis, Comparison, Difference, compare
 from rltui.draw.number import format_change, format_seconds, format_si, format_step, format_value
 from rltui.session import RunView, Session
-from rltui.text import clean, pad
+from rltui.text import clean, in_markdown, pad
 
 FEW = 20  # rows a person reads of one comparison; --all prints the rest
 HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's middle half")
@@ -81,9 +81,8 @@ def command(
         if comparison is None:
             emit(f"{view.name} and {base.name}: no common {axis} to compare at")
             continue
-        emit(
-            f"{'### ' if form == 'markdown' else ''}{view.name} against {base.name}, at {_place(comparison)}"
-        )
+        said = f"{view.name} against {base.name}, at {_place(comparison)}"
+        emit(f"### {in_markdown(said)}" if form == "markdown" else said)
         emit()
         shown = comparison.differences if every else _important(comparison)
         write(shown)
@@ -160,7 +159,7 @@ def _markdown(differences: tuple[Difference, ...]) -> None:
     emit("| " + " | ".join(HEADS) + " |")
     emit("|" + "---|" * len(HEADS))
     for difference in differences:
-        emit("| " + " | ".join(cell.replace("|", "\\|") for cell in _cells(difference)) + " |")
+        emit("| " + " | ".join(in_markdown(cell) for cell in _cells(difference)) + " |")
 
 
 def _json(run: str, comparison: Comparison | None) -> dict[str, object]:

@@ -12,6 +12,7 @@ from rltui.rules.finding import Evidence, Finding
 from rltui.rules.verbal import number
 from rltui.scalars import Problem
 from rltui.session import RunView
+from rltui.text import in_markdown
 
 WIDTH = 100
 MOST_PROBLEMS = 20
@@ -119,7 +120,7 @@ def _summary(views: Sequence[RunView], at_step: int | None) -> str:
 
 def markdown(views: Sequence[RunView], problems: Sequence[Problem], at_step: int | None) -> Iterator[str]:
     """The verdict as Markdown: one table, for a chat or the summary of a CI job."""
-    yield f"**{escaped(_summary(views, at_step))}**"
+    yield f"**{in_markdown(_summary(views, at_step))}**"
     yield ""
     yield "| | run | framework | state | step | finding | since step | what to do |"
     yield "|---|---|---|---|---:|---|---:|---|"
@@ -133,16 +134,9 @@ def markdown(views: Sequence[RunView], problems: Sequence[Problem], at_step: int
         ]
         for place, row in enumerate(rows or [("nothing is wrong", "", "")]):
             cells = (*(head if place == 0 else ("",) * len(head)), *row)
-            yield "| " + " | ".join(escaped(cell) for cell in cells) + " |"
+            yield "| " + " | ".join(in_markdown(cell) for cell in cells) + " |"
     for place, problem in enumerate(problems[:MOST_PROBLEMS]):
-        line = f"- {problem.level}: {escaped(problem.path)}: {escaped(problem.message)}"
+        line = f"- {problem.level}: {in_markdown(problem.path)}: {in_markdown(problem.message)}"
         yield ("\n" if place == 0 else "") + line
     if len(problems) > MOST_PROBLEMS:
         yield f"- and {len(problems) - MOST_PROBLEMS} more"
-
-
-def escaped(words: str) -> str:
-    """Text that Markdown takes as text: no links, no HTML, no cell of its own."""
-    for character in "\\`*_[]<>|#":
-        words = words.replace(character, "\\" + character)
-    return words.replace("\n", " ")
