@@ -30,9 +30,7 @@ FailOn = Literal["warning", "critical", "never"]
 @click.option(
     "--fail-on",
     type=click.Choice(["warning", "critical", "never"]),
-    default="critical",
-    show_default=True,
-    help="Exit with 1 from this severity on.",
+    help="Exit with 1 from this severity on.  [default: critical]",
 )
 @AT_STEP
 @click.option("--follow", "following", is_flag=True, help="Go on: print findings as they fire and resolve.")
@@ -41,7 +39,7 @@ def command(
     run_glob: str | None,
     as_json: bool,
     form: str,
-    fail_on: FailOn,
+    fail_on: FailOn | None,
     at_step: int | None,
     following: bool,
 ) -> None:
@@ -60,8 +58,8 @@ def command(
     """
     as_json = as_json or form == "json"
     if following:
-        if at_step is not None or form == "markdown":
-            raise click.UsageError("--follow goes with neither --at-step nor --format markdown")
+        if at_step is not None or form == "markdown" or fail_on is not None:
+            raise click.UsageError("--follow goes with none of --at-step, --format markdown and --fail-on")
         need(logdirs, "`rltui watch --no-ui` waits for one")
         leave(follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, as_json=as_json))
     session = load(logdirs, run_glob, at_step, charts=False)
@@ -72,7 +70,7 @@ def command(
 
         spell = verdict.markdown if form == "markdown" else verdict.text
         emit("\n".join(spell(session.ordered(), session.diagnostics(), at_step)))
-    leave(exit_code(session.ordered(), fail_on, at_step))
+    leave(exit_code(session.ordered(), fail_on or "critical", at_step))
 
 
 def follow(logdirs: Sequence[str], config: Config, **options: Any) -> int:

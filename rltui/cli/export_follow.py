@@ -10,6 +10,7 @@ import numpy as np
 
 from rltui.cli.export_lines import JsonLines
 from rltui.cli.export_points import RunReader, Wanted, take
+from rltui.cli.told import Told
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow import Follower
 from rltui.scalars import Batch
@@ -85,8 +86,10 @@ def follow(
     out = sys.stdout.buffer
     tail = Tail(metrics, out.write)
     follower = Follower(logdirs, run_glob=run_glob, all_sources=all_sources)
+    told = Told()
+    told.waits_for(logdirs)
     while True:
-        for delivery in follower.look():
+        for delivery in told.passing(follower.look()):
             if tail.take(delivery):
                 out.flush()
         due = follower.next_due()

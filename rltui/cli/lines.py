@@ -10,6 +10,7 @@ from typing import Any
 from rltui.alerts import Post, settings_of
 from rltui.alerts.post import tell
 from rltui.cli.output import emit, emit_json, note
+from rltui.cli.told import Told
 from rltui.cli.verdict import glyphs
 from rltui.config import Config
 from rltui.draw.number import format_step
@@ -42,9 +43,11 @@ def follow(
     follower = Follower(logdirs, run_glob=run_glob, poll=every)
     post = post if post is not None else Post(settings_of(config.alerts))
     teller = Teller(as_json, clock)
+    told = Told()
+    told.waits_for(logdirs)
     try:
         while looks is None or looks > 0:
-            session.apply(follower.look())
+            session.apply(told.passing(follower.look()))
             session.judge()
             for view in session.ordered():
                 teller.look(view)

@@ -1,0 +1,62 @@
+"""Commands that follow say what is wrong with files when it happens."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from rltui.cli.lines import follow
+from rltui.cli.told import Told
+from rltui.config import Config
+from rltui.logs.delivery import Delivery, Source
+from rltui.scalars import Batch, Problem
+from tests.support.commands import rltui
+
+
+def _delivery(*problems: Problem) -> Delivery:
+    return Delivery(Source("a", "a/log", "jsonl"), Batch(problems=problems), "state")
+
+
+def test_a_trouble_is_said_once_and_when_it_is_over() -> None:
+    """A count that grows is no news; the end of a trouble is, and so is its return; `info` never is."""
+    said: list[str] = []
+    told = Told(said.append)
+    trouble = Problem("warning", "junk", "a/log", "3 lines are no JSON")
+    deliveries = [
+        _delivery(trouble, Problem("info", "torn-tail", "a/log", "the last record is incomplete")),
+        _delivery(Problem("warning", "junk", "a/log", "9 lines are no JSON")),
+        _delivery(Problem("warning", "junk", "a/log", "", healed=True)),
+        _delivery(trouble),
+    ]
+    assert list(told.passing(deliveries)) == deliveries
+    assert said == [
+        "a/log: 3 lines are no JSON",
+        "a/log: over: 9 lines are no JSON",
+        "a/log: 3 lines are no JSON",
+    ]
+
+
+def test_findings_as_lines_come_with_the_troubles_of_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`check --follow` says on standard error that a log is damaged and which LOGDIR is waited for."""
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "metrics.jsonl").write_text(
+        '{"step": 1, "loss": 1}\n{"step": 2, "lo@@@\n{"step": 3, "loss": 1}\n'
+    )
+    later = tmp_path / "later"
+    follow([str(logs), str(later)], Config(), looks=4, sleep=lambda _: time.sleep(0.01))
+    error = capsys.readouterr().err
+    assert f"{later}: not there yet" in error
+    assert error.count("metrics.jsonl: ") == 1
+
+
+def test_following_has_no_verdict(tmp_path: Path) -> None:
+    """`--fail-on` beside `--follow` is refused, for there is no end at which it could count."""
+    (tmp_path / "metrics.jsonl").write_text('{"step": 1, "loss": 1}\n')
+    done = rltui("check", tmp_path, "--follow", "--fail-on", "warning")
+    assert (done.code, done.out) == (2, "")
+    assert "--fail-on" in done.err
