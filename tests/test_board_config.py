@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -218,6 +219,29 @@ def test_files_are_not_touched_before_somebody_asks(tmp_path: Path) -> None:
     assert not shelf.of(view).entries  # type: ignore[arg-type]
     assert shelf.wait(10)
     assert shelf.of(view).entries["lr"].value == 1  # type: ignore[arg-type]
+
+
+def test_an_error_of_our_own_does_not_end_the_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settings that break the reader are one problem of that run; the next run's are read as ever."""
+    from rltui.logs import settings_files
+
+    real = settings_files.beside
+
+    def broken(paths: Sequence[str], logdirs: Sequence[str]) -> Settings:
+        if paths == ("bad.jsonl",):
+            raise ZeroDivisionError
+        return real(paths, logdirs)
+
+    monkeypatch.setattr(settings_files, "beside", broken)
+    (tmp_path / "config.json").write_text('{"lr": 1}')
+    shelf, bad, good = Shelf([str(tmp_path)]), believable(), believable()
+    for name, view in (("bad", bad), ("good", good)):
+        view.name = name
+        view.sources = {"x": SimpleNamespace(path=f"{name}.jsonl", format="jsonl")}
+        shelf.of(view)  # type: ignore[arg-type]
+    assert shelf.wait(10)
+    assert "internal error (ZeroDivisionError)" in shelf.of(bad).problems[0].message  # type: ignore[arg-type]
+    assert shelf.of(good).entries["lr"].value == 1  # type: ignore[arg-type]
 
 
 # ---- the screen

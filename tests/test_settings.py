@@ -224,6 +224,8 @@ def test_a_large_trainer_state_is_read_at_its_ends(tmp_path: Path) -> None:
         ("config.yaml", "a: [1,\nb: 2", "line"),
         ("config.yaml", "- 1\n- 2\n", "no mapping"),
         ("config.yaml", "? [a, b]\n: 1\n? {c: d}\n: 2\n", "unhashable"),
+        ("config.yaml", "a: !!bool maybe\n", "no YAML that can be read"),
+        ("config.yaml", "a: !!int ''\n", "no YAML that can be read"),
     ],
 )
 def test_unusable_files_are_told(tmp_path: Path, name: str, body: str, words: str) -> None:

@@ -251,5 +251,6 @@ def yaml_of(text: str) -> object:
         mark = getattr(error, "problem_mark", None)
         place = f" in line {mark.line + 1}" if mark is not None else ""
         raise ValueError(f"{getattr(error, 'problem', None) or 'no YAML'}{place}") from error
-    except (RecursionError, TypeError, AttributeError, OverflowError) as error:
+    except (RecursionError, TypeError, AttributeError, OverflowError, LookupError) as error:
+        # What PyYAML's own makers raise for values that do not suit the type they claim, as `!!bool maybe`.
         raise ValueError(f"no YAML that can be read ({type(error).__name__})") from error

@@ -8,7 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from rltui import crash
 from rltui.logs.settings import NONE, Settings
+from rltui.scalars import Problem
+from rltui.text import clean
 
 if TYPE_CHECKING:
     from rltui.boards.config import ConfigBoard
@@ -71,7 +74,11 @@ class Shelf:
                     self._lock.notify_all()
                     return
                 name, paths = next(iter(self._asked.items()))
-            found = beside(paths, self.logdirs)
+            try:
+                found = beside(paths, self.logdirs)
+            except Exception as error:  # noqa: BLE001 (the thread's edge: other runs' settings are still wanted)
+                said = crash.report(error)
+                found = Settings(problems=(Problem("error", "internal-error", clean(name), said),))
             with self._lock:
                 self._found[name] = (paths, time.monotonic(), found)
                 self._asked.pop(name, None)
