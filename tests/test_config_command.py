@@ -13,6 +13,7 @@ from rltui.config.schema import DISPLAY, PRIVATE
 from rltui.glossary.model import DIRECTIONS, STATISTICS
 from rltui.names import Names, catalogue, explain, snippet
 from rltui.scalars import Problem
+from rltui.themes import shipped_folder
 from tests.support.config import logs, own
 
 __all__ = ["logs", "own"]  # fixtures
@@ -36,6 +37,20 @@ def test_check_says_whether_anything_is_wrong(own: Path, logs: Path) -> None:
     beside.write_text("[keys]\nquit = 'q'")
     assert "read only from your own file" in run("--check", str(beside))[2]
     assert run("--check", str(logs / "missing.toml"))[0] == 2
+
+
+def test_check_knows_what_names_refer_to(own: Path) -> None:
+    """Themes, panes and actions that do not exist are faults; own panes and own themes are none."""
+    own.write_text("theme = 'zork'\npane = 'nowhere'\n[keys]\nfly = 'q'")
+    code, _, err = run("--check")
+    assert code == 2
+    for word in ("no theme is called 'zork'", "no pane is called 'nowhere'", "no action is called 'fly'"):
+        assert word in err
+    (own.parent / "themes").mkdir()
+    shipped = (shipped_folder() / "night.toml").read_text()
+    (own.parent / "themes" / "mine.toml").write_text(shipped)
+    own.write_text("theme = 'mine'\npane = 'own'\n[panes.own]\ntitle = 'Own'\nmetrics = ['loss']")
+    assert run("--check")[0] == 0
 
 
 def test_path_and_schema(own: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -57,9 +58,10 @@ def _check(file: str | None) -> None:
 
 
 def problems_of(path: Path | None) -> tuple[Problem, ...]:
-    """Everything that is wrong with a file (or the user's own), names and framework names included."""
+    """Everything that is wrong with a file (or the user's own), what it refers to included."""
     from rltui.config.files import joined
-    from rltui.names import Names, catalogue
+    from rltui.names import Names
+    from rltui.screen.keys import Keys
 
     problems: list[Problem] = []
     if path is None:
@@ -70,20 +72,29 @@ def problems_of(path: Path | None) -> tuple[Problem, ...]:
         if facts is None and not problems:
             problems.append(Problem("error", "config-unreadable", clean(str(path)), "there is no such file"))
         config = joined([(path, facts)])
-    known = catalogue().frameworks
     shown = config.files[0] if config.files else ""
+    faults = [Problem("error", "config", shown, message) for message in _references(config)]
+    return (*problems, *faults, *Keys(config.keys).problems, *Names(config=config).problems)
+
+
+def _references(config: Config) -> Iterator[str]:
+    """What is wrong with names of things that are told elsewhere: frameworks, themes, panes."""
+    from rltui.boards.panes import FIXED
+    from rltui.names import catalogue
+    from rltui.themes import load_themes
+
+    frameworks = catalogue().frameworks
     for run, name in config.frameworks.items():
-        if not known.known(name):
-            permitted = ", ".join(known.labels)
-            problems.append(
-                Problem(
-                    "error",
-                    "config",
-                    shown,
-                    f"frameworks.{run}: no framework '{name}'; permitted: {permitted}",
-                )
-            )
-    return (*problems, *Names(config=config).problems)
+        if not frameworks.known(name):
+            yield f"frameworks.{run}: no framework '{name}'; permitted: {', '.join(frameworks.labels)}"
+    themes, faults = load_themes()
+    if config.theme is not None and config.theme not in themes:
+        yield f"theme: no theme is called '{config.theme}'; permitted: {', '.join(sorted(themes))}"
+    for fault in faults:
+        yield f"themes/{fault.path}: {fault.message}"
+    panes = {*FIXED, *config.panes, *(metric["pane"] for metric in config.metrics if "pane" in metric)}
+    if config.pane is not None and config.pane not in panes:
+        yield f"pane: no pane is called '{config.pane}'; permitted: {', '.join(sorted(panes))}"
 
 
 def _tell() -> None:

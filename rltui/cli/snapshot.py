@@ -206,8 +206,9 @@ def _moment(view: RunView, at_step: int | None) -> float:
 
 
 def _theme(name: str | None) -> Theme:
-
-    themes, _ = load_themes()
+    themes, problems = load_themes()
     if name is not None and name not in themes:
+        for problem in problems:
+            note(f"{problem.path}: {problem.message}")
         fail(f"no theme named {clean(name)!r}; there are {', '.join(sorted(themes))}", FOUND)
     return themes[name or DEFAULT]
