@@ -19,10 +19,10 @@ Values = NDArray[np.floating]
 Steps = NDArray[np.signedinteger]
 HIGHEST = int(np.iinfo(np.int64).max)
 _SLICED = 24  # points per series above which slices are copied faster than scattered points
+_NO_ROWS: I64 = np.empty(0, np.int64)
 # What rows without points say; see `Pool` for what each means.
 _FILLS = {
-    "single": True, "length": 0, "count": 0, "odd": 0,
-    "first_odd": HIGHEST, "first": HIGHEST, "bucketed": LOWEST,
+    "length": 0, "count": 0, "odd": 0, "first_odd": HIGHEST, "first": HIGHEST, "bucketed": LOWEST,
 }  # fmt: skip
 
 
@@ -45,13 +45,13 @@ class Pool:
         self.step: Steps = np.empty((0, self.wide), np.int32)  # int64 once a step needs it
         self.wall: F64 = np.empty((0, self.wide))
         self.value: Values = np.empty((0, self.wide), np.float32)
-        self.single = np.zeros(0, np.bool_)  # every value was a float32 on disk
-        self.length = np.zeros(0, np.intp)
-        self.count = np.zeros(0, np.int64)  # points shown, in window and buckets
-        self.odd = np.zeros(0, np.int64)  # of which non-finite
-        self.first_odd = np.zeros(0, np.int64)  # step; HIGHEST without one
-        self.first = np.zeros(0, np.int64)  # lowest step; HIGHEST without one
-        self.bucketed = np.zeros(0, np.int64)  # highest step that left the window; LOWEST: none
+        self.single = _NO_ROWS.astype(np.bool_)  # every value was a float32 on disk
+        self.length: I64 = _NO_ROWS
+        self.count: I64 = _NO_ROWS  # points shown, in window and buckets
+        self.odd: I64 = _NO_ROWS  # of which non-finite
+        self.first_odd: I64 = _NO_ROWS  # step; HIGHEST without one
+        self.first: I64 = _NO_ROWS  # lowest step; HIGHEST without one
+        self.bucketed: I64 = _NO_ROWS  # highest step that left the window; LOWEST: none
         self.buckets = Buckets(slots)
 
     @property
@@ -60,12 +60,13 @@ class Pool:
         own = (self.step, self.wall, self.value, self.length, self.count, self.odd, self.first, self.bucketed)
         return sum(array.nbytes for array in own) + self.buckets.nbytes
 
-    def add_rows(self, rows: int) -> None:
-        """Make room for `rows` series in all."""
+    def add_rows(self, rows: int, points: int = 0) -> None:
+        """Make room for `rows` series in all, which are about to get so many points each."""
         self.rows = max(self.rows, rows)
         old = len(self.length)
         if rows > old:
-            self._allocate(max(rows, old * 3 // 2), self.wide)
+            wide = self.wide if old else min(max(self.wide, points + 1), self.limit)
+            self._allocate(max(rows, old * 3 // 2), wide)
 
     def _allocate(self, rows: int, wide: int) -> None:
         old_rows, old_wide = self.step.shape
@@ -77,11 +78,13 @@ class Pool:
             setattr(self, name, grown)
         self.wide = wide
         if rows > old_rows:
-            for name, fill in _FILLS.items():
-                line = getattr(self, name)
-                grown = np.full(rows, fill, line.dtype)
-                grown[:old_rows] = line
-                setattr(self, name, grown)
+            lines = np.empty((len(_FILLS), rows), np.int64)
+            for line, (name, fill) in zip(lines, _FILLS.items(), strict=True):
+                line[:old_rows], line[old_rows:] = getattr(self, name), fill
+                setattr(self, name, line)
+            single = np.ones(rows, np.bool_)
+            single[:old_rows] = self.single
+            self.single = single
 
     def resize(self, window: int, slots: int) -> None:
         """Hold so much per series from now on. What a smaller window lets go is in the buckets."""

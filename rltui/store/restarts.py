@@ -136,10 +136,18 @@ class Restarts:
         the rows, their first and their last steps.
         """
         self._clock(log, wall)
+        self._rows = max(self._rows, int(each.max()) + 1)
         self._open(log, log.count, "file", HIGHEST)
-        segment, known = log.segments[-1], int(each.max()) + 1
-        for part_rows, part_step in ((rows, step), (each, first), (each, last)):
-            self.admit(segment, part_rows, part_step, wall[:1], known)
+        segment = log.segments[-1]
+        again = np.ones(len(rows), np.bool_)
+        again[_firsts(rows)[1]] = False
+        row = slice(0, int(again.argmax()))
+        segment.first[rows[row]] = step[row]
+        self._freeze(segment)
+        segment.first[each], segment.high[each] = first, last
+        segment.speaking = len(each)
+        segment.first_step, segment.first_wall = int(step[0]), float(wall[0])
+        segment.last_step = int(last.max())
         log.rewinds.steady(each, first, last)
         log.count += len(wall)
 
@@ -267,8 +275,11 @@ class Restarts:
     def _freeze(self, segment: Segment) -> None:
         """The first row is complete: its most frequent step is where tags that are yet silent begin."""
         segment.row = segment.first < HIGHEST
-        steps, counts = np.unique(segment.first[segment.row], return_counts=True)
-        if len(steps):
+        found = segment.first[segment.row]
+        if len(found) and (found == found[0]).all():
+            segment.axis = int(found[0])
+        elif len(found):
+            steps, counts = np.unique(found, return_counts=True)
             segment.axis = int(steps[np.argmax(counts)])
 
     def _cuts_of(self, late: Segment, before: Sequence[Segment]) -> I64:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -249,8 +249,17 @@ class SeriesByTag(Mapping[str, Series]):
     def __len__(self) -> int:
         return len(self.tags)
 
-    def row(self, tag: str) -> int:
-        """The row of a tag, from now on."""
+    def rows(self, tags: Sequence[str]) -> Sequence[int]:
+        """The rows of some tags, from now on."""
+        if not self.tags:
+            self._rows = dict(zip(tags, range(len(tags)), strict=True))
+            if len(self._rows) == len(tags):
+                self.tags = list(tags)
+                return range(len(tags))
+            self._rows.clear()
+        return [self._row(tag) for tag in tags]
+
+    def _row(self, tag: str) -> int:
         row = self._rows.setdefault(tag, len(self.tags))
         if row == len(self.tags):
             self.tags.append(tag)

@@ -110,15 +110,16 @@ class Tables:
         if int(table.min()) >= 0:
             self._complete[path] = len(table)
             return table
-        new = np.flatnonzero((np.bincount(batch.tag, minlength=len(table)) > 0) & (table < 0))
+        first = np.full(len(table), -1, np.intp)
+        first[batch.tag[::-1]] = np.arange(len(batch) - 1, -1, -1)  # of equal places the last one counts
+        new = np.flatnonzero((first >= 0) & (table < 0))
         if len(new):
-            first = np.zeros(len(table), np.intp)
-            first[batch.tag[::-1]] = np.arange(len(batch) - 1, -1, -1)  # of equal places the last one counts
-            for index in new[np.argsort(first[new])].tolist():
-                table[index] = self.series.row(batch.tags[index])
-            if any(len(self.series) > above >= self.pool.rows for above, _, _ in SIZES):
+            new = new[np.argsort(first[new])]
+            table[new] = self.series.rows([batch.tags[index] for index in new.tolist()])
+            rows = len(self.series)
+            if any(rows > above >= self.pool.rows for above, _, _ in SIZES):
                 self.hold(*self._wanted)
-            self.pool.add_rows(len(self.series))
+            self.pool.add_rows(rows, len(batch) // len(table))
         return table
 
     def _rows_of(self, path: str, batch: Batch) -> Rows:
