@@ -7,6 +7,7 @@ the system's list, and no HOME): then nothing is kept, rather than written where
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,6 +18,20 @@ _NAME = "rltui"
 def state() -> Path | None:
     """Layouts, snapshots, crash reports, and which alerts were sent. Not necessarily there yet."""
     return _own("XDG_STATE_HOME", ".local/state")
+
+
+def of_logdirs(kind: str, logdirs: Sequence[str | os.PathLike[str]]) -> Path | None:
+    """The file in the state folder `kind` for these LOGDIRs, the same however they are called and ordered.
+
+    None where it would lie in one of them.
+    """
+    folder = state()
+    if folder is None:
+        return None
+    key = "\0".join(sorted(os.path.realpath(logdir) for logdir in logdirs))
+    mark = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:20]
+    place = folder / kind / f"{mark}.json"
+    return None if logdir_around(place, logdirs) is not None else place
 
 
 def cache() -> Path | None:

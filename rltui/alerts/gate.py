@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from rltui.alerts.ledger import Told
 from rltui.alerts.settings import Settings
 from rltui.rules.finding import Finding
 
@@ -60,10 +61,18 @@ class Gate:
     An episode lasts from the first sight of a finding until it has been gone for `clear` seconds; that its
     first step is told anew meanwhile, as when one of several series recovers, makes no new episode. A
     finding that is explained by a symptom is told by the symptom.
+
+    `told` is what was told before this process began, `ahead` how far its clock (seconds since 1970) is
+    ahead of the one given here: the same episode is not told again, another one of the same cause not before
+    it has cooled.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(
+        self, settings: Settings, told: Mapping[tuple[str, str], Told] | None = None, ahead: float = 0.0
+    ) -> None:
         self.settings = settings
+        self._before = told if told is not None else {}
+        self._ahead = ahead
         self._causes: dict[str, dict[str, _Cause]] = {}
         self._lived: set[str] = set()  # runs that have been seen alive
 
@@ -94,10 +103,14 @@ class Gate:
             if finding.state == "firing" and finding.explained_by is None and finding.rank >= least
         }
         causes = self._causes.setdefault(run, {})
+        for name, finding in present.items():
+            if name not in causes:
+                causes[name] = self._begin(run, finding, now)
         alerts = [
             Alert("firing", run, finding, _explained(finding, findings), told)
             for finding in present.values()
-            if (told := self._told(causes, finding, now, last_step, finding.id in muted)) is not None
+            if (told := self._told(causes[finding.id], finding, now, last_step, finding.id in muted))
+            is not None
         ]
         for name, cause in causes.items():
             if name in present or cause.told_rank < 0 or now - cause.last_seen < self.settings.clear:
@@ -107,12 +120,20 @@ class Gate:
             cause.told_rank = -1
         return alerts
 
+    def _begin(self, run: str, finding: Finding, now: float) -> _Cause:
+        """A cause that is seen for the first time, here."""
+        cause, before = _Cause(now, now), self._before.get((run, finding.id))
+        if before is not None:
+            cause.told_at = min(before.at - self._ahead, now)  # a clock that was set back makes no future
+            if before.since_step == finding.since_step:
+                cause.told_rank, cause.finding = before.rank, finding
+        return cause
+
     def _told(
-        self, causes: dict[str, _Cause], finding: Finding, now: float, last_step: int | None, muted: bool
+        self, cause: _Cause, finding: Finding, now: float, last_step: int | None, muted: bool
     ) -> int | None:
         """The rank that was told before when this finding is to be told now, else None."""
         settings = self.settings
-        cause = causes.setdefault(finding.id, _Cause(now, now))
         if cause.told_rank < 0 and now - cause.last_seen >= max(settings.clear, 1.0):
             cause.first_seen = now  # it was away for long: a new episode
         cause.last_seen = now

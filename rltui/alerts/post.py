@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rltui.alerts.gate import Alert, Gate
+from rltui.alerts.ledger import Ledger, Told
 from rltui.alerts.settings import Settings
 from rltui.alerts.sinks import Sink, SinkError, own_terminal, sinks_of
 from rltui.rules.finding import Finding
@@ -26,7 +27,8 @@ class Post:
     """Give it what fires; it tells the outside once per episode. Nothing here blocks or raises.
 
     Each way out has a thread and a queue of its own, made with its first alert: a webhook that hangs does
-    not keep the bell from ringing. The terminal is written to at once, by whoever calls `look`.
+    not keep the bell from ringing. The terminal is written to at once, by whoever calls `look`. With a
+    `ledger` what was told outlives the process.
     """
 
     def __init__(
@@ -37,10 +39,14 @@ class Post:
         sinks: Sequence[Sink] | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] | None = None,
+        ledger: Ledger | None = None,
+        wall: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings
-        self.gate = Gate(settings)
+        self.ledger = ledger if ledger is not None else Ledger(None)
+        self.gate = Gate(settings, self.ledger.told, wall() - clock())
         self.clock = clock
+        self.wall = wall
         self.sinks = list(sinks_of(settings, write) if sinks is None else sinks)
         self._queues: dict[str, queue.Queue[Alert | None]] = {}
         self._threads: list[threading.Thread] = []
@@ -65,6 +71,9 @@ class Post:
         alerts = self.gate.look(run, findings, self.clock(), **facts)
         for alert in alerts:
             self.give(alert)
+            if alert.event == "firing":
+                finding = alert.finding
+                self.ledger.note(run, finding.id, Told(finding.since_step, finding.rank, self.wall()))
         return alerts
 
     def give(self, alert: Alert) -> None:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rltui.alerts import Post, settings_of
+from rltui.alerts import Ledger, Post, settings_of
 from rltui.alerts.post import tell
 from rltui.cli.output import emit, emit_json, note
 from rltui.cli.told import Told
@@ -41,7 +41,7 @@ def follow(
     every = poll or config.poll or LOOK
     session = Session(config, run_glob=run_glob)
     follower = Follower(logdirs, run_glob=run_glob, poll=every)
-    post = post if post is not None else Post(settings_of(config.alerts))
+    post = post if post is not None else Post(settings_of(config.alerts), ledger=Ledger.of(logdirs))
     teller = Teller(as_json, clock)
     told = Told()
     told.waits_for(logdirs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import tempfile
@@ -33,12 +32,7 @@ class Memory:
 
 def path_for(logdirs: Sequence[str]) -> Path | None:
     """The file that remembers these folders. None without a home: then nothing is remembered."""
-    state = places.state()
-    if state is None:
-        return None
-    key = "\0".join(sorted(os.path.realpath(logdir) for logdir in logdirs))
-    mark = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:20]
-    return state / "layouts" / f"{mark}.json"
+    return places.of_logdirs("layouts", logdirs)
 
 
 def recall(path: Path) -> Memory:

@@ -58,10 +58,11 @@ def build(
         desk.say(f"{troubles[0].path}: {troubles[0].message}")
     app = Monitor(desk, color=color, memory_path=memory_path)
     if config.alerts:
-        from rltui.alerts import Post, settings_of
+        from rltui.alerts import Ledger, Post, settings_of
 
         settings = settings_of(config.alerts)
-        app.alerts = Post(settings, write=app.ring) if settings.wanted else None
+        if settings.wanted:
+            app.alerts = Post(settings, write=app.ring, ledger=Ledger.of(logdirs) if memory_path else None)
     return app
 
 
@@ -113,9 +114,7 @@ def run(
     from rltui.logs.feed import Feed
     from rltui.logs.follow import Follower
 
-    follower = Follower(
-        list(logdirs), run_glob=run_glob, also=baseline, poll=poll or config.poll or 1.0
-    )
+    follower = Follower(list(logdirs), run_glob=run_glob, also=baseline, poll=poll or config.poll or 1.0)
     app.follower = follower
     app.feed = Feed(follower, app.deliver)
     return show(app, mouse=mouse)
