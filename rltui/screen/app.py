@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -213,12 +214,22 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         """Go on when others have had their turn; a message posted at once would be taken before them."""
         if not self._waiting:
             self._waiting = True
-            wait = max(self._hush - time.perf_counter(), PAUSE)
-            asyncio.get_running_loop().call_later(wait, self._go_on)
+            self._later(max(self._hush - time.perf_counter(), PAUSE), self._go_on)
 
     def _go_on(self) -> None:
         self._waiting = False
-        self.post_message(Arrived())
+        self.on_arrived()
+
+    def _later(self, wait: float, act: Callable[[], None]) -> None:
+        """Do something after so many seconds; a timer of Textual would cost more than what most frames do."""
+
+        def now() -> None:
+            try:
+                act()
+            except Exception as error:  # noqa: BLE001 (as outermost as a message: the app reports it)
+                self._handle_exception(error)
+
+        asyncio.get_running_loop().call_later(wait, now)
 
     def _judge(self, until: float) -> bool:
         """Judge the run shown, then others, until the moment is over. True when there is more to judge."""
@@ -252,7 +263,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
             self._timer_set = True
             soon = self._bare and self._has_data
             wait = 0.0 if soon else self._painted + FRAME - time.monotonic()
-            self.set_timer(max(wait, 0.005), self._frame)
+            self._later(max(wait, 0.005), self._frame)
 
     @property
     def _has_data(self) -> bool:
