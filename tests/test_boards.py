@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -307,3 +308,18 @@ def test_lines_are_cut_filled_and_laid_out() -> None:
     assert cut("Response length", 10) == "Response…"
     assert wrap("one two three", 7) == ["one two", "three"]
     assert [one.width for one in beside([Line()], [text, text], 4)] == [6 + text.width, 6 + text.width]
+
+
+def test_a_stalled_run_says_so_first(view: RunView) -> None:
+    """Whatever was written is well, but nothing is written: no green tick; warnings stay."""
+    head = replace(
+        header(view, NOW), state="stalled", age=2100.0, gap=64.0, quiet="rollout.jsonl", health="ok"
+    )
+    second = header_lines(head, 120)[1]
+    assert (
+        second.text.strip() == "◌ stalled   Nothing new for 35m, usually every 1m 04s; quiet: rollout.jsonl"
+    )
+    assert second.spans[0][1] == "warn"
+    sick = header_lines(replace(head, health="critical", sentence="Entropy is gone"), 120)[1].text
+    assert sick.startswith(" ✖ critical   Entropy is gone. Nothing new for 35m")
+    assert "Nothing new" not in header_lines(replace(head, state="live"), 120)[1].text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -191,3 +192,16 @@ def test_words_for_kinds_of_spread() -> None:
     assert words_of(row(mean=MEAN)) == ""
     assert words_of(row(mean=MEAN, min=MEAN, std=MEAN)) == "±std"
     assert words_of(row(mean=MEAN, min=MEAN)) == "min–mean"
+
+
+@pytest.mark.parametrize(
+    ("value", "axis"), [(0.0, (0.0, 0.06)), (0.02, (0.0, 0.06)), (0.9, (0.0, 0.99)), (-0.1, (-0.1, 0.06))]
+)
+def test_values_that_are_all_the_same_are_seen_beside_what_is_healthy(
+    value: float, axis: tuple[float, float]
+) -> None:
+    """A share that is always zero is drawn on an axis that a share can have, with its healthy band."""
+    metric = SimpleNamespace(band=(0.0, 0.05), bounds=(0.0, 1.0), statistic="mean")
+    name = SimpleNamespace(metric=metric, scale=1.0, offset=0.0, statistic="")
+    page = ChartPage(None, SimpleNamespace(name=name, tag="x"))  # type: ignore[arg-type]
+    assert page._round(value) == pytest.approx(axis)

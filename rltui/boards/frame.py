@@ -77,8 +77,12 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = ()) -> lis
     health = f" {HEALTH_GLYPH.get(head.health, '?')} {HEALTH_WORD.get(head.health, head.health)}"
     words: list[Span] = [(health, HEALTH_ROLE.get(head.health, "text"))]
     sentence = head.sentence
-    if head.quiet and head.state == "stalled":
-        sentence = f"{sentence} {head.quiet}" if sentence else head.quiet
+    if head.silence and head.health == "ok":  # whatever it wrote was well, but it writes no more
+        health = f" {STATE_GLYPH['stalled']} stalled"
+        words = [(health, STATE_ROLE["stalled"])]
+        sentence = head.silence
+    elif head.silence:
+        sentence = f"{sentence}. {head.silence}" if sentence else head.silence
     if sentence:
         used = cell_width(health) + 4 + sum(cell_width(text) for text, _ in right) + (2 if right else 0)
         words.append((f"   {cut_sentence(sentence, max(width - used, 12))}", "text"))

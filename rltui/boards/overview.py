@@ -76,6 +76,7 @@ class Header:
     loading: float | None  # share of known bytes read, None when all is read
     counter: tuple[float, str] | None = None  # tokens, environment steps or episodes so far, and their name
     brief: str = ""  # a shorter name of the run, for where the name does not fit
+    gap: float | None = None  # usual time between steps, s
 
     @property
     def step_text(self) -> str:
@@ -91,6 +92,15 @@ class Header:
         if self.age is None or not math.isfinite(self.age):
             return ""
         return f"last point {format_age(coarse(self.age))}"
+
+    @property
+    def silence(self) -> str:
+        """`Nothing new for 35m, usually every 1m 04s; quiet: rollout.jsonl`; empty unless stalled."""
+        if self.state != "stalled" or self.age is None or not math.isfinite(self.age):
+            return ""
+        usual = f", usually every {format_duration(self.gap)}" if self.gap else ""
+        what = f"; quiet: {self.quiet}" if self.quiet else ""
+        return f"Nothing new for {format_age(coarse(self.age)).removesuffix(' ago')}{usual}{what}"
 
     @property
     def eta_text(self) -> str:
@@ -147,6 +157,7 @@ def header(view: RunView, now: float, at_step: int | None = None) -> Header:
         points=run.points,
         loading=read / size if view.loading and size else None,
         counter=_counted(view) if at_step is None else None,
+        gap=alive.gap,
     )
 
 

@@ -124,10 +124,17 @@ class ChartPage:
         if declared is not None and not self.log:
             return (min(declared[0], whole[0]), max(declared[1], whole[1]))
         if whole[0] == whole[1]:
-            pad = abs(whole[0]) * 0.1 or 1.0
-            return (whole[0] - pad, whole[1] + pad)
+            return whole if self.log else self._round(whole[0])
         self._held = hold(self._held, whole)
         return self._held if self.log else within_bounds(self.row, self._held, whole)
+
+    def _round(self, value: float) -> Range:
+        """A range for values that are all the same: with what is healthy, within what is possible."""
+        pad = abs(value) * 0.1 or 1.0
+        band = band_of(self.row)
+        if band is not None and math.isfinite(band[1] - band[0]):
+            return (min(band[0], value), max(band[1] * 1.2, value + pad if value > band[1] else value))
+        return within_bounds(self.row, (value - pad, value + pad), (value, value))
 
     def _marks(self, desk: Desk, measure: Ruler) -> list[float]:
         """Places at which a new attempt began or something became wrong with the metric."""

@@ -247,7 +247,7 @@ def _hints(desk: Desk, room: int) -> list[tuple[str, str]]:
     for action in sorted(binds, key=lambda one: _HINT_ORDER.index(one) if one in _HINT_ORDER else 99):
         cells = cell_width(desk.keys.hint_of(action)) + cell_width(binds[action]) + 3
         if cells > room:
-            break
+            continue
         room -= cells
         kept.add(action)
     return [(action, hint) for action, hint in binds.items() if action in kept]
