@@ -374,3 +374,33 @@ def test_small_runs_are_shown_whole_one_by_one(tmp_path: Path) -> None:
     order = [(each.source.path, each.kind) for each in heard.look() if len(each.batch)]
     small = [(f"run{n}/events.out.tfevents.{part}.host", "points") for n in (2, 1, 0) for part in (0, 1)]
     assert order[:7] == [*small, ("big/metrics.jsonl", "newest")]
+
+
+def test_small_event_files_are_opened_once(tmp_path: Path) -> None:
+    """New small event files cost one open and one reading each, and every point of them is delivered."""
+    size = 0
+    for number in range(20):
+        log = write(tmp_path / f"run{number}/events.out.tfevents.1.host", event_bytes(range(30)))
+        size += log.stat().st_size
+    live = Live(tmp_path)
+    live.look()
+    status = live.follower.status()
+    assert (status.opened, status.bytes_read) == (20, size)
+    expected = [(tag, step, float(np.float32(value))) for tag, step, value in points(range(30))]
+    assert [live.heard.points[f"run{number}/events.out.tfevents.1.host"] for number in range(20)] == [
+        expected
+    ] * 20
+
+
+def test_what_an_event_file_really_is(tmp_path: Path) -> None:
+    """A file named like an event file is told of where its first bytes are none, and makes no log then."""
+    write(tmp_path / "a/events.out.tfevents.1.host", gzip.compress(event_bytes(range(9))))
+    write(tmp_path / "b/events.out.tfevents.1.host", b"no event file at all, whatever its name may be")
+    for taken in (list(read_all([tmp_path])), Live(tmp_path).after(60)):
+        told = {
+            (each.source.run, each.source.format, problem.code)
+            for each in taken
+            for problem in each.batch.problems
+        }
+        assert told == {("a", "", "unrecognised"), ("b", "tfevents", "not-an-event-file")}
+        assert not any(len(each.batch) for each in taken)

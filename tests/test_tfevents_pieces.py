@@ -4,74 +4,19 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.logs.tfevents import FORMAT, bulk
+from rltui.logs.tfevents import FORMAT
 from rltui.scalars import Batch, concat
 from tests import fuzz
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, cut, read_on
+from tests.support.tfdraw import COLUMNS, SINGLY, columns_from, content, files, record
 
 NAME = "events.out.tfevents.1763600000.node7.991.0"
-SINGLY, COLUMNS = 1 << 60, 0
-
-_tags = st.sampled_from(
-    ["a", "loss", "reward/mean", "actor/" + "x" * 50, "y" * 120, "z" * 250, "näme\x1b[1m"]
-)
-_steps = st.one_of(
-    st.integers(0, 300), st.integers(-(2**63), 2**63 - 1), st.sampled_from([127, 128, 16383, 16384, 2**49])
-)
-_walls = st.one_of(st.just(w.WALL), st.floats(allow_nan=True))
-_floats = st.binary(min_size=4, max_size=4)
-
-
-@st.composite
-def _value(draw: st.DrawFn) -> bytes:
-    tag = draw(_tags)
-    kind = draw(st.integers(0, 7))
-    if kind <= 2:
-        return w.simple(tag, draw(_floats))
-    number = draw(st.integers(0, 100))
-    if kind <= 5:
-        dtype = draw(st.sampled_from(list(w.DTYPES)))
-        content, packed = draw(st.booleans()), draw(st.booleans())
-        plugin = draw(st.sampled_from(["scalars", "scalars", None, "histograms"]))
-        return w.tensor(tag, number, dtype, content=content, packed=packed, plugin=plugin)
-    return w.histogram(tag, 3) if kind == 6 else w.text(tag, "some\ntext")
-
-
-@st.composite
-def _record(draw: st.DrawFn) -> bytes:
-    kind = draw(st.integers(0, 19))
-    step, wall = draw(_steps), draw(_walls)
-    if kind == 0:
-        return w.session_start(step, wall)
-    if kind == 1:
-        return w.record(draw(st.binary(max_size=40)))
-    if kind == 2:
-        return w.event(step, w.hparams({"lr": 0.1}), wall=wall)
-    if kind == 3:
-        return w.graph(draw(st.integers(0, 600)))
-    if kind == 4:
-        return w.event(step, w.simple("a", 1.0), wall=wall, extra=b"\x10\x05")  # a second step, which counts
-    values = draw(st.lists(_value(), min_size=1, max_size=3))
-    return w.event(step, *values, wall=wall) * draw(st.integers(1, 4))
-
-
-_files = st.lists(_record(), max_size=40).map(b"".join)
-
-
-@contextmanager
-def columns_from(size: int) -> Iterator[None]:
-    """Read blocks of at least `size` bytes as columns."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bulk, "WORTH", size)
-        yield
 
 
 def deliver(pieces: list[bytes], size: int, budget: int = 1 << 20, verify: bool = False) -> Batch:
@@ -86,15 +31,8 @@ def deliver(pieces: list[bytes], size: int, budget: int = 1 << 20, verify: bool 
     return concat(batches)
 
 
-def content(batch: Batch) -> tuple[object, ...]:
-    """Everything but the problems, comparable to the bit."""
-    texts = [(t.tag, t.step, struct.pack("<d", t.wall_time), t.kind, t.body) for t in batch.texts]
-    columns = (batch.tag, batch.step, batch.wall_time, batch.value, batch.single)
-    return (list(batch.tags), [c.tobytes() for c in columns], batch.starts, texts)
-
-
 @settings(max_examples=150, deadline=None)
-@given(_files)
+@given(files)
 def test_both_paths_give_the_same(data: bytes) -> None:
     """Read as columns and record by record, a file gives the same, with all checksums proved or not."""
     singly = deliver([data], SINGLY)
@@ -105,7 +43,7 @@ def test_both_paths_give_the_same(data: bytes) -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(_files, st.lists(st.integers(0, 4000), max_size=12), st.integers(40, 3000), st.booleans())
+@given(files, st.lists(st.integers(0, 4000), max_size=12), st.integers(40, 3000), st.booleans())
 def test_any_pieces_give_the_same(data: bytes, places: list[int], budget: int, by_columns: bool) -> None:
     """Bytes cut anywhere, delivered in any pieces and read with any budget, give the same."""
     size = COLUMNS if by_columns else SINGLY
@@ -114,7 +52,7 @@ def test_any_pieces_give_the_same(data: bytes, places: list[int], budget: int, b
 
 @settings(max_examples=150, deadline=None)
 @given(
-    _files,
+    files,
     st.lists(st.tuples(st.integers(0, 4000), st.integers(0, 7)), min_size=1, max_size=3),
     st.lists(st.integers(0, 4000), max_size=6),
 )
@@ -132,7 +70,7 @@ def test_damage_is_the_same_in_any_pieces(
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(_record(), max_size=20), st.integers(0, 20), st.binary(min_size=1, max_size=100))
+@given(st.lists(record(), max_size=20), st.integers(0, 20), st.binary(min_size=1, max_size=100))
 def test_nothing_before_damage_is_lost(records: list[bytes], place: int, junk: bytes) -> None:
     """What stands before damage is read, and so is every whole record behind it."""
     before, behind = b"".join(records[:place]), b"".join(records[place:])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
 
 from rltui.logs.runname import file_order
 from rltui.logs.tracked import Tracked
@@ -66,6 +68,10 @@ class Arrivals:
                 self._group.append(self._ready.pop())
             self._group.sort(key=lambda track: (track.found.folder, file_order(track.found.name)))
         return self._group, not self._group or self._group[0].found.run not in self._unopened
+
+    def coming(self) -> Iterator[Tracked]:
+        """The open logs that will be shown next, unless others come before them."""
+        return chain(self._group, reversed(self._ready))
 
     def _sort_ready(self) -> None:
         if self._ready_sorted:

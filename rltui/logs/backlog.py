@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rltui.logs.runname import file_order
 from rltui.logs.tracked import Tracked
 
@@ -47,6 +49,10 @@ class Backlog:
         track = self._logs.pop()
         track.queued = False
         return track
+
+    def coming(self) -> Iterator[Tracked]:
+        """The logs that come next, in their order unless that changes."""
+        return reversed(self._logs)
 
     def put_back(self, track: Tracked) -> None:
         """Not finished: it stays the first, unless the order changed."""

@@ -7,7 +7,8 @@ any pieces they like.
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import Protocol, cast
 
 from rltui.scalars import Batch
 
@@ -66,6 +67,14 @@ class Log(Protocol):
         ...
 
 
+class Together(Protocol):
+    """A format whose logs are known by their names, and of which many small ones are best read together."""
+
+    def begin(self, logs: Sequence[Log], contents: Sequence[bytes]) -> None:
+        """Take in what are most likely the first bytes of new logs; `read` gives what it gives without."""
+        ...
+
+
 class Format(Protocol):
     """A kind of log file, one small module each."""
 
@@ -92,3 +101,8 @@ class Format(Protocol):
     def open(self, path: str) -> Log:
         """A log at offset 0. `path` is for messages."""
         ...
+
+
+def together(known: Format) -> Together | None:
+    """The format as one whose logs are best read together, None where it is not."""
+    return cast("Together", known) if hasattr(known, "begin") else None

@@ -148,6 +148,37 @@ class LocalFile:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
+class Copy:
+    """A small file as it was at one moment, whole: asked as a `LocalFile` is, but for no system calls."""
+
+    __slots__ = ("calls", "content", "path", "status")
+
+    def __init__(self, shown: str, calls: Calls, status: os.stat_result, content: bytes) -> None:
+        self.path = shown
+        self.calls = calls
+        self.status: os.stat_result | None = status
+        self.content = content
+
+    def __enter__(self) -> Copy:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def size(self) -> int:
+        """Bytes there were."""
+        return len(self.content)
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Up to `length` bytes from `offset`."""
+        return self.content[offset : offset + length]
+
+
+Visited = LocalFile | Copy
+
+
 def identity(file: File, length: int = HEAD) -> bytes:
     """The first bytes of a file: what it is known by, whatever its inode says."""
     return file.read_at(0, length)

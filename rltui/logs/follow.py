@@ -12,8 +12,10 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
+from rltui.logs import shelf
 from rltui.logs.agenda import Agenda
 from rltui.logs.arrivals import Arrivals
 from rltui.logs.backlog import Backlog
@@ -239,7 +241,7 @@ class Follower:
         self.tracks[found.place] = track
         with contextlib.suppress(OSError):  # its visit tells what is wrong
             status = calls.run(found.place, os.stat, found.place)
-            track.modified, track.size = status.st_mtime, status.st_size
+            track.presume(status)
             if self._wall() - track.modified > HOT_MODIFIED:
                 track.changed = at - HOT_SECONDS - 1.0  # it may be over: looked at where that is cheap
         self._family.add(track)
@@ -314,8 +316,12 @@ class Follower:
         while group and not calls.given_up:
             track = group.pop(0)
             if at_once and track in new:
+                if shelf.fits(track):
+                    coming = (other for other in self._arrivals.coming() if self._reads(other))
+                    shelf.fill(chain([track], coming), calls, over)
                 yield from self._visit(track, at, calls, over, history=True)
                 at_once = track.caught_up or not track.readable
+            track.copy = None
             if track not in new or track.caught_up or not track.readable:
                 self._agenda.put(track, at)
                 continue
@@ -330,7 +336,10 @@ class Follower:
             if not track.readable or not self._reads(track):
                 self._agenda.put(track, at)
                 continue
+            if shelf.fits(track):
+                shelf.fill(chain([track], self._backlog.coming()), calls, over)
             yield from self._visit(track, at, calls, over, history=True)
+            track.copy = None
             if calls.given_up:
                 return
             if track.caught_up or not track.readable:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rltui.logs import rotation
-from rltui.logs.base import BLOCK, HEAD, Format, Log
+from rltui.logs.base import BLOCK, HEAD, Format, Log, Together, together
 from rltui.logs.delivery import Kind, Source
-from rltui.logs.files import Calls, GivenUpError, LocalFile, identity
+from rltui.logs.files import Calls, Copy, GivenUpError, LocalFile, Visited, identity
 from rltui.logs.kinds import Kinds, open_log
 from rltui.logs.likeness import Likeness, Past
 from rltui.logs.logdir import Found
@@ -48,6 +49,9 @@ class Tracked:
         self.changed = 0.0  # monotonic time of the last change seen
         self.grown = float("-inf")  # the same, while it was followed
         self.due = 0.0
+        self.copy: Copy | None = None  # what the next visit will find, read ahead
+        self.told: Source | None = None  # as it was last delivered
+        self.presumed: Together | None = None  # its format as its name has it; the file was not opened yet
         self.aside = False  # nobody asked for its run
         self.gone = False
         self.stuck = False  # its call has not come back
@@ -116,9 +120,39 @@ class Tracked:
             return batch
         return replace(batch, tags=[self.tag_map(tag) for tag in batch.tags], written=batch.tags)
 
-    def file(self, calls: Calls) -> LocalFile:
-        """The file, to be opened for a visit."""
-        return LocalFile(self.found.place, self.found.path, calls)
+    def file(self, calls: Calls) -> Visited:
+        """The file, to be opened for a visit; or its copy."""
+        return self.copy or LocalFile(self.found.place, self.found.path, calls)
+
+    def presume(self, status: os.stat_result) -> None:
+        """Take the format from the name where that says it all: such a file is first opened to be read."""
+        self.size, self.modified = status.st_size, status.st_mtime
+        if not (is_events(self.found.name) and status.st_size and stat.S_ISREG(status.st_mode)):
+            return
+        known = self._kinds.recognise(self.found.name, b"")
+        if known is not None and not (self.rotated or self.opened or self.log):
+            self.presumed = together(known)
+            if self.presumed is not None:
+                self._take_for(known)
+
+    def copy_ahead(self, calls: Calls, most: int) -> bool:
+        """Read a file of up to `most` bytes for the visit to come; whether there is a copy now.
+
+        What is wrong with the file, the visit tells. Raises GivenUpError.
+        """
+        calls.subject = self
+        try:
+            with LocalFile(self.found.place, self.found.path, calls) as file:
+                status = file.status
+                if status is not None and status.st_size <= most:
+                    content = file.read_at(0, status.st_size)
+                    if len(content) == status.st_size:
+                        self.copy = Copy(self.found.path, calls, status, content)
+        except GivenUpError:
+            raise
+        except OSError:
+            pass
+        return self.copy is not None
 
     def visit(
         self, calls: Calls, now: float, *, trust: bool, until: Callable[[], bool] | None, limit: int = BLOCK
@@ -130,6 +164,8 @@ class Tracked:
         Raises GivenUpError when the worker was given up and nothing had been read.
         """
         pieces: list[Piece] = []
+        if self.presumed is not None and until is None:
+            return pieces
         calls.subject = self
         try:
             forced = (self.restless and now >= self._again) or self._scars.due(now)
@@ -186,7 +222,7 @@ class Tracked:
         batch = self._ask(calls, lambda log, file: log.finish(file))
         return [("points", batch)] if batch else []
 
-    def _ask(self, calls: Calls, question: Callable[[Log, LocalFile], Batch]) -> Batch:
+    def _ask(self, calls: Calls, question: Callable[[Log, Visited], Batch]) -> Batch:
         calls.subject = self
         if self.log is None:
             return EMPTY
@@ -203,6 +239,7 @@ class Tracked:
 
     def close(self) -> None:
         """Let go of the reader's buffers."""
+        self.copy = None
         if self.log is not None:
             self.log.close()
 
@@ -222,7 +259,7 @@ class Tracked:
         if self.restless:
             self._again = now + min(_LONGEST_REST, max(_SHORTEST_REST, (now - self.changed) / 4))
 
-    def _check(self, file: LocalFile, now: float, trust: bool, forced: bool, pieces: list[Piece]) -> bool:
+    def _check(self, file: Visited, now: float, trust: bool, forced: bool, pieces: list[Piece]) -> bool:
         """Take in size and time, find out whether it is the same file. False: nothing to read now."""
         size = file.size()
         stamp = _stamp(file.status) if file.status else ()
@@ -230,7 +267,7 @@ class Tracked:
         quiet = not trust and stamp == self._stamp and self.caught_up and not forced
         if quiet and not file.read_at(self.size, 1):
             return False
-        if stamp != self._stamp and (self._stamp or self.log is not None):
+        if stamp != self._stamp and (self._stamp or self.log is not None) and self.presumed is None:
             self.changed = self.grown = now
         self._stamp, self.restless = stamp, False
         self.size = size
@@ -255,7 +292,7 @@ class Tracked:
             self.restless, self._pending = False, "rewritten"
             pieces.append(("state", Batch(problems=tuple(healed))))
         self.size = max(size, self.offset)  # attributes may lag behind what can be read
-        if self.log is None:
+        if self.log is None or self.presumed is not None:
             self._recognise(file, pieces)
         return self.log is not None
 
@@ -300,22 +337,26 @@ class Tracked:
         self.absorbed.add(place)
         return concat(batches)
 
-    def _said_before(self, file: LocalFile) -> bool:
+    def _said_before(self, file: Visited) -> bool:
         """Whether rotation brought a log here that was read under another of its names."""
         known = [past for other in self.rotated for past in other.past]
         known += [other._likeness.past(other.offset) for other in self.rotated if other is not self]
         return any(past.is_in(file) for past in known)
 
-    def _recognise(self, file: LocalFile, pieces: list[Piece]) -> None:
+    def _recognise(self, file: Visited, pieces: list[Piece]) -> None:
+        presumed, self.presumed = self.presumed, None
         if self.rotated and self._said_before(file):
             self.caught_up = True
             return
         head = identity(file, HEAD)
         name = self.found.name
         known = self._kinds.recognise(name, head) if head else None
+        if presumed is not None and known is self.format:
+            return
+        if presumed is not None:
+            self.format, self.log, self._kind = None, None, ""
         if known is not None:
-            self.format, self.log = known, open_log(known, self.found.path, verify=self._verify)
-            self._kind, self.caught_up = known.name, False
+            self._take_for(known)
             if self._unknown is not None:
                 told, self._unknown = self._unknown, None
                 _add(pieces, Problem(told.level, told.code, told.path, "is a log now", healed=True))
@@ -330,7 +371,11 @@ class Tracked:
             self._unknown = Problem("warning", "unrecognised", self.found.path, said)
             _add(pieces, self._unknown)
 
-    def _advance(self, file: LocalFile, until: Callable[[], bool], pieces: list[Piece]) -> None:
+    def _take_for(self, known: Format) -> None:
+        self.format, self.log = known, open_log(known, self.found.path, verify=self._verify)
+        self._kind, self.caught_up = known.name, False
+
+    def _advance(self, file: Visited, until: Callable[[], bool], pieces: list[Piece]) -> None:
         """Read on until the end or until `until`; what was decoded before an error is kept."""
         log = self.log
         assert log is not None

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import fnmatch
+import os
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
+from rltui.logs import shelf
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.family import Family
 from rltui.logs.files import Calls
@@ -50,21 +54,32 @@ def read_all(
     tracks = [Tracked(each, kinds, verify=verify) for each in found]
     for track in tracks:
         family.add(track)
+        _presume(track, calls)
     opened = [(track, track.visit(calls, 0.0, trust=True, until=None)) for track in tracks]
     for track in tracks:
         family.settle(track, calls)
     opened.sort(key=lambda each: (each[0].run, each[0].found.folder, file_order(each[0].found.name)))
-    for track, pieces in opened:
-        if run_glob is not None and not fnmatch.fnmatchcase(track.run, run_glob):
-            continue
+    if run_glob is not None:
+        opened = [each for each in opened if fnmatch.fnmatchcase(each[0].run, run_glob)]
+    for place, (track, pieces) in enumerate(opened):
         reads = all_sources or track.also_of is None
-        if track.format is not None or pieces:
-            yield from _deliver(track, pieces or [("state", EMPTY)])
+        if reads and shelf.fits(track):
+            coming = (each for each, _ in islice(opened, place, None))
+            shelf.fill((each for each in coming if all_sources or each.also_of is None), calls)
+        yield from _deliver(track, pieces)
         while reads and track.readable and not track.caught_up:
             yield from _deliver(track, _portion(track, calls))
         if reads and track.format is not None:
-            yield from _deliver(track, [*track.finish(calls), ("state", EMPTY)])
+            yield from _deliver(track, track.finish(calls))
+        if track.format is not None and track.source() != track.told:
+            yield from _deliver(track, [("state", EMPTY)])
         track.close()
+
+
+def _presume(track: Tracked, calls: Calls) -> None:
+    """Know what can be known of a log without opening it; its visit tells what is wrong."""
+    with contextlib.suppress(OSError):
+        track.presume(calls.run(track.found.place, os.stat, track.found.place))
 
 
 def _portion(track: Tracked, calls: Calls) -> list[Piece]:
@@ -75,4 +90,5 @@ def _portion(track: Tracked, calls: Calls) -> list[Piece]:
 
 def _deliver(track: Tracked, pieces: Sequence[Piece]) -> Iterator[Delivery]:
     for kind, batch in pieces:
-        yield Delivery(track.source(), track.renamed(batch), kind)
+        track.told = track.source()
+        yield Delivery(track.told, track.renamed(batch), kind)

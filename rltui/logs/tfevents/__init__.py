@@ -11,6 +11,7 @@ tag. From the file up:
 `tail`  few records, one at a time, every checksum proved: what a live run writes in a step.
 `block`, `framing`, `table`, `template`, `proof`, `bulk`  many records at once as numpy columns: gathers and
     varints; framing without a loop; shapes by hash and comparison; events with many values; checksums.
+`together`  many small logs at once, where columns of one alone would not pay.
 `large`  records longer than a block, of which only what matters is read.
 `damage`  patience with trouble, and what is said about it.
 `log`  joins them into a `logs.base.Log`.
@@ -19,6 +20,8 @@ Both paths give the same scalars to the bit. An event read by either is the same
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from rltui.logs.base import Log
 from rltui.logs.tfevents.log import EventLog
@@ -47,6 +50,10 @@ class EventFiles:
     def open(self, path: str, verify: bool = False) -> Log:
         """A log at offset 0. `verify` proves every data CRC in bulk too, at about two thirds of the speed."""
         return EventLog(path, verify)
+
+    def begin(self, logs: Sequence[Log], contents: Sequence[bytes]) -> None:
+        """Decode the first bytes of several new logs at once (see `logs.base.Together`)."""
+        EventLog.begin([log for log in logs if isinstance(log, EventLog)], contents)
 
 
 FORMAT = EventFiles()

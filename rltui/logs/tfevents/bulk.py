@@ -13,16 +13,17 @@ step and value are those of its shape.
 from __future__ import annotations
 
 import struct
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.tfevents import framing, records, tail
-from rltui.logs.tfevents.block import Block, Places, varints
+from rltui.logs.tfevents.block import Block, Places, Words, varints
 from rltui.logs.tfevents.known import Known
 from rltui.logs.tfevents.proof import Proofs
 from rltui.logs.tfevents.rows import Rows
-from rltui.logs.tfevents.shapes import BODY, BOOK, STEP_KEY, WALL_KEY
+from rltui.logs.tfevents.shapes import BODY, BOOK, STEP_KEY, WALL_KEY, Layout
 from rltui.logs.tfevents.table import TABLES, WIDTHS, Table
 from rltui.logs.tfevents.tail import UNREADABLE, Decoded, Fault
 from rltui.logs.tfevents.template import Settled
@@ -34,7 +35,37 @@ _FEW = 64  # records, or points, read singly in the first round; twice as many i
 _double = struct.Struct("<d").unpack
 _OPEN, _OTHER = -1, -2
 
-_PROOFS = Proofs(BOOK)
+PROOFS = Proofs(BOOK)
+
+
+class Steps(NamedTuple):
+    """(n,) the step of each record; its varint in the file, length and bytes; the bytes behind it."""
+
+    step: NDArray[np.int64]
+    width: Places
+    encoded: Words
+    body: Places
+
+
+def steps(opening: Words, length: Places) -> Steps:
+    """The steps of records. opening, length: as in `framing.Frames`. A width of 8 is no step to rely on."""
+    stepped = (opening[:, 2] & np.uint64(0xFF)) == STEP_KEY
+    step, width, encoded = varints(opening[:, 2])
+    if stepped.all():
+        return Steps(step, width, encoded, length - width - (BODY + 1))
+    step, encoded = np.where(stepped, step, 0), np.where(stepped, encoded, np.uint64(0))
+    width = np.where(stepped, width, 0)
+    return Steps(step, width, encoded, length - width - BODY - stepped)
+
+
+def values(block: Block, layout: Layout, end: Places, row: Words) -> NDArray[np.floating[Any]]:
+    """The values of records of one layout. end, row: as in `table.Table.find`."""
+    after, size = layout
+    if after:
+        column: NDArray[np.floating[Any]] = block.gather(end - after - size, size).view(f"<f{size}")[:, 0]
+    else:
+        column = row.view(f"<f{size}")[:, -1]
+    return column
 
 
 def decode(data: bytes, known: Known, verify: bool = False) -> Decoded:
@@ -59,14 +90,7 @@ class _Columns:
     def __init__(self, block: Block, found: framing.Frames, known: Known, verify: bool) -> None:
         self.block, self.found, self.known, self.verify = block, found, known, verify
         self.count = len(found.at)
-        stepped = (found.opening[:, 2] & np.uint64(0xFF)) == STEP_KEY
-        self.step, self.width, self.encoded = varints(found.opening[:, 2])
-        if stepped.all():
-            self.body = found.length - self.width - (BODY + 1)
-        else:
-            self.step, self.encoded = np.where(stepped, self.step, 0), np.where(stepped, self.encoded, 0)
-            self.width = np.where(stepped, self.width, 0)
-            self.body = found.length - self.width - BODY - stepped
+        self.step, self.width, self.encoded, self.body = steps(found.opening, found.length)
         self.end = found.at + found.length
         self.wall = found.opening[:, 1].view("<f8")
         self.number = np.full(self.count, _OPEN, np.int32)
@@ -143,15 +167,11 @@ class _Columns:
         if not self.verify and self._adopt(some, left, shape, number):
             number = self.known.by_shape()[shape]
             number[shape < 0] = _OPEN
-        after, size = table.layout
-        if after:
-            value = self.block.gather(end - after - size, size).view(f"<f{size}")[:, 0]
-        else:
-            value = row.view(f"<f{size}")[:, -1]
+        value = values(self.block, table.layout, end, row)
         if self.verify:
             known = np.flatnonzero(number >= 0)
             which = some[known]
-            sound = _PROOFS.sound(
+            sound = PROOFS.sound(
                 self.block,
                 table.layout,
                 shape[known],
@@ -164,10 +184,10 @@ class _Columns:
             number[known[~sound]] = _OPEN
         if everything:
             self.number, self.value = number, value.astype(np.float64)
-            self.single[:] = size == 4
+            self.single[:] = table.layout.width == 4
         else:
             self.number[some], self.value[some] = number, value
-            self.single[some] = size == 4
+            self.single[some] = table.layout.width == 4
 
     def _adopt(self, some: Places, left: Places, shape: Places, number: NDArray[np.int32]) -> bool:
         """Take over what other logs have taught of shapes that are new here; whether there were any.

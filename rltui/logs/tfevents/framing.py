@@ -53,21 +53,26 @@ class Frames(NamedTuple):
 
 def frames(block: Block) -> Frames:
     """The records of a block that begins with one."""
-    place, length, opening = _candidates(block)
+    place, length, opening = candidates(block)
     ends = place + length + FRAME
     linked = ends[:-1] == place[1:]
     if len(place) and place[0] == 0 and linked.all():
         end = int(ends[-1])
-        size = records.header(block.data, end)
-        if size < 0:
-            need = records.BAD if end + HEADER <= block.size else HEADER
+        need = next_need(block.data, end)
+        if need is not None:
             return Frames(place + HEADER, length, opening, end, need)
-        if end + size + FRAME > block.size:
-            return Frames(place + HEADER, length, opening, end, size + FRAME)
     return _walk(block, place, length, ends, linked)
 
 
-def _candidates(block: Block) -> tuple[Places, Places, Words]:
+def next_need(data: bytes, at: int) -> int | None:
+    """What the record at `at` needs that is not complete (see `records.Walk`); None where it is."""
+    size = records.header(data, at)
+    if size < 0:
+        return records.BAD if at + HEADER <= len(data) else HEADER
+    return size + FRAME if at + size + FRAME > len(data) else None
+
+
+def candidates(block: Block) -> tuple[Places, Places, Words]:
     """Every place where a short event with a valid header begins and ends within the block."""
     dwords = block.bytes[PAD : PAD + (block.size + 3 & ~3)].view("<u4")
     word = np.flatnonzero(dwords == 0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rltui.logs.base import BLOCK, RECORD_CAP, File
-from rltui.logs.tfevents import bulk, event, large, records, tail, wire
+from rltui.logs.tfevents import bulk, event, large, records, tail, together, wire
 from rltui.logs.tfevents.damage import Damage
 from rltui.logs.tfevents.known import Known
 from rltui.logs.tfevents.records import BAD, DOUBT, FRAME, HEADER
@@ -27,6 +29,8 @@ class EventLog:
         self._offset = 0
         self._records = 0  # read so far, to estimate what a damaged stretch held
         self._known = Known(Tags())
+        self._lent = False  # whether what is known is shared with other logs, to be copied before it grows
+        self._ahead: tuple[bytes, together.Beginning] | None = None
         self._damage = Damage(path)
 
     @property
@@ -55,7 +59,7 @@ class EventLog:
     def newest(self, file: File, length: int) -> Batch:
         """The scalars of the last `length` bytes. Raises OSError."""
         data = file.read_at(max(0, file.size() - length), length)
-        known = self._known.fork()
+        known = self._learner().fork()
         batches = []
         at = 0
         while (start := _first_record(data, at)) is not None:
@@ -71,6 +75,26 @@ class EventLog:
         """Let go of what was learned."""
         self._known = Known(self._known.tags)
 
+    @staticmethod
+    def begin(logs: Sequence[EventLog], contents: Sequence[bytes]) -> None:
+        """Decode the first bytes of new logs together: what `read` gives if it finds just these."""
+        verify = bool(logs) and logs[0]._verify
+        for log, content, beginning in zip(logs, contents, together.decode(contents, verify), strict=True):
+            log._ahead = (content, beginning)
+
+    def _learner(self) -> Known:
+        """What is known, to be added to."""
+        if self._lent:
+            self._known, self._lent = self._known.copy(), False
+        return self._known
+
+    def _decode_next(self, data: bytes) -> tail.Decoded:
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and not self._offset and self._known.is_new and ahead[0] == data:
+            self._known, self._lent = ahead[1].known, True
+            return ahead[1].decoded
+        return self._decode(data, self._learner())
+
     def _decode(self, data: bytes, known: Known) -> tail.Decoded:
         if len(data) < bulk.WORTH:
             return tail.decode(data, known)
@@ -81,8 +105,8 @@ class EventLog:
         data = file.read_at(self._offset, budget)
         if not data:
             return self._report(EMPTY)
-        decoded = self._decode(data, self._known)
-        if len(data) < budget:
+        decoded = self._decode_next(data)
+        if len(data) < budget and not self._lent:
             self._known.rest()
         if not decoded.end and decoded.need > len(data):
             size = file.size()
@@ -92,7 +116,7 @@ class EventLog:
             if decoded.need > BLOCK:
                 return self._large(file, size, decoded.need, final)
             data = file.read_at(self._offset, decoded.need + HEADER)
-            decoded = self._decode(data, self._known)
+            decoded = self._decode(data, self._learner())
         if decoded.end:
             self._move(decoded)
             return self._report(decoded.batch)
@@ -173,7 +197,7 @@ class EventLog:
         if (fault or parsed.says_something) and not records.sound_in_file(file, start, stop):
             fault = tail.CORRUPT
         elif not fault:
-            rows.take(parsed, record, self._known.tags)
+            rows.take(parsed, record, self._learner().tags)
         batch = rows.batch(self._known.tags)
         faults = [tail.Fault(*fault, 0, need)] if fault else []
         self._move(tail.Decoded(batch, need, HEADER, faults))

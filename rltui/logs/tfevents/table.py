@@ -57,10 +57,11 @@ class _Slots(NamedTuple):
 
 
 class Table:
-    """Shapes of one layout whose bodies fit rows of `width` bytes."""
+    """Shapes of one layout whose bodies are of more than `above` bytes and of `width` at most."""
 
     def __init__(self, layout: Layout, width: int) -> None:
         self.layout, self.width = layout, width
+        self.above = max((narrower for narrower in WIDTHS if narrower < width), default=0)
         self._mask = _masks(layout, width)
         self._factors = _FACTORS[: width // 8].copy()
         self._shapes = np.full(1, -1, np.intp)  # by entry
@@ -157,6 +158,10 @@ class Tables:
     def table(self, layout: Layout, width: int) -> Table | None:
         """The table of a layout, or None where no shape of it has been seen."""
         return self._tables.get((layout, width))
+
+    def all(self) -> list[Table]:
+        """All tables there are."""
+        return list(self._tables.values())
 
     def catch_up(self) -> None:
         """Enter the shapes that were added to the book."""

@@ -65,6 +65,13 @@ class Tags:
         self._numbers.update(other._numbers)
         self._by_name.update(other._by_name)
 
+    def copy(self) -> Tags:
+        """The same tags, apart."""
+        other = Tags()
+        other.begin_like(self)
+        other.plugins = dict(self.plugins)
+        return other
+
     def fork(self) -> Tags:
         """The same numbers, but metadata learned from now on stay apart: for a look ahead of the reading."""
         other = Tags()

@@ -1,0 +1,242 @@
+"""Many small logs at once: read as one block of columns, then cut into what each of them says.
+
+The columns of `bulk` cost the same few hundred microseconds for a log of ten records as for one of a
+thousand. So the logs of many short runs are laid end to end, and framing, varints, shapes and values are
+found for all of them together. What is left for each log is to know that it is plain: records that
+follow each other, of shapes in the book, behind the one that states the version. Then its columns are
+slices of the common ones, and what it knows is what another log knows that met the same shapes.
+
+A log that is not plain is left to `bulk` or `tail`. Either way it says the same as if it were alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.logs.tfevents import bulk, event, framing, records, tail, wire
+from rltui.logs.tfevents.block import Block, Places
+from rltui.logs.tfevents.known import Known
+from rltui.logs.tfevents.records import FRAME, HEADER
+from rltui.logs.tfevents.shapes import BODY, BOOK
+from rltui.logs.tfevents.table import TABLES, Table
+from rltui.logs.tfevents.tags import Tags
+from rltui.logs.tfevents.tail import Decoded
+from rltui.scalars import Batch
+
+_ROUNDS = 3  # of which each may teach shapes to the next
+_TELLING = 64  # shapes at the beginning of a log by which a log that met the same ones is found
+_LESSONS_KEPT = 64
+_OPENINGS_KEPT = 64
+
+
+class Beginning(NamedTuple):
+    """What the first bytes of a log gave, and what it knows by then: shared, to be copied before it grows."""
+
+    decoded: Decoded
+    known: Known
+
+
+class _Lesson(NamedTuple):
+    """What logs know that met the same shapes in the same order.
+
+    met: the shapes of their first records, up to the first record of the last shape that was new.
+    """
+
+    met: NDArray[np.intp]
+    known: Known
+
+
+_LESSONS: dict[bytes, _Lesson] = {}  # by the first shapes of a log
+_MUTE: dict[bytes, bool] = {}  # by its bytes behind the wall time: whether an opening record says nothing
+
+
+def decode(contents: Sequence[bytes], verify: bool = False) -> list[Beginning]:
+    """The first bytes of new logs, decoded together; each as `bulk.decode` or `tail.decode` would alone.
+
+    The contents begin with a record. verify: as in `bulk.decode`.
+    """
+    given: dict[int, Beginning] = {}
+    left = list(range(len(contents)))
+    rounds, known = _ROUNDS, 0
+    while left:
+        # The first log that is not plain may teach the others what they need.
+        if rounds and len(BOOK.shapes) > known:
+            rounds, known = rounds - 1, len(BOOK.shapes)
+            given.update(_plain(contents, left, verify))
+            left = [log for log in left if log not in given]
+        for log in left[:1]:
+            given[log] = alone(contents[log], verify)
+        left = left[1:]
+    return [given[log] for log in range(len(contents))]
+
+
+def alone(content: bytes, verify: bool = False) -> Beginning:
+    """The same for one log."""
+    known = Known(Tags())
+    if len(content) < bulk.WORTH:
+        return Beginning(tail.decode(content, known), known)
+    return Beginning(bulk.decode(content, known, verify), known)
+
+
+def _plain(contents: Sequence[bytes], some: Sequence[int], verify: bool) -> Iterable[tuple[int, Beginning]]:
+    """Those among `some` of the logs that are plain, and what they give."""
+    with np.errstate(invalid="ignore"):  # a signalling NaN is a value like others
+        shelf = _Shelf([contents[log] for log in some], verify)
+    for place, log in enumerate(some):
+        beginning = shelf.beginning(place)
+        if beginning is not None:
+            yield log, beginning
+
+
+class _Shelf:
+    """The records of several logs.
+
+    low, high: (logs,) the first record of each log and the one behind its last. whole: (logs,) whether its
+    records follow each other from its first byte on. shape, step, value, single, wall: (n,) as in `bulk`;
+    shape -1 where a record has none, or is to be proved and wrong.
+    """
+
+    def __init__(self, contents: Sequence[bytes], verify: bool) -> None:
+        self.contents = contents
+        size = np.fromiter(map(len, contents), np.intp, len(contents))
+        stop = np.cumsum(size)
+        start = stop - size
+        self.block = Block(*contents)
+        place, length, self.opening = framing.candidates(self.block)
+        behind = place + length + FRAME
+        low, high = np.searchsorted(place, start), np.searchsorted(place, stop)
+        if len(place):
+            high -= behind[high - 1] > stop  # torn: what stands behind it is of another log
+        broken = np.flatnonzero(behind[:-1] != place[1:])
+        self.whole = low < high
+        at = np.flatnonzero(self.whole)
+        self.whole[at] = (place[low[at]] == start[at]) & (
+            np.searchsorted(broken, low[at]) == np.searchsorted(broken, high[at] - 1)
+        )
+        self.low, self.high, self.starts = low.tolist(), high.tolist(), start.tolist()
+        self.length, self.behind = length, behind
+        self.end = behind - records.FOOTER
+        self.step, self.width, self.encoded, self.body = bulk.steps(self.opening, length)
+        self.wall = self.opening[:, 1].copy().view(np.float64)
+        self.shape = np.full(len(place), -1, np.intp)
+        self.value = np.empty(len(place), np.float64)
+        self.single = np.ones(len(place), np.bool_)
+        self.proved = self._to_prove(size, verify)
+        TABLES.catch_up()
+        for table in TABLES.all():
+            self._find(table)
+        self.unknown = np.flatnonzero(self.shape < 0)
+        self.unknown_from = np.searchsorted(self.unknown, low).tolist()
+        self.unknown_to = np.searchsorted(self.unknown, high).tolist()
+
+    def _to_prove(self, size: Places, verify: bool) -> NDArray[np.bool_]:
+        """(n,) which records are read only if their checksums are right: those that `alone` would prove."""
+        proved = np.full(len(self.end), verify)
+        for log in np.flatnonzero(self.whole).tolist():
+            low, high = self.low[log], self.high[log]
+            if size[log] < bulk.WORTH:
+                proved[low:high] = True
+            else:
+                proved[low] = proved[high - 1] = True
+        return proved
+
+    def _find(self, table: Table) -> None:
+        """Read the records whose shapes are in the table."""
+        some = np.flatnonzero(
+            (self.shape < 0) & (self.body > table.above) & (self.body <= table.width) & (self.width <= 7)
+        )
+        if not len(some):
+            return
+        everything = len(some) == len(self.end)
+        end, body = (self.end, self.body) if everything else (self.end[some], self.body[some])
+        shape, row = table.find(self.block, end, body)
+        value = bulk.values(self.block, table.layout, end, row)
+        doubted = np.flatnonzero(self.proved[some] & (shape >= 0))
+        if len(doubted):
+            which = some[doubted]
+            sound = bulk.PROOFS.sound(
+                self.block,
+                table.layout,
+                shape[doubted],
+                end[doubted],
+                body[doubted],
+                self.opening[which],
+                self.width[which],
+                self.encoded[which],
+            )
+            shape[doubted[~sound]] = -1
+        if everything:
+            self.shape, self.value = shape, value.astype(np.float64)
+            self.single[:] = table.layout.width == 4
+        else:
+            self.shape[some], self.value[some] = shape, value
+            self.single[some] = table.layout.width == 4
+
+    def beginning(self, log: int) -> Beginning | None:
+        """What one of the logs gives; None when it is not plain."""
+        if not self.whole[log]:
+            return None
+        content, low, high = self.contents[log], self.low[log], self.high[log]
+        unknown = self.unknown_to[log] - self.unknown_from[log]
+        if unknown == 1 and self.shape[low] < 0 and _is_mute(content, int(self.length[low])):
+            low += 1
+        elif unknown:
+            return None
+        end = int(self.behind[high - 1]) - self.starts[log]
+        need = framing.next_need(content, end)
+        if need is None:
+            return None
+        shape = self.shape[low:high]
+        lesson = _lesson(shape)
+        if lesson is None:
+            return None
+        mine = slice(low, high)
+        known = lesson.known
+        batch = Batch(
+            known.tags.names,
+            known.by_shape()[shape].view(np.uint32),
+            self.step[mine],
+            self.wall[mine],
+            self.value[mine],
+            self.single[mine],
+        )
+        return Beginning(Decoded(batch, end, need, []), known)
+
+
+def _is_mute(content: bytes, length: int) -> bool:
+    """Whether the first record says nothing, as the one that states the version, and is sound."""
+    rest = content[HEADER + BODY : HEADER + length]
+    mute = _MUTE.get(rest)
+    if mute is None:
+        try:
+            parsed = event.parse(content[HEADER : HEADER + length])
+            mute = not (parsed.values or parsed.starts)
+        except wire.MalformedError:
+            mute = False
+        if len(_MUTE) < _OPENINGS_KEPT:
+            _MUTE[rest] = mute
+    return mute and records.sound(content, HEADER, HEADER + length)
+
+
+def _lesson(shape: NDArray[np.intp]) -> _Lesson | None:
+    """What a log knows whose records have these shapes; None when that takes more than shapes."""
+    key = shape[:_TELLING].tobytes()
+    lesson = _LESSONS.get(key)
+    if lesson is not None:
+        met, known = lesson
+        if np.array_equal(shape[: len(met)], met) and known.by_shape()[shape].min(initial=0) >= 0:
+            return lesson
+    shapes, first = np.unique(shape, return_index=True)
+    order = np.argsort(first)
+    known = Known(Tags())
+    if not all(known.adopt_shape(at) for at in shapes[order].tolist()):
+        return None
+    lesson = _Lesson(shape[: int(first.max(initial=-1)) + 1].copy(), known)
+    if len(_LESSONS) >= _LESSONS_KEPT:
+        _LESSONS.clear()
+    _LESSONS[key] = lesson
+    return lesson
