@@ -57,13 +57,12 @@ def test_point_by_point_is_the_same_as_at_once(name: str) -> None:
     assert said(whole)
 
 
-def test_ticks_are_bounded_and_keep_every_extreme() -> None:
-    """A hundred thousand points fit in 512 ticks; lowest and highest survive the joining."""
+def test_ticks_are_bounded() -> None:
+    """A hundred thousand points fit in 512 ticks."""
     values = np.random.default_rng(1).normal(size=100_000)
     track = Track("x", None)
     track.feed(np.arange(100_000), values, lambda track, begun: None)
     assert track.n <= CAP
-    assert (track.lowest, track.highest) == (values.min(), values.max())
     assert track.stride == 256
 
 

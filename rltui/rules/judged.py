@@ -61,10 +61,18 @@ class Judged:
         return chosen if len(chosen) else None
 
     def rewind(self, step: int) -> None:
-        """Forget what is at or above a step."""
-        self.track.rewind(step)
+        """Forget what is at or above a step, and look at what stays as if nothing else had ever come.
+
+        What was over by then stays as it was told: it was judged when its ticks were finer.
+        """
+        changed = self.track.rewind(step)
         for watch in self.watches:
             watch.rewind(step)
+        if changed:
+            over = [watch.past for watch in self.watches]
+            self.evaluate(self.track, 0)
+            for watch, past in zip(self.watches, over, strict=True):
+                watch.past = past
 
 
 class Quotient(Judged):
@@ -92,10 +100,10 @@ class Quotient(Judged):
         at, value = self.pairing.feed(side, steps, values)
         self.track.feed(at, value, self.evaluate)
 
-    def rewind(self, step: int) -> None:
-        """Forget what is at or above a step."""
-        super().rewind(step)
-        self.pairing.rewind(step)
+    def rewind_side(self, side: int, step: int) -> None:
+        """Forget what is at or above a step of one side, and what came of it."""
+        self.rewind(step)
+        self.pairing.rewind(side, step)
 
 
 class Paced(Judged):
@@ -131,7 +139,7 @@ class Series(Judged):
             self.own = [OwnWatch(rule, self.track) for rule in plan.own]
             self.watches = [*self.own, *self.watches]
         self.quotients: tuple[tuple[Quotient, int], ...] = ()  # and the side that this series is
-        self.impossible: quality.Impossible | None = None
+        self.impossible: quality.Impossible | None = None  # values outside what the metric can be
         self.paced: Paced | None = None  # its times as a series
 
     @property
@@ -155,7 +163,9 @@ class Series(Judged):
     def rewind(self, step: int) -> None:
         """A restart: what was at or above the step comes again."""
         super().rewind(step)
-        for quotient, _ in self.quotients:
-            quotient.rewind(step)
+        if self.impossible is not None and not self.impossible.rewind(step):
+            self.impossible = None
+        for quotient, side in self.quotients:
+            quotient.rewind_side(side, step)
         if self.paced is not None:
             self.paced.rewind(step)

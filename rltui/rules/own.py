@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from typing import Any
@@ -10,14 +11,26 @@ from typing import Any
 import numpy as np
 
 from rltui.rules.model import Applies, Rule
+from rltui.rules.tally import Tally
 from rltui.rules.track import Floats, Ints, Track
 from rltui.rules.verbal import number, pane_of
 from rltui.rules.watch import KEPT, Episode, Watch
 
 KIND = "own"  # of the rules made here
+ROWS = 64  # rows of points on one side that are remembered, for a restart
 LEAST_BACK = 3  # points within the limits until it is resolved, where `for` asks for fewer
 
 _WORD = re.compile(r"[^a-z0-9]+")
+
+
+class _Row(Tally):
+    """Points in a row on one side of the limits; noted of each: its value."""
+
+    __slots__ = ("beyond",)
+
+    def __init__(self, beyond: bool) -> None:
+        super().__init__()
+        self.beyond = beyond
 
 
 class OwnWatch(Watch):
@@ -26,16 +39,13 @@ class OwnWatch(Watch):
     What is found depends only on the order of the points. Costs O(new points).
     """
 
-    __slots__ = ("_beyond", "_count", "_high", "_low", "_row", "_since")
+    __slots__ = ("_high", "_low", "_rows")
 
     def __init__(self, rule: Rule, track: Track) -> None:
         super().__init__(rule, track)
         self._low = rule.numbers.get("below", -np.inf)
         self._high = rule.numbers.get("above", np.inf)
-        self._beyond: bool | None = None  # side of the latest points
-        self._row = 0  # how many of them
-        self._since = 0  # step of the first of them
-        self._count = 0  # points seen
+        self._rows: deque[_Row] = deque(maxlen=ROWS)  # the latest, the present one last
 
     def feed(self, steps: Ints, values: Floats) -> None:
         """Take points in, on the canonical scale. NaN says nothing about a limit; infinity does."""
@@ -52,30 +62,44 @@ class OwnWatch(Watch):
 
     def _take(self, beyond: bool, steps: Ints, values: Floats) -> None:
         """Points that are all on one side."""
-        if beyond is not self._beyond:
-            self._beyond, self._row, self._since = beyond, 0, int(steps[0])
-        before = self._row
-        self._row += len(steps)
-        self._count += len(steps)
+        if not self._rows or self._rows[-1].beyond is not beyond:
+            self._rows.append(_Row(beyond))
+        row = self._rows[-1]
+        before = row.count
+        row.add(steps, values)
         needed = self.rule.hold if beyond else self.rule.keep
         if beyond:
-            if self.episode is None and self._row >= needed:
-                self.episode = Episode(
-                    self._since, np.nan, np.nan, np.nan, self._count, self._count, firing=True
-                )
+            if self.episode is None and row.count >= needed:
+                fired = int(steps[max(needed - before - 1, 0)])
+                nan = np.nan
+                self.episode = Episode(row.since_step, nan, nan, nan, 0, 0, firing=True, fired_step=fired)
             if self.episode is not None:
-                value = float(values[-1])
-                self.episode.value = value
-                self.episode.limit = self._high if value > self._high else self._low
-        elif self.episode is not None and self._row >= needed:
+                self._say(self.episode, row)
+        elif self.episode is not None and row.count >= needed:
             self.episode.resolved_step = int(steps[needed - before - 1])
             self.past = (*self.past[-(KEPT - 1) :], self.episode)
             self.episode = None
 
+    def _say(self, episode: Episode, row: _Row) -> None:
+        """The newest value beyond a limit, and which."""
+        episode.value = row.note[0]
+        episode.limit = self._high if episode.value > self._high else self._low
+
     def rewind(self, step: int) -> None:
-        """Forget what began at or above a step; what is pending begins anew."""
-        super().rewind(step)
-        self._beyond = None
+        """Forget what is at or above a step; what fired before and was over only later goes on."""
+        while self._rows and not self._rows[-1].rewind(step):
+            self._rows.pop()
+        known = [*self.past, *([self.episode] if self.episode is not None else [])]
+        known = [each for each in known if each.fired_step < step]
+        self.episode = None
+        if known and (known[-1].resolved_step is None or known[-1].resolved_step >= step):
+            self.episode = known.pop()
+            self.episode.resolved_step = None
+            for row in reversed(self._rows):
+                if row.beyond:
+                    self._say(self.episode, row)
+                    break
+        self.past = tuple(known)
 
 
 def own_rules(thresholds: Sequence[Any], name: Any) -> list[Rule]:

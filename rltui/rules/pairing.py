@@ -73,8 +73,7 @@ class Pairing:
         usable = np.isfinite(top_values) & np.isfinite(bottom_values) & (bottom_values != 0)
         return common[usable], top_values[usable] / bottom_values[usable]
 
-    def rewind(self, step: int) -> None:
-        """Forget what waits at or above a step."""
-        for each in self._sides:
-            steps, values = each.all()
-            each.keep(steps[steps < step], values[steps < step])
+    def rewind(self, side: int, step: int) -> None:
+        """Forget what waits on one side at or above a step."""
+        steps, values = self._sides[side].all()
+        self._sides[side].keep(steps[steps < step], values[steps < step])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from rltui.rules.tally import Tally
 from rltui.rules.track import Floats, Ints, Track, median
 from rltui.scalars import Problem
 from rltui.text import clean
@@ -20,13 +20,15 @@ SAID_ONCE = ("optimizer.param_count",)
 GAP_STEPS = 20.0  # usual distances without a point that make a gap
 
 
-@dataclass(frozen=True, slots=True)
-class Impossible:
-    """Values outside what the metric can be."""
+class Impossible(Tally):
+    """Values outside what the metric can be; noted of each: the farthest so far."""
 
-    first_step: int
-    count: int
-    worst: float
+    __slots__ = ()
+
+    @property
+    def worst(self) -> float:
+        """The value that is farthest from zero."""
+        return self.note[0]
 
 
 def hard_limits(bounds: tuple[float, float]) -> tuple[float, float]:
@@ -50,12 +52,12 @@ def impossible(
     outside &= np.isfinite(values)
     if not outside.any():
         return before
-    where = np.flatnonzero(outside)
-    worst = float(values[where[np.argmax(np.abs(values[where]))]])
-    if before is None:
-        return Impossible(int(steps[where[0]]), len(where), worst)
-    worst = worst if abs(worst) > abs(before.worst) else before.worst
-    return Impossible(before.first_step, before.count + len(where), worst)
+    found = before if before is not None else Impossible()
+    odd = np.concatenate(([found.worst if found.count else 0.0], values[outside]))
+    size = np.abs(odd)
+    record = np.where(size >= np.maximum.accumulate(size), np.arange(len(odd)), 0)
+    found.add(steps[outside], odd[np.maximum.accumulate(record)][1:])
+    return found
 
 
 def diagnostics(run: Any, names: Any, series: Mapping[str, Any]) -> list[Problem]:
@@ -82,7 +84,7 @@ def _of_tag(where: str, tag: str, each: Any) -> list[Problem]:
         low, high = each.bounds
         message = (
             f"{tag}: {_times(odd.count, 'value')} outside {low:g}..{high:g}, the first at step "
-            f"{odd.first_step:,}, the farthest {odd.worst:g}; suspect the metric before the training"
+            f"{odd.since_step:,}, the farthest {odd.worst:g}; suspect the metric before the training"
         )
         found.append(Problem("warning", "impossible-value", where, message, count=odd.count))
     if track.zeros and track.points >= 5 and (track.canonical or "").startswith(UNREPORTED):

@@ -11,16 +11,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.rules.tally import Tally
+
 CAP = 512  # ticks; 0.2 % of a long run is fine enough to say when something began
 FEW = 16  # ticks that there is room for at first: of a thousand tags most stay short
 START = 3  # ticks that make the first level: few, because a hot learning rate wrecks a run in five steps
 BAD_GAP = 20  # finite points after which a non-finite episode is over
+BAD_KEPT = 20  # non-finite episodes before the newest one that are remembered: the first, and the latest
+FEW_LEFT = 8  # joined ticks that a restart must leave: fewer are no past, and too coarse for a new beginning
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -59,25 +62,33 @@ def quantile(values: NDArray[Any], share: float) -> float:
     return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
 
 
-@dataclass(slots=True)
-class BadEpisode:
-    """A spell of non-finite values."""
+class BadEpisode(Tally):
+    """A spell of non-finite values; noted of each: its number, counted over all points, and itself."""
 
-    since_step: int
-    last_step: int
-    last_index: int  # number of the last non-finite point, counted over all points
-    count: int
-    value: float  # the last non-finite value
-    after: int = 0  # finite points before it
+    __slots__ = ("after", "before")
+
+    def __init__(self, before: int, after: int) -> None:
+        super().__init__()
+        self.before = before  # non-finite points before it
+        self.after = after  # finite points before it
+
+    @property
+    def last_index(self) -> int:
+        """Number of the last non-finite point, counted over all points."""
+        return int(self.note[0])
+
+    @property
+    def value(self) -> float:
+        """The last non-finite value."""
+        return self.note[1]
 
 
 class Track:
     """Ticks of one series, on the canonical scale. Most series of most runs are short: all is made lean."""
 
     __slots__ = (
-        "_steps", "_values", "bad", "bad_before", "bad_count", "canonical", "constant", "first", "highest",
-        "last", "last_point", "last_step", "lowest", "marks", "n", "points", "serial", "start", "stride",
-        "tag", "value", "zeros",
+        "_steps", "_values", "bad", "bad_before", "bad_count", "canonical", "first", "last", "last_step",
+        "marks", "n", "nonzero_from", "points", "serial", "start", "stride", "tag", "value",
     )  # fmt: skip
 
     def __init__(self, tag: str, canonical: str | None) -> None:
@@ -93,11 +104,7 @@ class Track:
         self.marks: dict[int, tuple[float, float]] = {}  # highest and lowest level so far, by window
         self.points = 0  # all points, non-finite ones too
         self.last_step = 0
-        self.last_point = math.nan
-        self.zeros = True  # every finite value was exactly zero
-        self.constant = True  # every finite value was the same
-        self.lowest = math.inf
-        self.highest = -math.inf
+        self.nonzero_from: int | None = None  # step of the first finite value that was not exactly zero
         self.bad: BadEpisode | None = None
         self.bad_before: list[BadEpisode] = []
         self.bad_count = 0
@@ -124,7 +131,8 @@ class Track:
                 low, high = float(values.min()), float(values.max())
         self.points += count
         if len(values):
-            self._note_range(low, high, float(values[-1]))
+            if self.nonzero_from is None and (low or high):
+                self.nonzero_from = int(steps[np.flatnonzero(values)[0]])
             self._take(steps, values, evaluate)
 
     def _take(self, steps: Ints, values: Floats, evaluate: Callable[[Track, int], None]) -> None:
@@ -143,19 +151,49 @@ class Track:
             if self.n == CAP:
                 self._join()
 
-    def rewind(self, step: int) -> None:
-        """Forget what is at or above a step: a resumed run writes it again."""
-        keep = int(np.searchsorted(self.last[: self.n], step, "left"))
+    def rewind(self, step: int) -> bool:
+        """Forget what is at or above a step: a resumed run writes it again. False: there was nothing.
+
+        What rules carried along, `marks`, is forgotten whole: let them look at all ticks again.
+        """
+        stay = self.last[: self.n] < step
+        below = [k for k, waiting in enumerate(self._steps) if waiting < step]
+        if stay.all() and len(below) == len(self._steps) and self.bad_step() < step:
+            return False
+        keep = int(np.count_nonzero(stay))
+        if self.stride > 1 and keep < FEW_LEFT:
+            keep, self.stride, self.serial, below = 0, 1, self.n, []
+        elif not stay[:keep].all():  # the points were not in order
+            held = (
+                (self.value, self.first) if self.last is self.first else (self.value, self.first, self.last)
+            )
+            for array in held:
+                array[:keep] = array[: self.n][stay]
         self.serial -= self.n - keep
         self.n = keep
-        below = [k for k, waiting in enumerate(self._steps) if waiting < step]
         self._steps = [self._steps[k] for k in below]
         self._values = [self._values[k] for k in below]
-        if keep == 0:
-            self.start = []
-        if self.bad is not None and self.bad.since_step >= step:
-            self.bad = None
-        self.last_step = min(self.last_step, step - 1)
+        self.start = self.start[:keep]
+        self.marks = {}
+        if self.nonzero_from is not None and self.nonzero_from >= step:
+            self.nonzero_from = None
+        self._rewind_bad(step)
+        return True
+
+    def _rewind_bad(self, step: int) -> None:
+        """The same for non-finite points, and what is counted over all points."""
+        spells = [*self.bad_before, *([self.bad] if self.bad is not None else [])]
+        while spells and not spells[-1].rewind(step):
+            spells.pop()
+        self.bad = bad = spells.pop() if spells else None
+        self.bad_before = spells
+        self.bad_count = 0 if bad is None else bad.before + bad.count
+        self.points = self.n * self.stride + len(self._steps) + self.bad_count
+        reached = [*self.last[self.n - 1 : self.n].tolist(), *self._steps[-1:]]
+        if bad is not None:
+            self.points = max(self.points, bad.last_index + 1)
+            reached.append(bad.last_step)
+        self.last_step = max(reached, default=0)
 
     @property
     def filled(self) -> slice:
@@ -179,7 +217,8 @@ class Track:
         """One finite point: the common case of a live run."""
         self.points += 1
         self.last_step = step
-        self._note_range(value, value, value)
+        if value and self.nonzero_from is None:
+            self.nonzero_from = step
         if self.stride == 1:
             self._append(step, step, value)
         else:
@@ -258,25 +297,21 @@ class Track:
         self.first[:half] = self.first[::2].copy()
         self.n, self.stride = half, self.stride * 2
 
-    def _note_range(self, low: float, high: float, newest: float) -> None:
-        self.lowest, self.highest = min(self.lowest, low), max(self.highest, high)
-        self.last_point = newest
-        self.constant = self.lowest == self.highest
-        self.zeros = self.constant and self.lowest == 0.0
+    @property
+    def zeros(self) -> bool:
+        """Whether every finite value is exactly zero."""
+        return self.nonzero_from is None and (self.n > 0 or bool(self._values))
 
     def _note_bad(self, steps: Ints, values: Floats, finite: NDArray[np.bool_]) -> None:
         where = np.flatnonzero(~finite)
-        bad_before = self.bad_count
-        self.bad_count += len(where)
         numbers = where + self.points
-        for part in np.split(where, np.flatnonzero(np.diff(numbers) > BAD_GAP) + 1):
-            begin, end = int(part[0]), int(part[-1])
-            bad = self.bad
-            if bad is None or begin + self.points - bad.last_index > BAD_GAP:
+        for part in np.split(np.arange(len(where)), np.flatnonzero(np.diff(numbers) > BAD_GAP) + 1):
+            bad, begin = self.bad, int(numbers[part[0]])
+            if bad is None or begin - bad.last_index > BAD_GAP:
                 if bad is not None:
                     self.bad_before.append(bad)
-                number = bad_before + int(np.searchsorted(where, begin))  # non-finite points before this one
-                self.bad = bad = BadEpisode(int(steps[begin]), 0, 0, 0, 0.0, begin + self.points - number)
-            bad.last_step, bad.last_index = int(steps[end]), end + self.points
-            bad.count += len(part)
-            bad.value = float(values[end])
+                    if len(self.bad_before) > BAD_KEPT:
+                        del self.bad_before[1]
+                self.bad = bad = BadEpisode(self.bad_count, begin - self.bad_count)
+            bad.add(steps[where[part]], numbers[part], values[where[part]])
+            self.bad_count += len(part)

@@ -28,7 +28,7 @@ class Episode:
     seen: int  # serial number of the last tick at which it held
     firing: bool = False
     resolved_step: int | None = None
-    since_wall: int = 0
+    fired_step: int = 0  # of the point that made it fire, where single points are judged
 
 
 class Watch:
@@ -100,6 +100,8 @@ class Watch:
         return value > episode.limit + margin
 
     def rewind(self, step: int) -> None:
-        """Forget an episode that began at or above a step."""
-        if self.episode is not None and self.episode.since_step >= step:
-            self.episode = None
+        """Forget what was not over before a step: what began before is found again in the ticks that stay."""
+        self.episode = None
+        self.past = tuple(
+            each for each in self.past if each.resolved_step is not None and each.resolved_step < step
+        )

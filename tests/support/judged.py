@@ -22,6 +22,8 @@ class FakeName:
     offset: float = 0.0
     metric: Any = None
     comparable: bool = True
+    tag: str = ""
+    pane: str = "other"
 
 
 class FakeNames:
@@ -37,7 +39,8 @@ class FakeNames:
             return self.mapping[tag]
         bare = tag.removeprefix("eval/").partition("@")[0]
         sums = tag.endswith("@sum")
-        return FakeName(bare if "." in bare else None, tag.startswith("eval/"), comparable=not sums)
+        canonical = bare if "." in bare else None
+        return FakeName(canonical, tag.startswith("eval/"), comparable=not sums, tag=tag)
 
 
 @dataclass

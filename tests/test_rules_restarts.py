@@ -1,0 +1,266 @@
+"""After a restart the judge knows what is shown, and nothing of what a later attempt replaced."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from rltui.config import Threshold
+from rltui.config.model import Config
+from rltui.rules.judge import Judge
+from rltui.rules.tally import KEPT, Tally
+from rltui.rules.track import BAD_KEPT, CAP, Track
+from rltui.session import Session
+from tests.support.judged import FakeName, FakeNames, FakeRun, fresh, ids
+from tests.support.livelogs import Live, append, line, write
+from tests.support.synthetic import PATHOLOGIES, Shape, healthy
+
+SICK = sorted(PATHOLOGIES)
+Logged = dict[str, tuple[np.ndarray, np.ndarray]]  # steps and values by tag
+
+
+def said(judge: Judge) -> tuple[object, ...]:
+    """Everything that a judge says, comparable."""
+    found = [*judge.findings(), *judge.history()]
+    return (
+        judge.health,
+        judge.sentence(),
+        [repr(finding) for finding in found],
+        [(problem.code, problem.message, problem.count) for problem in judge.diagnostics()],
+    )
+
+
+def logged(series: dict[str, np.ndarray]) -> Logged:
+    """Series with their steps from 1 on; shorter ones are written every so many steps."""
+    longest = max(map(len, series.values()))
+    return {
+        tag: (np.arange(1, len(values) + 1) * (longest // len(values)), values)
+        for tag, values in series.items()
+    }
+
+
+def part(log: Logged, low: float, high: float) -> Logged:
+    """What was written at steps of [low, high)."""
+    found = {}
+    for tag, (steps, values) in log.items():
+        keep = (steps >= low) & (steps < high)
+        found[tag] = (steps[keep], values[keep])
+    return found
+
+
+def feed(judge: Judge, log: Logged, cuts: Sequence[float] = (), rewound_to: int | None = None) -> None:
+    """Feed a log in pieces, cut at shares of its steps; the first piece goes back."""
+    last = max((int(steps[-1]) for steps, _ in log.values() if len(steps)), default=0)
+    first = min((int(steps[0]) for steps, _ in log.values() if len(steps)), default=0)
+    edges = sorted({first + share * (last - first) for share in cuts} | {first, last + 1})
+    for low, high in pairwise(edges):
+        pieces = part(log, low, high)
+        judge.feed([fresh(tag, values, steps, rewound_to) for tag, (steps, values) in pieces.items()])
+        rewound_to = None
+
+
+def noisy(log: Logged, seed: int) -> Logged:
+    """The same, with spells that are not finite, and values that cannot be."""
+    rng = np.random.default_rng(seed)
+    found = {}
+    for tag, (steps, values) in log.items():
+        values = values.copy()
+        for _ in range(rng.integers(0, 4)):
+            at = rng.integers(0, len(values))
+            values[at : at + rng.integers(1, 9)] = rng.choice([np.nan, np.inf, 7.5])
+        found[tag] = (steps, values)
+    return found
+
+
+class Metric:
+    """What the glossary says of a share."""
+
+    bounds = (0.0, 1.0)
+
+
+SHARES = ("policy.clip_fraction", "preference.accuracy", "reward.zero_std_fraction")
+OF_OWN = ("optimizer.grad_norm", "reward.mean", "critic.loss")
+NAMES = FakeNames(
+    None,
+    {tag: FakeName(tag, metric=Metric() if tag in SHARES else None, tag=tag) for tag in (*SHARES, *OF_OWN)},
+)
+OWN = Config(
+    thresholds=(
+        Threshold("optimizer.grad_norm", above=0.6, hold=2),
+        Threshold("reward.mean", below=0.4),
+        Threshold("critic.loss", above=0.5, hold=3),
+    )
+)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(
+    name=st.sampled_from(SICK),
+    seed=st.integers(0, 999),
+    scale=st.sampled_from([0.2, 1.0, 4.0]),
+    back=st.sampled_from([0.0, 0.02, 0.3, 0.5, 0.9]),
+    before=st.lists(st.floats(0, 1), max_size=3),
+    after=st.lists(st.floats(0, 1), max_size=3),
+    odd=st.booleans(),
+)
+def test_only_what_is_shown_counts(
+    name: str, seed: int, scale: float, back: float, before: list[float], after: list[float], odd: bool
+) -> None:
+    """An attempt, a restart anywhere and another attempt at any level are judged as what is left of them."""
+    sick = PATHOLOGIES[name]
+    first = logged(sick.make(healthy(sick.kind, Shape(n=300, seed=seed)), 150))
+    second = logged(healthy(sick.kind, Shape(n=400, seed=seed + 1, scale=scale)))
+    if odd:
+        first, second = noisy(first, seed), noisy(second, seed + 1)
+    step = int(300 * back)
+    live, shown = (Judge(FakeRun(), NAMES, OWN) for _ in range(2))
+    feed(live, first, before)
+    feed(live, part(second, step, 1e9), after, rewound_to=step)
+    kept, new = part(first, 0, step), part(second, step, 1e9)
+    feed(
+        shown,
+        {tag: tuple(map(np.concatenate, zip(kept[tag], new[tag], strict=True))) for tag in second},  # type: ignore[misc]
+    )
+    assert said(live) == said(shown)
+
+
+def test_a_restart_among_pieces_that_were_held_back() -> None:
+    """History that is judged in one go, restarts in it and all, is judged as what is left of it."""
+    rng = np.random.default_rng(4)
+    parts = [(0, 900, 1.0), (300, 1200, 3.0), (100, 1100, 0.3)]
+    pieces = []
+    for begin, end, level in parts:
+        values = level * (1 + 0.05 * rng.normal(size=end - begin))
+        pieces.append(fresh("optimizer.grad_norm", values, range(begin, end), begin if pieces else None))
+    held, shown = (Judge(FakeRun(), FakeNames()) for _ in range(2))
+    held.feed(pieces)
+    values = np.concatenate((pieces[0].points.value[:100], pieces[2].points.value))
+    shown.feed([fresh("optimizer.grad_norm", values, range(1100))])
+    assert said(held) == said(shown)
+
+
+@pytest.mark.parametrize("points", [300, 3_000])
+def test_a_job_that_starts_over_begins_anew(points: int) -> None:
+    """Started over at its first step, a run of any length is judged as if it had just begun."""
+    rise = np.linspace(0, 1, points) + 0.02 * np.random.default_rng(1).normal(size=points)
+    live, new = (Judge(FakeRun(), FakeNames()) for _ in range(2))
+    live.feed([fresh("reward.mean", rise, range(points))])
+    for judge, back in ((live, 0), (new, None)):
+        judge.feed([fresh("reward.mean", rise[:1] * 0.5, [0], back)])
+        for step in range(1, 200):
+            judge.feed([fresh("reward.mean", rise[step : step + 1] * 0.5, [step])])
+            assert judge.findings() == []
+    assert said(live) == said(new)
+
+
+@pytest.mark.parametrize("points", [300, 3_000])
+@pytest.mark.parametrize("share", [0.02, 0.5, 0.95])
+def test_a_checkpoint_of_long_ago_is_no_crash(points: int, share: float) -> None:
+    """Resumed at an older checkpoint, a reward is below where it was, and that is no loss."""
+    rise = np.linspace(0, 1, points) + 0.02 * np.random.default_rng(2).normal(size=points)
+    judge = Judge(FakeRun(), FakeNames())
+    judge.feed([fresh("reward.mean", rise, range(points))])
+    begin = int(points * share)
+    for step in range(begin, points):
+        judge.feed([fresh("reward.mean", rise[step : step + 1], [step], begin if step == begin else None)])
+    assert judge.findings() == judge.history() == []
+
+
+def test_joined_ticks_that_are_too_few_make_no_past() -> None:
+    """A long run that goes back almost to its beginning is judged point by point again."""
+    track = Track("x", None)
+    track.feed(np.arange(100_000), np.ones(100_000), lambda track, begun: None)
+    assert track.stride == 256
+    assert track.rewind(600)
+    assert (track.n, track.stride, track.serial, track.points) == (0, 1, 0, 0)
+    track.feed(np.arange(600, 700), np.ones(100), lambda track, begun: None)
+    assert (track.n, track.stride, track.points) == (100, 1, 100)
+    track.feed(np.arange(700, 100_000), np.ones(99_300), lambda track, begun: None)
+    assert track.rewind(50_000)
+    assert track.stride == 256
+    assert track.n < CAP
+    assert track.last[track.n - 1] < 50_000 == track.last[track.n - 1] + 50_000 - track.last_step
+
+
+def test_what_was_over_before_a_restart_stays_told() -> None:
+    """A long run that resumes near its end keeps the history of its beginning as it was told then."""
+    values = 0.02 * np.exp(0.1 * np.random.default_rng(3).normal(size=4_000))
+    values[300:340] = 20.0
+    judge = Judge(FakeRun(), FakeNames())
+    judge.feed([fresh("policy.kl_ref", values, range(4_000))])
+    before = [repr(finding) for finding in judge.history()]
+    assert before
+    assert not ids(judge)
+    judge.feed([fresh("policy.kl_ref", values[3_900:], range(3_900, 4_000), 3_900)])
+    assert [repr(finding) for finding in judge.history()] == before
+    assert not ids(judge)
+
+
+def test_spells_that_are_not_finite_are_bounded() -> None:
+    """A series that is not finite now and then, for ever, is remembered by its first and last spells."""
+    values = np.ones(100_000)
+    values[::30] = np.nan
+    track = Track("x", None)
+    track.feed(np.arange(100_000), values, lambda track, begun: None)
+    assert len(track.bad_before) == BAD_KEPT
+    assert track.bad_before[0].since_step == 0
+    assert track.bad_count == 3_334
+    track.rewind(99_900)
+    assert track.bad_count == 3_330
+
+
+@given(
+    sizes=st.lists(st.integers(1, 400), min_size=1, max_size=6),
+    back=st.integers(0, 2_000),
+)
+def test_a_tally_goes_back_in_whatever_pieces_it_counted(sizes: list[int], back: int) -> None:
+    """Pieces do not matter; going back is exact for few points and near for many, never too much."""
+    size = sum(sizes)
+    steps = np.arange(1, size + 1)
+    whole, pieces = Tally(), Tally()
+    whole.add(steps, steps * 2.0)
+    at = 0
+    for count in sizes:
+        pieces.add(steps[at : at + count], steps[at : at + count] * 2.0)
+        at += count
+    assert whole.rewind(back) == pieces.rewind(back) == (back > 1)
+    if back > 1:
+        assert (
+            (whole.count, whole.note)
+            == (pieces.count, pieces.note)
+            == (whole.last_step, (whole.last_step * 2.0,))
+        )
+        true = min(back - 1, size)
+        assert true - max(size // (KEPT // 2), 0) <= whole.count <= true
+        if size < KEPT:
+            assert whole.count == true
+
+
+def test_a_live_job_that_starts_over_raises_no_alarm(tmp_path: Path) -> None:
+    """The reward climbs, the job starts over from nothing and climbs again: as the finished log is judged."""
+    rng = np.random.default_rng(0)
+    rise = np.linspace(0, 1, 300) + 0.02 * rng.normal(size=300)
+    path = write(tmp_path / "run" / "metrics.jsonl", "")
+    live, session = Live(tmp_path), Session()
+
+    def written(step: int, value: float) -> None:
+        append(path, line(step, **{"critic/score/mean": value, "actor/grad_norm": 0.5, "actor/entropy": 1.0}))
+        session.apply(live.after(1.0))
+        session.judge()
+
+    for step in range(300):
+        written(step, float(rise[step]))
+    for step in range(200):
+        written(step, float(rise[step]) + 0.01)
+        assert session.runs["run"].judge.findings() == [], step
+    finished = Session.load([tmp_path])
+    assert said(session.runs["run"].judge) == said(finished.runs["run"].judge)
+    assert session.runs["run"].run.superseded == 900
+    assert json.loads(path.read_text().splitlines()[-1])["step"] == 199
