@@ -108,6 +108,9 @@ def fit(text: str, width: int, ellipsis: str = "…") -> str:
 
 def pad(text: str, width: int, *, right: bool = False) -> str:
     """Text fitted and filled with blanks to exactly `width` cells."""
-    text = fit(text, width)
-    blanks = " " * (width - cell_width(text))
+    cells = cell_width(text)
+    if cells > width:
+        text = fit(text, width)
+        cells = cell_width(text)
+    blanks = " " * (width - cells)
     return blanks + text if right else text + blanks

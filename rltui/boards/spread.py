@@ -75,8 +75,9 @@ def spread(row: Row, mean: NDArray[np.float64], cut: Cut) -> Spread | None:
 
 def _joined(values: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
     """Values per column, (n,), with usual gaps bridged in straight lines; NaN in others."""
-    there = np.flatnonzero((count > 0) & np.isfinite(values))
-    if not len(there):
-        return np.full(len(values), math.nan)
+    known = (count > 0) & np.isfinite(values)
+    there = known.nonzero()[0]
+    if not len(there) or len(there) == there[-1] - there[0] + 1:
+        return np.where(known, values, math.nan)
     line = np.interp(np.arange(len(values)), there, values[there])
     return np.where(bridge(count) >= 0, line, math.nan)

@@ -107,9 +107,14 @@ def cut(text: str, width: int) -> str:
 
 
 def cut_sentence(text: str, width: int) -> str:
-    """Text cut at the end of its last sentence or clause that fits; within one only when none does."""
+    """Text cut at the end of its last sentence or clause that fits, without an aside at its end.
+
+    Within a clause only when none fits.
+    """
     if cell_width(text) <= width:
         return text
+    if text.endswith(")") and cell_width(text[: text.rfind(" (")]) <= width:  # an aside goes first
+        return text[: text.rfind(" (")]
     for marks in (".;:", ","):
         ends = [at + 1 for at in range(len(text) - 1) if text[at] in marks and text[at + 1] == " "]
         kept = next((text[:at] for at in reversed(ends) if cell_width(text[:at]) <= width), "")
@@ -133,12 +138,16 @@ def fill(source: Line, width: int) -> Line:
 
 def sides(left: Iterable[Span], right: Iterable[Span], width: int, *, back: str = "") -> Line:
     """Two groups at the two edges of a line; the left one is cut when both do not fit."""
-    tail = line(*right)
+    head, tail = line(*left, back=back), line(*right)
     room = width - tail.width
     if room < 8 and tail.spans:  # nothing sensible is left for the left side: it goes first
-        return crop(line(*left, back=back), width)
-    head = crop(line(*left), max(room - (1 if tail.spans else 0), 0))
-    return line(*head.spans, (" " * (room - head.width), "text"), *tail.spans, back=back)
+        return crop(head, width)
+    most = max(room - (1 if tail.spans else 0), 0)
+    cells = head.width
+    if cells > most:
+        head = crop(head, most)
+        cells = head.width
+    return line(*head.spans, (" " * (room - cells), "text"), *tail.spans, back=back)
 
 
 def beside(lefts: list[Line], rights: list[Line], width: int, gap: int = 2) -> list[Line]:

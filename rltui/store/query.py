@@ -189,18 +189,20 @@ def _cut(parts: _Parts, edges: F64, whole: I64, width: int, wide: _Wide | None) 
     bounds = _bounds(parts.place, edges, whole)
     begin, end = int(bounds[0]), int(bounds[-1])
     sizes = bounds[1:] - bounds[:-1]
-    full = (sizes > 0).nonzero()[0]
+    some = (sizes > 0).nonzero()[0]
     out = np.full((4, width), np.nan)
     low, high, mean, last = out
     count = np.zeros(width, np.int64)
     odd = np.zeros(width, np.int64)
-    if len(full):
+    if len(some):
         inside = slice(begin, end)
-        heads = bounds[full] - begin
+        first, after = int(some[0]), int(some[-1]) + 1
+        full: slice | NDArray[np.intp] = slice(first, after) if after - first == len(some) else some
+        heads = bounds[:-1][full] - begin
         lows = np.minimum.reduceat(parts.low[inside], heads)
         highs = np.maximum.reduceat(parts.high[inside], heads)
         totals = np.add.reduceat(parts.total[inside], heads)
-        tails = bounds[full + 1] - 1
+        tails = bounds[1:][full] - 1
         lasts = parts.last[tails]
         if parts.count is None:
             counts = sizes[full]
@@ -212,9 +214,9 @@ def _cut(parts: _Parts, edges: F64, whole: I64, width: int, wide: _Wide | None) 
                 known = np.where(parts.count[inside] > 0, np.arange(end - begin), -1)
                 place = np.maximum.reduceat(known, heads)
                 lasts = np.where(place >= 0, parts.last[inside][place], np.nan)
-                some = counts > 0
-                full, lows, highs = full[some], lows[some], highs[some]
-                totals, lasts, counts = totals[some], lasts[some], counts[some]
+                finite = counts > 0
+                full, lows, highs = some[finite], lows[finite], highs[finite]
+                totals, lasts, counts = totals[finite], lasts[finite], counts[finite]
         low[full], high[full], last[full] = lows, highs, lasts
         mean[full] = totals / counts
         count[full] = counts
