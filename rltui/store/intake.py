@@ -68,15 +68,15 @@ class Intake(Tables):
                 self.points += size
                 self._clock(wall)
                 return FreshList(lambda: self._fresh_of_groups(groups))
-        rows = self._rows_of(source.path, batch)
+        turn = self._turn_of(source.path, batch) if 0 < size <= TICK and not batch.starts else None
+        rows = self._rows_of(source.path, batch) if turn is None else turn
         self.points += size
         self._note_doubles(source.path, batch)
         self._clock(wall)
         if (
-            size <= TICK
-            and not batch.starts
-            and self._is_tick(log, rows, step)
-            and self.restarts.tick(log, rows, step, wall)
+            turn is not None
+            and self._goes_forward(log, turn, step)
+            and self.restarts.tick(log, turn, step, wall)
         ):
             if self.restarts.released:
                 self._release()
@@ -86,7 +86,7 @@ class Intake(Tables):
 
     def _note_doubles(self, path: str, batch: Batch) -> None:
         """Some values may not have been float32 on disk."""
-        if batch.single.all():
+        if np.logical_and.reduce(batch.single):
             return
         tags = batch.tag if not batch.single.any() else batch.tag[~batch.single]
         self.pool.single[self._tables[path][tags]] = False
@@ -120,15 +120,8 @@ class Intake(Tables):
             self.pool.add(np.repeat(each, sizes), step[order], wall, value)
         return True
 
-    def _is_tick(self, log: Log, rows: Rows, step: NDArray[np.int64]) -> bool:
-        """Whether each series speaks at most once and not below its newest point."""
-        size = len(rows)
-        if size == 0 or size > len(self.series):
-            return False
-        seen = np.zeros(len(self.series), np.bool_)
-        seen[rows] = True
-        if int(np.count_nonzero(seen)) != size:
-            return False
+    def _goes_forward(self, log: Log, rows: Rows, step: NDArray[np.int64]) -> bool:
+        """Whether no series speaks below its newest point. What a log alone tells, its attempts know."""
         if len(self.restarts.logs) == 1 and not log.rewinds.peculiar:
             return True
         length = self.pool.length[rows]

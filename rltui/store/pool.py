@@ -118,7 +118,7 @@ class Pool:
     def tick(self, rows: Rows, step: I64, wall: F64, value: F64) -> None:
         """One new point for each of some rows, none below the newest step of its row. `rows` are distinct."""
         length = self.length[rows]
-        longest = int(length.max())
+        longest = int(np.maximum.reduce(length))  # half the time of `max`: this runs for every step of a run
         if longest >= self.wide:
             if self.wide < self.limit:
                 self._allocate(len(self.length), min(2 * self.wide, self.limit))
@@ -126,7 +126,7 @@ class Pool:
             if len(full):
                 self._evict(full, np.full(len(full), self.limit - self.window, np.intp))
                 length = self.length[rows]
-        highest, some_empty = int(step.max()), not longest or not length.all()
+        highest, some_empty = int(np.maximum.reduce(step)), not np.logical_and.reduce(length)
         if some_empty or highest >= 2**31:  # none is below an older point of its row
             self._reach(int(step.min()), highest)
         at = rows * self.wide + length
@@ -139,7 +139,7 @@ class Pool:
             young = length == 0
             self.first[rows[young]] = np.minimum(self.first[rows[young]], step[young])
         finite = np.isfinite(value)
-        if not finite.all():
+        if not np.logical_and.reduce(finite):
             self._note_odd(rows[~finite], step[~finite])
 
     def _note_odd(self, rows: Rows, step: I64) -> None:
@@ -229,7 +229,13 @@ class Pool:
         if longest > self.wide:
             self._allocate(len(self.length), min(max(2 * self.wide, longest), self.limit))
         total = int(sizes.sum())
-        if total > _SLICED * len(each):
+        even = _even(each, length, heads, sizes, len(step)) if total else None
+        if even is not None:
+            of, slots, apart = even
+            part = slice(int(heads[0]), int(heads[0]) + apart * len(each))
+            for table, column in ((self.step, step), (self.wall, wall), (self.value, value)):
+                table[of, slots] = column[part].reshape(-1, apart)[:, : slots.stop - slots.start]
+        elif total > _SLICED * len(each):
             ends = zip(each.tolist(), length.tolist(), heads.tolist(), sizes.tolist(), strict=True)
             for row, at, head, size in ends:
                 self.step[row, at : at + size] = step[head : head + size]
@@ -355,3 +361,15 @@ class Pool:
         self.first[row] = self.first_odd[row] = HIGHEST
         self.bucketed[row] = LOWEST
         return gone
+
+
+def _even(each: Rows, length: Rows, heads: Rows, sizes: Rows, points: int) -> tuple[slice, slice, int] | None:
+    """Rows, slots and the distance of heads, where neighbouring rows get as many points at the same place."""
+    rows, at, size = len(each), int(length[0]), int(sizes[0])
+    apart = int(heads[1] - heads[0]) if rows > 1 else size
+    first, head = int(each[0]), int(heads[0])
+    if int(each[-1]) - first != rows - 1 or apart < size or head + apart * rows > points:
+        return None
+    if (length != at).any() or (sizes != size).any() or (np.diff(heads) != apart).any():
+        return None
+    return slice(first, first + rows), slice(at, at + size), apart

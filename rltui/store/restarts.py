@@ -102,8 +102,11 @@ class Restarts:
         if not log.segments or log.segments[-1] is not self.segments[-1]:
             return False
         segment = log.segments[-1]
-        if segment.axis is None or _silent(segment, rows) or not log.rewinds.steady(rows, step):
+        if segment.axis is None or (rows is not segment.turn and _silent(segment, rows)):
             return False
+        if not log.rewinds.steady(rows, step):
+            return False
+        segment.turn = rows
         self._clock(log, wall)
         segment.high[rows] = step
         segment.last_step = max(segment.last_step, int(step[-1]))
@@ -187,8 +190,7 @@ class Restarts:
         """Note first and last wall time; find logs that turn out to be written side by side."""
         if not len(wall):
             return
-        last = float(wall.max())
-        first = float(wall[0])
+        last, first = float(np.maximum.reduce(wall)), float(wall[0])
         if not sensible(last) or not sensible(first):
             known = wall[(wall > 0) & (wall < 1e11)]
             if not len(known):

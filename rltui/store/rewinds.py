@@ -79,7 +79,7 @@ class Rewinds:
         except IndexError:
             self._grow(int(rows.max()) + 1)
             high = self._high[rows]
-        if self._suspects or not (step >= high).all():
+        if self._suspects or not np.logical_and.reduce(step >= high):
             return False
         self._high[rows] = step if last is None else last
         return True

@@ -79,6 +79,7 @@ class Segment:
     cuts: I64 = field(default_factory=lambda: np.empty(0, np.int64))  # what it supersedes, by row
     axis: int | None = None  # the step at which most tags of its first row began
     row: NDArray[np.bool_] | None = None  # the tags of that row
+    turn: Rows | None = None  # the rows of its last tick, which all have a first
     speaking: int = 0  # rows with a first
     first_step: int = HIGHEST
     first_wall: float = np.nan

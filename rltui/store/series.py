@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rltui.store.buckets import LOWEST
 from rltui.store.points import F64, NO_POINTS, Axis, Columns, Points, join
@@ -249,15 +250,15 @@ class SeriesByTag(Mapping[str, Series]):
     def __len__(self) -> int:
         return len(self.tags)
 
-    def rows(self, tags: Sequence[str]) -> Sequence[int]:
+    def rows(self, tags: Sequence[str]) -> NDArray[np.intp]:
         """The rows of some tags, from now on."""
         if not self.tags:
             self._rows = dict(zip(tags, range(len(tags)), strict=True))
             if len(self._rows) == len(tags):
                 self.tags = list(tags)
-                return range(len(tags))
+                return np.arange(len(tags))
             self._rows.clear()
-        return [self._row(tag) for tag in tags]
+        return np.array([self._row(tag) for tag in tags], np.intp)
 
     def _row(self, tag: str) -> int:
         row = self._rows.setdefault(tag, len(self.tags))

@@ -30,6 +30,15 @@ class _Preview:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class _Turn:
+    """The tags of a tick. The next one of its log mostly brings the same in the same order."""
+
+    tags: bytes
+    table: Rows  # by which they have these rows
+    rows: Rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Groups:
     """Points by series: row each[i] has sizes[i] of the points, from heads[i] on, in order of arrival.
 
@@ -81,6 +90,7 @@ class Tables:
         self.pool = Pool(window, slots)
         self._tables: dict[str, Rows] = {}
         self._complete: dict[str, int] = {}  # tags of a log that all have rows, so many
+        self._turns: dict[str, _Turn] = {}
         self._previews: dict[str, _Preview] = {}
 
     def hold(self, window: int, slots: int) -> None:
@@ -126,6 +136,22 @@ class Tables:
         """Rows of the points."""
         return self._table_of(path, batch)[batch.tag]
 
+    def _turn_of(self, path: str, batch: Batch) -> Rows | None:
+        """Rows of the points of a tick, none of them twice: the same array as for the tick before, if it can.
+
+        None where a tag speaks twice.
+        """
+        known, tags = self._turns.get(path), batch.tag.tobytes()
+        if known is not None and known.tags == tags and known.table is self._tables.get(path):
+            return known.rows
+        rows = self._rows_of(path, batch)
+        seen = np.zeros(len(self.series), np.bool_)
+        seen[rows] = True
+        if int(np.count_nonzero(seen)) != len(rows):
+            return None
+        self._turns[path] = _Turn(tags, self._tables[path], rows)
+        return rows
+
     def _preview(self, source: Source, batch: Batch) -> None:
         if not len(batch):
             return
@@ -152,7 +178,7 @@ class Tables:
     def _clock(self, wall: NDArray[np.float64]) -> None:
         if not len(wall):
             return
-        low, high = float(wall.min()), float(wall.max())
+        low, high = float(np.minimum.reduce(wall)), float(np.maximum.reduce(wall))
         if not (sensible(low) and sensible(high)):
             known = wall[(wall > 0) & (wall < 1e11)]
             if not len(known):
