@@ -238,6 +238,9 @@ def test_a_new_framework_and_metric_need_no_python(tmp_path: Path) -> None:
         ('extends = ["zork"]', "which is itself"),
         ('[names]\n"a" = { is = "x.y", statistic = "mode" }', "statistic must be one of"),
         ('[recognise.signs]\n"a" = 0', "needs a weight above 0"),
+        ('domains = "yes"', "'domains' must be true or false"),
+        ("[recognise]\nsigns = 3", "signs must be a table"),
+        ("[recognise]\nmust = 3", "must is a list of names"),
         ("title = [", "Invalid"),
     ],
 )
@@ -248,6 +251,16 @@ def test_faults_of_a_file_are_told(tmp_path: Path, text: str, told: str) -> None
         problems = load(tmp_path).problems
         assert any(told in problem.message for problem in problems), problems
         assert {problem.path for problem in problems} == {"zork.toml"}
+
+
+@pytest.mark.parametrize(
+    "text", ["[validation]\na = 3", "[statistics]\nmean = 'avg'", "[units]\na = 'x'", "[sections]\na = []"]
+)
+def test_faults_of_the_conventions_are_told(tmp_path: Path, text: str) -> None:
+    """What holds across frameworks is checked like the frameworks."""
+    (tmp_path / "conventions.toml").write_text(text)
+    (problem,) = load(tmp_path).problems
+    assert (problem.path, "must be a table of" in problem.message) == ("conventions.toml", True)
 
 
 def test_a_name_that_leads_nowhere_is_told(tmp_path: Path) -> None:

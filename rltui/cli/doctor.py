@@ -23,8 +23,10 @@ from rltui.draw.number import format_seconds, format_si
 from rltui.logs.follow import Follower
 from rltui.names import Names, catalogue, snippet
 from rltui.places import config_file
+from rltui.rules.load import rulebook
 from rltui.session import RunView, Session
 from rltui.text import clean
+from rltui.themes import load_themes
 
 LIBRARIES = (
     "textual",
@@ -112,7 +114,8 @@ def _terminal() -> dict[str, Any]:
 
 def _config(logdirs: tuple[str, ...]) -> dict[str, Any]:
     config = load_config([Path(logdir) for logdir in logdirs])
-    problems = (*config.problems, *Names(config=config).problems, *catalogue().problems)
+    data = (*catalogue().problems, *rulebook().problems, *load_themes()[1])
+    problems = (*config.problems, *Names(config=config).problems, *data)
     own = config_file()
     return {
         "own": clean(str(own)) if own else None,

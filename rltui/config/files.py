@@ -15,8 +15,8 @@ from rltui.scalars import Level, Problem
 from rltui.text import clean
 
 if TYPE_CHECKING:
-    from rltui.config.kinds import Kind
-    from rltui.config.kinds import Path as KeyPath
+    from rltui.forms import Kind
+    from rltui.forms import Path as KeyPath
 
 NAME = "rltui.toml"  # beside the logs
 _CAP = 1 << 20  # bytes
@@ -83,8 +83,8 @@ def read_file(
     # Most people have no configuration: what checks one is loaded when there is one.
     import tomllib
 
-    from rltui.config.kinds import DROP
     from rltui.config.schema import DISPLAY, PRIVATE
+    from rltui.forms import DROP
 
     try:
         if any(line.count(".") > _DOTS for line in text.split("\n")):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rltui.config.kinds import Either, Flag, Interval, Kind, Many, Map, Number, Table, Text
+from rltui.forms import Either, Flag, Interval, Kind, Many, Map, Number, Table, Text
 
 SEVERITIES = ("info", "warning", "critical")
 DIRECTIONS = ("up", "down", "flat", "near0", "near1", "none")

@@ -177,6 +177,14 @@ def _text(table: Mapping[str, Any], key: str, tell: _Teller) -> str:
     return ""
 
 
+def _flag(table: Mapping[str, Any], key: str, tell: _Teller) -> bool:
+    value = table.get(key, False)
+    if isinstance(value, bool):
+        return value
+    tell(f"'{key}' must be true or false")
+    return False
+
+
 def _framework(stem: str, table: Mapping[str, Any], tell: _Teller) -> dict[str, Any]:
     for key in table.keys() - set(_KEYS):
         tell(f"unknown key '{key}'; permitted: {', '.join(_KEYS)}")
@@ -193,8 +201,8 @@ def _framework(stem: str, table: Mapping[str, Any], tell: _Teller) -> dict[str, 
         "prefixes": sorted(_texts(table, "prefixes", tell, ("",)), key=len, reverse=True),
         "held_out": sorted(_texts(table, "held_out", tell), key=len, reverse=True),
         "silent": _texts(table, "silent", tell),
-        "domains": table.get("domains") is True,
-        "held_out_sets": table.get("held_out_sets") is True,
+        "domains": _flag(table, "domains", tell),
+        "held_out_sets": _flag(table, "held_out_sets", tell),
         "extends": _texts(table, "extends", tell),
         "variants": _variants(table.get("variant", []), tell),
         "signs": _signs(table.get("recognise", {}), tell),
@@ -234,7 +242,10 @@ def _signs(table: object, tell: _Teller) -> dict[str, Any]:
         tell(f"[recognise] has an unknown key '{key}'; permitted: must, without, signs")
     weights: dict[str, float] = {}
     signs = table.get("signs", {})
-    for pattern, weight in signs.items() if isinstance(signs, dict) else ():
+    if not isinstance(signs, dict):
+        tell("[recognise] signs must be a table of names and weights")
+        signs = {}
+    for pattern, weight in signs.items():
         if isinstance(weight, bool) or not isinstance(weight, int | float) or weight <= 0:
             tell(f'[recognise.signs] "{pattern}" needs a weight above 0')
             continue
@@ -244,7 +255,7 @@ def _signs(table: object, tell: _Teller) -> dict[str, Any]:
             tell(f'[recognise.signs] "{pattern}" {error}')
     must = table.get("must", [])
     groups = []
-    for group in must if isinstance(must, list) else []:
+    for group in must if isinstance(must, list) else [must]:
         members = [group] if isinstance(group, str) else group
         if isinstance(members, list) and all(isinstance(item, str) for item in members):
             groups.append(members)
@@ -324,27 +335,30 @@ def _union(raws: Mapping[str, dict[str, Any]], kinds: frozenset[str]) -> dict[st
 
 
 def _conventions(table: Mapping[str, Any], tell: _Teller) -> dict[str, Any]:
-    def mapping(key: str) -> dict[str, Any]:
+    def mapping(key: str, kind: type | tuple[type, ...], words: str) -> dict[str, Any]:
         value = table.get(key, {})
-        if isinstance(value, dict):
-            return value
-        tell(f"'{key}' must be a table")
-        return {}
+        if not isinstance(value, dict) or not all(_is(each, kind) for each in value.values()):
+            tell(f"'{key}' must be a table of {words}")
+            return {}
+        return value
 
     validation: dict[str, str] = {}
-    for name, target in mapping("validation").items():
+    for name, target in mapping("validation", str, "texts").items():
         try:
             validation |= dict(expand(name, target))
         except PatternError as error:
             tell(f'[validation] "{name}" {error}')
+    spelled = mapping("statistics", list, "lists of words")
     return {
         "held_out": _texts(table, "held_out", tell),
         "training": _texts(table, "training", tell),
         "validation": validation,
-        "units": mapping("units"),
+        "units": mapping("units", (int, float), "factors"),
         "kinds": _texts(table, "kinds", tell),
-        "statistics": {
-            word: statistic for statistic, words in mapping("statistics").items() for word in words
-        },
-        "sections": mapping("sections"),
+        "statistics": {word: statistic for statistic, words in spelled.items() for word in words},
+        "sections": mapping("sections", str, "texts"),
     }
+
+
+def _is(value: object, kind: type | tuple[type, ...]) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""Kinds of configuration values: each checks a value, says what is permitted, and gives its JSON schema."""
+"""Forms of values in TOML files: each checks a value, says what is permitted, and gives its JSON schema."""
 
 from __future__ import annotations
 
@@ -252,6 +252,28 @@ class Either:
     def schema(self) -> dict[str, Any]:
         """See Kind."""
         return _described({"anyOf": [self.text.schema(), self.table.schema()]}, self.about)
+
+
+@dataclass(frozen=True)
+class AnyOf:
+    """A value that suits one of several forms."""
+
+    forms: Sequence[Kind]
+    permitted: str
+    about: str = ""
+
+    def take(self, value: Any, path: Path, tell: Tell) -> Any:
+        """See Kind."""
+        for form in self.forms:
+            taken = form.take(value, path, lambda _path, _message: None)
+            if taken is not DROP:
+                return taken
+        tell(path, f"must be {self.permitted}, not {_got(value)}")
+        return DROP
+
+    def schema(self) -> dict[str, Any]:
+        """See Kind."""
+        return _described({"anyOf": [form.schema() for form in self.forms]}, self.about)
 
 
 def _described(schema: dict[str, Any], about: str) -> dict[str, Any]:

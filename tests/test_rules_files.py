@@ -1,0 +1,77 @@
+"""Files of rules that people write by hand: whatever is wrong in them is told, and the rest holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rltui.rules.check import build
+from rltui.rules.load import load
+from rltui.scalars import Problem
+
+GOOD = """
+[[rule]]
+id = "good"
+metric = ["reward.mean"]
+kind = "threshold"
+below = 0
+severity = "warning"
+title = "t"
+message = "m"
+advice = "a"
+"""
+FAULTS = [
+    ("rule = 3", "'rule' must be a list of tables"),
+    ("ruel = []", "unknown key 'ruel'; permitted: rule, symptom"),
+    ('[[rule]]\nid = "x"\nkind = ["threshold"]', "kind must be one of"),
+    (GOOD.replace('"good"', '"x"').replace("below = 0", 'below = "0"'), "below must be a finite number"),
+    (GOOD.replace('"good"', '"x"').replace("below = 0", "belwo = 0"), "belwo is unknown; permitted: above"),
+    (GOOD.replace('"good"', '"x"').replace("reward.mean", "reward.maen"), "no metric of the glossary"),
+    (GOOD.replace('"good"', '"x"') + "for = true", "for must be a whole number"),
+    (GOOD.replace('"good"', '"x"') + 'quiet_when = ["nobody"]', "'nobody', which is no rule"),
+    (GOOD.replace('"good"', '"Bad id"'), "id must be lower-case words"),
+    (GOOD, "is already defined in a.toml"),
+    (
+        '[[symptom]]\nid = "x"\nseverity = "warning"\ntitle = "t"\nmessage = "m"\nall = 3',
+        "all must be a list",
+    ),
+    ('[[scenario]]\nid = "x"\ngroups = []', "needs 'title'"),
+    ('[[gap]]\nid = "x"\ntrain = "reward.mean"\nheld_out = "reward.mean"\nabove = "x"', "above must be"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), FAULTS, ids=[words for _, words in FAULTS])
+def test_a_fault_is_told_and_the_rest_holds(tmp_path: Path, text: str, words: str) -> None:
+    """Each fault names its file, the entry, and what is permitted; rules beside it are in force."""
+    (tmp_path / "a.toml").write_text(GOOD)
+    (tmp_path / "b.toml").write_text(text)
+    book = load(tmp_path)
+    assert list(book.rules) == ["good"] or "no rule" in words or "glossary" in words
+    assert any(words in problem.message for problem in book.problems), book.problems
+    assert {problem.path for problem in book.problems} <= {"b.toml", "rules"}
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+KEYS = st.sampled_from(
+    ["id", "metric", "kind", "severity", "all", "groups", "above", "applies", "for", "title"]
+)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["rule", "symptom", "scenario", "gap", "other"]),
+        VALUES | st.lists(st.dictionaries(KEYS, VALUES | st.just("threshold"), max_size=6), max_size=2),
+    )
+)
+def test_no_content_raises(table: dict[str, object]) -> None:
+    """Whatever a file holds, it is rows or problems."""
+    problems: list[Problem] = []
+    build({"a": table}, problems)
+    assert all(problem.path in ("a.toml", "rules") for problem in problems)
