@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from pathlib import Path
 
 import pytest
 
 from rltui.logs import gzipped
 from rltui.logs.base import HEAD
 from rltui.logs.formats import recognise
+from rltui.logs.whole import read_all
 from rltui.scalars import Batch
 from tests.support.memfile import MemFile, points, read_on, read_whole
 from tests.support.shared import BUNDLED
@@ -98,8 +100,22 @@ def test_other_compressions_say_so() -> None:
     """A log in a compression that is not read says so once, and other packed files are none of ours."""
     form = recognise("metrics.jsonl.zst", b"\x28\xb5\x2f\xfd")
     assert form is not None
+    assert form.name == ""
     assert codes(read_whole(form, MemFile("metrics.jsonl.zst", b"\x28\xb5\x2f\xfd"))) == ["not-read"]
     assert recognise("logs.tar.gz", gzip.compress(b"x")) is None
     assert recognise("metrics.jsonl.gz", b'{"step": 1}\n') is None
     assert recognise("data.jsonl.gz", gzip.compress(b'{"step": 1, "x": 2}\n')) is None
     assert recognise("weights.gz", gzip.compress(b"abc")) is None
+
+
+def test_packed_copy_that_is_not_read_makes_no_run(tmp_path: Path) -> None:
+    """A .zst beside a log is told of, and no run has its name; rotated logs inside gzip belong to theirs."""
+    line = b'{"step": %d, "x": 2}\n'
+    (tmp_path / "metrics.jsonl").write_bytes(line % 3)
+    (tmp_path / "metrics.jsonl.1.gz").write_bytes(gzip.compress(line % 2))
+    (tmp_path / "metrics.jsonl.2026-11-20.gz").write_bytes(gzip.compress(line % 1))
+    (tmp_path / "metrics.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd" + bytes(range(64)))
+    deliveries = list(read_all([tmp_path]))
+    assert {delivery.source.run for delivery in deliveries if delivery.source.format} == {"."}
+    assert [point[1] for delivery in deliveries for point in points(delivery.batch)] in ([2, 1, 3], [1, 2, 3])
+    assert [problem.code for delivery in deliveries for problem in delivery.batch.problems] == ["not-read"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import random
 from pathlib import Path
@@ -122,6 +123,48 @@ def test_replaced_by_a_longer_copy(tmp_path: Path, system: Any, start: str) -> N
     live.after(5)
     assert live.heard.points[start] == points(range(30))
     assert live.heard.told == []
+
+
+@SYSTEMS
+def test_cut_under_a_writer_that_keeps_its_place(tmp_path: Path, system: Any) -> None:
+    """J10, L08: copytruncate without append mode leaves a hole of zeros before what is written next."""
+    log = write(tmp_path / "metrics.jsonl", "")
+    live = Live(tmp_path, system=system)
+    with log.open("r+b") as writer:
+        writer.write(lines(range(1000)).encode())
+        writer.flush()
+        live.after(3)
+        write(tmp_path / "metrics.jsonl.1", log.read_bytes())
+        os.truncate(log, 0)
+        live.after(3)
+        writer.write(lines(range(1000, 1200)).encode())
+        writer.flush()
+        live.after(20)
+    assert live.heard.points["metrics.jsonl"] == points(range(1200))
+    afresh = Live(tmp_path, system=system)
+    afresh.after(20)
+    assert afresh.heard.points["metrics.jsonl"] == points(range(1000, 1200))
+    assert "zero-bytes" in afresh.heard.codes
+
+
+@SYSTEMS
+def test_compressed_after_rotation(tmp_path: Path, system: Any) -> None:
+    """L10, J12: a log that was read, rotated and compressed is not read again; one from before we came is."""
+    log = write(tmp_path / "metrics.jsonl", lines(range(300, 600)))
+    write(tmp_path / "metrics.jsonl.1.gz", gzip.compress(lines(range(300)).encode()))
+    live = Live(tmp_path, system=system)
+    live.after(3)
+    assert live.heard.points["metrics.jsonl.1.gz"] == points(range(300))
+    (tmp_path / "metrics.jsonl.1.gz").rename(tmp_path / "metrics.jsonl.2.gz")
+    moved = log.rename(tmp_path / "metrics.jsonl.1")
+    write(log, lines(range(600, 700)))
+    live.after(3)
+    write(tmp_path / "metrics.jsonl.1.gz", gzip.compress(moved.read_bytes()))
+    moved.unlink()
+    live.after(60)
+    said = sorted(point for path in live.heard.points for point in live.heard.points[path])
+    assert said == points(range(700))
+    assert live.heard.codes == ["restarted"]
 
 
 @SYSTEMS

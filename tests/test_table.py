@@ -164,3 +164,12 @@ def test_any_pieces_give_the_same(
     data = out.getvalue().encode()
     whole = read_whole(FORM, MemFile("progress.csv", data))
     assert points(read_in_pieces(FORM, "progress.csv", cut(data, places), budget)) == points(whole)
+
+
+def test_quoted_field_over_lines_in_the_first_row() -> None:
+    """A table is recognised by its first row even where a text in it runs over lines."""
+    head = b'step,note,loss\n1,"a\nb\nc",2\n2,x,3\n'
+    assert FORM.matches("metrics.csv", head)
+    assert FORM.matches("metrics.csv", head[:18])
+    assert not FORM.matches("notes.csv", b'step,note,text\n1,"a\nb\nc",d\n')
+    assert rows(read_whole(FORM, MemFile("metrics.csv", head))) == [("loss", 1, 2.0), ("loss", 2, 3.0)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.logs import console, document, jsonl, samples, table, tfevents
 from rltui.logs.base import Format
-from rltui.logs.gzipped import Gzipped
+from rltui.logs.gzipped import Gzipped, Unread
 
 _PLAIN: tuple[Format, ...] = (
     tfevents.FORMAT,
@@ -15,7 +15,7 @@ _PLAIN: tuple[Format, ...] = (
     console.FORMAT,
 )
 
-FORMATS: tuple[Format, ...] = (*_PLAIN, Gzipped(_PLAIN))
+FORMATS: tuple[Format, ...] = (*_PLAIN, Gzipped(_PLAIN), Unread(_PLAIN))
 
 
 def recognise(name: str, head: bytes) -> Format | None:

@@ -7,11 +7,20 @@ from collections.abc import Callable, Sequence
 
 from rltui.logs import sieve
 from rltui.logs.base import BLOCK, HEAD, RECORD_CAP, File, Format, Log
+from rltui.logs.runname import rotated_from
 from rltui.scalars import EMPTY, Batch, Problem, concat
 
 _WINDOW_CAP = RECORD_CAP + 2 * BLOCK  # decompressed bytes held for a format that needs more to go on
 _GZIP = b"\x1f\x8b"
 _NOT_READ = (".zst", ".xz", ".bz2")
+
+
+def inside(head: bytes) -> bytes:
+    """The first decompressed bytes of gzip data that begin with `head`; empty when that is damaged."""
+    try:
+        return zlib.decompressobj(31).decompress(head, HEAD)
+    except zlib.error:
+        return b""
 
 
 class _Inflated:
@@ -186,27 +195,40 @@ class Gzipped:
 
     def matches(self, name: str, head: bytes) -> bool:
         """By the name without its ending and by the first bytes inside."""
-        inner, dot, ending = name.rpartition(".")
-        if dot + ending in _NOT_READ:
-            return self._inner(inner, b"") is not None and ("tfevents" in inner or sieve.is_telling(inner))
+        inner, _, ending = name.rpartition(".")
         if ending != "gz":
             return False
         if not head:
             return self._inner(inner, b"") is not None
-        if not head.startswith(_GZIP):
-            return False
-        try:
-            inside = zlib.decompressobj(31).decompress(head, HEAD)
-        except zlib.error:
-            return False
-        return self._inner(inner, inside) is not None
+        content = inside(head) if head.startswith(_GZIP) else b""
+        return bool(content) and self._inner(inner, content) is not None
 
     def open(self, path: str) -> Log:
         """A log at its beginning; its inner format is chosen by the first bytes inside."""
-        if path.endswith(_NOT_READ):
-            return _UnreadLog(path)
         name = path.rpartition("/")[2].removesuffix(".gz")
+        name = rotated_from(name) or name
         return GzippedLog(path, lambda head: self._inner(name, head))
 
     def _inner(self, name: str, head: bytes) -> Format | None:
         return next((form for form in self._formats if form.matches(name, head)), None)
+
+
+class Unread:
+    """What is plainly one of `formats`, in a compression that is not read. It makes no run."""
+
+    name = ""
+    rewrites = False
+
+    def __init__(self, formats: Sequence[Format]) -> None:
+        self._formats = tuple(formats)
+
+    def matches(self, name: str, head: bytes) -> bool:
+        """By the name alone."""
+        inner, dot, ending = name.rpartition(".")
+        if dot + ending not in _NOT_READ or not ("tfevents" in inner or sieve.is_telling(inner)):
+            return False
+        return any(form.matches(inner, b"") for form in self._formats)
+
+    def open(self, path: str) -> Log:
+        """A log that says why it says nothing."""
+        return _UnreadLog(path)

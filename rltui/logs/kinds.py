@@ -36,13 +36,16 @@ class AllFormats:
         """The format of a file with this base name and these first bytes."""
         from rltui.logs import formats
 
-        return formats.recognise(rotated_from(name) or name, head)
+        return formats.recognise(_original(name), head)
 
     def could_be_log(self, name: str) -> bool:
         """Whether a file of this base name is worth opening."""
         from rltui.logs import formats
 
-        if formats.could_be_log(name):
-            return True
-        base = rotated_from(name)
-        return base is not None and formats.could_be_log(base)
+        return formats.could_be_log(name) or formats.could_be_log(_original(name))
+
+
+def _original(name: str) -> str:
+    """The name that a log had before it was rotated; a compressed one stays one."""
+    base = rotated_from(name)
+    return name if base is None else f"{base}.gz" if name.endswith(".gz") else base

@@ -25,6 +25,12 @@ class Past(NamedTuple):
     mark: bytes
     settled: int
 
+    def begins(self, content: bytes) -> bool:
+        """Whether it begins as `content`, the first HEAD bytes of a copy that was compressed since."""
+        return bool(self.head) and (
+            content.startswith(self.head) if len(self.head) == HEAD else content == self.head
+        )
+
     def is_in(self, file: File) -> bool:
         """Whether the file holds it. Raises OSError."""
         return bool(self.head) and (

@@ -8,10 +8,28 @@ a writer leaves when its file is truncated under it (they never do).
 
 from __future__ import annotations
 
-from rltui.logs.base import BLOCK, LINE_CAP, File
+from rltui.logs.base import BLOCK, HEAD, LINE_CAP, File
 from rltui.scalars import Problem
 
 PATIENCE = 4  # looks that zeros before later text are given to fill in
+
+
+def first_text(file: File) -> bytes:
+    """The first HEAD bytes that say what a file is: those behind the zeros of a truncation under its writer.
+
+    Such a hole is searched by halves, whatever its size. Empty when the file holds nothing else.
+    """
+    head = file.read_at(0, HEAD)
+    if not head or head.strip(b"\0"):
+        return head
+    low, high = len(head), file.size()
+    while high - low > HEAD:
+        middle = (low + high) // 2
+        if file.read_at(middle, HEAD).strip(b"\0"):
+            high = middle
+        else:
+            low = middle + 1
+    return file.read_at(low, high - low + HEAD).lstrip(b"\0")[:HEAD]
 
 
 class Lines:

@@ -29,7 +29,7 @@ _RATIO = re.compile(r"(-?[0-9]{1,18})/([0-9]{1,18})\Z")
 
 # A clock reading is told from an elapsed time by its size; the larger ones are milli-, micro-, nanoseconds.
 _EARLIEST = 5e8  # 1985, before any of these programs
-_SCALES = ((1e11, 1.0), (1e14, 1e-3), (1e17, 1e-6), (1e20, 1e-9))
+_SCALES = ((1e11, 1.0), (1e14, 1e3), (1e17, 1e6), (1e20, 1e9))
 
 
 def real(number: int | float) -> float:
@@ -105,7 +105,7 @@ def wall_time(value: object) -> float:
     if number >= _EARLIEST:
         for limit, scale in _SCALES:
             if number < limit:
-                return number * scale
+                return number / scale
     return math.nan
 
 

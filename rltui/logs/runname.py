@@ -31,7 +31,10 @@ PLAIN_STEMS = frozenset(
     }
 )
 _ENDING = re.compile(r"\.(jsonl|ndjson|json|csv|tsv|txt|log|out|err)$", re.IGNORECASE)
-_ROTATED = re.compile(r"^(?P<base>.+?)[.-](?P<turn>\d{1,3}|\d{8}(?:[-T]?\d{2,6})?)$", re.IGNORECASE)
+_ROTATED = re.compile(
+    r"^(?P<base>.+?)[.-](?P<turn>\d{1,3}|\d{8}(?:[-T]?\d{2,6})?|\d{4}-\d\d-\d\d(?:[-_T]\d\d){0,3})$",
+    re.IGNORECASE,
+)
 _RANK_FOLDER = re.compile(r"(?:^|/)rank[_-]?(\d{1,6})(?:/|$)")
 _RANK_FILE = re.compile(r"\.rank[_-]?(\d{1,6})(?:\.gz)?$")
 

@@ -228,12 +228,12 @@ class Table:
             return False
         if len(lines) < 2 or not lines[1].strip():
             return True
-        record = (
-            header.record(cells)
-            if len(cells := header.cells(lines[1].rstrip(b"\r"))) == len(header.names)
-            else {}
-        )
-        cut = len(lines) == 2
+        first, count = lines[1], 2
+        while first.count(b'"') % 2 and count < len(lines):  # a quoted field runs over lines
+            first, count = first + b"\n" + lines[count], count + 1
+        cells = header.cells(first.rstrip(b"\r"))
+        record = header.record(cells) if len(cells) == len(header.names) else {}
+        cut = len(lines) == count
         numbers = [key for key, value in record.items() if type(value) in (int, float) and key not in steps]
         if not steps and sieve.is_of_data(header.names, numbers):
             return False

@@ -12,8 +12,10 @@ from rltui.logs import rotation
 from rltui.logs.base import BLOCK, HEAD, Format, Log, Together, together
 from rltui.logs.delivery import Kind, Source
 from rltui.logs.files import Calls, Copy, GivenUpError, LocalFile, Visited, identity
+from rltui.logs.gzipped import inside
 from rltui.logs.kinds import Kinds, open_log
 from rltui.logs.likeness import Likeness, Past
+from rltui.logs.lines import first_text
 from rltui.logs.logdir import Found
 from rltui.logs.runname import is_events
 from rltui.logs.scars import Scars
@@ -341,14 +343,15 @@ class Tracked:
         """Whether rotation brought a log here that was read under another of its names."""
         known = [past for other in self.rotated for past in other.past]
         known += [other._likeness.past(other.offset) for other in self.rotated if other is not self]
-        return any(past.is_in(file) for past in known)
+        content = inside(identity(file, HEAD)) if self.found.name.endswith(".gz") else b""
+        return any(past.is_in(file) or (content and past.begins(content)) for past in known)
 
     def _recognise(self, file: Visited, pieces: list[Piece]) -> None:
         presumed, self.presumed = self.presumed, None
         if self.rotated and self._said_before(file):
             self.caught_up = True
             return
-        head = identity(file, HEAD)
+        head = first_text(file)
         name = self.found.name
         known = self._kinds.recognise(name, head) if head else None
         if presumed is not None and known is self.format:
@@ -366,7 +369,7 @@ class Tracked:
             self._announced = True
             pieces.append(("state", EMPTY))
         loud = not name.endswith(_QUIET_ENDINGS) and not is_foreign(name, head)
-        if head and self._unknown is None and loud:
+        if head.strip(b" \t\r\n\0") and self._unknown is None and loud:
             said = f"not a log that rltui can read: begins with {quote(repr(head[:24]))}"
             self._unknown = Problem("warning", "unrecognised", self.found.path, said)
             _add(pieces, self._unknown)
