@@ -69,18 +69,14 @@ class Intake(Tables):
                 self._clock(wall)
                 return FreshList(lambda: self._fresh_of_groups(groups))
         turn = self._turn_of(source.path, batch) if 0 < size <= TICK and not batch.starts else None
-        rows = self._rows_of(source.path, batch) if turn is None else turn
+        rows = self._rows_of(source.path, batch) if turn is None else turn.rows
         self.points += size
         self._note_doubles(source.path, batch)
         self._clock(wall)
-        if (
-            turn is not None
-            and self._goes_forward(log, turn, step)
-            and self.restarts.tick(log, turn, step, wall)
-        ):
+        if turn and self._goes_forward(log, rows, step) and self.restarts.tick(log, rows, step, wall):
             if self.restarts.released:
                 self._release()
-            self.pool.tick(rows, step, wall, value)
+            self.pool.tick(rows, step, wall, value, turn.span)
             return FreshList(lambda: self._fresh_of(rows, Points(step, wall, value)))
         return self._take_bulk(log, rows, batch)
 

@@ -36,6 +36,7 @@ class _Turn:
     tags: bytes
     table: Rows  # by which they have these rows
     rows: Rows
+    span: slice | None  # the same, where they are neighbours in order
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,21 +137,20 @@ class Tables:
         """Rows of the points."""
         return self._table_of(path, batch)[batch.tag]
 
-    def _turn_of(self, path: str, batch: Batch) -> Rows | None:
-        """Rows of the points of a tick, none of them twice: the same array as for the tick before, if it can.
-
-        None where a tag speaks twice.
-        """
+    def _turn_of(self, path: str, batch: Batch) -> _Turn | None:
+        """The rows of a tick, none of them twice: those of the tick before, if it can. None of others."""
         known, tags = self._turns.get(path), batch.tag.tobytes()
         if known is not None and known.tags == tags and known.table is self._tables.get(path):
-            return known.rows
+            return known
         rows = self._rows_of(path, batch)
         seen = np.zeros(len(self.series), np.bool_)
         seen[rows] = True
         if int(np.count_nonzero(seen)) != len(rows):
             return None
-        self._turns[path] = _Turn(tags, self._tables[path], rows)
-        return rows
+        first, alike = int(rows[0]), bool((np.diff(rows) == 1).all())
+        span = slice(first, first + len(rows)) if alike else None
+        turn = self._turns[path] = _Turn(tags, self._tables[path], rows, span)
+        return turn
 
     def _preview(self, source: Source, batch: Batch) -> None:
         if not len(batch):
