@@ -10,7 +10,7 @@ import pytest
 
 from rltui.boards.board import board
 from rltui.boards.frame import card_grid, header_lines, overview_lines, tab_bar
-from rltui.boards.layout import Ranges, board_lines, plan
+from rltui.boards.layout import Ranges, board_lines, plan, short_key, short_title
 from rltui.boards.overview import coarse, header, key_rows, overview
 from rltui.boards.panes import FIXED, panes_of
 from rltui.boards.row import bridge, curve, rows_of, value_at
@@ -18,6 +18,7 @@ from rltui.boards.text import as_text, pane_lines
 from rltui.boards.window import Window, column_width, window_of
 from rltui.draw.line import Line, beside, crop, cut, fill, line, sides, wrap
 from rltui.session import RunView
+from rltui.text import cell_width
 from tests.support.fakerun import NOW, FakeRun, FakeSeries, believable, finding
 
 ALWAYS = [
@@ -323,3 +324,32 @@ def test_a_stalled_run_says_so_first(view: RunView) -> None:
     sick = header_lines(replace(head, health="critical", sentence="Entropy is gone"), 120)[1].text
     assert sick.startswith(" ✖ critical   Entropy is gone. Nothing new for 35m")
     assert "Nothing new" not in header_lines(replace(head, state="live"), 120)[1].text
+
+
+@pytest.mark.parametrize(
+    ("title", "width", "shown"),
+    [
+        ("Reward component · length_reward", 20, "Rew… · length_reward"),
+        ("Accuracy · tiny/words @4", 20, "Accuracy · …words @4"),
+        ("Best of n · tiny/words/reward @2", 20, "Best o… · …reward @2"),
+        ("Training loss · train_loss", 20, "Traini… · train_loss"),
+        ("Entropy", 20, "Entropy"),
+    ],
+)
+def test_a_short_title_still_tells_rows_apart(title: str, width: int, shown: str) -> None:
+    """What stands behind the dot is kept as long as there is room for it."""
+    assert short_title(title, width) == shown
+
+
+@pytest.mark.parametrize("width", range(1, 60))
+def test_short_keys_and_titles_fit(width: int) -> None:
+    """Whatever the width, nothing is wider."""
+    for text in ("a/b/c/mean_length", "Accuracy · tiny/words @4", "日本語のタグ/平均", "x" * 80, "a · b" * 9):
+        assert cell_width(short_key(text, width)) <= width
+        assert cell_width(short_title(text, width)) <= width
+
+
+def test_a_short_key_keeps_its_last_part() -> None:
+    """The last part of a key says what it is, the folders before it where it belongs."""
+    assert short_key("train/completions/mean_length", 20) == "train/c…/mean_length"
+    assert short_key("train/kl", 20) == "train/kl"

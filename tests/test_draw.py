@@ -157,3 +157,5 @@ def test_advice_is_cut_between_sentences() -> None:
     assert cut_sentence(text, 70) == "Stop or roll back to a checkpoint; lower the learning rate."
     assert cut_sentence(text, 50) == "Stop or roll back to a checkpoint."
     assert cut_sentence(text, 12).endswith("…")
+    assert cut_sentence("The policy broke (since step 154)", 30) == "The policy broke"
+    assert cut_sentence("a (b) c and more", 8) == "a (b) c…"

@@ -48,6 +48,11 @@ _EMPTY = {
     "lengths": "This run reports no lengths.",
     "reward": "This run reports no reward yet.",
     "policy": "This run reports nothing about its policy yet.",
+    "validation": "This run reports no evaluation: nothing is measured on held-out tasks.",
+    "preference": "This run reports no preferences. Those are what DPO and its kin train on.",
+    "reward-model": "This run reports nothing about training a reward model.",
+    "turns": "This run reports no turns or tool calls.",
+    "rollout": "This run reports nothing about its rollouts.",
     "findings": "Nothing to report.",
     "all": "No metric has been read yet.",
 }

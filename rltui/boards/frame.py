@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.boards.band import EDGE, band_of, healthy_rows
-from rltui.boards.layout import Ranges, finding_text, shown_range, unhealthy
+from rltui.boards.layout import Ranges, finding_text, short_title, shown_range, unhealthy
 from rltui.boards.overview import (
     HEALTH_GLYPH,
     HEALTH_ROLE,
@@ -240,7 +240,7 @@ def card_lines(
     ends = row.spread_text
     if "…" in ends and width >= 56:
         ends = f"min–max {ends}"
-    title: list[Span] = [(glyph, role), (cut(row.title, max(room, 8)), role if glyph else "text")]
+    title: list[Span] = [(glyph, role), (short_title(row.title, max(room, 8)), role if glyph else "text")]
     if ends and cell_width(row.title) + cell_width(ends) + 2 <= room:
         title.append((f"  {ends}", "faint"))
     value_spans: list[Span] = [

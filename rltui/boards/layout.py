@@ -121,7 +121,7 @@ def row_lines(
     spans: list[Span] = [
         (f" {GLYPHS[row.severity]} ", role),
         (
-            pad(_short_title(row.title, columns.title), columns.title) + "  ",
+            pad(short_title(row.title, columns.title), columns.title) + "  ",
             role if row.severity in ("warning", "critical") else "text",
         ),
     ]
@@ -139,13 +139,19 @@ def row_lines(
     return lines
 
 
-def _short_title(title: str, width: int) -> str:
-    """A title that fits; what tells it from its neighbours is cut in the middle."""
+def short_title(title: str, width: int) -> str:
+    """A title that fits; what tells it from its neighbours, behind the dot, makes way last."""
     head, dot, part = title.partition(" · ")
-    room = width - cell_width(head + dot)
-    if not dot or cell_width(part) <= room:
+    if not dot or cell_width(title) <= width:
         return cut(title, width)
-    return head + dot + fit(part, room) if room >= 6 else fit(title, width)
+    if width < 18:
+        return fit(title, width)
+    folders, _, last = part.rpartition("/")
+    if folders and cell_width(f"{head}{dot}…{last}") <= width:
+        return f"{head}{dot}…{last}"
+    if cell_width(part) > width - 7:
+        part = f"…{last}" if folders and cell_width(last) < width - 8 else fit(part, width - 10)
+    return cut(head, width - cell_width(dot + part)) + dot + part
 
 
 def short_key(tag: str, width: int) -> str:

@@ -57,10 +57,10 @@ def pane_title(pane: str) -> str:
     return LONG_TITLE.get(pane, pane)
 
 
-def panes_of(view: RunView, findings: list[Finding] | None = None) -> list[PaneTab]:
+def panes_of(view: RunView, findings: list[Finding] | None = None, here: str = "") -> list[PaneTab]:
     """The tabs of a run in order: always-present ones, those its metrics call for, its own sections.
 
-    `findings` are those to count, where not all that fire.
+    `findings` are those to count, where not all that fire; `here` is a pane that is there whatever it holds.
     """
     counts = {pane: len(tags) for pane, tags in index(view).panes.items()}
     if findings is None:
@@ -81,8 +81,10 @@ def panes_of(view: RunView, findings: list[Finding] | None = None) -> list[PaneT
         return PaneTab(id=pane, title=title, key=key, warnings=len(counted), severity=worst_of(counted),
                        metrics=counts.get(pane, 0))  # fmt: skip
 
-    tabs = [tab(pane, title, key) for pane, title, _, key, always in _PANES if always or pane in counts]
-    tabs += [tab(pane, pane, "") for pane in counts if pane not in FIXED]
+    tabs = [tab(pane, title, key) for pane, title, _, key, always in _PANES
+            if always or pane in counts or pane == here]  # fmt: skip
+    own = dict.fromkeys([*counts, *([here] if here else [])])
+    tabs += [tab(pane, pane, "") for pane in own if pane not in FIXED]
     tabs += [tab(pane, title, key) for pane, title, _, key, _ in _LAST]
     return tabs
 

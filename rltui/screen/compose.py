@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from rltui.boards.board import Board
 from rltui.boards.frame import header_lines, overview_lines, tab_bar
-from rltui.boards.layout import header_line, plan, row_lines
+from rltui.boards.layout import header_line, plan, row_lines, short_title
 from rltui.boards.overview import STATE_GLYPH, STATE_ROLE, Overview, header, key_rows, overview
-from rltui.draw.line import BLANK, Line, Span, cut, line, sides
+from rltui.draw.line import BLANK, Line, Span, line, sides
 from rltui.draw.number import format_age, format_step
 from rltui.screen.config import config_page, hints, status
 from rltui.screen.detail import detail_lines
@@ -138,7 +138,7 @@ def _glance(desk: Desk, width: int, most: int) -> Page:
             word = pad(spans[-1][0], 12)
             spans[-1] = (word, spans[-1][1])
             spans += [
-                (pad(cut(key[0].title, 18), 18), "dim"),
+                (pad(short_title(key[0].title, 18), 18), "dim"),
                 (pad(key[0].value_text, 11, right=True), "text"),
             ]
         page.lines.append(line(*spans))

@@ -161,7 +161,7 @@ class Desk:
     def tabs(self) -> list[PaneTab]:
         """The tabs of the run shown; before any run there are only those that are always present."""
         view = self.view
-        tabs = [] if view is None else panes_of(view, self.unseen())
+        tabs = [] if view is None else panes_of(view, self.unseen(), self.pane)
         hidden = self.memory.hidden
         return [tab for tab in tabs if tab.id not in hidden or tab.id == self.pane] if hidden else tabs
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rltui.boards.layout import short_title
 from rltui.boards.overview import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE, key_rows
-from rltui.draw.line import Line, Span, cut, line
+from rltui.draw.line import Line, Span, line
 from rltui.draw.number import format_age, format_step
 from rltui.screen.filters import matcher
 from rltui.screen.listing import Listing
@@ -147,7 +148,7 @@ class RunsPage(Listing):
             rows = key_rows(view, 1)
             if rows:
                 spans += [
-                    (f"  {pad(cut(rows[0].title, room), room)}", "dim"),
+                    (f"  {pad(short_title(rows[0].title, room), room)}", "dim"),
                     (pad(rows[0].value_text, 11, right=True), "text"),
                 ]
         return line(*spans)
