@@ -8,7 +8,7 @@ is found depends only on the order of points within each series, not on the piec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,13 +53,18 @@ class Judge:
 
     def feed(self, fresh: Sequence[Any]) -> None:
         """Take new points in, in order of arrival per tag."""
+        again = False
         for piece in fresh:
             if piece.tag not in self.series:
                 self._begin(piece.tag)
-        for piece in _joined(fresh):
+            again |= piece.rewound_to is not None
+        pieces = _joined(fresh)
+        if again:  # all tags go back before one goes on: what is divided by another must not meet its past
+            for piece in pieces:
+                if piece.rewound_to is not None:
+                    self.series[piece.tag].rewind(piece.rewound_to)
+        for piece in pieces:
             series, points = self.series[piece.tag], piece.points
-            if piece.rewound_to is not None:
-                series.rewind(piece.rewound_to)
             if len(points.step):
                 series.feed(points.step, points.value)
                 if series.paced is not None and not self._timed:
@@ -125,26 +130,27 @@ class Judge:
         return {tag: series.track for tag, series in self.series.items()}
 
 
-def _joined(fresh: Sequence[Any]) -> Iterable[Any]:
-    """The pieces of each tag as one, up to its restarts: many rounds over few points cost more than few."""
+def _joined(fresh: Sequence[Any]) -> Sequence[Any]:
+    """The pieces of each tag as one: many rounds over few points cost more than few."""
     by_tag: dict[str, list[Any]] = {}
     for piece in fresh:
         by_tag.setdefault(piece.tag, []).append(piece)
     if len(by_tag) == len(fresh):
-        yield from fresh
-        return
-    for pieces in by_tag.values():
-        begin = 0
-        for end in range(1, len(pieces) + 1):
-            if end == len(pieces) or pieces[end].rewound_to is not None:
-                yield _one(pieces[begin:end])
-                begin = end
+        return fresh
+    return [pieces[0] if len(pieces) == 1 else _one(pieces) for pieces in by_tag.values()]
 
 
 def _one(pieces: Sequence[Any]) -> Any:
-    if len(pieces) == 1:
-        return pieces[0]
-    parts = [piece.points for piece in pieces]
+    """Pieces as one, without what a restart among them took back."""
+    parts, back = [], None
+    for piece in reversed(pieces):
+        points = piece.points
+        if back is not None and (gone := points.step >= back).any():
+            points = Points(points.step[~gone], points.wall_time[~gone], points.value[~gone])
+        parts.append(points)
+        if piece.rewound_to is not None:
+            back = piece.rewound_to if back is None else min(back, piece.rewound_to)
+    parts.reverse()
     return Fresh(
         pieces[0].tag,
         Points(
@@ -152,5 +158,5 @@ def _one(pieces: Sequence[Any]) -> Any:
             np.concatenate([part.wall_time for part in parts]),
             np.concatenate([part.value for part in parts]),
         ),
-        pieces[0].rewound_to,
+        back,
     )

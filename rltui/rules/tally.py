@@ -6,14 +6,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-KEPT = 64  # points that are remembered singly
+KEPT = 256  # points that are remembered singly
 
 
 class Tally:
     """How many points there were since when, and what was noted of the newest one.
 
     Every `stride`-th point is remembered, at most KEPT of them: then every second one goes and the stride
-    doubles. So a count goes back exactly while points are few, and to a few hundredths of it later. It
+    doubles. So a count goes back exactly while points are few, and to a hundredth of it later. It
     depends only on the order of the points, never on the pieces in which they came.
     """
 
