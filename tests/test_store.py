@@ -395,3 +395,16 @@ def test_tags_in_turns_are_held_as_if_they_came_singly(tags: int, size: int, cut
         assert ours.nonfinite.tolist() == columns.nonfinite.tolist()
         assert np.array_equal(ours.low, columns.low, equal_nan=True)
         assert np.array_equal(ours.last, columns.last, equal_nan=True)
+
+
+def test_times_that_cannot_be_meant_are_said_once() -> None:
+    """N05: negative, far and infinite times leave the points, count as unknown, and are told with a count."""
+    store = Store()
+    for wall in (1.7e9, -5.0, float("inf"), 1.7e12, float("nan")):
+        run, _ = store.apply(delivery(ticks(range(3)), wall=wall))
+    found = [problem for problem in run.problems.values() if problem.code == "odd-times"]
+    assert [(problem.level, problem.count) for problem in found] == [("warning", 9)]
+    assert found[0].message.endswith("the first: -5")
+    assert (run.points, run.last_wall) == (15, 1.7e9 + 0.2)
+    run, _ = store.apply(delivery(ticks(range(3)), kind="rewritten"))
+    assert not run.problems

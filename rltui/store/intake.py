@@ -66,19 +66,33 @@ class Intake(Tables):
             self._note_doubles(source.path, batch)
             if self._march(log, groups, batch):
                 self.points += size
-                self._clock(wall)
+                self._note_times(source.path, wall)
                 return FreshList(lambda: self._fresh_of_groups(groups))
         turn = self._turn_of(source.path, batch) if 0 < size <= TICK and not batch.starts else None
         rows = self._rows_of(source.path, batch) if turn is None else turn.rows
         self.points += size
         self._note_doubles(source.path, batch)
-        self._clock(wall)
+        self._note_times(source.path, wall)
         if turn and self._goes_forward(log, rows, step) and self.restarts.tick(log, rows, step, wall):
             if self.restarts.released:
                 self._release()
             self.pool.tick(rows, step, wall, value, turn.span)
             return FreshList(lambda: self._fresh_of(rows, Points(step, wall, value)))
         return self._take_bulk(log, rows, batch)
+
+    def _note_times(self, path: str, wall: NDArray[np.float64]) -> None:
+        """Keep the run's clock; count times that cannot be meant. That none is given (NaN) is no trouble."""
+        if self._clock(wall):
+            return
+        odd = wall[(wall <= 0) | (wall >= 1e11)]
+        if not len(odd):
+            return
+        known = self.problems.get(("odd-times", path, None))
+        count = len(odd) + (known.count if known else 0)
+        first = known.message.rpartition(" ")[2] if known else f"{odd[0]:g}"
+        message = f"{count:,} points with a time that cannot be meant, taken as unknown; the first: {first}"
+        told = Problem("warning", "odd-times", path, message, None, count)
+        self.problems[told.key] = told
 
     def _note_doubles(self, path: str, batch: Batch) -> None:
         """Some values may not have been float32 on disk."""
@@ -259,7 +273,8 @@ class Intake(Tables):
         self._previews.pop(path, None)
         log = self.restarts.logs.get(path)
         self.restarts.forget(path)
-        self.problems.pop(("restarted", path, None), None)
+        for code in ("restarted", "odd-times"):
+            self.problems.pop((code, path, None), None)
         if table is None or log is None:
             return []
         fresh: list[Fresh] = []

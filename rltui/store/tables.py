@@ -175,19 +175,22 @@ class Tables:
         order = np.argsort(found.step, kind="stable")
         return Points(found.step[order], found.wall_time[order], found.value[order])
 
-    def _clock(self, wall: NDArray[np.float64]) -> None:
+    def _clock(self, wall: NDArray[np.float64]) -> bool:
+        """Note the run's first and last time; whether all of these can be meant."""
         if not len(wall):
-            return
+            return True
         low, high = float(np.minimum.reduce(wall)), float(np.maximum.reduce(wall))
-        if not (sensible(low) and sensible(high)):
+        good = sensible(low) and sensible(high)
+        if not good:
             known = wall[(wall > 0) & (wall < 1e11)]
             if not len(known):
-                return
+                return False
             low, high = float(known.min()), float(known.max())
         if not self.first_wall <= low:
             self.first_wall = low
         if not self.last_wall >= high:
             self.last_wall = high
+        return good
 
     def _groups_of(self, path: str, batch: Batch) -> Groups:
         """The points of a batch by series."""
