@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from rltui.rules import quality
 from rltui.rules.judge import Judge
 from tests.support.judged import FakeName, FakeNames, FakeRun, fresh, ids, judge_of
 
@@ -50,6 +54,43 @@ def test_a_tag_that_is_not_written_any_more() -> None:
     judge.feed([fresh("d", np.ones(100))])
     assert codes(judge) == ["vanished"]
     assert "d" in judge.diagnostics()[0].message
+
+
+@given(seed=st.integers(0, 10_000), tags=st.integers(3, 25))
+def test_each_tag_is_compared_with_the_middle_of_its_like(seed: int, tags: int) -> None:
+    """A tag is silent when most others of a like pace went on for long; it does not count for itself."""
+    rng = np.random.default_rng(seed)
+    judge, logged = Judge(FakeRun(), FakeNames()), {}
+    for place in range(tags):
+        count, every, start = (
+            int(rng.choice(some)) for some in ([10, 25, 60, 240], [1, 1, 2, 7, 40], [0, 300])
+        )
+        logged[f"t{place}"] = steps = start + every * np.arange(count)
+        judge.feed([fresh(f"t{place}", np.ones(count), steps)])
+    paces = {
+        tag: (steps[-1] - steps[0]) / (len(steps) - 1) for tag, steps in logged.items() if len(steps) >= 20
+    }
+    silent = []
+    for tag, pace in paces.items():
+        others = (other for other, own in paces.items() if other != tag and 0.2 < own / pace < 5)
+        ends = sorted(int(logged[other][-1]) for other in others)
+        if len(ends) >= 2:
+            quiet = (end := ends[len(ends) // 2]) - logged[tag][-1]
+            if quiet > 20 * pace and quiet > 0.25 * (end - logged[tag][0]):
+                silent.append(tag)
+    assert [problem.message.partition(":")[0] for problem in judge.diagnostics()] == silent
+
+
+def test_what_is_odd_is_found_once_for_each_feed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A screen that asks at every frame costs nothing; new points are looked at."""
+    asked = []
+    find = quality.diagnostics
+    monkeypatch.setattr(quality, "diagnostics", lambda *args: asked.append(1) or find(*args))
+    judge = judge_of({"a": [1.0, float("nan")]})
+    assert codes(judge) == codes(judge) == ["non-finite"]
+    assert len(asked) == 1
+    judge.feed([fresh("a", [float("nan")], [3])])
+    assert [problem.count for problem in judge.diagnostics()] == [2]
 
 
 def test_gaps_and_clocks() -> None:

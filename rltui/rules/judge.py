@@ -47,7 +47,8 @@ class Judge:
         self._quotients: dict[tuple[str, bool], Quotient] = {}
         self._paced: list[Paced] = []
         self._timed = False  # the writer times its steps itself
-        self._state: State | None = None
+        self._state: State | None = None  # both made once after each feed, when somebody asks
+        self._odd: list[Problem] | None = None
 
     # ---- feeding
 
@@ -69,7 +70,7 @@ class Judge:
                 series.feed(points.step, points.value)
                 if series.paced is not None and not self._timed:
                     series.paced.feed(points.step, points.wall_time)
-        self._state = None
+        self._state = self._odd = None
 
     def _begin(self, tag: str) -> None:
         plan = self._selection.of(tag)
@@ -114,7 +115,9 @@ class Judge:
 
     def diagnostics(self) -> list[Problem]:
         """What is odd about the data, as opposed to the training."""
-        return quality.diagnostics(self.run, self.names, self.series)
+        if self._odd is None:
+            self._odd = quality.diagnostics(self.run, self.names, self.series)
+        return list(self._odd)
 
     @property
     def health(self) -> Health:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, insort
 from collections.abc import Mapping
 from typing import Any
 
@@ -96,29 +97,46 @@ def _of_tag(where: str, tag: str, each: Any) -> list[Problem]:
 def _vanished(where: str, series: Mapping[str, Any]) -> list[Problem]:
     """Tags that went on with the others for long, and then no more.
 
-    Only tags of a like pace are compared: a log may hold several step axes.
+    Only tags of a like pace are compared: a log may hold several step axes. Costs O(tags log tags).
     """
-    tracks = [each.track for each in series.values() if each.track.points >= 20 and each.track.n >= 20]
-    begins = [int(track.first[track.filled][0]) for track in tracks]
-    gaps = [
-        max((track.last_step - begin) / (track.points - 1), 1e-9)
-        for track, begin in zip(tracks, begins, strict=True)
-    ]
-    found = []
-    for track, begin, gap in zip(tracks, begins, gaps, strict=True):
-        ends = sorted(
-            other.last_step
-            for other, pace in zip(tracks, gaps, strict=True)
-            if other is not track and 0.2 < pace / gap < 5
-        )
-        if len(ends) < 2:
+    paced = sorted(
+        (
+            (_pace(each.track), place, each.track)
+            for place, each in enumerate(series.values())
+            if each.track.points >= 20 and each.track.n >= 20
+        ),
+        key=lambda entry: entry[0],
+    )
+    silent = []
+    ends: list[int] = []  # of the tracks of a like pace, ascending: a window that moves over all by pace
+    low = high = 0
+    for gap, place, track in paced:
+        while high < len(paced) and paced[high][0] / gap < 5:
+            insort(ends, paced[high][2].last_step)
+            high += 1
+        while paced[low][0] / gap <= 0.2:
+            del ends[bisect_left(ends, paced[low][2].last_step)]
+            low += 1
+        others = len(ends) - 1
+        if others < 2:
             continue
-        end = ends[len(ends) // 2]  # most got this far
-        silent = end - track.last_step
-        if track.last_step > begin and silent > 20 * gap and silent > 0.25 * (end - begin):
-            message = f"{track.tag}: not written any more since step {track.last_step:,}"
-            found.append(Problem("info", "vanished", where, message))
-    return found
+        middle = others // 2
+        end = ends[middle + (bisect_left(ends, track.last_step) <= middle)]  # most others got this far
+        begin = int(track.first[0])
+        quiet = end - track.last_step
+        if track.last_step > begin and quiet > 20 * gap and quiet > 0.25 * (end - begin):
+            silent.append((place, track))
+    return [
+        Problem(
+            "info", "vanished", where, f"{track.tag}: not written any more since step {track.last_step:,}"
+        )
+        for _, track in sorted(silent, key=lambda entry: entry[0])
+    ]
+
+
+def _pace(track: Track) -> float:
+    """Steps from one point to the next."""
+    return max((track.last_step - int(track.first[0])) / (track.points - 1), 1e-9)
 
 
 def _of_run(where: str, run: Any) -> list[Problem]:
