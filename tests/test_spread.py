@@ -15,6 +15,7 @@ from rltui.boards.spread import Spread, spread, words_of
 from rltui.boards.window import Window
 from rltui.draw.braille import Canvas
 from rltui.draw.chart import Area, Plot, Stroke, draw
+from rltui.draw.plain import Plain
 from rltui.draw.scale import embracing
 from rltui.screen.chart import ChartPage
 from tests.support.fakerun import FakeName, FakeRun, FakeSeries
@@ -205,3 +206,34 @@ def test_values_that_are_all_the_same_are_seen_beside_what_is_healthy(
     name = SimpleNamespace(metric=metric, scale=1.0, offset=0.0, statistic="")
     page = ChartPage(None, SimpleNamespace(name=name, tag="x"))  # type: ignore[arg-type]
     assert page._round(value) == pytest.approx(axis)
+
+
+def test_an_ascii_curve_shows_levels_and_extremes() -> None:
+    """Each row of cells tells three levels; a column with a spread of values is filled to its ends."""
+    canvas = Plain(5, 2)
+    low = np.array([0.0, 0.2, 0.6, math.nan, 0.0])
+    high = np.array([0.0, 0.2, 1.0, math.nan, 1.0])
+    canvas.line(low, high, 0.0, 1.0)
+    assert canvas.lines() == ["  - |", "_-  |"]
+
+
+def test_an_ascii_veil_gives_way_to_the_curve() -> None:
+    """Dots stand only where the curve left room, and are told from it."""
+    canvas = Plain(30, 6)
+    level = np.full(30, 0.5)
+    canvas.line(level, level, 0.0, 1.0)
+    before = canvas.lines()
+    canvas.veil(level - 0.4, level + 0.4, 0.0, 1.0)
+    canvas.veil(level + 5, level + 6, 0.0, 1.0)
+    seen = canvas.veiled()
+    assert seen.any()
+    for old, new, only in zip(before, canvas.lines(), seen, strict=True):
+        assert all(char == ("." if dot else other) for char, other, dot in zip(new, old, only, strict=True))
+
+
+@pytest.mark.parametrize("glyphs", ["blocks", "ascii"])
+def test_a_card_of_nothing_finite_has_no_axis(glyphs: Any) -> None:
+    """Where only NaN was logged there is no value to put beside the curve, only the marks."""
+    one = row(mean=MEAN * math.nan)
+    lines = card_lines(one, 50, 8, WINDOW, ranges=None, glyphs=glyphs, selected=False)
+    assert "×" in lines[2].text and not any(char.isdigit() for line in lines[2:] for char in line.text)

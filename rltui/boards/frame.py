@@ -27,6 +27,7 @@ from rltui.boards.window import Window
 from rltui.draw.braille import Canvas
 from rltui.draw.line import BLANK, Line, Span, colored, cut, cut_sentence, fill, line, sides
 from rltui.draw.number import format_range
+from rltui.draw.plain import Plain
 from rltui.draw.scale import embracing, value_range
 from rltui.draw.spark import Glyphs, sparkline
 from rltui.text import cell_width, fit, pad
@@ -272,11 +273,12 @@ def _card_curve(
     row: Row, width: int, rows: int, window: Window, ranges: Ranges | None, glyphs: Glyphs
 ) -> list[Line]:
     cells = width - AXIS - 1
-    drawn = curve(row, window, cells * (1 if glyphs == "ascii" else 2))
+    columns = cells * (1 if glyphs == "ascii" or rows == 1 else 2)
+    drawn = curve(row, window, columns)
     if drawn is None:
         return [line((" " * AXIS + " no points yet", "faint"))] + [BLANK] * (rows - 1)
     low, high = value_range(drawn.low, drawn.high)
-    behind = _behind(row, drawn, cells * 2) if glyphs != "ascii" and rows >= BAND_ROWS else None
+    behind = _behind(row, drawn, columns) if rows >= BAND_ROWS else None
     if behind is not None:
         around = embracing((low, high), behind.range, CURVE_SHARE)
         behind = behind if behind.seen(*around) else None
@@ -284,16 +286,16 @@ def _card_curve(
         bottom, top = shown_range(row, around, window, ranges, layer=1.0)
     else:
         bottom, top = shown_range(row, (low, high), window, ranges)
-    if glyphs == "ascii" or rows == 1:
-        half = curve(row, window, cells) if glyphs != "ascii" else drawn
-        assert half is not None
-        spark = sparkline(half.low, half.high, bottom, top, nonfinite=half.nonfinite,
+    some = bool(np.isfinite(drawn.low).any())
+    if rows == 1:
+        spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite,
                           glyphs="ascii" if glyphs == "ascii" else "blocks")  # fmt: skip
-        label = pad(format_range(low, high, row.unit)[1], AXIS, right=True)
-        shown = colored(spark.text, "accent", unhealthy(row, half) | dict.fromkeys(spark.marks, "bad"))
-        return [line((label + " ", "faint"), *shown)] + [BLANK] * (rows - 1)
-    body = canvas_spans(drawn, cells, rows, bottom, top, behind)
-    ends = format_range(bottom, top, row.unit)
+        label = pad(format_range(low, high, row.unit)[1] if some else "", AXIS, right=True)
+        shown = colored(spark.text, "accent", unhealthy(row, drawn) | dict.fromkeys(spark.marks, "bad"))
+        return [line((label + " ", "faint"), *shown)]
+    canvas = Plain(cells, rows) if glyphs == "ascii" else Canvas(cells, rows)
+    body = canvas_spans(canvas, drawn, bottom, top, behind, columns // cells)
+    ends = format_range(bottom, top, row.unit) if some else ("", "")
     healthy = healthy_rows(band_of(row), bottom, top, rows)
     lines = []
     for index, spans in enumerate(body):
@@ -315,16 +317,15 @@ def _behind(row: Row, drawn: Curve, columns: int) -> Spread | None:
 
 
 def canvas_spans(
-    drawn: Curve, cells: int, rows: int, bottom: float, top: float, behind: Spread | None = None
+    canvas: Canvas | Plain, drawn: Curve, bottom: float, top: float, behind: Spread | None, per_cell: int
 ) -> list[list[Span]]:
-    """A curve on a braille canvas as runs of cells, row by row, with marks for non-finite values."""
-    canvas = Canvas(cells, rows)
+    """A curve on a canvas as runs of cells, row by row, with marks for non-finite values."""
     canvas.line(drawn.low, drawn.high, bottom, top)
     veiled = None
     if behind is not None:
         canvas.veil(behind.low, behind.high, bottom, top)
         veiled = canvas.veiled()
-    bad = sorted({int(column) // 2 for column in np.flatnonzero(drawn.nonfinite) if column < 2 * cells})
+    bad = sorted(set((np.flatnonzero(drawn.nonfinite) // per_cell).tolist()))
     out: list[list[Span]] = []
     for at, text in enumerate(canvas.lines()):
         marks = dict.fromkeys(np.flatnonzero(veiled[at]).tolist(), "band") if veiled is not None else {}
