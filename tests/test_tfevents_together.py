@@ -100,6 +100,29 @@ def test_damage_together_as_alone(
     same([bytes(each) for each in damaged], later, COLUMNS, verify=True)
 
 
+def ends(contents: list[bytes], length: int, *, shown: bool) -> list[tuple[object, ...]]:
+    """The last `length` bytes of logs, previewed together or not, and then the whole logs."""
+    logs = [FORMAT.open(NAME) for _ in contents]
+    if shown:
+        FORMAT.preview(logs, [each[-length:] for each in contents])
+    said: list[tuple[object, ...]] = []
+    for log, each in zip(logs, contents, strict=True):
+        file = MemFile(NAME, each)
+        newest = log.newest(file, length)
+        said += [content(newest), content(concat([*read_on(log, file), log.finish(file)]))]
+        assert list(newest.tags) == list(log.newest(file, length).tags)[: len(newest.tags)]
+    return said
+
+
+@settings(max_examples=60, deadline=None)
+@given(_logs, st.integers(1, 3000), st.sampled_from([SINGLY, COLUMNS]))
+def test_ends_together_as_alone(drawn: list[tuple[bool, bytes, int, bytes]], length: int, size: int) -> None:
+    """The ends of logs, wherever they are cut, give the same together as alone, and so do the logs then."""
+    contents, _ = cut(drawn)
+    with columns_from(size):
+        assert ends(contents, length, shown=True) == ends(contents, length, shown=False)
+
+
 @pytest.mark.parametrize("size", [SINGLY, COLUMNS])
 def test_all_styles_together(size: int) -> None:
     """Logs of every style, several of each, give the same together as alone."""

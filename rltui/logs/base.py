@@ -74,6 +74,10 @@ class Together(Protocol):
         """Take in what are most likely the first bytes of new logs; `read` gives what it gives without."""
         ...
 
+    def preview(self, logs: Sequence[Log], contents: Sequence[bytes]) -> None:
+        """Take in what are most likely their last bytes; `newest` gives what it gives without."""
+        ...
+
 
 class Format(Protocol):
     """A kind of log file, one small module each."""

@@ -149,11 +149,14 @@ class LocalFile:
 
 
 class Copy:
-    """A small file as it was at one moment, whole: asked as a `LocalFile` is, but for no system calls."""
+    """A file as it was at one moment, from `start` on: asked as a `LocalFile` is, but for no system calls."""
 
-    __slots__ = ("calls", "content", "path", "status")
+    __slots__ = ("_start", "calls", "content", "path", "status")
 
-    def __init__(self, shown: str, calls: Calls, status: os.stat_result, content: bytes) -> None:
+    def __init__(
+        self, shown: str, calls: Calls, status: os.stat_result, content: bytes, start: int = 0
+    ) -> None:
+        self._start = start
         self.path = shown
         self.calls = calls
         self.status: os.stat_result | None = status
@@ -169,11 +172,11 @@ class Copy:
 
     def size(self) -> int:
         """Bytes there were."""
-        return len(self.content)
+        return self._start + len(self.content)
 
     def read_at(self, offset: int, length: int) -> bytes:
-        """Up to `length` bytes from `offset`."""
-        return self.content[offset : offset + length]
+        """Up to `length` bytes from `offset`, which is not before `start`."""
+        return self.content[offset - self._start : offset - self._start + length]
 
 
 Visited = LocalFile | Copy

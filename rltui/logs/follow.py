@@ -327,6 +327,9 @@ class Follower:
                 continue
             self._backlog.add(track)
             if not small and not track.previewed and (track.backlog > LARGE or not whole):
+                if shelf.fits_with_end(track):
+                    coming = (other for other in self._arrivals.coming() if self._reads(other))
+                    shelf.fill_with_ends(chain([track], coming), PREVIEW, calls, over)
                 yield from self._preview(track, calls)
 
     def _read_history(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:

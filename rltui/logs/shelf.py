@@ -1,4 +1,7 @@
-"""Small logs read ahead, whole, and begun together: a thousand short runs cost little more than one long."""
+"""Logs read ahead and decoded together: a thousand short runs cost little more than one long.
+
+So are the ends of long logs, which are shown first.
+"""
 
 from __future__ import annotations
 
@@ -10,34 +13,50 @@ from rltui.logs.files import Calls
 from rltui.logs.tracked import Tracked
 
 SMALL = 256 << 10  # bytes of a log that is worth it
-ROOM = 2 << 20  # bytes of logs read ahead
+ROOM = 2 << 20  # bytes read ahead
 MOST = 256  # logs looked at
 
 
 def fits(track: Tracked) -> bool:
     """Whether the log is new, small, and of a format that gains by it."""
-    return (
-        track.presumed is not None
-        and track.copy is None
-        and track.size <= SMALL
-        and track.readable
-        and not track.previewed
-    )
+    return track.size <= SMALL and track.copy is None and _is_new(track)
+
+
+def fits_with_end(track: Tracked) -> bool:
+    """Whether the log is new, not small, and of such a format."""
+    return track.size > SMALL and track.ending is None and _is_new(track)
+
+
+def _is_new(track: Tracked) -> bool:
+    return track.presumed is not None and track.readable and not track.previewed
 
 
 def fill(tracks: Iterable[Tracked], calls: Calls, over: Callable[[], bool] = lambda: False) -> None:
     """Read those of the next logs that fit, until there is no more room, or `over`. Raises GivenUpError."""
-    begun: dict[Together, tuple[list[Log], list[bytes]]] = {}
-    room = ROOM
-    for track in islice(tracks, MOST):
-        if not fits(track):
-            continue
-        if room < track.size or (room < ROOM and over()):
-            break
-        if track.copy_ahead(calls, SMALL) and track.copy and track.log and track.presumed:
-            room -= len(track.copy.content)
-            logs, contents = begun.setdefault(track.presumed, ([], []))
-            logs.append(track.log)
-            contents.append(track.copy.content)
-    for form, (logs, contents) in begun.items():
+    chosen = (track for track in islice(tracks, MOST) if fits(track))
+    for form, (logs, contents) in _read(chosen, SMALL, calls, over, end=False).items():
         form.begin(logs, contents)
+
+
+def fill_with_ends(tracks: Iterable[Tracked], length: int, calls: Calls, over: Callable[[], bool]) -> None:
+    """The same for the last `length` bytes of those that fit with their ends."""
+    chosen = (track for track in islice(tracks, MOST) if fits_with_end(track))
+    for form, (logs, contents) in _read(chosen, length, calls, over, end=True).items():
+        form.preview(logs, contents)
+
+
+def _read(
+    tracks: Iterable[Tracked], length: int, calls: Calls, over: Callable[[], bool], *, end: bool
+) -> dict[Together, tuple[list[Log], list[bytes]]]:
+    read: dict[Together, tuple[list[Log], list[bytes]]] = {}
+    room = ROOM
+    for track in tracks:
+        if room < min(track.size, length) or (read and over()):
+            break
+        copy = track.read_ahead(calls, length, end=end)
+        if copy is not None and track.log is not None and track.presumed is not None:
+            room -= len(copy.content)
+            logs, contents = read.setdefault(track.presumed, ([], []))
+            logs.append(track.log)
+            contents.append(copy.content)
+    return read

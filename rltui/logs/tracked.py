@@ -52,6 +52,7 @@ class Tracked:
         self.grown = float("-inf")  # the same, while it was followed
         self.due = 0.0
         self.copy: Copy | None = None  # what the next visit will find, read ahead
+        self.ending: Copy | None = None  # what the preview will find
         self.told: Source | None = None  # as it was last delivered
         self.presumed: Together | None = None  # its format as its name has it; the file was not opened yet
         self.aside = False  # nobody asked for its run
@@ -137,24 +138,29 @@ class Tracked:
             if self.presumed is not None:
                 self._take_for(known)
 
-    def copy_ahead(self, calls: Calls, most: int) -> bool:
-        """Read a file of up to `most` bytes for the visit to come; whether there is a copy now.
+    def read_ahead(self, calls: Calls, length: int, *, end: bool = False) -> Copy | None:
+        """Read the file for the visit to come, if it has `length` bytes at most; or its end for the preview.
 
         What is wrong with the file, the visit tells. Raises GivenUpError.
         """
         calls.subject = self
+        copy = None
         try:
             with LocalFile(self.found.place, self.found.path, calls) as file:
-                status = file.status
-                if status is not None and status.st_size <= most:
-                    content = file.read_at(0, status.st_size)
-                    if len(content) == status.st_size:
-                        self.copy = Copy(self.found.path, calls, status, content)
+                if file.status is not None and (end or file.status.st_size <= length):
+                    start = max(0, file.status.st_size - length)
+                    content = file.read_at(start, file.status.st_size - start)
+                    if start + len(content) == file.status.st_size:
+                        copy = Copy(self.found.path, calls, file.status, content, start)
         except GivenUpError:
             raise
         except OSError:
-            pass
-        return self.copy is not None
+            return None
+        if end:
+            self.ending = copy
+        else:
+            self.copy = copy
+        return copy
 
     def visit(
         self, calls: Calls, now: float, *, trust: bool, until: Callable[[], bool] | None, limit: int = BLOCK
@@ -216,7 +222,8 @@ class Tracked:
     def newest(self, calls: Calls, length: int) -> list[Piece]:
         """A preview of the last `length` bytes. Troubles are left for the next visit; raises GivenUpError."""
         self.previewed = True
-        batch = self._ask(calls, lambda log, file: log.newest(file, length))
+        ending, self.ending = self.ending, None
+        batch = self._ask(calls, lambda log, file: log.newest(file, length), ending)
         return [("newest", batch)] if batch else []
 
     def finish(self, calls: Calls) -> list[Piece]:
@@ -224,12 +231,14 @@ class Tracked:
         batch = self._ask(calls, lambda log, file: log.finish(file))
         return [("points", batch)] if batch else []
 
-    def _ask(self, calls: Calls, question: Callable[[Log, Visited], Batch]) -> Batch:
+    def _ask(
+        self, calls: Calls, question: Callable[[Log, Visited], Batch], copy: Copy | None = None
+    ) -> Batch:
         calls.subject = self
         if self.log is None:
             return EMPTY
         try:
-            with self.file(calls) as file:
+            with copy or self.file(calls) as file:
                 return question(self.log, file)
         except GivenUpError:
             raise

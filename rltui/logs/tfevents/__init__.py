@@ -12,6 +12,7 @@ tag. From the file up:
 `block`, `framing`, `table`, `template`, `proof`, `bulk`  many records at once as numpy columns: gathers and
     varints; framing without a loop; shapes by hash and comparison; events with many values; checksums.
 `together`  many small logs at once, where columns of one alone would not pay.
+`ending`  the end of a file, read without what lies before.
 `large`  records longer than a block, of which only what matters is read.
 `damage`  patience with trouble, and what is said about it.
 `log`  joins them into a `logs.base.Log`.
@@ -54,6 +55,10 @@ class EventFiles:
     def begin(self, logs: Sequence[Log], contents: Sequence[bytes]) -> None:
         """Decode the first bytes of several new logs at once (see `logs.base.Together`)."""
         EventLog.begin([log for log in logs if isinstance(log, EventLog)], contents)
+
+    def preview(self, logs: Sequence[Log], contents: Sequence[bytes]) -> None:
+        """Decode the last bytes of several new logs at once."""
+        EventLog.preview([log for log in logs if isinstance(log, EventLog)], contents)
 
 
 FORMAT = EventFiles()

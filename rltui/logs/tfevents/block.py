@@ -59,6 +59,18 @@ class Block:
         return self.gather(at, width).view("<u8")
 
 
+def distinct(column: NDArray[Any]) -> tuple[NDArray[Any], Places]:
+    """The values of a column, sorted, each once, and where each occurs first.
+
+    As `np.unique` says it, which imports masked arrays: ten milliseconds of the start.
+    """
+    order = np.argsort(column, kind="stable")
+    ordered = column[order]
+    new = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return ordered[new], order[new]
+
+
 def varints(word: Words) -> tuple[NDArray[np.int64], NDArray[np.intp], Words]:
     """Varints of up to seven bytes that begin at the second byte of each word, all at once.
 

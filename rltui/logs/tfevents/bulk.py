@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.tfevents import framing, records, tail
-from rltui.logs.tfevents.block import Block, Places, Words, varints
+from rltui.logs.tfevents.block import Block, Places, Words, distinct, varints
 from rltui.logs.tfevents.known import Known
 from rltui.logs.tfevents.proof import Proofs
 from rltui.logs.tfevents.rows import Rows
@@ -66,6 +66,13 @@ def values(block: Block, layout: Layout, end: Places, row: Words) -> NDArray[np.
     else:
         column = row.view(f"<f{size}")[:, -1]
     return column
+
+
+def decode_any(data: bytes, known: Known, verify: bool = False) -> Decoded:
+    """The records of `data`, few or many, which begins with one."""
+    if len(data) < WORTH:
+        return tail.decode(data, known)
+    return decode(data, known, verify)
 
 
 def decode(data: bytes, known: Known, verify: bool = False) -> Decoded:
@@ -201,7 +208,7 @@ class _Columns:
             gap = np.flatnonzero(some != left[: len(some)])
             stop = min(stop, int(gap[0]) if len(gap) else len(some))
         new = np.flatnonzero(number[:stop] == _OPEN)
-        shapes, first = np.unique(shape[new], return_index=True)
+        shapes, first = distinct(shape[new])
         return self.known.adopt_plain(shapes[np.argsort(first)].tolist()) > 0
 
     def _settle_templates(self, left: Places) -> Places:

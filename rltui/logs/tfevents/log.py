@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rltui.logs.base import BLOCK, RECORD_CAP, File
-from rltui.logs.tfevents import bulk, event, large, records, tail, together, wire
+from rltui.logs.tfevents import bulk, ending, event, large, records, tail, together, wire
 from rltui.logs.tfevents.damage import Damage
 from rltui.logs.tfevents.known import Known
 from rltui.logs.tfevents.records import BAD, DOUBT, FRAME, HEADER
@@ -14,7 +14,6 @@ from rltui.logs.tfevents.tags import Tags
 from rltui.scalars import EMPTY, Batch, concat
 
 _SCAN = 16 << 20  # bytes of damage that one look searches for the next good record
-_SYNC = 1 << 10  # bytes in which a look at the end of a file first searches for a record
 
 
 class EventLog:
@@ -30,7 +29,9 @@ class EventLog:
         self._records = 0  # read so far, to estimate what a damaged stretch held
         self._known = Known(Tags())
         self._lent = False  # whether what is known is shared with other logs, to be copied before it grows
+        # What the first bytes and the last ones give if they are these: decoded with those of other logs.
         self._ahead: tuple[bytes, together.Beginning] | None = None
+        self._ahead_of_end: tuple[bytes, together.Beginning] | None = None
         self._damage = Damage(path)
 
     @property
@@ -59,17 +60,12 @@ class EventLog:
     def newest(self, file: File, length: int) -> Batch:
         """The scalars of the last `length` bytes. Raises OSError."""
         data = file.read_at(max(0, file.size() - length), length)
+        ahead, self._ahead_of_end = self._ahead_of_end, None
+        if ahead is not None and self._known.is_new and ahead[0] == data:
+            self._known.tags.begin_like(ahead[1].known.tags)
+            return ahead[1].decoded.batch
         known = self._learner().fork()
-        batches = []
-        at = 0
-        while (start := _first_record(data, at)) is not None:
-            decoded = self._decode(data[start:], known)
-            batches.append(decoded.batch)
-            at = start + decoded.end + 1
-            if decoded.need > len(data) - at:
-                break
-        whole = concat(batches)
-        return Batch(whole.tags, whole.tag, whole.step, whole.wall_time, whole.value, whole.single)
+        return ending.decode(data, known, self._verify)
 
     def close(self) -> None:
         """Let go of what was learned."""
@@ -82,6 +78,12 @@ class EventLog:
         for log, content, beginning in zip(logs, contents, together.decode(contents, verify), strict=True):
             log._ahead = (content, beginning)
 
+    @staticmethod
+    def preview(logs: Sequence[EventLog], contents: Sequence[bytes]) -> None:
+        """The same for the last bytes of new logs, and `newest`."""
+        for log, content, given in zip(logs, contents, together.newest(contents), strict=True):
+            log._ahead_of_end = (content, given)
+
     def _learner(self) -> Known:
         """What is known, to be added to."""
         if self._lent:
@@ -93,12 +95,7 @@ class EventLog:
         if ahead is not None and not self._offset and self._known.is_new and ahead[0] == data:
             self._known, self._lent = ahead[1].known, True
             return ahead[1].decoded
-        return self._decode(data, self._learner())
-
-    def _decode(self, data: bytes, known: Known) -> tail.Decoded:
-        if len(data) < bulk.WORTH:
-            return tail.decode(data, known)
-        return bulk.decode(data, known, self._verify)
+        return bulk.decode_any(data, self._learner(), self._verify)
 
     def _look(self, file: File, budget: int, *, final: bool) -> Batch:
         """One block, or one step past an obstacle. The offset stays where neither is possible yet."""
@@ -116,7 +113,7 @@ class EventLog:
             if decoded.need > BLOCK:
                 return self._large(file, size, decoded.need, final)
             data = file.read_at(self._offset, decoded.need + HEADER)
-            decoded = self._decode(data, self._learner())
+            decoded = bulk.decode_any(data, self._learner(), self._verify)
         if decoded.end:
             self._move(decoded)
             return self._report(decoded.batch)
@@ -263,17 +260,3 @@ class EventLog:
         damage.give_up("damaged-stretch", message, self._offset, gap)
         self._offset = found
         return True
-
-
-def _first_record(data: bytes, at: int) -> int | None:
-    """Where the first whole and sound record from `at` on begins."""
-    width = _SYNC
-    while at + HEADER <= len(data):
-        for place in records.headers(data[at : at + width]):
-            start = at + place
-            end = start + HEADER + records.header(data, start)
-            if end + records.FOOTER <= len(data) and records.sound(data, start + HEADER, end):
-                return start
-        at += width - HEADER + 1
-        width *= 4
-    return None

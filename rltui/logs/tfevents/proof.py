@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.tfevents import crc
-from rltui.logs.tfevents.block import Block, Places, Words
+from rltui.logs.tfevents.block import Block, Places, Words, distinct
 from rltui.logs.tfevents.shapes import BODY, STEP_KEY, WALL_KEY, Book, Layout, Shape
 
 _STEPS = 8  # lengths of a step: 0 where there is none, up to 7
@@ -67,8 +67,8 @@ class Proofs:
             self._there = np.concatenate([self._there, np.zeros((want - have, _STEPS), np.bool_)])
         missing = ~self._there[shape, step_width]
         if missing.any():
-            pairs = np.unique(np.stack([shape[missing], step_width[missing]]), axis=1)
-            for number, width in pairs.T.tolist():
+            pairs, _ = distinct(shape[missing] * _STEPS + step_width[missing])
+            for number, width in (divmod(pair, _STEPS) for pair in pairs.tolist()):
                 self._crc[number, width] = _constant(self._book.shapes[number], width)
                 self._there[number, width] = True
         constant: NDArray[np.uint32] = self._crc[shape, step_width]

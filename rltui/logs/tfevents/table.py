@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.logs.tfevents.block import Block, Places, Words
+from rltui.logs.tfevents.block import Block, Places, Words, distinct
 from rltui.logs.tfevents.shapes import BOOK, Book, Layout, Shape
 
 WIDTHS = (64, 128, 248)  # bytes of a row; a body takes the first that holds it
@@ -124,7 +124,7 @@ class Table:
 def _slots(hashes: Words, entry: NDArray[np.int32], bits: int) -> _Slots:
     """A table of 2**bits slots for entries and their hashes."""
     shift = _U64(64 - bits)
-    slot, first = np.unique((hashes >> shift).astype(np.intp), return_index=True)
+    slot, first = distinct((hashes >> shift).astype(np.intp))
     kept = ~(np.arange(1 << bits, dtype=_U64) << shift)  # an empty slot keeps a hash that belongs elsewhere
     kept[slot] = hashes[first]
     entries = np.zeros(1 << bits, np.int32)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.tfevents import event
-from rltui.logs.tfevents.block import Block, Places
+from rltui.logs.tfevents.block import Block, Places, distinct
 from rltui.logs.tfevents.shapes import is_usual
 from rltui.logs.tfevents.tags import SCALARS, Tags
 
@@ -85,7 +85,7 @@ class Templates:
     def settle(self, block: Block, record: Places, end: Places, body: Places) -> list[Settled]:
         """Read those of the records whose bodies fit a template. end, body: as in `Table.find`."""
         settled = []
-        for length in np.unique(body).tolist():
+        for length in distinct(body)[0].tolist():
             for template in self._by_length.get(length, ()):
                 mine = np.flatnonzero(body == length)
                 start = end[mine] - length

@@ -11,14 +11,14 @@ A log that is not plain is left to `bulk` or `tail`. Either way it says the same
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.logs.tfevents import bulk, event, framing, records, tail, wire
-from rltui.logs.tfevents.block import Block, Places
+from rltui.logs.tfevents import bulk, crc, ending, event, framing, records, wire
+from rltui.logs.tfevents.block import Block, Places, distinct
 from rltui.logs.tfevents.known import Known
 from rltui.logs.tfevents.records import FRAME, HEADER
 from rltui.logs.tfevents.shapes import BODY, BOOK
@@ -26,6 +26,8 @@ from rltui.logs.tfevents.table import TABLES, Table
 from rltui.logs.tfevents.tags import Tags
 from rltui.logs.tfevents.tail import Decoded
 from rltui.scalars import Batch
+
+_Alone = Callable[[bytes, Known, bool], Decoded]
 
 _ROUNDS = 3  # of which each may teach shapes to the next
 _TELLING = 64  # shapes at the beginning of a log by which a log that met the same ones is found
@@ -55,10 +57,19 @@ _MUTE: dict[bytes, bool] = {}  # by its bytes behind the wall time: whether an o
 
 
 def decode(contents: Sequence[bytes], verify: bool = False) -> list[Beginning]:
-    """The first bytes of new logs, decoded together; each as `bulk.decode` or `tail.decode` would alone.
+    """The first bytes of new logs, decoded together; each as `bulk.decode_any` would alone.
 
     The contents begin with a record. verify: as in `bulk.decode`.
     """
+    return _decode(contents, verify, bulk.decode_any, inside=False)
+
+
+def newest(contents: Sequence[bytes], verify: bool = False) -> list[Beginning]:
+    """The last bytes of new logs, decoded together; each as `ending.decode` would alone."""
+    return _decode(contents, verify, _ending_alone, inside=True)
+
+
+def _decode(contents: Sequence[bytes], verify: bool, alone: _Alone, *, inside: bool) -> list[Beginning]:
     given: dict[int, Beginning] = {}
     left = list(range(len(contents)))
     rounds, known = _ROUNDS, 0
@@ -66,26 +77,25 @@ def decode(contents: Sequence[bytes], verify: bool = False) -> list[Beginning]:
         # The first log that is not plain may teach the others what they need.
         if rounds and len(BOOK.shapes) > known:
             rounds, known = rounds - 1, len(BOOK.shapes)
-            given.update(_plain(contents, left, verify))
+            given.update(_plain(contents, left, verify, inside))
             left = [log for log in left if log not in given]
         for log in left[:1]:
-            given[log] = alone(contents[log], verify)
+            mine = Known(Tags())
+            given[log] = Beginning(alone(contents[log], mine, verify), mine)
         left = left[1:]
     return [given[log] for log in range(len(contents))]
 
 
-def alone(content: bytes, verify: bool = False) -> Beginning:
-    """The same for one log."""
-    known = Known(Tags())
-    if len(content) < bulk.WORTH:
-        return Beginning(tail.decode(content, known), known)
-    return Beginning(bulk.decode(content, known, verify), known)
+def _ending_alone(content: bytes, known: Known, verify: bool) -> Decoded:
+    return Decoded(ending.decode(content, known, verify), len(content), HEADER, [])
 
 
-def _plain(contents: Sequence[bytes], some: Sequence[int], verify: bool) -> Iterable[tuple[int, Beginning]]:
+def _plain(
+    contents: Sequence[bytes], some: Sequence[int], verify: bool, inside: bool
+) -> Iterable[tuple[int, Beginning]]:
     """Those among `some` of the logs that are plain, and what they give."""
     with np.errstate(invalid="ignore"):  # a signalling NaN is a value like others
-        shelf = _Shelf([contents[log] for log in some], verify)
+        shelf = _Shelf([contents[log] for log in some], verify, inside)
     for place, log in enumerate(some):
         beginning = shelf.beginning(place)
         if beginning is not None:
@@ -95,12 +105,13 @@ def _plain(contents: Sequence[bytes], some: Sequence[int], verify: bool) -> Iter
 class _Shelf:
     """The records of several logs.
 
-    low, high: (logs,) the first record of each log and the one behind its last. whole: (logs,) whether its
-    records follow each other from its first byte on. shape, step, value, single, wall: (n,) as in `bulk`;
+    inside: whether the contents begin within a record. low, high: (logs,) the first record of each log and
+    the one behind its last. whole: (logs,) whether they follow each other, from the first byte on unless
+    `inside`. shape, step, value, single, wall: (n,) as in `bulk`;
     shape -1 where a record has none, or is to be proved and wrong.
     """
 
-    def __init__(self, contents: Sequence[bytes], verify: bool) -> None:
+    def __init__(self, contents: Sequence[bytes], verify: bool, inside: bool) -> None:
         self.contents = contents
         size = np.fromiter(map(len, contents), np.intp, len(contents))
         stop = np.cumsum(size)
@@ -114,7 +125,8 @@ class _Shelf:
         broken = np.flatnonzero(behind[:-1] != place[1:])
         self.whole = low < high
         at = np.flatnonzero(self.whole)
-        self.whole[at] = (place[low[at]] == start[at]) & (
+        # Before a record that begins so near to the first byte there is no room for a longer one.
+        self.whole[at] = (place[low[at]] - start[at] < (crc.SPAN + FRAME if inside else 1)) & (
             np.searchsorted(broken, low[at]) == np.searchsorted(broken, high[at] - 1)
         )
         self.low, self.high, self.starts = low.tolist(), high.tolist(), start.tolist()
@@ -230,7 +242,7 @@ def _lesson(shape: NDArray[np.intp]) -> _Lesson | None:
         met, known = lesson
         if np.array_equal(shape[: len(met)], met) and known.by_shape()[shape].min(initial=0) >= 0:
             return lesson
-    shapes, first = np.unique(shape, return_index=True)
+    shapes, first = distinct(shape)
     order = np.argsort(first)
     known = Known(Tags())
     if not all(known.adopt_shape(at) for at in shapes[order].tolist()):
