@@ -19,16 +19,22 @@ from rltui.draw.number import format_plain
 from rltui.text import pad
 
 LABEL = 9  # cells of the y labels: constant, so that the plot does not move when numbers change
+SIGNS_APART = 32  # cells between two signs on a curve
 _SGR = re.compile(r"\x1b\[([0-9;]*)m")
 
 
 @dataclass(frozen=True, slots=True)
 class Stroke:
-    """One curve: (n,) x and y in order; NaN in y breaks the line. `role` names its colour."""
+    """One curve: (n,) x and y in order; NaN in y breaks the line. `role` names its colour.
+
+    `sign` is stamped on it here and there, so that curves over each other are told apart without colours.
+    """
 
     x: NDArray[np.float64]
     y: NDArray[np.float64]
     role: str
+    sign: str = ""
+    dotted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,7 @@ class Plot:
     x_ticks: Sequence[tuple[float, str]] = ()
     log: bool = False
     area: Area | None = None
+    crosses: Sequence[float] = ()  # places at which NaN or infinite values were logged
 
 
 @dataclass(slots=True)
@@ -106,6 +113,7 @@ def draw(plot: Plot, width: int, height: int, *, ascii_only: bool = False) -> Gr
             chars[:] = [char.translate(table) for char in chars]
         if plot.area is not None:
             _dotted(grid, plot, plot.area)
+        _cross(grid, plot)
         return grid
     bare = (
         plot.x,
@@ -125,6 +133,8 @@ def draw(plot: Plot, width: int, height: int, *, ascii_only: bool = False) -> Gr
     rows = [(list(chars), list(roles)) for chars, roles in known.rows]
     grid = Grid(rows, known.left, known.width, known.height)
     _overlay(grid, plot)
+    _stamp(grid, plot)
+    _cross(grid, plot)
     return grid
 
 
@@ -138,6 +148,8 @@ def _overlay(grid: Grid, plot: Plot) -> None:
     canvas = Canvas(grid.width, grid.height)
     for stroke in plot.strokes:
         low, high = _dots(stroke, plot, 2 * grid.width)
+        if stroke.dotted:
+            low[2::4] = low[3::4] = math.nan
         canvas.line(low, high, 0.0, 1.0)
     if plot.area is not None:
         canvas.veil(*_ends(plot.area, plot, 2 * grid.width), 0.0, 1.0)
@@ -152,6 +164,49 @@ def _overlay(grid: Grid, plot: Plot) -> None:
         for column in np.flatnonzero(owners[row] >= 0).tolist():
             chars[grid.left + column] = text[column]
             roles[grid.left + column] = plot.strokes[int(owners[row, column])].role
+
+
+def _stamp(grid: Grid, plot: Plot) -> None:
+    """Signs on the curves that have one, at the right end and at regular places.
+
+    The regular places hold still while a curve grows, so that new points send few cells.
+    """
+    if grid.width < 1 or grid.height < 1:
+        return
+    signed = [stroke for stroke in plot.strokes if stroke.sign]
+    taken: set[tuple[int, int]] = set()
+    for order, stroke in enumerate(reversed(signed)):  # the last one lies on top
+        low, high = _dots(stroke, plot, grid.width)
+        there = np.flatnonzero(np.isfinite(low))
+        if not len(there):
+            continue
+        first = (2 * order + 1) * SIGNS_APART // (2 * len(signed))
+        places = [int(there[-1]), *range(first, int(there[-1]) - 3, SIGNS_APART)]
+        for number, column in enumerate(places):
+            if number and not np.isfinite(low[column]):
+                continue
+            # Where curves end in one cell their signs stand beside each other.
+            for at in range(column, max(column - len(signed), -1), -1):
+                level = (low[at] + high[at]) / 2
+                if not math.isfinite(level):
+                    continue
+                row = grid.height - 1 - min(int(level * grid.height), grid.height - 1)
+                if (row, at) not in taken:
+                    taken.add((row, at))
+                    chars, roles = grid.rows[row]
+                    chars[grid.left + at], roles[grid.left + at] = stroke.sign, stroke.role
+                    break
+
+
+def _cross(grid: Grid, plot: Plot) -> None:
+    """Crosses at the upper edge where values were logged that cannot be drawn."""
+    if grid.width < 1 or grid.height < 1:
+        return
+    chars, roles = grid.rows[0]
+    for place in plot.crosses:
+        if plot.x[0] <= place <= plot.x[1]:
+            at = grid.left + round(_share(place, plot.x) * (grid.width - 1))
+            chars[at], roles[at] = "×", "bad"
 
 
 def _ends(area: Area, plot: Plot, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -219,7 +274,7 @@ def _framed(plot: Plot, width: int, height: int, strokes: Sequence[Stroke] = ())
                 plt.vline(_share(at, plot.x), color=roles.index("mark"))
         for stroke in strokes:
             for x, y in _pieces(stroke, plot):
-                plt.plot(x.tolist(), y.tolist(), marker="*", color=roles.index(stroke.role))
+                plt.plot(x.tolist(), y.tolist(), marker=_marker(stroke), color=roles.index(stroke.role))
         plt.xlim(0, 1)
         plt.ylim(0, 1)
         ticks = y_ticks(plot.y, max(min((height - 2) // 3, 9), 2), log=plot.log)
@@ -230,6 +285,11 @@ def _framed(plot: Plot, width: int, height: int, strokes: Sequence[Stroke] = ())
     finally:
         plt.clear_figure()
     return _parse(text, roles, width, height)
+
+
+def _marker(stroke: Stroke) -> str:
+    """What an ASCII curve is made of: its own sign where there are several."""
+    return stroke.sign or (":" if stroke.role == "band" or stroke.dotted else "*")
 
 
 def _share(value: float, ends: tuple[float, float]) -> float:
@@ -256,23 +316,40 @@ def y_ticks(y: tuple[float, float], count: int, *, log: bool = False) -> list[tu
     """Round values within the range and how they are written."""
     low, high = y
     if log:
-        powers = range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1)
-        step = max(math.ceil(len(powers) / count), 1)
-        ticks = [(float(power), _power(power)) for power in powers if power % step == 0]
-        return ticks or [(low, format_plain(10**low, 3)), (high, format_plain(10**high, 3))]
+        return _log_ticks(low, high, count)
     steps = round_steps(low, high, count)
     if len(steps) < 2:
         return [(at, format_plain(at, 3)) for at in (low, high)]
     size = max(abs(low), abs(high))
-    decimals = max(-math.floor(math.log10(steps[1] - steps[0])), 0)
+    decimals = max(-math.floor(math.log10(steps[1] - steps[0]) + 1e-9), 0)
     if size >= 1e5 or (size < 1 and decimals > 5):
         return [(at, format_plain(at, 4)) for at in steps]
     return [(at, f"{at:.{decimals}f}") for at in steps]
 
 
-def _power(power: int) -> str:
-    """A power of ten: `0.01`, `1000`; as an exponent where that is shorter to read."""
-    return f"{10.0**power:.{max(-power, 0)}f}" if -4 <= power <= 4 else f"1e{power:+03d}"
+def _log_ticks(low: float, high: float, count: int) -> list[tuple[float, str]]:
+    """Ticks between two decimal logarithms: powers of ten, where they are few 1, 2 and 5 times them.
+
+    Within less than a decade even those are too few: there the axis is nearly linear, and so are its ticks.
+    """
+    powers = range(math.floor(low), math.floor(high + 1e-9) + 1)
+    fine = [
+        (math.log10(factor) + power, _times_power(factor, power)) for power in powers for factor in (1, 2, 5)
+    ]
+    fine = [tick for tick in fine if low - 1e-9 <= tick[0] <= high + 1e-9]
+    if len(fine) > count + 2:
+        whole = [power for power in powers if power >= low - 1e-9]
+        step = max(math.ceil(len(whole) / count), 1)
+        return [(float(power), _times_power(1, power)) for power in whole if power % step == 0]
+    if len(fine) > 2 or not -300 < low <= high < 300:
+        return fine
+    linear = y_ticks((10.0**low, 10.0**high), count)
+    return [(math.log10(at), label) for (at, label) in linear if at > 0]
+
+
+def _times_power(factor: int, power: int) -> str:
+    """A factor times a power of ten: `0.02`, `5000`; as an exponent where that is shorter to read."""
+    return f"{factor * 10.0**power:.{max(-power, 0)}f}" if -4 <= power <= 4 else f"{factor}e{power:+03d}"
 
 
 def round_steps(low: float, high: float, count: int) -> list[float]:

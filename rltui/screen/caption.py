@@ -11,14 +11,13 @@ from rltui.boards.row import Row
 from rltui.draw.line import Line, Span, crop, cut, line, sides
 from rltui.draw.number import format_plain, format_range, format_si, format_step, format_value
 from rltui.screen import overlap
-from rltui.screen.trace import Axis, at_text
+from rltui.screen.curves import compared
+from rltui.screen.trace import Axis, at_text, counterpart
 from rltui.text import cell_width, fit
 
 if TYPE_CHECKING:
     from rltui.screen.curves import Trace
     from rltui.screen.desk import Desk
-
-GLYPHS = "●◆■▲▼★✚○"  # of curves over each other: told apart without colours
 
 # Keys for the lower edge in order of reading, and their rank: the highest goes first where room is short.
 _FOOT = (
@@ -43,20 +42,25 @@ def title(row: Row, width: int) -> Line:
 
 
 def legend(
-    desk: Desk, row: Row, found: Sequence[Trace], width: int, *, overlaid: bool, spread: bool, cut: bool
-) -> Line:
+    desk: Desk, row: Row, found: Sequence[Trace], width: int, *, overlaid: bool, spread: bool, cut: bool,
+    cursor: float | None = None,
+) -> Line:  # fmt: skip
     """What is drawn how; whole pieces are left out where there is no room for them.
 
     spread: whether the band of the first curve is drawn, cut: whether the axis cuts some of it off.
+    cursor: where the values of several curves are read.
     """
     band: list[Span] = []
     if spread and found[0].spread is not None:
         words = f"{found[0].spread.words}{', cut off: ' if cut else ''}"
         band = [("⡐⡐ ", "band"), (words, "dim"), (desk.keys.hint_of("spread") if cut else "", "accent")]
     if len(found) > 1:
-        pieces = [*_curves(desk, row, found), band]
+        pieces = [*_curves(desk, row, found, cursor, width), band]
     else:
         pieces = _single(desk, row, found, band, overlaid=overlaid)
+    lacking = _lacking(desk, row, {trace.label for trace in found})
+    if lacking:
+        pieces.append([(lacking, "dim")])
     spans: list[Span] = [(" ", "text")]
     left = width - 2
     for piece in filter(None, pieces):
@@ -70,19 +74,53 @@ def legend(
     return line(*spans)
 
 
-def _curves(desk: Desk, row: Row, found: Sequence[Trace]) -> list[list[Span]]:
+def _curves(
+    desk: Desk, row: Row, found: Sequence[Trace], cursor: float | None, width: int
+) -> list[list[Span]]:
+    """Each curve by its sign and name, at a cursor with its value; names give way where room is short."""
     mixed = any(trace.own for trace in found)
-    pieces: list[list[Span]] = []
+    told: list[tuple[Trace, str, str]] = []
     for index, trace in enumerate(found):
         label = trace.label if trace.own else row.title if mixed and not index else trace.label
-        if not trace.own and cell_width(label) > 30:
+        if not trace.own and label in desk.session.runs:
             label = desk.brief(label)
-        piece: list[Span] = [(f"{GLYPHS[index]} ", trace.role), (fit(label, 30), "text")]
-        if trace.own:
-            ends = "…".join(format_range(*trace.range, trace.unit))
-            piece.append((f" {ends}, own scale", "dim"))
-        pieces.append(piece)
-    return pieces
+        more = _value(trace, cursor)
+        if trace.own and not more:
+            more = f"{'…'.join(format_range(*trace.range, trace.unit))}, own scale"
+        told.append((trace, label, more))
+    most = 30
+    while (
+        most > 8 and sum(min(cell_width(name), most) + cell_width(more) + 6 for _, name, more in told) > width
+    ):
+        most -= 1
+    return [
+        [
+            (f"{trace.sign} ", trace.role),
+            (fit(name, most), "text"),
+            (f" {more}" if more else "", _tone(cursor)),
+        ]
+        for trace, name, more in told
+    ]
+
+
+def _tone(cursor: float | None) -> str:
+    return "dim" if cursor is None else "strong"
+
+
+def _value(trace: Trace, cursor: float | None) -> str:
+    """The value of a curve at a cursor, empty without one."""
+    at = None if cursor is None else trace.nearest(cursor)
+    return "" if at is None else format_value(float(trace.mean[at]), trace.unit)
+
+
+def _lacking(desk: Desk, row: Row, drawn: set[str]) -> str:
+    """The runs that were to be drawn beside the one shown and do not have the metric."""
+    view = desk.view
+    missing = [one for one in compared(desk, view) if one.name not in drawn] if view is not None else []
+    names = [desk.brief(one.name) for one in missing if counterpart(row, one) is None]
+    if len(names) > 1:
+        return f"{len(names)} marked runs do not write this"
+    return f"{fit(names[0], 24)} does not write this" if names else ""
 
 
 def _single(
@@ -92,23 +130,29 @@ def _single(
     finding = row.finding
     if finding is not None:
         role = "bad" if finding.severity == "critical" else "warn"
-        pieces.append([("─ ", role), (f"{finding.title} since {format_step(finding.since_step)}", role)])
+        drawn = ("│ ", "mark") if finding.limit is None else ("─ ", role)
+        pieces.append([drawn, (f"{finding.title} since {format_step(finding.since_step)}", role)])
+    told = overlap.legend(desk.view, found[0].series, shown=overlaid) if desk.view is not None else []
+    restarts = [(text.lstrip() if not at else text, role) for at, (text, role) in enumerate(told)]
+    if overlaid:
+        pieces.append(restarts)
+    raw = ": " if desk.glyphs == "ascii" else "━ "
     for trace in found[:1]:
         words = f"moving average {trace.weight:.2f}" if trace.weight else "every point"
         if not row.smooth:
             words = "never smoothed: a schedule or counter"
-        pieces.append([("━ ", trace.role), (words, "dim")])
+        line_sign = "* " if desk.glyphs == "ascii" else "━ "
+        pieces.append([(line_sign, trace.role), (words, "dim")])
         if trace.weight:
-            pieces.append([("━ ", "band"), ("every point", "dim")])
+            pieces.append([(raw, "band"), ("every point", "dim")])
         pieces.append(spread)
         band = band_of(row)
         if band is not None:
             pieces.append([("▏", "good"), (band_text(band, row.unit), "dim")])
         if trace.nonfinite:
             pieces.append([("× ", "bad"), (f"{trace.nonfinite:,} NaN or infinite", "dim")])
-        if desk.view is not None:
-            told = overlap.legend(desk.view, trace.series, shown=overlaid)
-            pieces.append([(text.lstrip() if not at else text, role) for at, (text, role) in enumerate(told)])
+    if not overlaid:
+        pieces.append(restarts)
     return [piece for piece in pieces if piece]
 
 
@@ -127,18 +171,20 @@ def under_cursor(found: Sequence[Trace], cursor: float | None, axis: Axis, colum
         at = trace.nearest(cursor)
         if at is None:
             continue
-        if not spans:
+        if not index:
             place = float(trace.x[at])
+        if len(found) > 1:  # their values stand in the legend; here only what was read elsewhere
+            here = at_text(float(trace.x[at]), axis)
+            if here != at_text(place, axis):
+                spans += [(f"{trace.sign} ", trace.role), (f"{here}   ", "dim")]
+            continue
         text = format_value(float(trace.mean[at]), trace.unit)
         first, last = float(trace.low[at]), float(trace.high[at])
-        if first != last:
+        if first != last and math.isfinite(first):
             text += f" ({'…'.join(format_range(first, last, trace.unit))})"
-        if trace.smooth is not None and len(found) == 1:
+        if trace.smooth is not None and math.isfinite(trace.smooth[at]):
             text += f"  average {format_value(float(trace.smooth[at]), trace.unit)}"
-        if trace.spread is not None and len(found) == 1:
-            text += _ends(trace, at)
-        glyph = f"{GLYPHS[index]} " if len(found) > 1 else ""
-        spans += [(glyph, trace.role), (f"{text}   ", "text")]
+        spans.append((f"{text}{_ends(trace, at)}   ", "text"))
     head = (f" {at_text(place, axis)}   ", "strong")
     body = line(head, *spans)
     return sides(body.spans, [(note, "dim")] if body.width + cell_width(note) < width else [], width)

@@ -14,7 +14,8 @@ from rltui.draw.chart import Area, Plot, Stroke, draw
 from rltui.draw.line import BLANK, line
 from rltui.draw.scale import embracing, hold, value_range
 from rltui.screen import caption, overlap
-from rltui.screen.curves import Range, Trace, area, lowest, strokes, traces, within
+from rltui.screen.actions import SMOOTHINGS
+from rltui.screen.curves import Range, Trace, area, lowest, strokes, traces, weight_of, within
 from rltui.screen.ruler import TIMES, Ruler, axes_of, ruler
 from rltui.screen.trace import Axis, x_ticks
 from rltui.screen.view import Page, Spot
@@ -41,6 +42,7 @@ class ChartPage:
         self.zoom: Range | None = None
         self.cursor: float | None = None
         self.columns = 100
+        self._points = 0  # of the first curve, as drawn last
         self.shown: Range = (0.0, 1.0)
         self._held: Range | None = None
 
@@ -55,7 +57,7 @@ class ChartPage:
         spots = [Spot(x, height - 1, cells, 1, action) for x, cells, action in places]
         if measure is None or main is None:
             return Page([*[BLANK] * (height - 1), foot], spots)
-        low, high = self.shown = self.zoom or measure.full(main, desk.at_step)
+        low, high = self.shown = self.zoom or self._whole(desk)
         inner = max(width - 12, 10)
         found = traces(
             desk,
@@ -68,7 +70,8 @@ class ChartPage:
         )
         lines = [caption.title(self.row, width)]
         behind = area(found[0], log=self.log) if self.spread != "none" else None
-        drawn, whole = strokes(found, log=self.log)
+        self._points = found[0].points
+        drawn, whole = strokes(found, log=self.log, level=self._round)
         if whole is None:
             lines += [BLANK, line(("   no finite points here", "dim"))]
             lines += [BLANK] * (height - len(lines) - 1)
@@ -77,12 +80,20 @@ class ChartPage:
         cut = behind is not None and not within(behind, y)
         lines.append(
             caption.legend(
-                desk, self.row, found, width, overlaid=self.overlap, spread=behind is not None, cut=cut
+                desk,
+                self.row,
+                found,
+                width,
+                overlaid=self.overlap,
+                spread=behind is not None,
+                cut=cut,
+                cursor=self.cursor,
             )
         )
         grid = draw(
             Plot((low, high), y, drawn, self._limits(y), self._marks(desk, measure),
-                 x_ticks(low, high, axis, max(width // 18, 2)), self.log, behind),
+                 x_ticks(low, high, axis, max(width // 18, 2)), self.log, behind,
+                 found[0].x[found[0].bad > 0].tolist()),
             width - 2, max(height - 4, 4), ascii_only=desk.glyphs == "ascii",
         )  # fmt: skip
         self.columns, left = grid.width, grid.left + 1
@@ -124,12 +135,14 @@ class ChartPage:
         if declared is not None and not self.log:
             return (min(declared[0], whole[0]), max(declared[1], whole[1]))
         if whole[0] == whole[1]:
-            return whole if self.log else self._round(whole[0])
+            return self._round(whole[0])
         self._held = hold(self._held, whole)
         return self._held if self.log else within_bounds(self.row, self._held, whole)
 
     def _round(self, value: float) -> Range:
         """A range for values that are all the same: with what is healthy, within what is possible."""
+        if self.log:
+            return (value - 0.5, value + 0.5)
         pad = abs(value) * 0.1 or 1.0
         band = band_of(self.row)
         if band is not None and math.isfinite(band[1] - band[0]):
@@ -185,6 +198,13 @@ class ChartPage:
             self._turn_overlap(desk)
         elif action == "spread":
             self._turn_spread(desk)
+        elif action in ("smoother", "rougher"):
+            desk.do_plain(action)
+            used = weight_of(desk.smoothing, self._points, self.row.smooth)
+            told = f"moving average {used:.2f}" if used else "every point, no average"
+            if 0 < used < SMOOTHINGS[desk.smoothing]:
+                told += f": {SMOOTHINGS[desk.smoothing]:.2f} would lag behind {self._points:,} points"
+            desk.say(told)
         elif action == "together":
             from rltui.screen.prompt import MetricPicker
 
@@ -247,10 +267,24 @@ class ChartPage:
             desk.say("no point of this metric was superseded by a restart")
             return
         self.overlap, self._held = not self.overlap, None
+        steps = main.superseded_points().step
+        what = (
+            f"what restarts superseded, to step {int(steps.max()):,}"
+            if len(steps)
+            else "nothing: too long ago"
+        )
+        desk.say(f"{'with' if self.overlap else 'without'} {what}")
 
     def _whole(self, desk: Desk) -> Range:
         measure, main = self._measure(desk), self.row.main
-        return (0.0, 1.0) if measure is None or main is None else measure.full(main, desk.at_step)
+        if measure is None or main is None:
+            return (0.0, 1.0)
+        low, high = measure.full(main, desk.at_step)
+        if self.overlap and desk.at_step is None and measure.axis == "step":
+            steps = main.superseded_points().step
+            if len(steps):
+                return (min(low, float(steps.min())), max(high, float(steps.max())))
+        return (low, high)
 
     def _zoom(self, desk: Desk, factor: float, centre: float | None, *, keep: bool = False) -> None:
         """Show `factor` times as much round a place; with `keep` that place stays where it is."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from rltui.session import RunView
     from rltui.store import Series
 
-MOST = 8  # curves on one chart
+SIGNS = "●◆■▲▼★✚○"  # of curves over each other: told apart without colours
+MOST = len(SIGNS)  # curves on one chart
 # Share of the points by which a moving average of each strength may lag behind: few points bear little of it.
 _LAGS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 
@@ -34,10 +35,14 @@ Range = tuple[float, float]
 
 @dataclass(slots=True)
 class Trace:
-    """One curve: a series in columns, all (n,). `own` marks a metric on a scale of its own."""
+    """One curve: a series in columns, all (n,). `own` marks a metric on a scale of its own.
+
+    `sign` tells it from the others of its chart; empty where it is alone.
+    """
 
     label: str
     role: str
+    sign: str
     unit: str
     series: Series
     x: NDArray[np.float64]
@@ -47,7 +52,7 @@ class Trace:
     smooth: NDArray[np.float64] | None
     weight: float  # of the moving average
     points: int
-    nonfinite: int
+    bad: NDArray[np.int64]  # NaN and infinite values in each column
     own: bool = False
     spread: Spread | None = None  # of the distribution whose mean it is
 
@@ -56,9 +61,14 @@ class Trace:
         """The lowest and highest value that is shown."""
         return value_range(self.low, self.high)
 
+    @property
+    def nonfinite(self) -> int:
+        """How many values are NaN or infinite."""
+        return int(self.bad.sum())
+
     def nearest(self, x: float) -> int | None:
-        """The column with a value that lies nearest to a place; None without any."""
-        there = np.flatnonzero(np.isfinite(self.mean))
+        """The column with a value, be it NaN, that lies nearest to a place; None without any."""
+        there = np.flatnonzero(np.isfinite(self.mean) | (self.bad > 0))
         return int(there[np.argmin(np.abs(self.x[there] - x))]) if len(there) else None
 
 
@@ -78,7 +88,7 @@ def traces(
     if view is None or main is None:
         return []
     found: list[tuple[str, Ruler, Series, Row, bool]] = [(view.name, measure, main, row, False)]
-    for other in _compared(desk, view):
+    for other in compared(desk, view):
         series = counterpart(row, other)
         its = ruler(other, measure.axis)
         if series is not None and its is not None:
@@ -91,32 +101,37 @@ def traces(
         mean = np.where(count > 0, cut.mean, math.nan)
         weight = weight_of(desk.smoothing, int(count.sum()), one.smooth)
         made.append(Trace(
-            label, f"series{index}", one.unit, series, x, mean,
+            label, f"series{index}", SIGNS[index] if len(found) > 1 else "", one.unit, series, x, mean,
             np.where(count > 0, cut.low, math.nan), np.where(count > 0, cut.high, math.nan),
             ema(mean, count, weight) if weight else None, weight,
-            int(count.sum() + cut.nonfinite.sum()), int(cut.nonfinite.sum()), own,
+            int(count.sum() + cut.nonfinite.sum()), np.asarray(cut.nonfinite, np.int64), own,
         ))  # fmt: skip
     if made:
         made[0].spread = spread(row, made[0].mean, lambda one: measure.cut(one, low, high, columns)[1])
     return made
 
 
-def _compared(desk: Desk, view: RunView) -> list[RunView]:
+def compared(desk: Desk, view: RunView) -> list[RunView]:
+    """The runs that are drawn beside the one shown: those marked, in their order, and the baseline."""
     names = [*desk.marked, desk.base.name if desk.base else ""]
     kept = [name for name in dict.fromkeys(names) if name != view.name]
     return [desk.session.runs[name] for name in kept if name in desk.session.runs]
 
 
-def strokes(found: Sequence[Trace], *, log: bool) -> tuple[list[Stroke], Range | None]:
+def strokes(
+    found: Sequence[Trace], *, log: bool, level: Callable[[float], Range]
+) -> tuple[list[Stroke], Range | None]:
     """The lines of curves, raw spreads first, and the range that those on the common scale need.
 
-    Metrics on scales of their own are stretched over that range, so that they share the chart.
+    Metrics on scales of their own are stretched over that range, so that they share the chart. `level` is the
+    axis round a single value, for where that range has no extent.
     """
     shared = [_ends(trace, log) for trace in found if not trace.own]
     known = [ends for ends in shared if ends is not None]
     if not known:
         return [], None
     whole = (min(ends[0] for ends in known), max(ends[1] for ends in known))
+    stretch = whole if whole[0] < whole[1] else level(whole[0])
     behind: list[Stroke] = []
     front: list[Stroke] = []
     for trace in found:
@@ -124,7 +139,7 @@ def strokes(found: Sequence[Trace], *, log: bool) -> tuple[list[Stroke], Range |
 
         def place(values: NDArray[np.float64], own: Range | None = own) -> NDArray[np.float64]:
             values = log_of(values) if log else values
-            return values if own is None else _stretched(values, own, whole)
+            return values if own is None else _stretched(values, own, stretch)
 
         gap = bridge(np.isfinite(trace.mean).astype(np.int64)) < 0
         smooth = None if trace.smooth is None else place(trace.smooth)
@@ -132,10 +147,12 @@ def strokes(found: Sequence[Trace], *, log: bool) -> tuple[list[Stroke], Range |
             trace.x, place(trace.low), place(trace.high), gap, trace.role if smooth is None else "band"
         )
         if not trace.own or smooth is None:  # the spread of what stands beside would hide the rest
-            (front if smooth is None else behind).append(raw)
+            (front if smooth is None else behind).append(
+                replace(raw, sign=trace.sign) if smooth is None else raw
+            )
         if smooth is not None:
             keep = np.isfinite(smooth) | gap
-            front.append(Stroke(trace.x[keep], np.where(gap, math.nan, smooth)[keep], trace.role))
+            front.append(Stroke(trace.x[keep], np.where(gap, math.nan, smooth)[keep], trace.role, trace.sign))
     # The metric that the chart is about lies on top.
     return [*behind, *reversed(front)], whole
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,7 +46,7 @@ def overlap(
     x = low + (np.arange(columns) + 0.5) * (high - low) / columns
     none = np.zeros(columns, np.bool_)
     nan = np.full(columns, math.nan)
-    return weave(x, np.where(there, least, nan), np.where(there, most, nan), none, ROLE)
+    return replace(weave(x, np.where(there, least, nan), np.where(there, most, nan), none, ROLE), dotted=True)
 
 
 def legend(view: RunView, series: Series, *, shown: bool) -> list[Span]:
@@ -59,11 +60,13 @@ def legend(view: RunView, series: Series, *, shown: bool) -> list[Span]:
     gone = series.superseded
     if not gone:
         return spans
-    kept = len(series.superseded_points())
     if not shown:
         return [*spans, (f", {gone:,} points superseded: ", "dim"), ("O", "accent")]
-    told = f"{kept:,} of {gone:,} superseded points" if kept < gone else f"{gone:,} superseded points"
-    return [*spans, ("   ━ ", ROLE), (told, "dim")]
+    before = series.superseded_points()
+    told = f"{len(before):,} of {gone:,}" if len(before) < gone else f"{gone:,}"
+    which = "attempt 1" if len(later) == 1 else f"attempts 1 to {len(later)}"
+    where = f", to {format_step(int(before.step.max()))}" if len(before) else ""
+    return [("   ┈ ", ROLE), (f"{which}{where}: {told} superseded points", "dim"), *spans]
 
 
 def marks(view: RunView, axis: Axis) -> list[float]:

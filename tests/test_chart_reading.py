@@ -1,0 +1,199 @@
+"""Reading a large chart: which curve is which, what stands under the cursor, ticks, faults, restarts."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rltui.draw.chart import Plot, Stroke, draw, y_ticks
+from rltui.screen.desk import Desk
+from rltui.screen.start import build
+from rltui.session import Session
+from tests.support.fakerun import NOW, FakeRun
+from tests.support.screens import monitor
+
+BUNDLED = Path(__file__).parent / "logs"
+X = np.arange(100.0)
+
+
+def run(name: str = "a", **values: Any) -> FakeRun:
+    """A run with metrics of the reward pane."""
+    made = FakeRun(name=name)
+    for tag, curve in values.items():
+        made.add(tag, curve, title=tag.capitalize(), pane="reward")
+    return made
+
+
+def desk(*runs: FakeRun, marked: str = "", **options: Any) -> Desk:
+    """The first metric of the first run in its chart, other runs marked."""
+    over = monitor(*runs, **options).desk
+    over.choose_run(runs[0].name)
+    over.marked = marked.split()
+    over.pane = "reward"
+    over.press("enter")
+    over.frame(100, 30)
+    return over
+
+
+def lines(over: Desk, width: int = 100, height: int = 30) -> list[str]:
+    """The screen as text."""
+    return [line.text.rstrip() for line in over.frame(width, height).lines]
+
+
+def cells(over: Desk, role: str) -> list[str]:
+    """Runs of cells in a role, within the plot."""
+    return [text for line in over.frame(100, 30).lines[2:-2] for text, one in line.spans if one == role]
+
+
+def test_a_metric_beside_a_constant_one_is_drawn() -> None:
+    """A second metric on a scale of its own uses the height of the chart, whatever the first one does."""
+    over = desk(run(rate=np.full(100, 5e-4), kl=np.linspace(0, 0.9, 100)))
+    over.together = ["kl"]
+    rows = {
+        at for at, line in enumerate(over.frame(100, 30).lines) for _, role in line.spans if role == "series1"
+    }
+    assert len(rows) > 15
+    over.press("L")
+    rows = {
+        at for at, line in enumerate(over.frame(100, 30).lines) for _, role in line.spans if role == "series1"
+    }
+    assert len(rows) > 5
+
+
+@pytest.mark.parametrize("ascii_only", [False, True])
+def test_curves_over_each_other_carry_their_signs(ascii_only: bool) -> None:
+    """The sign of the legend stands on its curve, at the right end too, so that colour is not needed."""
+    strokes = [Stroke(X, np.full(100, 0.5), "series1", "◆"), Stroke(X, np.full(100, -0.5), "series0", "●")]
+    grid = draw(Plot((0, 99), (-1, 1), strokes), 80, 20, ascii_only=ascii_only)
+    rows = ["".join(chars) for chars, _ in grid.rows]
+    for sign in "◆●":
+        (row,) = [row for row in rows if sign in row]
+        assert row.count(sign) >= 2 and row.rstrip().endswith(sign)
+
+
+def test_signs_of_curves_that_end_together_stand_beside_each_other() -> None:
+    """Two equal curves show both signs at their end."""
+    strokes = [Stroke(X, np.zeros(100), "series1", "◆"), Stroke(X, np.zeros(100), "series0", "●")]
+    grid = draw(Plot((0, 99), (-1, 1), strokes), 80, 20)
+    assert any("".join(chars).rstrip().endswith("◆●") for chars, _ in grid.rows)
+
+
+def test_a_single_curve_needs_no_sign() -> None:
+    """Where there is nothing to tell apart, nothing is stamped on the curve."""
+    over = desk(run(score=np.linspace(0, 1, 100)))
+    assert not any(sign in line for line in lines(over)[2:-2] for sign in "●◆")
+
+
+def test_signs_hold_still_while_a_curve_grows() -> None:
+    """New points move the sign at the end only: the others cost no bytes."""
+
+    def places(points: int) -> set[int]:
+        grid = draw(Plot((0, 99), (-1, 1), [Stroke(X[:points], np.zeros(points), "a", "◆")]), 120, 10)
+        return {at for chars, _ in grid.rows for at, char in enumerate(chars) if char == "◆"}
+
+    before, after = places(80), places(81)
+    assert len(before) > 2 and len(before - after) <= 1 and max(after) > max(before)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "labels"),
+    [
+        (0.15, 4.5, ["0.2", "0.5", "1", "2"]),
+        (1.02, 1.47, ["1.1", "1.2", "1.3", "1.4"]),
+        (1e-8, 1e3, ["1e-06", "0.001", "1"]),
+        (2e5, 3e7, ["5e+05", "1e+06", "1e+07"]),
+    ],
+)
+def test_a_logarithmic_axis_is_readable(low: float, high: float, labels: list[str]) -> None:
+    """At least three ticks, in order, however few decades there are; written like values, not as 1e+00."""
+    ticks = y_ticks((math.log10(low), math.log10(high)), 5, log=True)
+    assert 3 <= len(ticks) <= 8
+    assert [at for at, _ in ticks] == sorted(at for at, _ in ticks)
+    assert all(math.log10(low) - 1e-6 <= at <= math.log10(high) + 1e-6 for at, _ in ticks)
+    assert all(float(label) == pytest.approx(10**at, rel=1e-3) for at, label in ticks)
+    assert set(labels) <= {label for _, label in ticks}
+
+
+def test_the_extremes_of_floats_have_logarithmic_ticks() -> None:
+    """Beyond the largest and the smallest float there is no tick, and no error."""
+    assert y_ticks((300.0, 310.0), 5, log=True)
+    assert y_ticks((-330.0, -320.0), 5, log=True)
+
+
+def test_faults_are_crossed_and_the_cursor_reads_them() -> None:
+    """NaN steps stand as × at the upper edge; the cursor goes to them and says NaN."""
+    values = np.linspace(0, 1, 60)
+    values[40:] = math.nan
+    over = desk(run(score=values))
+    assert "×" in "".join(cells(over, "bad"))
+    over.press("end")
+    assert lines(over)[-2].startswith(" step 60   NaN")
+    over.press("home")
+    assert lines(over)[-2].startswith(" step 1   0")
+
+
+def test_the_cursor_names_every_run_with_its_value() -> None:
+    """The legend carries the value of each curve at the cursor; names give way where room is short."""
+    over = desk(
+        run("first-of-long-name", score=np.full(100, 0.25)),
+        run("second-of-long-name", score=np.full(60, 0.75)),
+        marked="second-of-long-name",
+    )
+    over.press("end")
+    assert "● first-of-long-name 0.250   ◆ second-of-long-name 0.750" in lines(over)[1]
+    assert "◆ step 60" in lines(over)[-2]
+    narrow = lines(over, 44)[1]
+    assert "0.250" in narrow and "0.750" in narrow
+
+
+def test_a_marked_run_without_the_metric_is_told() -> None:
+    """It does not vanish silently from the legend."""
+    over = desk(run("a", score=X), run("b", other=X), marked="b")
+    assert "b does not write this" in lines(over)[1]
+
+
+def test_the_legend_draws_what_is_drawn() -> None:
+    """A finding without a limit is a vertical line in the chart, so it is one in the legend."""
+    made = run(score=X)
+    made.found = [
+        SimpleNamespace(
+            id="x", severity="critical", pane="reward", metrics=("score",), canonical=(), since_step=41,
+            title="NaN", message="NaN", limit=None, value=None, symptom=False, state="firing", advice="",
+            resolved_step=None, evidence=(), check_next=(), explained_by=None,
+        )
+    ]  # fmt: skip
+    assert "│ NaN since 41" in lines(desk(made))[1]
+
+
+def test_one_number_for_the_smoothing() -> None:
+    """What the keys say is what the legend says: the weight in use, and why it is no higher."""
+    over = desk(run(score=X))
+    for key in "++-":
+        over.press(key)
+        words = lines(over)[1]
+        used = words.partition("moving average ")[2][:4]
+        assert used and f"moving average {used}" in over.message
+    assert "would lag behind 100 points" in over.message
+
+
+def test_superseded_points_get_their_range_and_their_words() -> None:
+    """With `O` the axis reaches as far as the first attempt did, and the legend says how far that was."""
+    over = build(Session.load([BUNDLED / "torch-purged"]), [], clock=lambda: NOW).desk
+    over.go("all")
+    over.press("enter")
+    page: Any = over.overlays[-1]
+    over.frame(100, 24)
+    main = page.row.main
+    before = page.shown
+    assert len(main.superseded_points().step)
+    over.press("O")
+    legend = lines(over, 100, 24)[1]
+    last = int(main.superseded_points().step.max())
+    assert f"attempt 1, to {last}" in legend and "┈" in legend
+    assert page.shown[1] == max(before[1], last)
+    assert f"to step {last}" in over.message
