@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 import traceback
 from collections.abc import Callable
@@ -37,4 +36,6 @@ def report(error: BaseException) -> str:
 
 
 def _temporary() -> Path:
+    import tempfile  # loads a megabyte, and is hardly ever needed
+
     return Path(tempfile.mkdtemp(prefix="rltui-"))

@@ -8,7 +8,6 @@ unwritable or somebody else's, the files are parsed.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import stat
 import sys
@@ -56,16 +55,8 @@ def load(folder: Path, name: str, build: Build, *, version: int = 1) -> Loaded:
         )
         problems = [trouble]
         return Loaded(build({}, problems), tuple(problems))
-    key = hashlib.sha256(
-        repr(
-            (
-                __version__,
-                version,
-                [path.name for path in paths],
-                [(it.st_size, it.st_mtime_ns) for it in stats],
-            )
-        ).encode()
-    ).hexdigest()
+    written = [(it.st_size, it.st_mtime_ns) for it in stats]
+    key = places.mark(repr((__version__, version, [path.name for path in paths], written)))
     place = _place(folder, name)
     if place is not None:
         found, data = _recall(place, key)
@@ -118,8 +109,7 @@ def _place(folder: Path, name: str) -> Path | None:
     cache = places.cache()
     if cache is None:
         return None
-    mark = hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:12]
-    return cache / f"{name}-{mark}.json"
+    return cache / f"{name}-{places.mark(str(folder.absolute()), 12)}.json"
 
 
 def _ours(status: os.stat_result) -> bool:

@@ -7,12 +7,26 @@ the system's list, and no HOME): then nothing is kept, rather than written where
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
+# The interpreter's own: `hashlib` loads OpenSSL, which takes 4 MB and is needed for nothing else here.
+try:
+    from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]
+except ImportError:
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        from hashlib import sha256
+
 _NAME = "rltui"
+
+
+def mark(text: str, digits: int = 64) -> str:
+    """So many hexadecimal digits, at most 64, that stand for a text in file names and as keys."""
+    made: str = sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+    return made[:digits]
 
 
 def state() -> Path | None:
@@ -29,8 +43,7 @@ def of_logdirs(kind: str, logdirs: Sequence[str | os.PathLike[str]]) -> Path | N
     if folder is None:
         return None
     key = "\0".join(sorted(os.path.realpath(logdir) for logdir in logdirs))
-    mark = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:20]
-    place = folder / kind / f"{mark}.json"
+    place = folder / kind / f"{mark(key, 20)}.json"
     return None if logdir_around(place, logdirs) is not None else place
 
 
