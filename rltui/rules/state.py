@@ -48,7 +48,8 @@ class State:
         self.firing: dict[str, list[Firing]] = {}
         for each in series:
             for watch in each.watches:
-                self._look(each, watch)
+                if watch.episode is not None or watch.kind is None:
+                    self._look(each, watch)
         for name, gap in book.gaps.items():
             found = _gap(gap, series)
             if found is not None:
@@ -92,7 +93,7 @@ class State:
 
     def any(self, rule_ids: Sequence[str]) -> bool:
         """Whether one of them fires."""
-        return any(rule_id in self.firing for rule_id in rule_ids)
+        return not self.firing.keys().isdisjoint(rule_ids)
 
     def since(self, rule_id: str) -> int:
         """The first step at which a firing rule's condition held."""

@@ -53,11 +53,9 @@ def _groups(symptom: Symptom, state: State) -> list[list[Firing]]:
 
 def _holds(symptom: Symptom, state: State) -> list[Firing]:
     """The firings that make the symptom; none when it does not hold."""
-    if state.any(symptom.none):
+    if not all(map(state.any, symptom.all)) or state.any(symptom.none):
         return []
     groups = _groups(symptom, state)
-    if not all(groups):
-        return []
     if symptom.together:
         onsets = [min(firing.since_step for firing in group) for group in groups]
         first, last = _span(state)

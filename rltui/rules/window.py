@@ -158,8 +158,14 @@ class Window:
         if key not in self._cache:
             before = self.track.marks.get(length, (np.nan, np.nan))
             start, level = self.start()[0], self.level(length)
-            best: Floats = np.fmax.accumulate(np.fmax(np.fmax(level, before[0]), start))
-            worst: Floats = np.fmin.accumulate(np.fmin(np.fmin(level, before[1]), start))
+            if len(self.at) == 1:
+                now = float(level[0])
+                top = max((value for value in (now, start, before[0]) if value == value), default=np.nan)
+                bottom = min((value for value in (now, start, before[1]) if value == value), default=np.nan)
+                best, worst = np.array([top]), np.array([bottom])
+            else:
+                best = np.fmax.accumulate(np.fmax(np.fmax(level, before[0]), start))
+                worst = np.fmin.accumulate(np.fmin(np.fmin(level, before[1]), start))
             self.track.marks[length] = (float(best[-1]), float(worst[-1]))
             self._cache[key], self._cache[("worst", length, 0)] = best, worst
         return self._cache[key], self._cache[("worst", length, 0)]
@@ -172,14 +178,24 @@ class Window:
         """
         key = ("trend", 0, 0)
         if key not in self._cache:
-            z, change, noise = (np.full(len(self), np.nan) for _ in range(3))
-            for length in (24, 48, 96):
-                chosen = _trend_length(self.at + 1) == length
-                if chosen.any():
-                    part = Window(self.track, self.at[chosen])
-                    z[chosen], change[chosen], noise[chosen] = _mann_kendall(part.rows(length))
+            z, change, noise = self._trend_one() if len(self.at) == 1 else self._trends()
             self._cache[key], self._cache[("trend", 1, 0)], self._cache[("trend", 2, 0)] = z, change, noise
         return self._cache[key], self._cache[("trend", 1, 0)], self._cache[("trend", 2, 0)]
+
+    def _trends(self) -> tuple[Floats, Floats, Floats]:
+        z, change, noise = (np.full(len(self), np.nan) for _ in range(3))
+        for length in (24, 48, 96):
+            chosen = _trend_length(self.at + 1) == length
+            if chosen.any():
+                part = Window(self.track, self.at[chosen])
+                z[chosen], change[chosen], noise[chosen] = _mann_kendall(part.rows(length))
+        return z, change, noise
+
+    def _trend_one(self) -> tuple[Floats, Floats, Floats]:
+        ticks = int(self.at[0]) + 1
+        if ticks < 24:
+            return np.array([np.nan]), np.array([np.nan]), np.array([np.nan])
+        return _mann_kendall_one(self._last(24 if ticks < 120 else 48 if ticks < 320 else 96, 0))
 
 
 def _median_of(part: list[float]) -> float:
@@ -228,3 +244,17 @@ def _mann_kendall(rows: Floats) -> tuple[Floats, Floats, Floats]:
     change = middle[:, -3:].mean(axis=1) - middle[:, :3].mean(axis=1)
     noise = NORMAL * medians(np.abs(parts - middle[:, :, None]).reshape(len(rows), -1))
     return s / _S_DEVIATION, change, noise
+
+
+def _mann_kendall_one(row: list[float]) -> tuple[Floats, Floats, Floats]:
+    """The same of a single row, in plain numbers."""
+    width = len(row) // TREND_PARTS
+    parts = [row[at : at + width] for at in range(0, len(row), width)]
+    middle = [_median_of(part) for part in parts]
+    s = 0
+    for place, early in enumerate(middle):
+        for late in middle[place + 1 :]:
+            s += (late > early) - (late < early)
+    change = (middle[-3] + middle[-2] + middle[-1]) / 3 - (middle[0] + middle[1] + middle[2]) / 3
+    away = [abs(value - level) for part, level in zip(parts, middle, strict=True) for value in part]
+    return np.array([s / _S_DEVIATION]), np.array([change]), np.array([NORMAL * _median_of(away)])
