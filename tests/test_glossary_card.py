@@ -32,7 +32,7 @@ def _card(name: str = "policy.clip_fraction", key: str = "actor/pg_clipfrac") ->
         key,
         glossary().metrics[name],
         "verl",
-        caveats=("Counts tokens.",),
+        caveat="Counts tokens.",
         rules=(Judged("clip-high", "warning", "clip fraction > 0.2, for 10 points"),),
         aliases={"trl": ["clip_ratio", "clip_ratio/region_mean", "third"]},
         titles={"optimizer.learning_rate": "Learning rate"},

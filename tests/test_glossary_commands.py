@@ -9,6 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from rltui.boards.meaning import cards_of
 from rltui.cli import explain as explain_command
 from rltui.cli import glossary as glossary_command
 from rltui.glossary import glossary
@@ -143,5 +144,5 @@ def test_all_founding_definitions_are_reached_by_their_own_names() -> None:
     seeds = [entry for entry in json.loads(CATALOGUE.read_text()) if entry.get("seed")]
     assert len(seeds) > 200
     for entry in seeds:
-        cards = explain_command.cards_of(entry["key"].replace("*", "x"))
+        cards = cards_of(entry["key"].replace("*", "x"))
         assert entry["canonical"] in {card.metric.id for card in cards}, entry["key"]

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import click
 
 from rltui import names as resolver
+from rltui.boards.meaning import cards_of
 from rltui.cli.output import FOUND, emit, emit_json, fail, leave, note
-from rltui.config import Config, load_config
+from rltui.config import load_config
 from rltui.frameworks.load import frameworks
-from rltui.glossary import Metric, glossary
-from rltui.glossary.card import Card, Judged
-from rltui.rules.load import rulebook
-from rltui.rules.model import Rule
-from rltui.rules.own import condition, matches, own_id
+from rltui.glossary.card import Card
 from rltui.text import clean
 
 WIDTH = 80  # cells
@@ -72,73 +67,12 @@ def _answers(key: str, cards: list[Card]) -> list[dict[str, object]]:
     return [{**told[0], "framework": None, "others": told[1:]}]
 
 
-def cards_of(key: str, framework: str | None = None, config: Config | None = None) -> list[Card]:
-    """What `key` may mean, the likeliest first; empty where nobody writes such a name."""
-    cards = []
-    for found in resolver.explain(key, framework, config=config):
-        plain = card(found.metric, key, found.framework, config)
-        cards.append(
-            replace(
-                plain,
-                frameworks=found.frameworks,
-                pane=found.pane,
-                unit=found.unit,
-                scale=found.scale,
-                offset=found.offset,
-                held_out=found.held_out,
-                older=found.older,
-                caveats=(found.caveat,) if found.caveat else (),
-            )
-        )
-    return cards
-
-
-def card(metric: Metric, key: str = "", framework: str | None = None, config: Config | None = None) -> Card:
-    """The card of a metric with the rules that judge it and the names that it has elsewhere."""
-    metrics = glossary().metrics
-    return Card(
-        key=clean(key or metric.id),
-        metric=metric,
-        framework=framework,
-        rules=(*_own(metric.id, key, config), *_rules(metric.id, framework)),
-        aliases=frameworks().aliases.get(metric.id, {}),
-        titles={name: metrics[name].title for name in metric.check_next if name in metrics},
-    )
-
-
 def known_framework(name: str) -> str:
     """The label of a framework or variant in any spelling; ends the command with 1 for an unknown one."""
     found = frameworks().get(name)
     if found is None:
         fail(f"no framework named {name!r}; frameworks: {', '.join(frameworks().labels)}", FOUND)
     return found.label
-
-
-def _rules(canonical: str, framework: str | None) -> tuple[Judged, ...]:
-    """The rules that judge a metric; those that other frameworks only know are left out when one is named."""
-    told = []
-    for rule in rulebook().of_metric(canonical):
-        elsewhere = framework is not None and not rule.applies.to(framework, "*", False, canonical)
-        if rule.shown and not (elsewhere and (rule.applies.frameworks or rule.applies.frameworks_not)):
-            told.append(Judged(rule.id, rule.severity, _when(rule)))
-    return tuple(told)
-
-
-def _own(canonical: str, key: str, config: Config | None) -> tuple[Judged, ...]:
-    """The user's own limits on a metric, by its id or by the key that was asked for."""
-    entries = config.thresholds if config is not None else ()
-    told = []
-    for place, entry in enumerate(entries):
-        if matches(entry.metric, canonical) or matches(entry.metric, key):
-            held = f", for {entry.hold} points" if entry.hold > 1 else ""
-            when = f"{condition(entry)}{held} (your own limit)"
-            told.append(Judged(own_id(entries, place), entry.severity, when))
-    return tuple(told)
-
-
-def _when(rule: Rule) -> str:
-    held = f", for {rule.hold} points" if rule.hold > 1 else ""
-    return f"{rule.title or rule.kind}{held}"
 
 
 def _tell_nearest(key: str, framework: str | None) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from rltui.cli.explain import JSON, card, known_framework
+from rltui.boards.meaning import card_of
+from rltui.cli.explain import JSON, known_framework
 from rltui.cli.output import FOUND, emit, emit_json, fail, note
 from rltui.frameworks.load import frameworks
 from rltui.glossary import Metric, Pane, glossary
@@ -46,7 +47,7 @@ def command(pane: str | None, framework: str | None, as_json: bool) -> None:
     if as_json:
         for _, metrics in shown:
             for metric in metrics:
-                emit_json(card(metric).as_json())
+                emit_json(card_of(metric).as_json())
         return
     blocks = [_pane(each, metrics, written or {}) for each, metrics in shown if metrics]
     emit("\n\n".join(blocks))

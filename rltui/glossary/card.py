@@ -41,7 +41,8 @@ class Card:
     offset: float = 0.0
     held_out: bool = False
     older: bool = False
-    caveats: tuple[str, ...] = ()
+    caveat: str = ""
+    writer: tuple[str, str] | None = None  # the framework's title, and what holds for all that it writes
     rules: tuple[Judged, ...] = ()
     aliases: Mapping[str, Sequence[str]] | None = None
     titles: Mapping[str, str] | None = None
@@ -64,7 +65,7 @@ class Card:
             "check_next": list(metric.check_next),
             "aliases": {name: list(keys) for name, keys in (self.aliases or {}).items()},
             "sources": list(metric.sources),
-            "caveats": list(self.caveats),
+            "caveats": [self.caveat] if self.caveat else [],
             "frameworks": list(self.frameworks),
             "held_out": self.held_out,
         }
@@ -77,7 +78,7 @@ class Card:
         unit = UNITS.get(metric.unit, metric.unit)
         lines += wrap(f"{self.pane or metric.pane} pane · {unit} · {DIRECTIONS[metric.direction]}", width)
         lines += ["", *wrap(metric.meaning, width), ""]
-        for label, text in self._parts():
+        for label, text in self.parts():
             lines += labelled(label, text, width)
         while lines and not lines[-1]:
             lines.pop()
@@ -100,9 +101,11 @@ class Card:
             yield f"Written as {self.unit or 'another scale'}; judged as value × {self.scale:g}{sign}."
         elif self.unit and self.unit != self.metric.unit:
             yield f"Written as {self.unit}: absolute limits may not apply."
-        yield from self.caveats
+        if self.caveat:
+            yield self.caveat
 
-    def _parts(self) -> Iterator[tuple[str, str]]:
+    def parts(self) -> Iterator[tuple[str, str]]:
+        """What stands below the meaning, in order: a label, empty where it goes on, and a text."""
         metric, titles = self.metric, self.titles or {}
         if metric.healthy:
             yield "healthy", metric.healthy
@@ -110,6 +113,8 @@ class Card:
             yield "watch for", metric.watch_for
         for at, note in enumerate(self._notes()):
             yield ("" if at else "note"), note
+        if self.writer is not None:
+            yield "writer", f"{self.writer[0]}: {self.writer[1]}"
         for at, rule in enumerate(self.rules):
             yield ("" if at else "rules"), f"{rule.severity}: {rule.when} ({rule.id})"
         for at, name in enumerate(metric.check_next):

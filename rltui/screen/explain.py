@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rltui.boards.layout import finding_text
+from rltui.boards.meaning import card_of_name
 from rltui.boards.row import GLYPHS, ROLE_OF, Row
 from rltui.draw.line import BLANK, Line, Span, line, wrap
 from rltui.draw.number import format_plain, format_step, format_value
-from rltui.rules.load import rulebook
 from rltui.screen.listing import Listing
 from rltui.text import fit
 
@@ -16,18 +16,9 @@ if TYPE_CHECKING:
     from rltui.screen.desk import Desk
 
 LABEL = 14
+ROLES = {"healthy": "good", "watch for": "warn"}
+ELSEWHERE = ("check next", "written as", "sources")  # shown in another way, or only by `rltui explain`
 WIDTH = 84  # cells of running text; longer lines are hard to read
-
-
-def _rules(canonical: str, framework: str | None) -> list[str]:
-    """In words, the rules that judge a metric; without those for other frameworks."""
-    told = []
-    for rule in rulebook().of_metric(canonical):
-        elsewhere = framework is not None and not rule.applies.to(framework, "*", False, canonical)
-        if rule.shown and not elsewhere:
-            held = f", for {rule.hold} points" if rule.hold > 1 else ""
-            told.append(f"{rule.title or rule.kind}{held} ({rule.severity})")
-    return list(dict.fromkeys(told))
 
 
 class ExplainPage(Listing):
@@ -45,6 +36,7 @@ class ExplainPage(Listing):
         metric = name.metric if name is not None else None
         lines: list[Line] = []
         items: list[tuple[int, str]] = []
+        heading = ""
 
         def say(label: str, text: str, role: str = "text") -> None:
             for at, part in enumerate(wrap(text, width - LABEL)):
@@ -65,18 +57,15 @@ class ExplainPage(Listing):
                 lines += [line(("→ " if not at else "  ", "accent"), (part, "text"))
                           for at, part in enumerate(wrap(finding.advice, width - 2))]  # fmt: skip
             lines.append(BLANK)
-        if metric is None:
+        card = card_of_name(name, desk.session.config) if name is not None else None
+        if card is None:
             say("meaning", "No glossary entry knows this key. It is shown as it was logged.")
         else:
-            say("meaning", metric.meaning)
-            if metric.healthy:
-                say("healthy", metric.healthy, "good")
-            if metric.watch_for:
-                say("watch for", metric.watch_for, "warn")
-            for rule in _rules(metric.id, name.framework if name is not None else None):
-                say("warns when", rule)
-        if name is not None and name.caveat:
-            say("in " + (name.framework or "this log"), name.caveat)
+            say("meaning", card.metric.meaning)
+            for label, text in card.parts():
+                heading = label or heading
+                if heading not in ELSEWHERE:
+                    say(label, text, ROLES.get(heading, "text"))
         lines.append(BLANK)
         self._facts(lines, width)
         links = metric.check_next if metric is not None else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+from rltui.config import Config
 from rltui.screen.app import Monitor
 from rltui.screen.start import build
 from tests.support.fakerun import NOW, FakeRun, believable, finding
@@ -14,6 +15,7 @@ def session(*runs: FakeRun) -> Any:
     """A session of runs that were read already."""
     found = list(runs) or [warned()]
     return SimpleNamespace(
+        config=Config(),
         runs={run.name: run for run in found},
         ordered=lambda: sorted(found, key=lambda run: (-run.modified, run.name)),
         judge=lambda: None,

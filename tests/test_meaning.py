@@ -1,0 +1,42 @@
+"""What a metric means is told once: the shell and the screen lay out the same card."""
+
+from __future__ import annotations
+
+from rltui.boards.meaning import card_of_name, cards_of
+from rltui.config import Config, Threshold
+from rltui.names import Names
+from rltui.screen.explain import ExplainPage
+from rltui.text import cell_width
+from tests.support.fakerun import believable
+from tests.support.screens import monitor
+
+
+def test_a_run_and_the_shell_tell_the_same() -> None:
+    """The card of a tag in a run is that of its key asked with the run's framework, own limits included."""
+    config = Config(thresholds=(Threshold("policy.kl_ref", above=0.5),))
+    name = Names("trl", config).name("train/kl")
+    (asked,) = cards_of("kl", "trl", config)
+    found = card_of_name(name, config)
+    assert found is not None
+    assert (found.rules, found.writer, found.caveat) == (asked.rules, asked.writer, asked.caveat)
+    assert [rule.when for rule in found.rules if rule.id.startswith("own-")] == ["> 0.5 (your own limit)"]
+
+
+def test_what_holds_for_all_that_a_framework_writes_is_told() -> None:
+    """A caveat of the framework's file reaches whoever asks for one of its keys, and nobody else's."""
+    (of_trl,) = cards_of("kl", "trl")
+    assert of_trl.writer is not None and "logging_steps" in of_trl.writer[1]
+    assert cards_of("policy.kl_ref")[0].writer is None
+
+
+def test_the_page_of_a_metric_holds_the_card() -> None:
+    """Rules with their ids and the writer's caveat stand on the screen, no line wider than the page."""
+    over = monitor(believable()).desk
+    over.go_to_tag("actor/ppo_kl")
+    over.press("e")
+    page = over.overlays[-1]
+    assert isinstance(page, ExplainPage)
+    lines = ["".join(span[0] for span in one.spans) for one in page.content(over, 60, 40)[0]]
+    assert max(map(cell_width, lines)) <= 60
+    text = " ".join(" ".join(lines).split())
+    assert "(approx-kl-extreme)" in text and "veRL: Validation rides" in text
