@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from rltui.names import Names
 from rltui.rules.liveness import liveness
+from rltui.scalars import Text
 
 HOUR = 3600.0
 
@@ -23,7 +25,7 @@ class File:
     gone: bool = False
 
 
-@dataclass
+@dataclass(eq=False)
 class Timed:
     """A run as liveness sees it."""
 
@@ -31,6 +33,7 @@ class Timed:
     total_steps: int | None = None
     series: dict[str, Any] = field(default_factory=dict)
     sources: dict[str, File] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def last_step(self) -> int | None:
@@ -80,7 +83,49 @@ def test_evaluation_pauses_are_waited_for() -> None:
 def test_a_run_that_says_it_is_done_has_ended() -> None:
     """The last step reached, or a tag that is written at the end: ended at once."""
     assert liveness(Timed(steady(1), total_steps=60), 1e9 + 61).state == "ended"
-    assert liveness(Timed(steady(1), series={"train/train_runtime": 1}), 1e9 + 61).state == "ended"
+    final = SimpleNamespace(last_step=60)
+    found = liveness(Timed(steady(1), series={"train/train_runtime": final}), 1e9 + 61)
+    assert (found.state, found.known, found.word) == ("ended", True, "ended")
+
+
+def test_a_run_that_went_on_after_its_final_line_lives() -> None:
+    """Trained for longer after it was done: what is written at the end counts only at the end."""
+    run = Timed(steady(1), series={"train/train_runtime": SimpleNamespace(last_step=30)})
+    assert liveness(run, 1e9 + 61).state == "live"
+
+
+def test_silence_alone_is_a_guess_and_says_so() -> None:
+    """A killed run: stalled first, then taken as ended, with a question mark."""
+    run = Timed(steady(1), total_steps=1000)
+    assert liveness(run, 1e9 + 60 + 1800).word == "stalled"
+    assert liveness(run, 1e9 + 60 + 7200).word == "ended?"
+
+
+def test_a_rest_smaller_than_a_logging_interval_is_no_stall() -> None:
+    """Batches seldom divide the plan: silent within one interval of it means done, after some patience."""
+    walls = [(512 * k, 1e9 + k) for k in range(1, 79)]
+    run = Timed(walls, total_steps=40_000)
+    assert liveness(run, 1e9 + 79).state == "live"
+    assert liveness(run, 1e9 + 78 + 400).word == "ended?"
+    assert liveness(Timed(walls[:60], total_steps=40_000), 1e9 + 60 + 400).state == "stalled"
+
+
+SETTINGS = [
+    ("hyperparameters", "|param|value|\n|-|-|\n|total_timesteps|60000|\n|seed|1|", 60_000),  # CleanRL
+    ("args", '{"max_steps": 500, "learning_rate": 1e-6}', 500),  # Transformers
+    ("args", '{"max_steps": -1, "num_train_epochs": 3}', None),
+    ("args", '{"max_steps": 40}', None),  # already passed: it counts something else
+    ("config", "trainer:\n  total_training_steps: 75\n  nnodes: 1", 75),  # veRL
+    ("note", "max_steps: 99\nseed: 1", None),
+]
+
+
+@pytest.mark.parametrize(("tag", "body", "total"), SETTINGS)
+def test_the_plan_is_read_from_recorded_settings(tag: str, body: str, total: int | None) -> None:
+    """Writers that state no total record it among their settings; it gives progress and time left."""
+    run = Timed(steady(1), settings={"log": {tag: Text(tag, 0, 1e9, "text", body)}})
+    found = liveness(run, 1e9 + 61)
+    assert found.total == total and (found.eta is None) == (total is None)
 
 
 def test_eta_counts_pauses_and_is_never_negative() -> None:

@@ -47,7 +47,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = ()) -> lis
 
     When there is little room the later facts go first, the run's name last.
     """
-    state = f"{STATE_GLYPH.get(head.state, '?')} {head.state}"
+    state = f"{STATE_GLYPH.get(head.state, '?')} {head.state_word or head.state}"
     # In the order of reading, each with its rank: the highest goes first when there is little room.
     ranked = [(head.step_text, 0)]
     if head.progress is not None and math.isfinite(head.progress):

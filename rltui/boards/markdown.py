@@ -21,7 +21,7 @@ COLUMNS = 24  # cells of a sparkline in a table
 
 def as_markdown(head: Header, made: Board, findings: Sequence[Finding]) -> str:
     """The header as a heading and a line, findings as a list, rows as one table."""
-    facts = [head.framework, head.state, head.step_text, head.age_text, head.points_text]
+    facts = [head.framework, head.state_word or head.state, head.step_text, head.age_text, head.points_text]
     out = [
         f"### {in_markdown(head.run)}: {made.title}",
         "",

@@ -77,6 +77,7 @@ class Header:
     counter: tuple[float, str] | None = None  # tokens, environment steps or episodes so far, and their name
     brief: str = ""  # a shorter name of the run, for where the name does not fit
     gap: float | None = None  # usual time between steps, s
+    state_word: str = ""  # the state as it is shown: `ended?` where that is a guess
 
     @property
     def step_text(self) -> str:
@@ -146,6 +147,7 @@ def header(view: RunView, now: float, at_step: int | None = None) -> Header:
         run=run.name,
         framework=view.framework,
         state=alive.state,
+        state_word=alive.word,
         step=run.last_step if at_step is None else min(at_step, run.last_step or 0),
         total=alive.total,
         progress=alive.progress,

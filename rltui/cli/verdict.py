@@ -73,7 +73,7 @@ def _facts(view: RunView, at_step: int | None) -> str:
     step = "no step" if view.run.last_step is None else f"step {format_step(view.run.last_step)}"
     if at_step is not None:
         return " · ".join((view.framework, step))
-    facts = [view.framework, live.state, step]
+    facts = [view.framework, live.word, step]
     if live.age is not None:
         facts.append(f"last point {format_age(live.age)}")
     if live.eta is not None:
@@ -127,7 +127,7 @@ def markdown(views: Sequence[RunView], problems: Sequence[Problem], at_step: int
     for view in sorted(views, key=lambda view: _WORSE.index(view.judge.health)):
         live = view.liveness(moment(view, at_step))
         step = "" if view.run.last_step is None else format_step(view.run.last_step)
-        head = (GLYPHS[view.judge.health], view.name, view.framework, live.state, step)
+        head = (GLYPHS[view.judge.health], view.name, view.framework, live.word, step)
         rows = [
             (f"{GLYPHS[one.severity]} {one.message}", format_step(one.since_step), one.advice)
             for one, _ in told(view)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rltui.rules.plan import planned
 from rltui.rules.track import median, quantile
 
 LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers buffer up to two minutes
@@ -31,15 +32,23 @@ class Liveness:
     eta: float | None = None  # until the last step, never negative
     total: int | None = None
     progress: float | None = None  # 0..1
+    known: bool = True  # False: it is only so silent, or so near its end, that it is taken as over
+
+    @property
+    def word(self) -> str:
+        """The state in one word; `ended?` where that is a guess."""
+        return self.state if self.known else f"{self.state}?"
 
 
 def liveness(run: Any, now: float, total: int | None = None, names: Any = None) -> Liveness:
     """Judge one run at a time `now` (seconds since 1970). `total`: planned steps, over the log's own.
 
-    `names` tells which tags are times of phases, so that a stall can name the phase that is missing.
+    `names` tells which tags are times of phases, so that a stall can name the phase that is missing. A run
+    whose log says that it is over has ended, known to the second; one that only writes no more is stalled
+    first, and then taken as ended.
     """
     last_wall = _last_wall(run)
-    total = total or run.total_steps
+    total = total or planned(run)
     last = run.last_step
     progress = None
     if total and last is not None and total > 0:
@@ -54,11 +63,14 @@ def liveness(run: Any, now: float, total: int | None = None, names: Any = None) 
     else:
         patience = max(LEAST_PATIENCE, PATIENCE * (gap or 0.0), LONGEST * (longest or 0.0))
         given_up = max(ENDED_SECONDS, ENDED_GAPS * (gap or 0.0), 2 * patience)
+        if total and last is not None and total - last < _advance(steps):
+            given_up = patience  # the rest is less than it logs at once: no point is missing
         state = "live" if age <= patience else "stalled" if age <= given_up else "ended"
     eta = None
     if state == "live" and total and last is not None and pace is not None and math.isfinite(pace):
         eta = max((total - last) * pace - (age or 0.0), 0.0)
-    return Liveness(state, age, gap, _quiet(run, names) if state == "stalled" else "", eta, total, progress)
+    quiet = _quiet(run, names) if state == "stalled" else ""
+    return Liveness(state, age, gap, quiet, eta, total, progress, done or state != "ended")
 
 
 def _last_wall(run: Any) -> float | None:
@@ -102,8 +114,16 @@ def _cadence(
     return gap, longest, float(bounded.sum() / advance.sum())
 
 
+def _advance(steps: np.ndarray[Any, Any]) -> float:
+    """Steps from one point to the next, usually; nothing where that is not known."""
+    forward = np.diff(steps)
+    return median(forward[forward > 0]) if (forward > 0).any() else 0.0
+
+
 def _finished(run: Any) -> bool:
-    return any(tag in run.series for tag in _FINAL_TAGS)
+    """Whether the line that is written at the end is there, and nothing of a later step came after it."""
+    last = [run.series[tag].last_step for tag in _FINAL_TAGS if tag in run.series]
+    return any(step is not None and (run.last_step is None or step >= run.last_step) for step in last)
 
 
 def _quiet(run: Any, names: Any) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 # What is drawn how, for those who see it for the first time.
 SIGNS = (
     ("✓ ▲ ✖ ·", "healthy, warning, critical, a remark that calls for nothing"),
-    ("● ◌ ■", "live, stalled, ended"),
+    ("● ◌ ■", "live, stalled, ended; ended?: silent for so long that it is taken as over"),
     ("▁▃▇ ⣀⡠", "a curve keeps the extreme of each column: a spike of one step is seen"),
     ("▏", "healthy values, where a source states them; in one line what lies outside has another colour"),
     ("0.31!", "beyond what is healthy; behind a difference: beyond the baseline's own spread"),

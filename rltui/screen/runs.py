@@ -129,7 +129,7 @@ class RunsPage(Listing):
             ("● " if view.name in desk.marked else "  ", "series0"),
             (pad(self._title(desk, view), names), "strong" if view is desk.view else "text"),
             (
-                f"  {STATE_GLYPH.get(alive.state, '?')}{'' if narrow else ' ' + pad(alive.state, 7)}",
+                f"  {STATE_GLYPH.get(alive.state, '?')}{'' if narrow else ' ' + pad(alive.word, 7)}",
                 STATE_ROLE.get(alive.state, "dim"),
             ),
             (

@@ -164,7 +164,15 @@ class FakeRun:
 
     def liveness(self, now: float) -> Any:
         return SimpleNamespace(
-            state=self.state, age=4.0, gap=10.0, quiet="", eta=2500.0, total=1000, progress=0.3, now=now
+            state=self.state,
+            word=self.state,
+            age=4.0,
+            gap=10.0,
+            quiet="",
+            eta=2500.0,
+            total=1000,
+            progress=0.3,
+            now=now,
         )
 
     def add(self, tag: str, values: Any, step: Any = None, **name: Any) -> None:
