@@ -6,9 +6,10 @@ from rltui.boards.meaning import card_of_name, cards_of
 from rltui.config import Config, Threshold
 from rltui.names import Names
 from rltui.screen.explain import ExplainPage
+from rltui.screen.start import build
+from rltui.session import Session
 from rltui.text import cell_width
-from tests.support.fakerun import believable
-from tests.support.screens import monitor
+from tests.support.shared import BUNDLED
 
 
 def test_a_run_and_the_shell_tell_the_same() -> None:
@@ -31,7 +32,7 @@ def test_what_holds_for_all_that_a_framework_writes_is_told() -> None:
 
 def test_the_page_of_a_metric_holds_the_card() -> None:
     """Rules with their ids and the writer's caveat stand on the screen, no line wider than the page."""
-    over = monitor(believable()).desk
+    over = build(Session.load([BUNDLED / "verl-grpo-nan"])).desk
     over.go_to_tag("actor/ppo_kl")
     over.press("e")
     page = over.overlays[-1]
