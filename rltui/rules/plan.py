@@ -8,8 +8,8 @@ from weakref import WeakKeyDictionary
 
 from rltui.logs.settings_text import recorded
 
-# Settings that count what such writers use as their step: the updates of Transformers and TRL, CleanRL's
-# environment steps, veRL's updates, the iterations of rsl_rl. Minus one and zero: something else ends the run.
+# Settings that count what such writers use as their step: updates of Transformers and TRL, environment steps
+# of CleanRL, updates of veRL, iterations of rsl_rl. Minus one and zero: something else ends the run.
 KEYS = ("max_steps", "total_timesteps", "total_training_steps", "max_iterations")
 
 _known: WeakKeyDictionary[Any, tuple[tuple[int, ...], tuple[int, ...]]] = WeakKeyDictionary()
