@@ -132,7 +132,7 @@ class Track:
         self.points += count
         if len(values):
             if self.nonzero_from is None and (low or high):
-                self.nonzero_from = int(steps[np.flatnonzero(values)[0]])
+                self.nonzero_from = int(steps[0 if values[0] else (values != 0).argmax()])
             self._take(steps, values, evaluate)
 
     def _take(self, steps: Ints, values: Floats, evaluate: Callable[[Track, int], None]) -> None:
