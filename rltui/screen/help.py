@@ -64,7 +64,9 @@ def help_lines(groups: dict[str, list[Bind]], width: int) -> list[Line]:
     """One column of help."""
     lines: list[Line] = []
     every = [bind for binds in groups.values() for bind in binds]
-    cells = max((cell_width(" ".join(shown(key) for key in bind.keys[:3])) for bind in every), default=4) + 4
+    most = 3 if width >= 90 else 2  # keys of one action
+    told = {bind.action: "  " + " ".join(shown(key) for key in bind.keys[:most]) for bind in every}
+    cells = max((cell_width(keys) for keys in told.values()), default=4) + 2
     for group, binds in groups.items():
         if lines:
             lines.append(BLANK)
@@ -72,8 +74,7 @@ def help_lines(groups: dict[str, list[Bind]], width: int) -> list[Line]:
         for bind in binds:
             parts = wrap(bind.words, max(width - cells, 8))
             for at, part in enumerate(parts):
-                keys = "" if at else "  " + " ".join(shown(key) for key in bind.keys[:3])
-                lines.append(line((pad(keys, cells), "accent"), (part, "text")))
+                lines.append(line((pad("" if at else told[bind.action], cells), "accent"), (part, "text")))
     return lines
 
 

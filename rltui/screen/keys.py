@@ -45,7 +45,7 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("left", ("left", "h"), "previous card, or pane", MOVE),
     Bind("right", ("right", "l"), "next card, or pane", MOVE),
     Bind("page-up", ("pageup", "ctrl+b"), "a screen up", MOVE),
-    Bind("page-down", ("pagedown", "ctrl+f", " "), "a screen down", MOVE),
+    Bind("page-down", ("pagedown", " ", "ctrl+f"), "a screen down", MOVE),
     Bind("home", ("home", "g"), "to the top", MOVE),
     Bind("end", ("end", "G"), "to the end", MOVE),
     Bind("next-pane", ("tab",), "next pane", MOVE),
