@@ -90,6 +90,16 @@ def imported() -> None:
         gc.enable()
 
 
+def import_loop() -> None:
+    """Load asyncio as where Python lacks OpenSSL: the screen talks to a terminal only, and it is 5 MB."""
+    if "ssl" not in sys.modules:
+        sys.modules["ssl"] = None  # type: ignore[assignment]
+        try:
+            importlib.import_module("asyncio")
+        finally:
+            del sys.modules["ssl"]
+
+
 def _is_place(word: str) -> bool:
     return os.sep in word or word in (".", "..") or Path(word).exists()
 

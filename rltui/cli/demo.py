@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from rltui.cli import import_loop
 from rltui.cli.output import FOUND, emit, fail, leave
 from rltui.demo import recording
 from rltui.demo.replay import Replay
@@ -57,6 +58,7 @@ def command(
             replay.write_until(len(chosen.rows))
             _print_overview(folder)
             return
+        import_loop()
         from rltui.screen.start import run
 
         replay.start()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli import imported
+from rltui.cli import import_loop, imported
 from rltui.cli.arguments import LogDir
 from rltui.cli.loading import read_config
 from rltui.cli.output import leave
@@ -46,6 +46,7 @@ def command(
 
         imported()
         leave(follow(logdirs, config, run_glob=run_glob, poll=poll))
+    import_loop()
     from rltui.screen.start import run
 
     imported()
