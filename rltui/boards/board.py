@@ -136,9 +136,9 @@ def _notes(view: RunView, tags: list[str]) -> list[str]:
     superseded = sum(one.superseded for one in series)
     if superseded:
         notes.append(f"{superseded:,} points superseded by a restart")
-    nonfinite = sum(one.nonfinite for one in series)
+    nonfinite = sum(bool(one.nonfinite) for one in series)
     if nonfinite:
-        notes.append(f"{nonfinite:,} NaN or infinite")
+        notes.append(f"NaN/Inf in {nonfinite} of {len(tags)} keys")
     if view.run.previewing:
         notes.append("newest points first, history is loading")
     return notes

@@ -120,7 +120,7 @@ class Row:
         """The distribution's last extremes or deviation, empty for a single metric."""
         if len(self.parts) < 2:
             return ""
-        last = self.last_of
+        last = {key: value for key, value in self.last_of.items() if math.isfinite(value)}
         low, high, std = (last.get(key) for key in ("min", "max", "std"))
         if low is not None and high is not None:
             if low == high:
@@ -190,12 +190,12 @@ def curve(row: Row, window: Window, columns: int) -> Curve | None:
     gap = filled < 0
     between = ((filled != np.arange(columns)) & ~gap).nonzero()[0]
     if len(between):
-        there = np.flatnonzero(np.isfinite(mean) & (cut.count > 0))
+        there = total.nonzero()[0]
         low, high, mean = low[filled], high[filled], mean[filled]
-        if len(there):  # from point to point in a straight line
-            line = np.interp(between, there, cut.mean[there])
-            for values in (low, high, mean):
-                values[between] = line
+        # From point to point in a straight line: none leads to what is NaN, or on from there.
+        line = np.interp(between, there, np.where(cut.count > 0, cut.mean, math.nan)[there])
+        for values in (low, high, mean):
+            values[between] = line
     for values in (low, high, mean):
         values[gap] = math.nan
     # A column that was bridged shows no event of its neighbour.

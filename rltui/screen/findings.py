@@ -71,7 +71,7 @@ def finding_block(desk: Desk, finding: Finding, width: int) -> list[Line]:
         lines += [line(("     " + part, "text")) for part in wrap(finding.message, inner)]
     for one in finding.evidence:
         before = "?" if one.before is None else format_plain(one.before)
-        now = "?" if one.now is None else format_plain(one.now)
+        now = "NaN" if one.now is None else format_plain(one.now)  # a level that is none
         since = f"since step {format_step(one.since_step)}"
         lines.append(
             line(("     ", "text"), (one.tag, "dim"), (f"  {before} → {now}  ", "text"), (since, "dim"))

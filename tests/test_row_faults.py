@@ -1,0 +1,68 @@
+"""Rows and cards of metrics that hold NaN: what is known stays readable, what is not known is not drawn."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from rltui.boards.board import board
+from rltui.boards.frame import card_lines
+from rltui.boards.row import curve, rows_of
+from rltui.boards.window import Window
+from rltui.screen.findings import finding_block
+from tests.support.fakerun import NOW, FakeRun, finding
+from tests.support.screens import monitor
+
+
+def broken(every: int = 5) -> FakeRun:
+    """A distribution logged every few steps whose statistics are NaN from step 41 on."""
+    run = FakeRun()
+    steps = np.arange(1, 61, every)
+    for key, level in (("mean", 0.45), ("min", 0.39), ("max", 0.52)):
+        values = np.full(len(steps), level)
+        values[steps > 40] = math.nan
+        run.add(f"score/{key}", values, steps, title=f"Score {key}", pane="reward", group="score",
+                statistic=key)  # fmt: skip
+    run.add("loss", np.arange(60.0), pane="reward", title="Loss")
+    return run
+
+
+def test_no_line_leads_on_from_nan() -> None:
+    """Between points that are NaN, and from the last finite one to them, nothing is drawn."""
+    row = rows_of(broken(), ["score/mean"])[0]  # type: ignore[arg-type]
+    drawn = curve(row, Window(0.0, 60.0), 61)
+    assert drawn is not None
+    assert np.isfinite(drawn.mean[1:37]).all()
+    assert not np.isfinite(drawn.mean[38:]).any()
+    assert drawn.nonfinite[41:].sum() == 4
+
+
+def test_a_range_says_what_is_known() -> None:
+    """Extremes that ended in NaN give way to the range that the curve has had."""
+    made = board(broken(), "reward", NOW)  # type: ignore[arg-type]
+    row = made.metrics[0]
+    assert row.kind == "band" and row.spread_text == ""
+    text = "\n".join(one.text for one in card_lines(
+        row, 60, 7, made.window, ranges=None, glyphs="blocks", selected=False))  # fmt: skip
+    assert "NaN…NaN" not in text and "NaN" in text
+
+
+def test_nan_is_counted_of_the_metric_that_has_it() -> None:
+    """The footer counts the selected metric's own values; the pane's note counts keys, not points."""
+    over = monitor(broken()).desk
+    over.pane = "reward"
+    over.chosen["reward"] = "loss"
+    foot = over.frame(140, 30).lines[-1].text
+    assert "loss · NaN/Inf in 3 of 4 keys" in foot
+    over.chosen["reward"] = "score/mean"
+    assert "score/mean · 4 NaN or infinite" in over.frame(140, 30).lines[-1].text
+
+
+def test_a_level_that_is_none_is_called_nan() -> None:
+    """Evidence of a metric that became NaN says so, not a question mark."""
+    from rltui.rules.finding import Evidence
+
+    found = finding(evidence=(Evidence("score", 1.036, None, 41),))
+    words = "\n".join(one.text for one in finding_block(monitor().desk, found, 80))
+    assert "1.036 → NaN" in words
