@@ -27,6 +27,9 @@ JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for prog
 AT_STEP = click.option(
     "--at-step", type=int, metavar="N", help="Judge as it would have been judged at step N."
 )
+VERIFY = click.option(
+    "--verify", is_flag=True, help="Prove every checksum of event files: finds single changed bits."
+)
 
 
 def need(logdirs: Sequence[str], advice: str = "name a folder with logs below it") -> None:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import click
 
-from rltui.cli.arguments import AT_STEP, JSON, LOGDIRS, RUN, need
+from rltui.cli.arguments import AT_STEP, JSON, LOGDIRS, RUN, VERIFY, need
 from rltui.cli.loading import load, read_config
 from rltui.cli.output import FOUND, STALLED, emit, emit_json, leave
 from rltui.config import Config
@@ -33,6 +33,7 @@ FailOn = Literal["warning", "critical", "never"]
     help="Exit with 1 from this severity on.  [default: critical]",
 )
 @AT_STEP
+@VERIFY
 @click.option("--follow", "following", is_flag=True, help="Go on: print findings as they fire and resolve.")
 def command(
     logdirs: tuple[str, ...],
@@ -41,6 +42,7 @@ def command(
     form: str,
     fail_on: FailOn | None,
     at_step: int | None,
+    verify: bool,
     following: bool,
 ) -> None:
     """Judge the health of every run below LOGDIR.
@@ -54,15 +56,17 @@ def command(
       rltui check runs/ --json --fail-on warning
       rltui check runs/new --format markdown >> "$GITHUB_STEP_SUMMARY"
       rltui check runs/ --at-step 640
+      rltui check runs/ --verify
       rltui check runs/ --follow
     """
     as_json = as_json or form == "json"
     if following:
-        if at_step is not None or form == "markdown" or fail_on is not None:
-            raise click.UsageError("--follow goes with none of --at-step, --format markdown and --fail-on")
+        if at_step is not None or form == "markdown" or fail_on is not None or verify:
+            others = "--at-step, --format markdown, --fail-on and --verify"
+            raise click.UsageError(f"--follow goes with none of {others}")
         need(logdirs, "`rltui watch --no-ui` waits for one")
         leave(follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, as_json=as_json))
-    session = load(logdirs, run_glob, at_step, charts=False)
+    session = load(logdirs, run_glob, at_step, charts=False, verify=verify)
     if as_json:
         emit_json(report(session, logdirs[0], at_step, logdirs))
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from rltui.cli.arguments import LOGDIRS, need
+from rltui.cli.arguments import LOGDIRS, VERIFY, need
 from rltui.cli.output import FOUND, fail, note
 from rltui.scalars import Problem
 from rltui.text import clean
@@ -33,6 +33,7 @@ KINDS = ("scalars", "histograms", "text", "hparams", "tensors")
     "--metric", "metrics", metavar="GLOB", multiple=True, help="Only tags that match; may be repeated."
 )
 @click.option("--follow", is_flag=True, help="jsonl only: go on printing points as they are written.")
+@VERIFY
 @click.option("--all-sources", is_flag=True, help="Also print twin logs, which say the same again.")
 @click.option(
     "--kind", type=click.Choice(KINDS), default="scalars", show_default=True,
@@ -45,6 +46,7 @@ def command(
     run_glob: str | None,
     metrics: tuple[str, ...],
     follow: bool,
+    verify: bool,
     all_sources: bool,
     kind: str,
 ) -> None:
@@ -55,8 +57,8 @@ def command(
     """
     form = form or _by_ending(output)
     if follow:
-        if form != "jsonl" or output not in (None, "-") or kind != "scalars":
-            raise click.UsageError("--follow prints scalars as jsonl to standard output")
+        if form != "jsonl" or output not in (None, "-") or kind != "scalars" or verify:
+            raise click.UsageError("--follow prints scalars as jsonl to standard output, unverified")
         from rltui.cli.export_follow import follow as go_on
 
         go_on(logdirs, run_glob, metrics, all_sources=all_sources)
@@ -73,9 +75,9 @@ def command(
             raise click.UsageError("--format parquet needs --output FOLDER")
         from rltui.cli.export_parquet import export_parquet
 
-        export_parquet(logdirs, run_glob, metrics, str(output), all_sources=all_sources)
+        export_parquet(logdirs, run_glob, metrics, str(output), all_sources=all_sources, verify=verify)
     else:
-        _lines(logdirs, run_glob, metrics, form, output, all_sources)
+        _lines(logdirs, run_glob, metrics, form, output, all_sources, verify)
 
 
 def _by_ending(output: str | None) -> str:
@@ -90,12 +92,13 @@ def _lines(
     form: str,
     output: str | None,
     all_sources: bool,
+    verify: bool,
 ) -> None:
     from rltui.cli.export_file import binary_output
     from rltui.cli.export_lines import CsvLines, JsonLines
     from rltui.cli.export_points import Exporter
 
-    exporter = Exporter(logdirs, run_glob, metrics, all_sources=all_sources)
+    exporter = Exporter(logdirs, run_glob, metrics, all_sources=all_sources, verify=verify)
     printer = CsvLines() if form == "csv" else JsonLines()
     lives: dict[str, int] = {}
     with binary_output(output, logdirs) as out:

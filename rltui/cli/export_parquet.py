@@ -247,15 +247,22 @@ def _digest(digest: Any, batch: Batch, size: int) -> None:
 
 
 def export_parquet(
-    logdirs: Sequence[str], run_glob: str | None, metrics: Sequence[str], output: str, *, all_sources: bool
+    logdirs: Sequence[str],
+    run_glob: str | None,
+    metrics: Sequence[str],
+    output: str,
+    *,
+    all_sources: bool,
+    verify: bool,
 ) -> None:
     """Write or continue the dataset in folder `output`."""
     place = Path(output)
     refuse_inside(place, logdirs)
     if place.exists() and not place.is_dir():
         fail(f"{clean(output)}: is a file; Parquet is written as a folder")
-    dataset = Dataset(place, {"metrics": sorted(metrics), "all_sources": all_sources})
-    exporter = Exporter(logdirs, run_glob, metrics, all_sources=all_sources)
+    asked = {"metrics": sorted(metrics), "all_sources": all_sources, **({"verify": True} if verify else {})}
+    dataset = Dataset(place, asked)
+    exporter = Exporter(logdirs, run_glob, metrics, all_sources=all_sources, verify=verify)
     try:
         place.mkdir(parents=True, exist_ok=True)
         dataset.load()

@@ -124,6 +124,7 @@ class Exporter:
         metric_globs: Sequence[str] = (),
         *,
         all_sources: bool = False,
+        verify: bool = False,
         held: int = HELD,
     ) -> None:
         self._logdirs = logdirs
@@ -131,6 +132,7 @@ class Exporter:
         self._globs = tuple(metric_globs)
         self.metrics = Wanted(metric_globs)
         self._all_sources = all_sources
+        self._verify = verify
         self._held = held
         self.problems: dict[tuple[str, str, int | None], Problem] = {}
         self.sources: dict[str, Source] = {}
@@ -163,11 +165,18 @@ class Exporter:
     def of_run(self, run: str) -> Exporter:
         """The same for one run alone."""
         return Exporter(
-            self._logdirs, glob.escape(run), self._globs, all_sources=self._all_sources, held=self._held
+            self._logdirs,
+            glob.escape(run),
+            self._globs,
+            all_sources=self._all_sources,
+            verify=self._verify,
+            held=self._held,
         )
 
     def _read(self, run_glob: str | None) -> Iterator[Delivery]:
-        for delivery in read_all(self._logdirs, run_glob=run_glob, all_sources=self._all_sources):
+        for delivery in read_all(
+            self._logdirs, run_glob=run_glob, all_sources=self._all_sources, verify=self._verify
+        ):
             for problem in delivery.batch.problems:
                 self.problems.pop(problem.key, None)
                 if not problem.healed:

@@ -37,11 +37,16 @@ def refuse_unreadable(config: Config) -> None:
 
 
 def load(
-    logdirs: tuple[str, ...], run_glob: str | None = None, at_step: int | None = None, *, charts: bool = True
+    logdirs: tuple[str, ...],
+    run_glob: str | None = None,
+    at_step: int | None = None,
+    *,
+    charts: bool = True,
+    verify: bool = False,
 ) -> Session:
     """Read and judge everything below the folders. Ends the command with 2 when there is nothing to read.
 
-    charts: False holds only what judging and listing need.
+    charts: False holds only what judging and listing need. verify: prove every checksum.
     """
     need(logdirs)
     progress = _Progress() if sys.stderr.isatty() else None
@@ -52,6 +57,7 @@ def load(
         at_step=at_step,
         progress=progress,
         charts=charts,
+        verify=verify,
     )
     if progress is not None:
         progress.wipe()
