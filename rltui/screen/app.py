@@ -13,8 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.segment import Segment
-from rich.style import Style
 from textual import events
 from textual.app import App, ComposeResult
 from textual.css.query import NoMatches
@@ -31,7 +29,7 @@ from rltui.screen.heap import give_back
 from rltui.screen.inbox import PIECE, pieces
 from rltui.screen.keys import key_name
 from rltui.screen.memory import remember
-from rltui.screen.paint import Palette, textual_theme
+from rltui.screen.paint import Palette, filtered, textual_theme
 from rltui.screen.wire import Sparing
 from rltui.themes import PLAIN, SIXTEEN
 
@@ -221,15 +219,14 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         self.on_arrived()
 
     def _later(self, wait: float, act: Callable[[], None]) -> None:
-        """Do something after so many seconds; a timer of Textual would cost more than what most frames do."""
+        """Do something after so many seconds; a timer of Textual would cost more than most frames."""
+        asyncio.get_running_loop().call_later(wait, self._now, act)
 
-        def now() -> None:
-            try:
-                act()
-            except Exception as error:  # noqa: BLE001 (as outermost as a message: the app reports it)
-                self._handle_exception(error)
-
-        asyncio.get_running_loop().call_later(wait, now)
+    def _now(self, act: Callable[[], None]) -> None:
+        try:
+            act()
+        except Exception as error:  # noqa: BLE001 (as outermost as a message: the app reports it)
+            self._handle_exception(error)
 
     def _judge(self, until: float) -> bool:
         """Judge the run shown, then others, until the moment is over. True when there is more to judge."""
@@ -279,6 +276,13 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         if view is not None:
             view.name_anew()
         self.paint()
+        self._settle()
+
+    def _settle(self) -> None:
+        """When all that was there has been read and judged, give back what that needed."""
+        if self._full and not (self._inbox or self._waiting) and self._progress() is None:
+            self._full = False
+            give_back()
 
     def _second(self) -> None:
         """Once a second: redraw if the words about time have changed."""
@@ -290,9 +294,8 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
             head = header(view, desk.now, desk.at_step)
             words += f"{head.state}{head.age_text}{head.eta_text}{head.quiet}"
         loading = self._progress()
-        if loading is None and self._full:
-            give_back()
-        self._full = loading is not None
+        self._full |= loading is not None
+        self._settle()
         if words != self._clock_words or loading != desk.loading:
             self._clock_words = words
             self.changed()
@@ -350,14 +353,11 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         theme = textual_theme(self.desk.theme)
         self.register_theme(theme)
         self.theme = theme.name
-        self.palette = Palette(self.desk.theme, ascii_only=self.desk.glyphs == "ascii", seen=self._filtered)
-
-    def _filtered(self, style: Style) -> Style:
-        """A style as Textual would send it: without colours, or with those of its ANSI theme."""
-        _, background = self.glass.background_colors
-        for each in self.get_line_filters():
-            style = each.apply([Segment("x", style)], background)[0].style or style
-        return style
+        self.palette = Palette(
+            self.desk.theme,
+            ascii_only=self.desk.glyphs == "ascii",
+            seen=lambda style: filtered(style, self.glass),
+        )
 
     # ---- keys and mouse
 

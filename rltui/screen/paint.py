@@ -9,6 +9,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.strip import Strip
 from textual.theme import Theme as TextualTheme
+from textual.widget import Widget
 
 from rltui.draw.line import Line
 from rltui.text import cell_width
@@ -86,6 +87,14 @@ def plain(text: str) -> str:
     """Text in ASCII: our glyphs by likeness, everything else as question marks of the same width."""
     text = text.translate(_ASCII)
     return "".join(char if char.isascii() else "?" * cell_width(char) for char in text)
+
+
+def filtered(style: Style, widget: Widget) -> Style:
+    """A style as Textual would send it for a widget: without colours, or with those of its ANSI theme."""
+    _, background = widget.background_colors
+    for each in widget.get_line_filters():
+        style = each.apply([Segment("x", style)], background)[0].style or style
+    return style
 
 
 def textual_theme(theme: Theme) -> TextualTheme:
