@@ -53,7 +53,11 @@ class Window:
             if end > 0:
                 row[0, length - end :] = self.track.value[:end]
             return row
-        return self._every(length)[self.at + (1 - skip + PAD - length)]
+        every, begin = self._every(length), 1 - skip + PAD - length
+        first, last = int(self.at[0]), int(self.at[-1])
+        if last - first + 1 == len(self.at):  # every tick, as in a short run
+            return every[first + begin : last + begin + 1].copy()
+        return every[self.at + begin]
 
     def _every(self, length: int) -> Floats:
         """(any, length) a view of all rows of neighbours; row k ends before tick k - PAD + length."""
@@ -68,6 +72,14 @@ class Window:
         part: list[float] = self.track.value[max(end - length, 0) : end].tolist()
         return part
 
+    def _reach(self, length: int, skip: int) -> int:
+        """Columns of such rows that hold a tick at any moment, at least one; those before are empty."""
+        return min(length, max(int(self.at[-1]) + 1 - skip, 1))
+
+    def _have(self, length: int, skip: int) -> Ints:
+        """(m,) ticks in such rows; rises from moment to moment."""
+        return np.minimum(np.maximum(self.at + (1 - skip), 0), length)
+
     def _median(self, name: str, length: int, skip: int, least: int) -> Floats:
         """(m,) medians of such rows; NaN where fewer than `least` ticks are there."""
         key = (name, length, skip)
@@ -77,10 +89,10 @@ class Window:
                 part = self._last(length, skip)
                 found = np.array([_median_of(part) if len(part) >= least else np.nan])
             else:
-                table = np.sort(self.rows(length, skip), axis=1)  # NaN goes to the end
-                have = np.clip(self.at + 1 - skip, 0, length)
-                found = middle(table, have)
-                found[have < least] = np.nan
+                have = self._have(length, skip)
+                found = _sorted_middle(self.rows(self._reach(length, skip), skip), have)
+                if have[0] < least:
+                    found[have < least] = np.nan
             self._cache[key] = found
         return found
 
@@ -101,9 +113,9 @@ class Window:
                 usual = float(self.usual(skip, length)[0])
                 found = np.array([NORMAL * _median_of([abs(v - usual) for v in self._last(length, skip)])])
             else:
-                away = np.abs(self.rows(length, skip) - self.usual(skip, length)[:, None])
-                have = np.clip(self.at + 1 - skip, 0, length)
-                found = NORMAL * middle(np.sort(away, axis=1), have)
+                rows = self.rows(self._reach(length, skip), skip)
+                away = np.abs(rows - self.usual(skip, length)[:, None])
+                found = NORMAL * _sorted_middle(away, self._have(length, skip))
             self._cache[key] = found
         return found
 
@@ -116,9 +128,9 @@ class Window:
                 part = self._last(length, skip)
                 found = np.array([_STEP * _median_of([abs(b - a) for a, b in pairwise(part)])])
             else:
-                away = np.sort(np.abs(np.diff(self.rows(length, skip), axis=1)), axis=1)
-                have = np.clip(self.at - skip, 0, length - 1)
-                found = _STEP * middle(away, have)
+                rows = self.rows(max(self._reach(length, skip), 2), skip)
+                away = np.abs(rows[:, 1:] - rows[:, :-1])
+                found = _STEP * _sorted_middle(away, self._have(length - 1, skip + 1))
             self._cache[key] = found
         return found
 
@@ -220,6 +232,16 @@ def middle(table: Floats, have: Ints) -> Floats:
         table[rows, np.maximum(have - 1, 0) // 2] + table[rows, np.minimum(have // 2, table.shape[1] - 1)]
     ) / 2
     return np.where(have > 0, found, np.nan)
+
+
+def _sorted_middle(table: Floats, have: Ints) -> Floats:
+    """The same of unsorted rows whose values stand behind empty ones; sorts them in place, NaN to the end."""
+    table.sort(axis=1)
+    size = table.shape[1]
+    if have[0] >= size:
+        found: Floats = (table[:, (size - 1) // 2] + table[:, size // 2]) / 2
+        return found
+    return middle(table, have)
 
 
 def medians(rows: Floats) -> Floats:
