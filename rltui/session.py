@@ -26,6 +26,7 @@ from rltui.rules.judge import Judge
 from rltui.rules.liveness import Liveness, liveness
 from rltui.scalars import Batch, Problem, SessionStart
 from rltui.store import Fresh, Run, Store
+from rltui.store.lineage import Lineage, lineage
 
 # Fresh points of all runs held back while history is still being read: judging in large pieces is faster,
 # and by then all tags have been seen, so the framework is known. A million points are 24 MB.
@@ -188,6 +189,7 @@ class Session:
         self._ordered: list[RunView] | None = None
         self._looked_at: list[str] = []
         self._held = _Held()
+        self._lineage: tuple[tuple[int, ...], dict[str, Lineage]] = ((), {})
 
     def focus(self, *names: str) -> None:
         """Runs that are shown now: they, and the last few before them, hold full windows.
@@ -260,7 +262,19 @@ class Session:
         for view in self.ordered():
             found += [problem for problem in view.run.problems.values() if not problem.healed]
             found += view.judge.diagnostics()
+        for name, (of, step) in self.lineage().items():
+            found.append(Problem("info", "continues", name, f"continues {of} at step {step}"))
         return found
+
+    def lineage(self) -> dict[str, Lineage]:
+        """By name, the runs that go on where another one stopped."""
+        runs = [view.run for view in self.runs.values()]
+        # What a run continues is settled by its beginning: asked again when there is twice as much.
+        points = sum(run.points for run in runs)
+        known = (len(runs), sum(len(run.series) for run in runs), points.bit_length())
+        if self._lineage[0] != known:
+            self._lineage = (known, lineage(runs))
+        return self._lineage[1]
 
     @classmethod
     def load(

@@ -11,6 +11,7 @@ from rltui.cli.loading import load
 from rltui.cli.output import emit, emit_json
 from rltui.draw.number import format_age, format_si, format_step
 from rltui.session import RunView
+from rltui.store.lineage import Lineage
 from rltui.text import clean, pad
 
 HEADS = ("run", "framework", "state", "last step", "age", "series", "points", "health")
@@ -35,7 +36,7 @@ def command(logdirs: tuple[str, ...], run_glob: str | None, as_json: bool) -> No
             {
                 "schema": 1,
                 "logdir": clean(logdirs[0]),
-                "runs": [_json(view, now) for view in session.ordered()],
+                "runs": [_json(view, now, session.lineage().get(view.name)) for view in session.ordered()],
             }
         )
         return
@@ -64,7 +65,7 @@ def _row(view: RunView, now: float) -> tuple[str, ...]:
     )
 
 
-def _json(view: RunView, now: float) -> dict[str, object]:
+def _json(view: RunView, now: float, continues: Lineage | None) -> dict[str, object]:
     sources = [source for source in view.run.sources.values() if source.also_of is None]
     twins = [source for source in view.run.sources.values() if source.also_of is not None]
     return {
@@ -74,4 +75,5 @@ def _json(view: RunView, now: float) -> dict[str, object]:
             {"path": source.path, "format": source.format, "bytes": source.size} for source in sources
         ],
         "also": [{"path": source.path, "format": source.format, "bytes": source.size} for source in twins],
+        **({"continues": continues._asdict()} if continues else {}),
     }
