@@ -79,15 +79,18 @@ def varints(word: Words) -> tuple[NDArray[np.int64], NDArray[np.intp], Words]:
 
     A varint ends at its first byte without the top bit. Of the top bits that are clear the lowest is
     the end; everything above it is cut off, and then groups of 7 bits are pushed together in three
-    folds: pairs to 14 bits, pairs of pairs to 28, and those to 56.
+    folds: pairs to 14 bits, pairs of pairs to 28, and those to 56, as far as the longest varint needs them.
     """
     encoded = word >> _U64(8)
     clear = ~encoded & _U64(0x0080808080808080)
     end = clear & (~clear + _U64(1))
     encoded &= (end << _U64(1)) - _U64(1)
     value = encoded & _U64(0x007F7F7F7F7F7F7F)
+    longest = int(encoded.max(initial=0))
     value = (value & _U64(0x007F007F007F007F)) | ((value & _U64(0x00007F007F007F00)) >> _U64(1))
-    value = (value & _U64(0x00003FFF00003FFF)) | ((value & _U64(0x3FFF00003FFF0000)) >> _U64(2))
-    value = (value & _U64(0x000000000FFFFFFF)) | ((value & _U64(0x0FFFFFFF00000000)) >> _U64(4))
+    if longest >> 16:
+        value = (value & _U64(0x00003FFF00003FFF)) | ((value & _U64(0x3FFF00003FFF0000)) >> _U64(2))
+    if longest >> 32:
+        value = (value & _U64(0x000000000FFFFFFF)) | ((value & _U64(0x0FFFFFFF00000000)) >> _U64(4))
     length = (np.bitwise_count(end - _U64(1)) + np.uint8(1)) >> np.uint8(3)
     return value.view(np.int64), length.astype(np.intp), encoded

@@ -24,7 +24,7 @@ from rltui.logs.tfevents.known import Known
 from rltui.logs.tfevents.proof import Proofs
 from rltui.logs.tfevents.rows import Rows
 from rltui.logs.tfevents.shapes import BODY, BOOK, STEP_KEY, WALL_KEY, Layout
-from rltui.logs.tfevents.table import TABLES, WIDTHS, Table
+from rltui.logs.tfevents.table import LIMITS, TABLES, Table
 from rltui.logs.tfevents.tail import UNREADABLE, Decoded, Fault
 from rltui.logs.tfevents.template import Settled
 from rltui.scalars import Batch, SessionStart
@@ -51,11 +51,12 @@ def steps(opening: Words, length: Places) -> Steps:
     """The steps of records. opening, length: as in `framing.Frames`. A width of 8 is no step to rely on."""
     stepped = (opening[:, 2] & np.uint64(0xFF)) == STEP_KEY
     step, width, encoded = varints(opening[:, 2])
-    if stepped.all():
-        return Steps(step, width, encoded, length - width - (BODY + 1))
-    step, encoded = np.where(stepped, step, 0), np.where(stepped, encoded, np.uint64(0))
-    width = np.where(stepped, width, 0)
-    return Steps(step, width, encoded, length - width - BODY - stepped)
+    body = length - width - (BODY + 1)
+    without = np.flatnonzero(~stepped)
+    if len(without):
+        step[without], width[without], encoded[without] = 0, 0, 0
+        body[without] = length[without] - BODY
+    return Steps(step, width, encoded, body)
 
 
 def values(block: Block, layout: Layout, end: Places, row: Words) -> NDArray[np.floating[Any]]:
@@ -145,19 +146,19 @@ class _Columns:
         """Read all records of known shapes among `left`; returns the others, the last of all among them."""
         TABLES.catch_up()
         low = 0
-        for width in WIDTHS:
+        for limit in LIMITS:
             for layout in self.known.layouts:
-                table = TABLES.table(layout, width)
+                table = TABLES.table(layout, limit)
                 if table is None or not len(left):
                     continue
                 body = self.body[left]
-                fits = (body > low) & (body <= width)
+                fits = (body > low) & (body <= limit)
                 if self.any_odd:
                     fits &= ~self.odd[left]
                 self._settle(table, left if fits.all() else left[fits], left)
                 self.number[-1] = _OPEN
                 left = self._open(left)
-            low = width
+            low = limit
         if self.known.templates and len(left):
             left = self._settle_templates(left)
         return left

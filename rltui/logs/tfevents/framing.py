@@ -78,13 +78,13 @@ def candidates(block: Block) -> tuple[Places, Places, Words]:
     word = np.flatnonzero(dwords == 0)
     if len(word) and not word[0]:
         word = word[1:]
-    before = dwords[word - 1]
+    before = dwords.take(word - 1)
     # Zero bytes at the end of the word before belong to the length, too.
     zeros = (before < 1 << 24).view(np.uint8) + (before < 1 << 16) + (before < 1 << 8)
     place = 4 * word - 1 - zeros
-    length = block.bytes[place + PAD]
+    length = block.bytes.take(place + PAD)
     opening = block.words(place + 5, 24)
-    good = opening[:, 0] == _OPENING[length]
+    good = opening[:, 0] == _OPENING.take(length)
     good &= place + length + FRAME <= block.size
     kept = np.flatnonzero(good)
     if len(kept) and kept[-1] == len(kept) - 1:

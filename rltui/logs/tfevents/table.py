@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from rltui.logs.tfevents.block import Block, Places, Words, distinct
 from rltui.logs.tfevents.shapes import BOOK, Book, Layout, Shape
 
-WIDTHS = (64, 128, 248)  # bytes of a row; a body takes the first that holds it
+LIMITS = (64, 128, 248)  # bytes of a body; it is entered where the first of these holds it
+_NARROWEST = 16  # bytes of a row
 
 _U64 = np.uint64
 _CROWD = 8  # slots for each entry, so that two hashes rarely want the same
@@ -49,76 +50,93 @@ class _Slots(NamedTuple):
     def find(self, hashes: Words) -> NDArray[np.int32]:
         """The entry of each hash, 0 where there is none."""
         slot = (hashes >> self.shift).astype(np.intp)
-        entry = self.entry[slot]
-        missed = np.flatnonzero(self.hashes[slot] != hashes)
+        entry = self.entry.take(slot)
+        missed = np.flatnonzero(self.hashes.take(slot) != hashes)
         if len(missed):
             entry[missed] = 0 if self.others is None else self.others.find(hashes[missed] << _U64(_MOST))
         return entry
 
 
-class Table:
-    """Shapes of one layout whose bodies are of more than `above` bytes and of `width` at most."""
+class _Entries(NamedTuple):
+    """What a table holds. Never changed: readers keep one while the next is made.
 
-    def __init__(self, layout: Layout, width: int) -> None:
-        self.layout, self.width = layout, width
-        self.above = max((narrower for narrower in WIDTHS if narrower < width), default=0)
-        self._mask = _masks(layout, width)
-        self._factors = _FACTORS[: width // 8].copy()
-        self._shapes = np.full(1, -1, np.intp)  # by entry
-        self._bodies = np.zeros(1, np.intp)
-        self._rows = np.zeros((1, width // 8), _U64)
-        self._hash = np.zeros(1, _U64)
-        self._slots = _slots(self._hash[1:], np.zeros(0, np.int32), _FEWEST)
+    width: bytes of a row, as many as the longest body needs. mask, factors: for rows of that width, see
+    `_masks` and `_factors`. shape, body, row: (entries,) of each entry; entry 0 stands for none.
+    """
+
+    width: int
+    mask: Words
+    factors: Words
+    shape: Places
+    body: Places
+    row: Words
+    slots: _Slots
+
+
+class Table:
+    """Shapes of one layout whose bodies are of more than `above` bytes and of `limit` at most."""
+
+    def __init__(self, layout: Layout, limit: int) -> None:
+        self.layout, self.limit = layout, limit
+        self.above = max((lower for lower in LIMITS if lower < limit), default=0)
+        none = np.zeros(1, np.intp)
+        self._entries = self._laid_out(_NARROWEST, none - 1, none, np.zeros((1, _NARROWEST // 8), _U64))
         self._lock = threading.Lock()
+
+    def _laid_out(self, width: int, shape: Places, body: Places, row: Words) -> _Entries:
+        factors = _factors(width)
+        bits = max(_FEWEST, min(_MOST, (len(shape) * _CROWD - 1).bit_length()))
+        slots = _slots(_hashes(row[1:], factors), np.arange(1, len(shape), dtype=np.int32), bits)
+        return _Entries(width, _masks(self.layout, width, self.limit), factors, shape, body, row, slots)
 
     def add(self, numbers: list[int], shapes: list[Shape]) -> None:
         """Enter shapes, `numbers` being theirs in the book."""
-        after, width = self.layout
-        rows = np.zeros((len(shapes), self.width), np.uint8)
-        for row, shape in zip(rows, shapes, strict=True):
-            constant = np.frombuffer(shape.constant, np.uint8)
-            before = len(constant) - after
-            end = self.width - after
-            row[end - width - before : end - width] = constant[:before]
-            row[end:] = constant[before:]
-        words = rows.view("<u8")
-        bodies = [len(shape.constant) + width for shape in shapes]
+        after, size = self.layout
         with self._lock:
-            self._shapes = np.concatenate([self._shapes, np.array(numbers, np.intp)])
-            self._bodies = np.concatenate([self._bodies, np.array(bodies, np.intp)])
-            self._rows = np.concatenate([self._rows, words])
-            self._hash = np.concatenate([self._hash, self._hashes(words)])
-            bits = max(_FEWEST, min(_MOST, (len(self._shapes) * _CROWD - 1).bit_length()))
-            entries = np.arange(1, len(self._hash), dtype=np.int32)
-            self._slots = _slots(self._hash[1:], entries, bits)
+            now = self._entries
+            bodies = [len(shape.constant) + size for shape in shapes]
+            width = max(now.width, -(-max(bodies) // 8) * 8)
+            rows = np.zeros((len(shapes), width), np.uint8)
+            for row, shape in zip(rows, shapes, strict=True):
+                constant = np.frombuffer(shape.constant, np.uint8)
+                before = len(constant) - after
+                end = width - after
+                row[end - size - before : end - size] = constant[:before]
+                row[end:] = constant[before:]
+            wider = np.zeros((len(now.row), (width - now.width) // 8), _U64)
+            self._entries = self._laid_out(
+                width,
+                np.concatenate([now.shape, np.array(numbers, np.intp)]),
+                np.concatenate([now.body, np.array(bodies, np.intp)]),
+                np.concatenate([np.concatenate([wider, now.row], axis=1), rows.view("<u8")]),
+            )
 
     def find(self, block: Block, end: Places, body: Places) -> Found:
-        """The shapes of records whose data end at `end`, with bodies of `body` bytes, at most `width`."""
-        slots = self._slots
-        row = block.words(end - self.width, self.width)
-        masked = row & self._mask.take(body, axis=0)
-        hashes = self._hashes(masked)
-        entry = slots.find(hashes)
-        hits = np.flatnonzero(entry)
-        if len(hits) < len(entry):
-            masked, body = masked.take(hits, axis=0), body.take(hits)
-        self._compare(entry, hits, masked, body)
-        return Found(self._shapes[entry], row)
+        """The shapes of records whose data end at `end`, with bodies of `body` bytes, at most `limit`."""
+        known = self._entries
+        row = block.words(end - known.width, known.width)
+        masked = row & known.mask.take(body, axis=0)
+        entry = known.slots.find(_hashes(masked, known.factors))
+        masked[entry == 0] = 0  # as the row of entry 0
+        # Others may only share a hash with their entries.
+        rows, bodies = known.row.take(entry, axis=0), known.body.take(entry)
+        wrong = (bodies != body) & (bodies != 0)
+        if wrong.any() or not np.array_equal(rows, masked):
+            entry[wrong | (rows != masked).any(axis=1)] = 0
+        return Found(known.shape.take(entry), row)
 
-    def _compare(self, entry: NDArray[np.int32], hits: Places, masked: Words, body: Places) -> None:
-        """Take back the entries of those `hits` that only share a hash with them."""
-        chosen = entry.take(hits)
-        rows = self._rows.take(chosen, axis=0)
-        if not (np.array_equal(rows, masked) and np.array_equal(self._bodies[chosen], body)):
-            wrong = (rows != masked).any(axis=1) | (self._bodies[chosen] != body)
-            entry[hits[wrong]] = 0
 
-    def _hashes(self, rows: Words) -> Words:
-        """Of each row. The shift brings high bytes down, which multiplication only carries upwards."""
-        folded = rows >> _U64(32)
-        folded ^= rows
-        hashes: Words = folded @ self._factors
-        return hashes
+def _factors(width: int) -> Words:
+    """By word of a row, counted from its end: zeros in front of a row leave its hash as it is."""
+    return _FACTORS[width // 8 - 1 :: -1].copy()
+
+
+def _hashes(rows: Words, factors: Words) -> Words:
+    """Of each row. The shift brings high bytes down, which multiplication only carries upwards."""
+    folded = rows >> _U64(32)
+    folded ^= rows
+    hashes: Words = folded @ factors
+    return hashes
 
 
 def _slots(hashes: Words, entry: NDArray[np.int32], bits: int) -> _Slots:
@@ -136,10 +154,13 @@ def _slots(hashes: Words, entry: NDArray[np.int32], bits: int) -> _Slots:
     return _Slots(shift, kept, entries, others)
 
 
-def _masks(layout: Layout, width: int) -> Words:
-    """(width + 1, width / 8): by length of the body, the bytes of a record's row that are constant."""
+def _masks(layout: Layout, width: int, limit: int) -> Words:
+    """(limit + 1, width / 8): by length of the body, the bytes of a record's row that are constant.
+
+    None are where the body is too short for the layout or too long for the row.
+    """
     after, size = layout
-    masks = np.zeros((width + 1, width), np.uint8)
+    masks = np.zeros((limit + 1, width), np.uint8)
     for body in range(after + size, width + 1):
         masks[body, width - body : width - after - size] = 255
         masks[body, width - after :] = 255
@@ -155,9 +176,9 @@ class Tables:
         self._entered = 0  # shapes of the book that are in their tables
         self._lock = threading.Lock()
 
-    def table(self, layout: Layout, width: int) -> Table | None:
+    def table(self, layout: Layout, limit: int) -> Table | None:
         """The table of a layout, or None where no shape of it has been seen."""
-        return self._tables.get((layout, width))
+        return self._tables.get((layout, limit))
 
     def all(self) -> list[Table]:
         """All tables there are."""
@@ -173,9 +194,9 @@ class Tables:
             while self._entered < len(shapes):
                 shape = shapes[self._entered]
                 body = len(shape.constant) + shape.layout.width
-                for width in WIDTHS:
-                    if body <= width:
-                        numbers, entered = news.setdefault((shape.layout, width), ([], []))
+                for limit in LIMITS:
+                    if body <= limit:
+                        numbers, entered = news.setdefault((shape.layout, limit), ([], []))
                         numbers.append(self._entered)
                         entered.append(shape)
                         break

@@ -108,7 +108,7 @@ class _Shelf:
     inside: whether the contents begin within a record. low, high: (logs,) the first record of each log and
     the one behind its last. whole: (logs,) whether they follow each other, from the first byte on unless
     `inside`. shape, step, value, single, wall: (n,) as in `bulk`;
-    shape -1 where a record has none, or is to be proved and wrong.
+    shape -1 where a record has none, or is to be proved and wrong. unknown: (logs,) how many of these.
     """
 
     def __init__(self, contents: Sequence[bytes], verify: bool, inside: bool) -> None:
@@ -141,9 +141,8 @@ class _Shelf:
         TABLES.catch_up()
         for table in TABLES.all():
             self._find(table)
-        self.unknown = np.flatnonzero(self.shape < 0)
-        self.unknown_from = np.searchsorted(self.unknown, low).tolist()
-        self.unknown_to = np.searchsorted(self.unknown, high).tolist()
+        unknown = np.flatnonzero(self.shape < 0)
+        self.unknown = (np.searchsorted(unknown, high) - np.searchsorted(unknown, low)).tolist()
 
     def _to_prove(self, size: Places, verify: bool) -> NDArray[np.bool_]:
         """(n,) which records are read only if their checksums are right: those that `alone` would prove."""
@@ -159,7 +158,7 @@ class _Shelf:
     def _find(self, table: Table) -> None:
         """Read the records whose shapes are in the table."""
         some = np.flatnonzero(
-            (self.shape < 0) & (self.body > table.above) & (self.body <= table.width) & (self.width <= 7)
+            (self.shape < 0) & (self.body > table.above) & (self.body <= table.limit) & (self.width <= 7)
         )
         if not len(some):
             return
@@ -193,10 +192,9 @@ class _Shelf:
         if not self.whole[log]:
             return None
         content, low, high = self.contents[log], self.low[log], self.high[log]
-        unknown = self.unknown_to[log] - self.unknown_from[log]
-        if unknown == 1 and self.shape[low] < 0 and _is_mute(content, int(self.length[low])):
+        if self.unknown[log] == 1 and self.shape[low] < 0 and _is_mute(content, int(self.length[low])):
             low += 1
-        elif unknown:
+        elif self.unknown[log]:
             return None
         end = int(self.behind[high - 1]) - self.starts[log]
         need = framing.next_need(content, end)
