@@ -1,1 +1,1 @@
-"""Judging: conditions on windows of canonical metrics, symptoms that explain several, liveness and data quality."""
+"""Judging: conditions on windows of canonical metrics, symptoms that explain several, liveness, quality."""
