@@ -18,7 +18,7 @@ from rltui.draw.chart import Area, Plot, Stroke, draw
 from rltui.draw.plain import Plain
 from rltui.draw.scale import embracing
 from rltui.screen.chart import ChartPage
-from tests.support.fakerun import FakeName, FakeRun, FakeSeries
+from tests.support.fakerun import FakeName, FakeRun, FakeSeries, believable
 from tests.support.screens import monitor
 
 STEPS = np.arange(200)
@@ -237,3 +237,36 @@ def test_a_card_of_nothing_finite_has_no_axis(glyphs: Any) -> None:
     one = row(mean=MEAN * math.nan)
     lines = card_lines(one, 50, 8, WINDOW, ranges=None, glyphs=glyphs, selected=False)
     assert "×" in lines[2].text and not any(char.isdigit() for line in lines[2:] for char in line.text)
+
+
+def test_the_chart_of_a_live_run_holds_still() -> None:
+    """A new step changes the columns at its end, not the others: axis, ticks and cells stay."""
+    run = FakeRun()
+    for key, shift in (("mean", 0.0), ("min", -0.3), ("max", 0.4)):
+        tag = f"critic/rewards/{key}"
+        run.series[tag] = series(tag, MEAN + shift)
+        run.known[tag] = FakeName(tag, None, f"Reward {key}", "reward", group="reward", statistic=key)
+    over = monitor(run).desk
+    over.pane = "reward"
+    over.press("enter")
+    before = [one.text for one in over.frame(100, 30).lines[2:-3]]
+    for one in run.series.values():
+        one.step, one.value = np.arange(202), np.append(one.value, one.value[-2:])
+    run.version += 1
+    after = [one.text for one in over.frame(100, 30).lines[2:-3]]
+    changed = sum(
+        a != b for old, new in zip(before, after, strict=True) for a, b in zip(old, new, strict=True)
+    )
+    assert 0 < changed < 60
+
+
+def test_the_chart_of_a_run_that_is_over_fills_its_width() -> None:
+    """Nothing more will come: the last step stands at the right edge."""
+    run = believable(200)
+    run.state = "ended"
+    over = monitor(run).desk
+    over.pane = "policy"
+    over.press("enter")
+    over.frame(100, 30)
+    page: Any = over.overlays[-1]
+    assert page.shown[1] == run.last_step

@@ -10,6 +10,7 @@ import numpy as np
 from rltui.boards.band import band_of, healthy_rows, within_bounds
 from rltui.boards.row import Row
 from rltui.boards.spread import words_of
+from rltui.boards.window import Window
 from rltui.draw.chart import Area, Plot, Stroke, draw
 from rltui.draw.line import BLANK, line
 from rltui.draw.scale import embracing, hold, value_range
@@ -43,6 +44,7 @@ class ChartPage:
         self.cursor: float | None = None
         self.columns = 100
         self._points = 0  # of the first curve, as drawn last
+        self._dots = 200  # columns of curves
         self.shown: Range = (0.0, 1.0)
         self._held: Range | None = None
 
@@ -57,17 +59,10 @@ class ChartPage:
         spots = [Spot(x, height - 1, cells, 1, action) for x, cells, action in places]
         if measure is None or main is None:
             return Page([*[BLANK] * (height - 1), foot], spots)
+        self._dots = 2 * max(width - 12, 10)
         low, high = self.shown = self.zoom or self._whole(desk)
-        inner = max(width - 12, 10)
-        found = traces(
-            desk,
-            self.row,
-            desk.beside(self.row),
-            measure,
-            low,
-            high + (1 if axis == "step" else 0),
-            inner * 2,
-        )
+        end = high + (1 if axis == "step" and not self._grows(desk) else 0)
+        found = traces(desk, self.row, desk.beside(self.row), measure, low, end, self._dots)
         lines = [caption.title(self.row, width)]
         behind = area(found[0], log=self.log) if self.spread != "none" else None
         self._points = found[0].points
@@ -183,7 +178,8 @@ class ChartPage:
         elif action == "cursor":
             self.cursor = low + (high - low) * int(argument) / max(self.columns - 1, 1)
         elif action in ("home", "end"):
-            self.cursor = low if action == "home" else high
+            last = self.row.main.last_step if self.row.main is not None and self._grows(desk) else None
+            self.cursor = low if action == "home" else high if last is None else float(last)
         elif action in ("zoom-in", "zoom-out"):
             self._zoom(desk, 0.5 if action == "zoom-in" else 2.0, self.cursor)
         elif action in ("page-up", "page-down"):
@@ -283,8 +279,17 @@ class ChartPage:
         if self.overlap and desk.at_step is None and measure.axis == "step":
             steps = main.superseded_points().step
             if len(steps):
-                return (min(low, float(steps.min())), max(high, float(steps.max())))
+                low, high = min(low, float(steps.min())), max(high, float(steps.max()))
+        if self._grows(desk):  # with room for steps to come, so that what is drawn holds still
+            return Window(low, high, growing=True).edges(self._dots)
         return (low, high)
+
+    def _grows(self, desk: Desk) -> bool:
+        """Whether the whole of a live run is shown by steps."""
+        view, measure = desk.view, self._measure(desk)
+        if view is None or measure is None or measure.axis != "step" or self.zoom is not None:
+            return False
+        return desk.at_step is None and view.liveness(desk.now).state == "live"
 
     def _zoom(self, desk: Desk, factor: float, centre: float | None, *, keep: bool = False) -> None:
         """Show `factor` times as much round a place; with `keep` that place stays where it is."""

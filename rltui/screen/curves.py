@@ -76,7 +76,8 @@ def weight_of(strength: int, points: int, smooth: bool) -> float:
     """The weight of a moving average over so many points, so that it does not lag visibly behind them."""
     if not smooth:
         return 0.0
-    lag = points * _LAGS[strength]
+    power = 1 << max(points.bit_length() - 3, 0)
+    lag = points // power * power * _LAGS[strength]  # in steps: a weight that follows each point redraws all
     return min(SMOOTHINGS[strength], lag / (1 + lag))
 
 
