@@ -20,8 +20,9 @@ class Backlog:
         return len(self._logs)
 
     def focus(self, run: str | None) -> None:
-        """Read this run first."""
-        self._focus, self._sorted = run, False
+        """Read this run first. Said with every message of the screen: the same word changes nothing."""
+        if run != self._focus:
+            self._focus, self._sorted = run, False
 
     def add(self, track: Tracked) -> None:
         """The log has history left. Adding it twice does nothing."""

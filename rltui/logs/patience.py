@@ -1,10 +1,12 @@
 """File calls that do not come back: which logs wait for them, and what is said of it.
 
-Between the thread that gave up and the thread that hangs only appends to queues happen.
+The supervisor gives up, the thread that hung comes back, the reader reports: three threads, so what they
+share is touched under a lock that nobody holds during a file call.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 
@@ -24,6 +26,7 @@ class Patience:
         self._news: deque[tuple[str, Tracked | None, bool]] = deque()  # path, log, whether it answers
         self._freed: deque[Tracked] = deque()
         self._suspended: list[Tracked] = []
+        self._lock = threading.Lock()
 
     @property
     def news(self) -> bool:
@@ -33,27 +36,30 @@ class Patience:
     def give_up(self, path: str, subject: object, tracks: Mapping[str, Tracked]) -> None:
         """A call on `path`, made for `subject` (a log, or a search), hangs. From the supervisor's thread."""
         log = subject if isinstance(subject, Tracked) else None
-        if log is not None:
+        with self._lock:
+            self._news.append((path, log, False))
+            if log is None:
+                return
             log.stuck = True
             beside = [each for each in list(tracks.values()) if each.found.device == log.found.device]
             if sum(each.stuck for each in beside) >= MOUNT:
-                for each in beside:
-                    if not each.stuck:
-                        each.stuck = True
-                        self._suspended.append(each)
-        self._news.append((path, log, False))
+                idle = [each for each in beside if not each.stuck]
+                for each in idle:
+                    each.stuck = True
+                self._suspended += idle
 
     def returned(self, path: str, log: Tracked | None) -> None:
-        """The call came back. From the thread that had been given up."""
-        self._news.append((path, log, True))
-        if log is None:
-            return
-        log.stuck = False
-        self._freed.append(log)
-        suspended, self._suspended = self._suspended, []
-        for each in suspended:
-            each.stuck = False
-            self._freed.append(each)
+        """The call came back, and with it the logs of its device. From the thread that had been given up."""
+        with self._lock:
+            self._news.append((path, log, True))
+            if log is None:
+                return
+            device = log.found.device
+            back = [log, *(each for each in self._suspended if each.found.device == device)]
+            self._suspended = [each for each in self._suspended if each.found.device != device]
+            for each in back:
+                each.stuck = False
+            self._freed.extend(back)
 
     def reports(self) -> Iterator[Delivery]:
         """What to tell of it."""
