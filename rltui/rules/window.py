@@ -88,12 +88,22 @@ class Window:
             if len(self.at) == 1:
                 part = self._last(length, skip)
                 found = np.array([_median_of(part) if len(part) >= least else np.nan])
+            elif least == length:
+                found = self._full_median(length, skip)
             else:
                 have = self._have(length, skip)
                 found = _sorted_middle(self.rows(self._reach(length, skip), skip), have)
                 if have[0] < least:
                     found[have < least] = np.nan
             self._cache[key] = found
+        return found
+
+    def _full_median(self, length: int, skip: int) -> Floats:
+        """(m,) medians of such rows that are full; NaN of others."""
+        table = self.rows(length, skip)
+        table.sort(axis=1)
+        found: Floats = (table[:, (length - 1) // 2] + table[:, length // 2]) / 2
+        found[: int(self.at.searchsorted(length + skip - 1))] = np.nan
         return found
 
     def level(self, length: int) -> Floats:
@@ -196,7 +206,7 @@ class Window:
 
     def _trends(self) -> tuple[Floats, Floats, Floats]:
         z, change, noise = (np.full(len(self), np.nan) for _ in range(3))
-        for length in (24, 48, 96):
+        for length in (24, 48, 96) if self.at[-1] >= 23 else ():
             chosen = _trend_length(self.at + 1) == length
             if chosen.any():
                 part = Window(self.track, self.at[chosen])
