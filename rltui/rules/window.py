@@ -6,6 +6,7 @@ always a median over several ticks: no rule sees a single sample.
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -161,6 +162,9 @@ class Window:
 
     def spread(self, length: int) -> Floats:
         """(m,) highest minus lowest of the last `length` ticks; NaN until there are as many."""
+        if len(self.at) == 1:
+            part = self._last(length, 0)
+            return np.array([max(part) - min(part) if len(part) == length else np.nan])
         rows = self.rows(length)
         found: Floats = rows.max(axis=1) - rows.min(axis=1)
         found[self.at + 1 < length] = np.nan
@@ -256,6 +260,9 @@ def _sorted_middle(table: Floats, have: Ints) -> Floats:
 
 def medians(rows: Floats) -> Floats:
     """Median of each row of (m, n), n > 0; NaN where it holds one. Does not import masked arrays."""
+    if len(rows) == 1:
+        row: list[float] = rows[0].tolist()
+        return np.array([math.nan if any(value != value for value in row) else _median_of(row)])
     table = np.sort(rows, axis=1)
     size = table.shape[1]
     found: Floats = (table[:, (size - 1) // 2] + table[:, size // 2]) / 2

@@ -5,11 +5,13 @@ The scale is the run's own range; noise is the robust deviation of recent ticks.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
-from rltui.rules.track import Floats
+from rltui.rules.track import Floats, Ints
 from rltui.rules.window import NORMAL, Window, medians, middle
 
 GAIN = 0.15  # share of its size that a reward must have gained to excuse anything
@@ -65,10 +67,16 @@ def _one_way(rows: Floats) -> Floats:
     parts = min(12, rows.shape[1])
     width = rows.shape[1] // parts
     means = rows[:, rows.shape[1] - parts * width :].reshape(len(rows), parts, width).mean(axis=2)
-    early, late = np.triu_indices(parts, 1)
+    early, late = _pairs(parts)
     deviation = np.sqrt(parts * (parts - 1) * (2 * parts + 5) / 18)
     found: Floats = np.sign(means[:, late] - means[:, early]).sum(axis=1) / deviation
     return found
+
+
+@cache
+def _pairs(parts: int) -> tuple[Ints, Ints]:
+    """Every two of so many parts, the earlier ones and the later ones."""
+    return np.triu_indices(parts, 1)
 
 
 def best(rule: Rule, window: Window) -> Verdict:
