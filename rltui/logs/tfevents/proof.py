@@ -43,14 +43,15 @@ class Proofs:
         """
         table = crc.linear().ravel()
         found = self._constant(shape, step_width)
-        behind = (np.where(step_width > 0, step_width + 1, 0) + body) << 8  # bytes behind the wall time
+        # Bytes behind the wall time: less than 256, so 16 bits hold their number and a byte.
+        behind = (np.where(step_width > 0, step_width + 1, 0) + body).astype(np.uint16) << np.uint16(8)
         wall_bytes = np.ascontiguousarray(opening[:, 1]).view(np.uint8).reshape(-1, 8)
         for i in range(8):
-            found ^= table[(7 - i) << 8 :].take(behind + wall_bytes[:, i], mode="clip")
+            found ^= table[(7 - i) << 8 :].take(behind | wall_bytes[:, i], mode="clip")
         step_bytes = step.view(np.uint8).reshape(-1, 8)  # zeros behind the varint, which add nothing
-        behind = (body + step_width - _STEPS) << 8
+        behind = (body + step_width - _STEPS).astype(np.uint16) << np.uint16(8)  # a body has eight and more
         for i in range(int(step_width.max(initial=0))):
-            found ^= table[(_STEPS - 1 - i) << 8 :].take(behind + step_bytes[:, i], mode="clip")
+            found ^= table[(_STEPS - 1 - i) << 8 :].take(behind | step_bytes[:, i], mode="clip")
         after, size = layout
         value = block.gather(end - after - size, size)
         for i in range(size):
