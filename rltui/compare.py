@@ -6,6 +6,7 @@ around that place: comparing last samples, or drawing the line at the normal val
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -22,6 +23,12 @@ Axis = Literal["step", "time", "tokens"]
 WINDOW = 0.1  # the matched window: this share of the way so far, ending at the matched place
 COLUMNS = 32  # resolution of a window; its levels are medians over these columns
 REACH = 1.5  # Tukey's fences: outside means beyond the quartiles by 1.5 times the quartile distance
+WIDER = (WINDOW, 0.3, 1.0)  # shares in which the baseline's own spread is looked for, the first that will do
+ENOUGH = 4  # columns that tell a spread
+SURE = 2.0  # standard errors of both medians that a difference must exceed
+_ERROR = (
+    0.93  # standard error of a median of n normal values: 1.253 sigma / sqrt(n), sigma = quartiles / 1.349
+)
 FLOOR = 0.02  # of the baseline's own level: quartiles of a near-constant window are no measure of spread
 
 # Counters that say how many tokens a run has seen, best first.
@@ -42,6 +49,8 @@ class Difference:
     spread: tuple[float, float]
     outside: bool
     better: bool | None  # by the metric's direction; None where it has none
+    signs: bool = False  # whether the baseline has been on both sides of zero
+    step: int | None = None  # at which both are taken, where they are matched by step
 
     @property
     def difference(self) -> float:
@@ -50,8 +59,8 @@ class Difference:
 
     @property
     def percent(self) -> float | None:
-        """The difference in percent of the baseline's size; None where that is zero."""
-        return 100 * self.difference / abs(self.baseline) if self.baseline else None
+        """The difference in percent of the baseline's size; None where that is zero or changes its sign."""
+        return 100 * self.difference / abs(self.baseline) if self.baseline and not self.signs else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +136,14 @@ def _token_counter(view: RunView) -> Series | None:
     return None
 
 
-def _window(view: RunView, series: Series, axis: Axis, matched: float) -> NDArray[np.float64] | None:
+def _window(
+    view: RunView, series: Series, axis: Axis, matched: float, share: float = WINDOW
+) -> NDArray[np.float64] | None:
     """Means of the columns of the matched window that hold a finite value; None when it is empty."""
     reached = _reached(view, axis)
     if reached is None:
         return None
-    low, high = matched - WINDOW * (matched - reached[0]), matched
+    low, high = matched - share * (matched - reached[0]), matched
     if axis == "tokens":
         counter = _token_counter(view)
         if counter is None:
@@ -164,13 +175,27 @@ def _difference(
         return None
     name = view.names.name(tag)
     value, level = float(np.median(ours)), float(np.median(theirs))
-    low, high = (float(edge) for edge in np.quantile(theirs, (0.25, 0.75)))
-    reach = max(REACH * (high - low), FLOOR * abs(level))
+    usual = theirs
+    for share in WIDER[1:]:
+        if len(usual) < ENOUGH:  # what is logged now and then: its spread is that of a longer time
+            wider = _window(baseline, baseline.run.series[other], axis, matched, share)
+            usual = usual if wider is None else wider
+    low, high = (float(edge) for edge in np.quantile(usual, (0.25, 0.75)))
+    noise = float(np.hypot(_median_error(ours), _median_error(theirs)))
+    reach = max(REACH * (high - low), FLOOR * abs(level), SURE * noise)
     outside = not low - reach <= value <= high + reach
     direction = name.metric.direction if name.metric is not None else "none"
     better = (
         None if direction not in ("up", "down") or value == level else (value > level) == (direction == "up")
     )
+    least, most = baseline.run.series[other].extent()
     return Difference(
-        name.canonical, name.title, name.unit, tag, other, value, level, (low, high), outside, better
-    )
+        name.canonical, name.title, name.unit, tag, other, value, level, (low, high), outside, better,
+        signs=least < 0 < most, step=int(matched) if axis == "step" else None,
+    )  # fmt: skip
+
+
+def _median_error(values: NDArray[np.float64]) -> float:
+    """The standard error of the median of (n,) values, as their quartiles tell; 0 of a single one."""
+    low, high = np.quantile(values, (0.25, 0.75))
+    return _ERROR * float(high - low) / math.sqrt(len(values))

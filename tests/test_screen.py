@@ -340,7 +340,7 @@ def test_marked_runs_are_drawn_over_each_other() -> None:
     over.go_to_tag("actor/entropy")
     over.press("enter")
     shown = text(over)
-    assert "● verl-grpo-a" in shown and "◆ other/run" in shown
+    assert "● verl-grpo-a" in shown and "◆ other" in shown
 
 
 def test_pause_freezes_and_data_go_on() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.boards.band import EDGE, band_of, healthy_rows
+from rltui.boards.beside import Beside, canvas_spans, lay, spanning, trails
 from rltui.boards.layout import Ranges, finding_text, short_title, shown_range, unhealthy
 from rltui.boards.overview import (
     HEALTH_GLYPH,
@@ -232,8 +233,12 @@ def card_lines(
     ranges: Ranges | None,
     glyphs: Glyphs,
     selected: bool,
+    others: Sequence[Beside] = (),
 ) -> list[Line]:
-    """One metric as a small chart: title and value, the curve with its range at the left, a blank line."""
+    """One metric as a small chart: title and value, the curve with its range at the left, a blank line.
+
+    others: the same metric of other runs, drawn behind the curve.
+    """
     role = ROLE_OF[row.severity]
     value, change = row.value_text, row.change_text
     glyph = f"{GLYPHS[row.severity]} " if row.severity in ("warning", "critical") else ""
@@ -254,7 +259,7 @@ def card_lines(
     if inner >= 5:
         out.append(line((fit(row.tag, width), "faint")))
         inner -= 1
-    out += _card_curve(row, width, max(inner, 1), window, ranges, glyphs)
+    out += _card_curve(row, width, max(inner, 1), window, ranges, glyphs, others)
     return [*out, _restart_marks(row, width, window)][:height]
 
 
@@ -270,22 +275,24 @@ def _restart_marks(row: Row, width: int, window: Window) -> Line:
 
 
 def _card_curve(
-    row: Row, width: int, rows: int, window: Window, ranges: Ranges | None, glyphs: Glyphs
-) -> list[Line]:
+    row: Row, width: int, rows: int, window: Window, ranges: Ranges | None, glyphs: Glyphs,
+    others: Sequence[Beside],
+) -> list[Line]:  # fmt: skip
     cells = width - AXIS - 1
     columns = cells * (1 if glyphs == "ascii" or rows == 1 else 2)
     drawn = curve(row, window, columns)
     if drawn is None:
         return [line((" " * AXIS + " no points yet", "faint"))] + [BLANK] * (rows - 1)
     low, high = value_range(drawn.low, drawn.high)
-    behind = _behind(row, drawn, columns) if rows >= BAND_ROWS else None
+    found = trails(row, others, window, columns) if rows > 1 else []
+    behind = _behind(row, drawn, columns) if rows >= BAND_ROWS and not found else None
     if behind is not None:
         around = embracing((low, high), behind.range, CURVE_SHARE)
         behind = behind if behind.seen(*around) else None
     if behind is not None:
         bottom, top = shown_range(row, around, window, ranges, layer=1.0)
     else:
-        bottom, top = shown_range(row, (low, high), window, ranges)
+        bottom, top = shown_range(row, spanning((low, high), found), window, ranges, layer=2.0 * bool(found))
     some = bool(np.isfinite(drawn.low).any())
     if rows == 1:
         spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite,
@@ -294,7 +301,8 @@ def _card_curve(
         shown = colored(spark.text, "accent", unhealthy(row, drawn) | dict.fromkeys(spark.marks, "bad"))
         return [line((label + " ", "faint"), *shown)]
     canvas = Plain(cells, rows) if glyphs == "ascii" else Canvas(cells, rows)
-    body = canvas_spans(canvas, drawn, bottom, top, behind, columns // cells)
+    lay(canvas, found, bottom, top)
+    body = canvas_spans(canvas, drawn, bottom, top, behind, columns // cells, found)
     ends = format_range(bottom, top, row.unit) if some else ("", "")
     healthy = healthy_rows(band_of(row), bottom, top, rows)
     lines = []
@@ -316,32 +324,16 @@ def _behind(row: Row, drawn: Curve, columns: int) -> Spread | None:
     return spread(row, drawn.mean, lambda series: series.columns(*drawn.edges, columns))
 
 
-def canvas_spans(
-    canvas: Canvas | Plain, drawn: Curve, bottom: float, top: float, behind: Spread | None, per_cell: int
-) -> list[list[Span]]:
-    """A curve on a canvas as runs of cells, row by row, with marks for non-finite values."""
-    canvas.line(drawn.low, drawn.high, bottom, top)
-    veiled = None
-    if behind is not None:
-        canvas.veil(behind.low, behind.high, bottom, top)
-        veiled = canvas.veiled()
-    bad = sorted(set((np.flatnonzero(drawn.nonfinite) // per_cell).tolist()))
-    out: list[list[Span]] = []
-    for at, text in enumerate(canvas.lines()):
-        marks = dict.fromkeys(np.flatnonzero(veiled[at]).tolist(), "band") if veiled is not None else {}
-        if bad and not at:
-            text = "".join("×" if cell in bad else char for cell, char in enumerate(text))
-            marks.update(dict.fromkeys(bad, "bad"))
-        out.append(colored(text, "accent", marks))
-    return out
-
-
 def overview_lines(
     data: Overview, width: int, height: int, *, ranges: Ranges | None = None, glyphs: Glyphs = "blocks",
     selected: int = -1,
     full: bool = False,
+    others: Callable[[Row], Sequence[Beside]] = lambda row: (),
 ) -> tuple[list[Line], list[Card]]:  # fmt: skip
-    """The overview below its header: findings, then cards; and where the cards stand."""
+    """The overview below its header: findings, then cards; and where the cards stand.
+
+    others: what other runs have of a row's metric.
+    """
     most = max(1, min(len(data.findings), 2 if height < 22 else 5 if height < 34 else 8))
     lines = finding_lines(data.findings, width, most)
     lines.append(BLANK)
@@ -366,6 +358,7 @@ def overview_lines(
                 ranges=ranges,
                 glyphs=glyphs,
                 selected=index == selected,
+                others=others(data.rows[index]),
             )
             blocks.append(card)
         for at in range(rows):

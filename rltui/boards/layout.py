@@ -42,6 +42,7 @@ class Plan:
     value: int = VALUE
     glyphs: Glyphs = "blocks"
     against: bool = False  # whether changes are to a baseline
+    matched: int | None = None  # the step of the values, where they are compared at an earlier one
 
 
 @dataclass(slots=True)
@@ -75,7 +76,10 @@ def plan(width: int, board: Board, glyphs: Glyphs = "blocks") -> Plan:
     if spark < 6:
         spark = 0
     against = any(row.against is not None for row in board.metrics[:200])
-    return Plan(width, title, key, change, spark, value_range_cells, glyphs=glyphs, against=against)
+    matched = next((row.matched for row in board.metrics[:200] if row.matched is not None), None)
+    return Plan(
+        width, title, key, change, spark, value_range_cells, glyphs=glyphs, against=against, matched=matched
+    )
 
 
 def header_line(columns: Plan, window: Window) -> Line:
@@ -83,7 +87,10 @@ def header_line(columns: Plan, window: Window) -> Line:
     spans: list[Span] = [("   " + pad("metric", columns.title) + "  ", "faint")]
     if columns.key:
         spans.append((pad("key as written", columns.key) + "  ", "faint"))
-    spans.append((pad("last", columns.value, right=True), "faint"))
+    word, role = (
+        ("last", "faint") if columns.matched is None else (f"at {format_step(columns.matched)}", "mark")
+    )
+    spans.append((pad(fit(word, columns.value), columns.value, right=True), role))
     if columns.change:
         word = "vs base" if columns.against else "change"
         spans.append((pad(word, columns.change, right=True), "faint"))

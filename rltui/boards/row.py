@@ -46,8 +46,18 @@ class Row:
     against: Difference | None = None  # to the baseline, at matched steps
 
     @property
+    def matched(self) -> int | None:
+        """The step at which it is compared with the baseline, where it has gone on since; else None."""
+        if self.against is None or self.main is None or self.main.last_step is None:
+            return None
+        step = self.against.step
+        return step if step is not None and step < self.main.last_step else None
+
+    @property
     def value(self) -> float | None:
-        """The last value."""
+        """The last value; compared with a baseline that has not come as far, the level that is compared."""
+        if self.against is not None and self.matched is not None:
+            return self.against.value
         return value_at(self.main, self.at_step)[0] if self.main is not None else None
 
     @property
@@ -139,6 +149,8 @@ class Row:
 def difference_text(found: Difference) -> str:
     """The difference to a baseline: percent where that means something, a mark where it is outside."""
     percent = found.percent
+    if found.difference == 0 or (percent is not None and abs(percent) < 0.05):
+        return "= "
     if percent is None or abs(percent) >= 1000:
         text = format_change(found.value, found.baseline, found.unit)
     else:

@@ -17,16 +17,27 @@ class Plain:
         self._cells = np.full((rows, width), ord(" "), np.uint32)
         self._veiled: NDArray[np.bool_] = np.zeros((rows, width), np.bool_)
 
-    def line(self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float) -> None:
-        """One series from its minimum to its maximum in each column: (n,) extremes, NaN stays empty."""
+    def line(
+        self,
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        bottom: float,
+        top: float,
+        *,
+        sign: str = "",
+    ) -> None:
+        """One series from its minimum to its maximum in each column: (n,) extremes, NaN stays empty.
+
+        sign: what it is made of, where several share the canvas.
+        """
         first, last = self._reach(low, high, bottom, top)
         for column in np.flatnonzero(last >= 0).tolist():
             start, stop = int(first[column]), int(last[column])
             if start // 3 == stop // 3:
-                self._put(start // 3, column, _SIGNS[(start % 3 + stop % 3) // 2])
+                self._put(start // 3, column, sign or _SIGNS[(start % 3 + stop % 3) // 2])
                 continue
             for row in range(start // 3, stop // 3 + 1):
-                self._put(row, column, "|")
+                self._put(row, column, sign or "|")
 
     def veil(self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float) -> None:
         """Dots from `low` to `high` in what the line left free, every other cell."""

@@ -12,6 +12,7 @@ from rltui.boards.layout import header_line, plan, row_lines, short_title
 from rltui.boards.overview import STATE_GLYPH, STATE_ROLE, Overview, header, key_rows, overview
 from rltui.draw.line import BLANK, Line, Span, line, sides
 from rltui.draw.number import format_age, format_step
+from rltui.screen.beside import names_line, others
 from rltui.screen.config import config_page, hints, status
 from rltui.screen.detail import detail_lines
 from rltui.screen.findings import findings_page
@@ -38,6 +39,10 @@ def compose(desk: Desk, width: int, height: int) -> Page:
         tabs = [bar.line, bar.rule] if height >= 16 else [bar.line]
         spots = [Spot(0, 0, 1, 1, "previous-pane"), Spot(width - 1, 0, 1, 1, "next-pane")]
         spots += [Spot(first, 0, last - first, 1, f"pane:{pane}") for first, last, pane in bar.spots]
+        names = names_line(desk, width) if height >= 12 else None
+        if names is not None:
+            spots.append(Spot(0, len(tabs), width, 1, "runs"))
+            tabs.append(names)
         page = page.below(Page(tabs, spots))
     room = height - len(page.lines) - (1 if height >= 7 else 0)
     body = _body(desk, width, room)
@@ -76,8 +81,8 @@ def _share(desk: Desk) -> float:
 
 def overview_page(desk: Desk, data: Overview, width: int, height: int) -> Page:
     """Findings, cards and, where there is room, the other runs; as plain rows on small screens."""
-    others = _glance(desk, width, 0 if height < 20 or len(desk.session.runs) < 2 else 3 if height < 36 else 5)
-    room = height - len(others.lines)
+    runs = _glance(desk, width, 0 if height < 20 or len(desk.session.runs) < 2 else 3 if height < 36 else 5)
+    room = height - len(runs.lines)
     tag = desk.chosen.get("overview", "")
     at = next((index for index, row in enumerate(data.rows) if row.tag == tag), 0 if data.rows else -1)
     if height < 11 or width < 34 or desk.memory.density == "compact":
@@ -94,13 +99,14 @@ def overview_page(desk: Desk, data: Overview, width: int, height: int) -> Page:
         glyphs=desk.glyphs,
         selected=at,
         full=desk.memory.density == "full",
+        others=lambda row: others(desk, row),
     )
     desk.card_columns = max(sum(card.y == cards[0].y for card in cards), 1) if cards else 1
     found = min(len(data.findings), len(lines))
     spots = [Spot(0, index, width, 1, "go-finding", str(index)) for index in range(found)]
     spots += [Spot(c.x, c.y, c.width, c.height, "select", data.rows[c.row].tag) for c in cards]
     lines = (lines + [BLANK] * room)[:room]
-    return Page(lines, spots).below(others)
+    return Page(lines, spots).below(runs)
 
 
 def _glance(desk: Desk, width: int, most: int) -> Page:
@@ -271,8 +277,6 @@ def _status(desk: Desk) -> list[Span]:
         base = desk.base
         if base is None:
             pieces.append((f"no run here is the baseline {fit(desk.baseline, 24)}", "warn"))
-        elif base is not desk.view:
-            pieces.append((f"against {desk.brief(base.name)}", "dim"))
     if desk.together:
         count = len(desk.together)
         pieces.append((f"{count} {'metric' if count == 1 else 'metrics'} marked for charts", "mark"))

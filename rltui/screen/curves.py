@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.boards.beside import SIGNS, counterpart
 from rltui.boards.row import Row, bridge
 from rltui.boards.spread import Spread, spread
 from rltui.draw.chart import Area, Stroke
 from rltui.draw.scale import value_range, widened
 from rltui.screen.actions import SMOOTHINGS
+from rltui.screen.beside import compared
 from rltui.screen.ruler import Ruler, ruler
-from rltui.screen.trace import counterpart, ema, log_of, weave
+from rltui.screen.trace import ema, log_of, weave
 
 if TYPE_CHECKING:
     from rltui.screen.desk import Desk
-    from rltui.session import RunView
     from rltui.store import Series
 
-SIGNS = "●◆■▲▼★✚○"  # of curves over each other: told apart without colours
 MOST = len(SIGNS)  # curves on one chart
 # Share of the points by which a moving average of each strength may lag behind: few points bear little of it.
 _LAGS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
@@ -88,15 +88,21 @@ def traces(
     view, main = desk.view, row.main
     if view is None or main is None:
         return []
-    found: list[tuple[str, Ruler, Series, Row, bool]] = [(view.name, measure, main, row, False)]
-    for other in compared(desk, view):
+    found: list[tuple[int, str, Ruler, Series, Row, bool]] = [(0, view.name, measure, main, row, False)]
+    runs = compared(desk, view)
+    for at, other in enumerate(runs, start=1):  # a run keeps its sign, whoever lacks the metric
         series = counterpart(row, other)
         its = ruler(other, measure.axis)
         if series is not None and its is not None:
-            found.append((other.name, its, series, row, False))
-    found += [(one.title, measure, one.main, one, True) for one in others if one.main is not None]
+            found.append((at, other.name, its, series, row, False))
+    beside = [one for one in others if one.main is not None]
+    found += [
+        (at, one.title, measure, one.main, one, True) for at, one in enumerate(beside, start=len(runs) + 1)
+        if one.main is not None
+    ]  # fmt: skip
+    found = [one for one in found if one[0] < MOST]
     made = []
-    for index, (label, its, series, one, own) in enumerate(found[:MOST]):
+    for index, label, its, series, one, own in found:
         x, cut = its.cut(series, low, high, columns)
         count = cut.count
         mean = np.where(count > 0, cut.mean, math.nan)
@@ -110,13 +116,6 @@ def traces(
     if made:
         made[0].spread = spread(row, made[0].mean, lambda one: measure.cut(one, low, high, columns)[1])
     return made
-
-
-def compared(desk: Desk, view: RunView) -> list[RunView]:
-    """The runs that are drawn beside the one shown: those marked, in their order, and the baseline."""
-    names = [*desk.marked, desk.base.name if desk.base else ""]
-    kept = [name for name in dict.fromkeys(names) if name != view.name]
-    return [desk.session.runs[name] for name in kept if name in desk.session.runs]
 
 
 def strokes(

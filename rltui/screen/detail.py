@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rltui.boards.frame import card_lines
 from rltui.draw.line import BLANK, Line, cut_sentence, line
+from rltui.screen.beside import others
 
 if TYPE_CHECKING:
     from rltui.boards.row import Row
@@ -23,7 +24,8 @@ def detail_lines(desk: Desk, row: Row, window: Window, width: int, height: int) 
     words = _words(row)
     tall = min(height, MOST) - 1 - bool(words)
     lines = [line((" " + "─" * (width - 2), "faint"))]
-    card = card_lines(row, width - 3, tall, window, ranges=desk.ranges, glyphs=desk.glyphs, selected=False)
+    card = card_lines(row, width - 3, tall, window, ranges=desk.ranges, glyphs=desk.glyphs, selected=False,
+                      others=others(desk, row))  # fmt: skip
     lines += [line((" ", "text"), *one.spans) if one.spans else BLANK for one in card]
     if words:
         lines[-1] = line((" " * 9 + cut_sentence(words, width - 11), "dim"))

@@ -9,30 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.boards.row import Row
 from rltui.draw.chart import Stroke, round_steps
 from rltui.draw.number import format_duration, format_si, format_step
 
 if TYPE_CHECKING:
     from rltui.session import RunView
-    from rltui.store import Series
 
 Axis = str  # step, relative, wall, or what a run counts: tokens, env steps, episodes, samples
-
-
-def counterpart(row: Row, other: RunView) -> Series | None:
-    """The series of another run that is the same metric: the same key, else the same quantity."""
-    if row.tag in other.run.series:
-        return other.run.series[row.tag]
-    canonical = row.name.canonical if row.name is not None else None
-    if canonical is None:
-        return None
-    part = row.name.part if row.name is not None else ""
-    for tag, series in other.run.series.items():
-        name = other.names.name(tag)
-        if name.canonical == canonical and name.part == part:
-            return series
-    return None
 
 
 def ema(mean: NDArray[np.float64], count: NDArray[np.int64], weight: float) -> NDArray[np.float64]:

@@ -1,0 +1,144 @@
+"""Other runs behind a run's curves: the same metric of each, its sign and its colour."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rltui.boards.index import index
+from rltui.boards.row import Curve, Row, curve, own_axis
+from rltui.boards.spread import Spread
+from rltui.boards.window import Window
+from rltui.draw.braille import Canvas
+from rltui.draw.line import Span, colored
+from rltui.draw.plain import Plain
+from rltui.draw.scale import value_range
+
+if TYPE_CHECKING:
+    from rltui.session import RunView
+    from rltui.store import Series
+
+SIGNS = "●◆■▲▼★✚○"  # of curves over each other: told apart without colours; the first is the run shown
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The same metric of another run."""
+
+    sign: str
+    role: str
+    series: Series
+
+
+def counterpart(row: Row, other: RunView) -> Series | None:
+    """The series of another run that is the same metric: the same key, else the same quantity."""
+    series = other.run.series
+    if row.tag in series:
+        return series[row.tag]
+    name = row.name
+    if name is None or name.canonical is None:
+        return None
+    tags = index(other).canonical.get(name.canonical, ())
+    return next((series[tag] for tag in tags if other.names.name(tag).part == name.part), None)
+
+
+def beside(row: Row, runs: Sequence[RunView]) -> tuple[Beside, ...]:
+    """What runs have of a row's metric; a run keeps its sign whether the others have it or not."""
+    found = []
+    for at, run in enumerate(runs[: len(SIGNS) - 1], start=1):
+        series = counterpart(row, run)
+        if series is not None and series.count:
+            found.append(Beside(SIGNS[at], f"series{at}", series))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trail:
+    """The curve of another run in the columns of a card."""
+
+    sign: str
+    role: str
+    curve: Curve
+
+
+def trails(row: Row, others: Sequence[Beside], window: Window, columns: int) -> list[Trail]:
+    """The curves of other runs; none for a metric on an axis of its own, which no other run shares."""
+    if row.main is None or own_axis(row.main, window):
+        return []
+    found = []
+    for other in others:
+        drawn = curve(replace(row, parts={"": other.series}), window, columns)
+        if drawn is not None and np.isfinite(drawn.low).any():
+            found.append(Trail(other.sign, other.role, drawn))
+    return found
+
+
+def spanning(data: tuple[float, float], found: Sequence[Trail]) -> tuple[float, float]:
+    """The range of a curve and of those beside it."""
+    ends = [data, *(value_range(trail.curve.low, trail.curve.high) for trail in found)]
+    return (min(low for low, _ in ends), max(high for _, high in ends))
+
+
+def lay(canvas: Canvas | Plain, found: Sequence[Trail], bottom: float, top: float) -> None:
+    """Draw other runs; what is drawn next lies over them."""
+    for trail in found:
+        if isinstance(canvas, Plain):
+            canvas.line(trail.curve.low, trail.curve.high, bottom, top, sign=trail.sign)
+        else:
+            canvas.line(trail.curve.low, trail.curve.high, bottom, top)
+
+
+def stamps(
+    found: Sequence[Trail], rows: int, per_cell: int, bottom: float, top: float
+) -> dict[tuple[int, int], Trail]:
+    """Where the sign of each curve stands, by (row from the top, cell): at its end."""
+    taken: dict[tuple[int, int], Trail] = {}
+    half = top / 2 - bottom / 2
+    for trail in found:
+        level = trail.curve.low / 2 + trail.curve.high / 2
+        last = int(np.flatnonzero(np.isfinite(level))[-1])
+        for column in range(last, max(last - per_cell * len(found), -1), -per_cell):
+            share = (float(level[column]) / 2 - bottom / 2) / half if half > 0 else 0.5
+            if math.isfinite(share):
+                place = (rows - 1 - min(int(max(share, 0.0) * rows), rows - 1), column // per_cell)
+                if place not in taken:
+                    taken[place] = trail
+                    break
+    return taken
+
+
+def canvas_spans(
+    canvas: Canvas | Plain, drawn: Curve, bottom: float, top: float, behind: Spread | None, per_cell: int,
+    found: Sequence[Trail] = (),
+) -> list[list[Span]]:  # fmt: skip
+    """A curve on a canvas as runs of cells, row by row, with marks for non-finite values.
+
+    found: the curves that lie on the canvas already.
+    """
+    canvas.line(drawn.low, drawn.high, bottom, top)
+    veiled = None
+    if behind is not None:
+        canvas.veil(behind.low, behind.high, bottom, top)
+        veiled = canvas.veiled()
+    bad = sorted(set((np.flatnonzero(drawn.nonfinite) // per_cell).tolist()))
+    out: list[list[Span]] = []
+    lines = canvas.lines()
+    signs = stamps(found, len(lines), per_cell, bottom, top)
+    owners = canvas.owners() if found and isinstance(canvas, Canvas) else None
+    for at, text in enumerate(lines):
+        marks = dict.fromkeys(np.flatnonzero(veiled[at]).tolist(), "band") if veiled is not None else {}
+        if owners is not None:
+            behind_it = np.flatnonzero((owners[at] >= 0) & (owners[at] < len(found))).tolist()
+            marks.update((cell, found[owners[at, cell]].role) for cell in behind_it)
+        for (row, cell), trail in signs.items():
+            if row == at:
+                text, marks[cell] = f"{text[:cell]}{trail.sign}{text[cell + 1 :]}", trail.role
+        if bad and not at:
+            text = "".join("×" if cell in bad else char for cell, char in enumerate(text))
+            marks.update(dict.fromkeys(bad, "bad"))
+        out.append(colored(text, "accent", marks))
+    return out

@@ -1,0 +1,60 @@
+"""Runs beside the one shown: those marked and the baseline, and their names in a line under the tabs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rltui.boards.beside import SIGNS, Beside, beside
+from rltui.boards.row import Row
+from rltui.draw.line import Line, Span, sides
+from rltui.draw.number import format_step
+from rltui.text import cell_width, fit
+
+if TYPE_CHECKING:
+    from rltui.screen.desk import Desk
+    from rltui.session import RunView
+
+
+def compared(desk: Desk, view: RunView) -> list[RunView]:
+    """The runs that are drawn beside the one shown: those marked, in their order, and the baseline."""
+    names = [*desk.marked, desk.base.name if desk.base else ""]
+    kept = [name for name in dict.fromkeys(names) if name != view.name]
+    return [desk.session.runs[name] for name in kept if name in desk.session.runs]
+
+
+def others(desk: Desk, row: Row) -> tuple[Beside, ...]:
+    """What the runs beside the one shown have of a metric; nothing of them lies beyond the moment shown."""
+    view = desk.view
+    return () if view is None else beside(row, compared(desk, view))
+
+
+def names_line(desk: Desk, width: int) -> Line | None:
+    """`━ this run  ◆ other  ■ baseline good at 120`, and how many are marked; None when there are none."""
+    view = desk.view
+    runs = compared(desk, view) if view is not None else []
+    if view is None or not runs:
+        return None
+    marked = sum(one.name in desk.marked for one in runs)
+    right: list[Span] = [(f"{marked} marked ", "dim")] if marked else []
+    told = [("━ ", "accent", desk.brief(view.name), "")]
+    for at, run in enumerate(runs[: len(SIGNS) - 1], start=1):
+        told.append((f"{SIGNS[at]} ", f"series{at}", desk.brief(run.name), _role_of(desk, run)))
+    room = width - 3 - sum(cell_width(text) for text, _ in right)
+    most = max(cell_width(name) for *_, name, _ in told)
+    while (
+        most > 10
+        and sum(min(cell_width(name), most) + cell_width(word) + 5 for *_, name, word in told) > room
+    ):
+        most -= 1
+    left: list[Span] = [(" ", "text")]
+    for sign, role, name, word in told:
+        left += [(sign, role), (fit(name, most), "text"), (word, "dim"), ("   ", "text")]
+    return sides(left, right, width)
+
+
+def _role_of(desk: Desk, run: RunView) -> str:
+    if run is not desk.base:
+        return ""
+    found = desk.differences() or {}
+    steps = [one.step for one in found.values() if one.step is not None]
+    return f" baseline, differences at step {format_step(steps[0])}" if steps else " baseline"

@@ -1,0 +1,178 @@
+"""Other runs beside the one shown: on every card, in the line of names, against a baseline at one step."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rltui.boards.frame import card_lines
+from rltui.boards.row import difference_text
+from rltui.compare import Difference, compare
+from rltui.screen.desk import Desk
+from rltui.session import Session
+from tests.support.fakerun import NOW, FakeRun
+from tests.support.golden import recorded
+from tests.support.screens import monitor
+
+
+def run(name: str, *, steps: int = 100, **levels: float) -> FakeRun:
+    """A run whose metrics stand still."""
+    made = FakeRun(name=name)
+    for tag, level in levels.items():
+        made.add(tag, np.full(steps, level), title=tag.capitalize(), pane="reward", canonical=f"x.{tag}")
+    return made
+
+
+def desk(*runs: FakeRun, marked: str = "", **options: object) -> Desk:
+    """The first run shown, others marked."""
+    over = monitor(*runs, **options).desk
+    over.choose_run(runs[0].name)
+    over.marked = marked.split()
+    return over
+
+
+def text(over: Desk, width: int = 100, height: int = 30) -> str:
+    """What is on the screen."""
+    return "\n".join(line.text.rstrip() for line in over.frame(width, height).lines)
+
+
+@pytest.mark.parametrize("options", [{}, {"ascii_only": True}])
+def test_marked_runs_lie_over_every_card(options: dict[str, bool]) -> None:
+    """Each card shows the marked runs in their colours, and their signs, so that colours are not needed."""
+    over = desk(run("a", score=0.2, loss=3.0), run("b", score=0.8, loss=1.0), marked="b", **options)
+    shown = text(over)
+    assert shown.count("◆") >= 3  # in the line of names and on both cards
+    roles = {role for line in over.frame(100, 30).lines for _, role in line.spans}
+    assert "series1" in roles
+    over.marked = []
+    assert "◆" not in text(over)
+
+
+def test_the_line_of_names_says_who_is_who_and_how_many() -> None:
+    """Under the tabs stand the signs of the runs and how many are marked, in every pane."""
+    over = desk(run("a", score=0.2), run("b", score=0.8), run("c", other=1.0), marked="b c")
+    for pane in ("overview", "reward"):
+        over.pane = pane
+        (names,) = [line for line in text(over, 80, 24).splitlines() if "marked" in line]
+        assert "━ a" in names and "◆ b" in names and "■ c" in names and names.endswith("2 marked")
+
+
+def test_names_give_way_where_there_is_little_room() -> None:
+    """Long names are cut, signs are not."""
+    over = desk(run("a" * 60, score=0.2), run("b" * 60, score=0.8), run("c" * 60, score=1.0))
+    over.marked = ["b" * 60, "c" * 60]
+    (names,) = [line for line in text(over, 60, 24).splitlines() if "marked" in line]
+    assert all(sign in names for sign in "━◆■")
+
+
+def test_a_run_keeps_its_sign_where_others_lack_the_metric() -> None:
+    """The third run has the same sign in the line of names, on cards and in large charts."""
+    over = desk(run("a", score=0.2), run("b", other=0.8), run("c", score=1.0), marked="b c")
+    over.pane = "reward"
+    over.press("enter")
+    legend = over.frame(100, 30).lines[1].text
+    assert "● a" in legend and "■ c" in legend and "b does not write this" in legend
+
+
+def test_the_preview_of_a_pane_shows_marked_runs() -> None:
+    """The curve below a short board has them too, within a range that holds both."""
+    over = desk(run("a", score=0.2), run("b", score=0.8), marked="b")
+    over.pane = "reward"
+    roles = [role for line in over.frame(100, 30).lines[8:] for _, role in line.spans]
+    assert "series1" in roles
+
+
+def test_a_card_without_other_runs_is_as_before() -> None:
+    """Nothing beside means the very same cells."""
+    from rltui.boards.overview import overview
+
+    data = overview(run("a", score=0.2), NOW)  # type: ignore[arg-type]
+    cards = [
+        card_lines(data.rows[0], 40, 6, data.window, ranges=None, glyphs="blocks", selected=False, **more)
+        for more in ({}, {"others": ()})  # type: ignore[arg-type]
+    ]
+    assert cards[0] == cards[1]
+
+
+# ---- the baseline
+
+
+def pair(ours: object, theirs: object, *, steps: int = 100) -> Difference:
+    """The difference of one metric between two runs."""
+    one, two = FakeRun(name="a"), FakeRun(name="b")
+    for made, values in ((one, ours), (two, theirs)):
+        made.add("x", values, canonical="x.x", title="X")
+        made.last_wall = made.first_wall = NOW  # type: ignore[attr-defined]
+    found = compare(one, two)  # type: ignore[arg-type]
+    assert found is not None
+    return found.differences[0]
+
+
+def test_no_flag_below_the_noise() -> None:
+    """A difference of medians within their own error is none, be the baseline ever so still."""
+    rng = np.random.default_rng(0)
+    assert not pair(rng.normal(1e-9, 1e-8, 100), rng.normal(0, 1e-10, 100)).outside
+    assert pair(rng.normal(5.0, 2.0, 100), rng.normal(0.01, 0.001, 100)).outside
+
+
+def test_what_is_logged_now_and_then_is_judged_by_a_longer_time() -> None:
+    """One point in the matched window is no spread: an accuracy that goes up and down is within its own."""
+    steps = np.arange(0, 100, 10) + 5
+    values = np.tile([0.96, 1.0], 5)
+    one, two = FakeRun(name="a"), FakeRun(name="b")
+    for made, course in ((one, values[::-1]), (two, values)):
+        made.add("acc", course, steps, canonical="v.acc", title="Accuracy")
+        made.add("loss", np.zeros(100))
+    found = compare(one, two)  # type: ignore[arg-type]
+    assert found is not None and [one.outside for one in found.differences if one.tag == "acc"] == [False]
+
+
+def test_percent_only_where_it_means_something() -> None:
+    """A baseline that goes both sides of zero is no measure in percent; equal values are equal."""
+    around = np.tile([-0.1, 0.12], 50)
+    assert pair(np.full(100, 0.5), around).percent is None
+    assert "%" not in difference_text(pair(np.full(100, 0.5), around))
+    assert difference_text(pair(np.full(100, 2.0), np.full(100, 1.0))).strip() == "+100%!"
+    assert difference_text(pair(np.full(100, 1.0), np.full(100, 1.0))).strip() == "="
+    assert difference_text(pair(np.full(100, 0.0), np.full(100, 0.0))).strip() == "="
+
+
+def test_value_and_difference_are_of_one_step() -> None:
+    """Beyond the end of the baseline the level at its last step is shown, and the heads say which step."""
+    shorter, longer = run("base", steps=60, score=0.5), run("a", steps=100, score=0.5)
+    longer.series["score"].value[60:] = 1.0
+    over = desk(longer, shorter, baseline="base")
+    assert "baseline, differences at step 60" in text(over)
+    over.pane = "reward"
+    shown = text(over)
+    head = next(line for line in shown.splitlines() if "metric" in line and "vs base" in line)
+    row = next(line for line in shown.splitlines() if line.lstrip().startswith("Score"))
+    assert "at 60" in head and "last" not in head
+    assert "0.500" in row and "1.000" not in row.split("0.500")[0]
+
+
+def test_a_run_that_has_not_come_as_far_shows_its_last_value() -> None:
+    """Then both are at the newest step of the run."""
+    over = desk(run("a", steps=60, score=0.7), run("base", steps=100, score=0.5), baseline="base")
+    over.pane = "reward"
+    shown = text(over)
+    assert "last" in shown and "differences at step 60" in shown and "+40.0%" in shown
+
+
+def test_recorded_runs_over_each_other() -> None:
+    """Real runs of two recordings are overlaid within the wide screen and the small one."""
+    over = recorded("late-collapse", "kl-runaway")
+    shown = over.session.ordered()[0]
+    over.choose_run(shown.name)
+    over.marked = [view.name for view in over.session.ordered() if view is not shown]
+    for size in ((140, 45), (80, 24)):
+        lines = [line.text for line in over.frame(*size).lines]
+        assert max(map(len, lines)) <= size[0] and sum("◆" in line for line in lines) > 3
+
+
+def test_sessions_without_runs_have_no_line() -> None:
+    """Nothing is marked before there is anything."""
+    over = monitor().desk
+    over.session = Session()
+    over.marked = ["gone"]
+    assert "marked" not in text(over)
