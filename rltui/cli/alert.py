@@ -26,10 +26,16 @@ TEST = Finding(
 
 @click.group(name="alert")
 def command() -> None:
-    """Try the alerts that your configuration asks for. They are off unless it does."""
+    """Try the alerts that your configuration asks for. They are off unless it does.
+
+    \b
+    Examples:
+      rltui alert list
+      rltui alert test
+    """
 
 
-@command.command(name="test")
+@command.command(name="test", short_help="Send one test alert by every configured way.")
 @click.argument("sink", required=False, type=click.Choice(["terminal", "command", "webhook"]))
 def test(sink: str | None) -> None:
     """Send one test alert by every configured way, or by SINK, and say how it went.
@@ -56,7 +62,7 @@ def test(sink: str | None) -> None:
         leave(FOUND)
 
 
-@command.command(name="list")
+@command.command(name="list", short_help="List the configured ways out.")
 def ways() -> None:
     """List the configured ways out, from which severity on, and when an alert is sent. Secrets are not shown.
 

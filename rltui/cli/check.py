@@ -26,7 +26,9 @@ FailOn = Literal["warning", "critical", "never"]
 @LOGDIRS
 @RUN
 @JSON
-@click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
+)
 @click.option(
     "--fail-on",
     type=click.Choice(["warning", "critical", "never"]),

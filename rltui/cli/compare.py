@@ -19,7 +19,10 @@ HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's 
 @click.command(name="compare")
 @LOGDIRS
 @click.option(
-    "--baseline", required=True, metavar="RUN", help="The run to compare with, by its name in `rltui runs`."
+    "--baseline",
+    required=True,
+    metavar="RUN",
+    help="The run to compare with: its name in `rltui runs`, or a part of it between slashes.",
 )
 @RUN
 @click.option(
@@ -32,7 +35,9 @@ HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's 
 )
 @click.option("--all", "every", is_flag=True, help="All metrics or settings, not only the important ones.")
 @click.option("--config", "settings", is_flag=True, help="What the runs were started with, where it differs.")
-@click.option("--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
+)
 @JSON
 def command(
     logdirs: tuple[str, ...],

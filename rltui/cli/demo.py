@@ -18,7 +18,12 @@ from rltui.demo.replay import Replay
 @click.option("--fault", metavar="NAME", help="A recording in which something goes wrong; see --list.")
 @click.option("--list", "as_list", is_flag=True, help="List the recordings.")
 @click.option(
-    "--speed", type=click.FloatRange(min=0.01), default=1.0, show_default=True, help="Pace of the replay."
+    "--speed",
+    type=click.FloatRange(min=0.01),
+    default=1.0,
+    show_default=True,
+    metavar="FACTOR",
+    help="Pace of the replay: 2 is twice as fast, at 1 two steps a second.",
 )
 @click.option("--theme", metavar="NAME", help="Colours of the screen.")
 @click.option("--ascii", "ascii_only", is_flag=True, help="Draw with ASCII characters only.")

@@ -30,7 +30,11 @@ KINDS = ("scalars", "histograms", "text", "hparams", "tensors")
 )
 @click.option("--run", "run_glob", metavar="GLOB", help="Only runs whose name matches.")
 @click.option(
-    "--metric", "metrics", metavar="GLOB", multiple=True, help="Only tags that match; may be repeated."
+    "--metric",
+    "metrics",
+    metavar="GLOB",
+    multiple=True,
+    help="Only keys that match, such as '*kl*'; may be repeated.",
 )
 @click.option("--follow", is_flag=True, help="jsonl only: go on printing points as they are written.")
 @VERIFY
@@ -54,6 +58,13 @@ def command(
 
     Points of a restarted run that a later attempt replaced are marked superseded, never left out. Parquet is
     written as one dataset partitioned by run; exporting again into the same folder adds only what is new.
+
+    \b
+    Examples:
+      rltui export runs/ --metric '*reward*' | jq -r '[.run, .step, .value] | @tsv'
+      rltui export runs/new --output points.csv
+      rltui export runs/ --output points/ --format parquet
+      rltui export runs/new --follow | my-own-alarm
     """
     form = form or _by_ending(output)
     if follow:

@@ -35,7 +35,11 @@ WIDTH = 100
 @click.command(name="snapshot")
 @LOGDIRS
 @click.option(
-    "--pane", default="overview", show_default=True, metavar="NAME", help="overview, reward, policy, …, all."
+    "--pane",
+    default="overview",
+    show_default=True,
+    metavar="NAME",
+    help="overview, validation, reward, policy, critic, lengths, timing, perf, findings, config, all, …",
 )
 @click.option(
     "--format",
@@ -45,9 +49,19 @@ WIDTH = 100
 )
 @click.option("--output", metavar="FILE", help="Default: standard output.")
 @RUN
-@click.option("--width", type=click.IntRange(40, 400), default=WIDTH, show_default=True, help="Columns.")
 @click.option(
-    "--height", type=click.IntRange(5, 10000), help="At most so many rows; default: as many as needed."
+    "--width",
+    type=click.IntRange(40, 400),
+    default=WIDTH,
+    show_default=True,
+    metavar="COLUMNS",
+    help="Cells of a line.",
+)
+@click.option(
+    "--height",
+    type=click.IntRange(5, 10000),
+    metavar="ROWS",
+    help="At most so many; default: as many as needed.",
 )
 @click.option("--theme", metavar="NAME", help="Colours for ansi and svg.")
 @AT_STEP

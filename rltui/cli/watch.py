@@ -12,12 +12,32 @@ from rltui.cli.output import leave
 
 @click.command(name="watch")
 @click.argument("logdirs", metavar="[LOGDIR ...]", nargs=-1, type=LogDir())
-@click.option("--pane", metavar="NAME", help="Open on a pane: reward, policy, critic, lengths, timing, …")
-@click.option("--run", "run_glob", metavar="GLOB", help="Only runs whose name matches.")
-@click.option("--baseline", metavar="RUN", help="Show the difference to this run at matched steps.")
-@click.option("--theme", metavar="NAME", help="Colours of the screen.")
 @click.option(
-    "--poll", type=click.FloatRange(min=0.1), metavar="SECONDS", help="How often to look at the logs."
+    "--pane",
+    metavar="NAME",
+    help="Open on a pane: overview, reward, policy, critic, lengths, timing, findings, all, …",
+)
+@click.option(
+    "--run",
+    "run_glob",
+    metavar="GLOB",
+    help="Only runs whose name matches, such as '*grpo*'; the baseline is read in any case.",
+)
+@click.option(
+    "--baseline",
+    metavar="RUN",
+    help="Show how metrics differ from this run, below LOGDIR as well, at equal steps.",
+)
+@click.option(
+    "--theme",
+    metavar="NAME",
+    help="Colours: night, dusk, paper, contrast, colorblind, mono, terminal, or your own.",
+)
+@click.option(
+    "--poll",
+    type=click.FloatRange(min=0.1),
+    metavar="SECONDS",
+    help="How often to look at logs that grow; default: 1, more on slow file systems.",
 )
 @click.option("--at-step", type=int, metavar="N", help="Show and judge as it would have been at step N.")
 @click.option("--ascii", "ascii_only", is_flag=True, help="Draw with ASCII characters only.")
@@ -30,14 +50,15 @@ def command(
 ) -> None:
     """Open the monitor on the runs below LOGDIR (the current folder when none is given).
 
-    A folder that does not exist yet is waited for. Nothing is ever written into it.
+    A folder that does not exist yet is waited for. Nothing is ever written into it. In the monitor H shows
+    the keys and what the signs mean, q leaves.
 
     \b
     Examples:
       rltui watch runs/
       ssh -t node7 rltui watch /scratch/me/runs
       rltui watch runs/ --run '*grpo*' --pane policy
-      rltui watch runs/new --baseline good_run
+      rltui watch runs/ --run 'new*' --baseline good_run
     """
     logdirs = logdirs or (".",)
     config = read_config(logdirs)
