@@ -593,7 +593,7 @@ async def test_trouble_with_one_log_does_not_end_the_screen(
 
     app.desk.session.apply = broken
     async with app.run_test(size=(140, 45)) as pilot:
-        app.deliver([Delivery(Source("r", "some/log", "jsonl"))])
+        app.intake.put([Delivery(Source("r", "some/log", "jsonl"))])
         await pilot.pause()
         await pilot.press("f")
         assert "internal error (KeyError)" in glass(app)

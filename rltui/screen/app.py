@@ -6,12 +6,10 @@ import asyncio
 import gc
 import os
 import sys
-import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual import events
 from textual.app import App, ComposeResult
@@ -19,32 +17,25 @@ from textual.css.query import NoMatches
 from textual.message import Message
 
 from rltui import crash
-from rltui.boards.overview import header
 from rltui.scalars import Problem
 from rltui.screen import mouse
 from rltui.screen.desk import Desk
 from rltui.screen.driver import GuardedDriver
 from rltui.screen.glass import Glass
 from rltui.screen.heap import give_back
-from rltui.screen.inbox import PIECE, pieces
+from rltui.screen.intake import Intake
 from rltui.screen.keys import key_name
 from rltui.screen.memory import remember
 from rltui.screen.paint import Palette, filtered, textual_theme
 from rltui.screen.wire import Sparing
 from rltui.themes import PLAIN, SIXTEEN
 
-if TYPE_CHECKING:
-    from rltui.logs.delivery import Delivery
-
 FRAME = 0.25  # seconds between frames that nobody asked for by a key
-SLICE = 0.012  # seconds of applying data between two chances for keys
-PAUSE = 0.002  # seconds of such a chance
-HUSH = 0.03  # seconds without applying after a key, so that its frame gets out
-INBOX = 2  # lists of deliveries that may wait before the readers' thread waits
+PAUSE = 0.002  # seconds between two moments of taking data in, for keys
 
 
 class Arrived(Message):
-    """The readers' thread has put something into the inbox."""
+    """The readers' thread has handed something in."""
 
     def can_replace(self, message: Message) -> bool:
         """It carries nothing: one is as good as many."""
@@ -52,7 +43,7 @@ class Arrived(Message):
 
 
 class Monitor(Sparing, App[int], inherit_bindings=False):
-    """The screen. Feed the desk's session and call `changed`, or give `deliver` to a Feed."""
+    """The screen. Feed the desk's session and call `changed`, or give `intake.put` to a Feed."""
 
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
@@ -70,15 +61,9 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         self.follower: Any = None
         self.alerts: Any = None  # a Post, where the user's own configuration asks for alerts
         self._memory_path = memory_path
-        self._inbox: deque[list[Delivery]] = deque()
-        self._room = threading.Condition()
-        self._stopping = False
-        self._dirty = True
+        self.intake = Intake(desk.session, lambda: self.post_message(Arrived()), self._trouble)
         self._painted = 0.0
-        self._hush = 0.0  # until then a key has the processor for itself
-        self._waiting = False
-        self._bare = True  # no values have been shown yet
-        self._waited = False  # the readers have waited for the first frame with data
+        self._waiting = False  # data wait for their next moment
         self._full = True  # of what reading needed
         self._timer_set = False
         self._clock_words = ""
@@ -127,9 +112,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
 
     def stop_feed(self) -> None:
         """Let the readers go, whatever they are waiting for, and remember the layout."""
-        self._stopping = True
-        with self._room:
-            self._room.notify_all()
+        self.intake.stop()
         if self.feed is not None:
             self.feed.stop()
             self.feed = None
@@ -167,44 +150,19 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
 
     # ---- data
 
-    def deliver(self, deliveries: list[Delivery]) -> None:
-        """Take what the readers found; called from their thread, which waits while the screen lags behind."""
-        if not deliveries or self._stopping:
-            return
-        with self._room:
-            while len(self._inbox) >= INBOX and not self._stopping:
-                self._room.wait(0.5)
-        first = not self._waited and any(len(delivery.batch) for delivery in deliveries)
-        self._inbox.append(deliveries)
-        self.post_message(Arrived())
-        if first:
-            self._waited = True
-            with self._room:  # reading on now would make the first frame with data wait
-                self._room.wait_for(lambda: self._stopping or not self._bare, FRAME)
-
     def on_arrived(self) -> None:
         """Apply and judge for a moment, then let keys through."""
-        if time.perf_counter() < self._hush:
+        intake = self.intake
+        if intake.hush:
             self._go_on_later()
             return
-        until = time.perf_counter() + SLICE
-        while self._inbox and time.perf_counter() < until:
-            batch = self._inbox[0]
-            while batch and time.perf_counter() < until:
-                first, *rest = pieces(batch.pop(0))
-                batch[:0] = rest
-                try:
-                    self.desk.session.apply((first,))
-                except Exception as error:  # noqa: BLE001 (one log's unforeseen trouble must not end the others)
-                    self._trouble(error, first.source.path, "its newest points were left out")
-            if not batch:
-                self._inbox.popleft()
-                with self._room:
-                    self._room.notify()
+        intake.apply()
         self._focus()
-        if self._bare and self._has_data:
+        if not intake.shown and self._has_data:
             self._frame()  # whatever frame was planned: this is the first with data, and judging can wait
-        if self._inbox or self._judge(until):
+        view = self.desk.view
+        views = sorted(self.desk.session.runs.values(), key=lambda one: one is not view)
+        if not intake.empty or intake.judge(views):
             self._go_on_later()
         self.changed()
 
@@ -212,7 +170,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         """Go on when others have had their turn; a message posted at once would be taken before them."""
         if not self._waiting:
             self._waiting = True
-            self._later(max(self._hush - time.perf_counter(), PAUSE), self._go_on)
+            self._later(max(self.intake.hush, PAUSE), self._go_on)
 
     def _go_on(self) -> None:
         self._waiting = False
@@ -228,22 +186,6 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         except Exception as error:  # noqa: BLE001 (as outermost as a message: the app reports it)
             self._handle_exception(error)
 
-    def _judge(self, until: float) -> bool:
-        """Judge the run shown, then others, until the moment is over. True when there is more to judge."""
-        desk = self.desk
-        shown = desk.view
-        views = list(desk.session.runs.values())
-        if shown is not None:
-            views.sort(key=lambda view: view is not shown)
-        for view in views:
-            try:
-                while view.judge_held(most=PIECE):
-                    if time.perf_counter() > until:
-                        return True
-            except Exception as error:  # noqa: BLE001 (the curves are still worth seeing without a judgement)
-                self._trouble(error, view.name, "some of it was not judged")
-        return False
-
     def _trouble(self, error: Exception, where: str, what: str) -> None:
         """An unforeseen error about one log or run: told once, its traceback kept in a file."""
         problem = Problem(
@@ -255,10 +197,9 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
 
     def changed(self) -> None:
         """The data changed: judge and draw at the next frame."""
-        self._dirty = True
         if not self._timer_set:
             self._timer_set = True
-            soon = self._bare and self._has_data
+            soon = not self.intake.shown and self._has_data
             wait = 0.0 if soon else self._painted + FRAME - time.monotonic()
             self._later(max(wait, 0.005), self._frame)
 
@@ -280,7 +221,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
 
     def _settle(self) -> None:
         """When all that was there has been read and judged, give back what that needed."""
-        if self._full and not (self._inbox or self._waiting) and self._progress() is None:
+        if self._full and self.intake.empty and not self._waiting and self._progress() is None:
             self._full = False
             give_back()
 
@@ -291,7 +232,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         self._alert()
         words = desk.message
         if view is not None:
-            head = header(view, desk.now, desk.at_step)
+            head = desk.header(view)
             words += f"{head.state}{head.age_text}{head.eta_text}{head.quiet}"
         loading = self._progress()
         self._full |= loading is not None
@@ -334,7 +275,6 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
 
     def paint(self) -> None:
         """Draw what has changed."""
-        self._dirty = False
         self._painted = time.monotonic()
         try:
             glass = self.glass
@@ -344,10 +284,8 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         if width and height:
             self.desk.loading = self._progress()
             glass.show(self.desk.frame(width, height))
-            if self._bare and self._has_data:
-                self._bare = False
-                with self._room:
-                    self._room.notify_all()
+            if self._has_data:
+                self.intake.show()
 
     def _use_theme(self) -> None:
         theme = textual_theme(self.desk.theme)
@@ -364,7 +302,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
     async def on_event(self, event: events.Event) -> None:
         """All keys go to the desk; nothing else on the screen listens."""
         if isinstance(event, events.Key):
-            self._hush = time.perf_counter() + HUSH
+            self.intake.hurry()
             self.desk.press(key_name(event))
             self._acted()
             return

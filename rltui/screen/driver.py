@@ -190,6 +190,7 @@ class GuardedDriver(LinuxDriver):
     def run_input_thread(self) -> None:
         """Read keys until told to stop; a terminal that is gone ends the program instead of spinning."""
         parser = XTermParser(self._debug)
+        intake = getattr(self._app, "intake", None)
         decode = getincrementaldecoder("utf-8")(errors="replace").decode
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
@@ -211,6 +212,8 @@ class GuardedDriver(LinuxDriver):
                     if not data:
                         guard.end(HANG_UP)
                         return
+                    if intake is not None:  # what takes data in shall make way at once
+                        intake.hurry()
                     with contextlib.suppress(ParseError, EOFError):
                         for event in parser.feed(decode(data)):
                             self.process_message(event)

@@ -52,6 +52,7 @@ def build(
         **({} if config.smoothing is None else {"smoothing": _nearest(config.smoothing)}),
     )  # fmt: skip
     if pane:
+        desk.recalled = desk.recalled and pane == memory.pane
         desk.pane = pane
     troubles = [*keys.problems, *problems]
     if troubles:
@@ -116,7 +117,7 @@ def run(
 
     follower = Follower(list(logdirs), run_glob=run_glob, also=baseline, poll=poll or config.poll or 1.0)
     app.follower = follower
-    app.feed = Feed(follower, app.deliver)
+    app.feed = Feed(follower, app.intake.put)
     return show(app, mouse=mouse)
 
 
