@@ -71,7 +71,8 @@ def read_all(
             yield from _deliver(track, _portion(track, calls))
         if reads and track.format is not None:
             yield from _deliver(track, track.finish(calls))
-        if track.format is not None and track.source() != track.told:
+        told = track.told
+        if track.format is not None and (told is None or not told.caught_up or told.read != track.offset):
             yield from _deliver(track, [("state", EMPTY)])
         track.close()
 

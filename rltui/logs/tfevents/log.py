@@ -16,6 +16,9 @@ from rltui.scalars import EMPTY, Batch, concat
 _SCAN = 16 << 20  # bytes of damage that one look searches for the next good record
 
 
+_NOTHING = Known(Tags())  # what every log knows before it is read
+
+
 class EventLog:
     """A `logs.base.Log` of TensorBoard event files.
 
@@ -27,8 +30,8 @@ class EventLog:
         self._verify = verify
         self._offset = 0
         self._records = 0  # read so far, to estimate what a damaged stretch held
-        self._known = Known(Tags())
-        self._lent = False  # whether what is known is shared with other logs, to be copied before it grows
+        self._known = _NOTHING
+        self._lent = True  # whether what is known is shared with other logs, to be copied before it grows
         # What the first bytes and the last ones give if they are these: decoded with those of other logs.
         self._ahead: tuple[bytes, together.Beginning] | None = None
         self._ahead_of_end: tuple[bytes, together.Beginning] | None = None
@@ -62,14 +65,15 @@ class EventLog:
         data = file.read_at(max(0, file.size() - length), length)
         ahead, self._ahead_of_end = self._ahead_of_end, None
         if ahead is not None and self._known.is_new and ahead[0] == data:
-            self._known.tags.begin_like(ahead[1].known.tags)
+            self._learner().tags.begin_like(ahead[1].known.tags)
             return ahead[1].decoded.batch
         known = self._learner().fork()
         return ending.decode(data, known, self._verify)
 
     def close(self) -> None:
         """Let go of what was learned."""
-        self._known = Known(self._known.tags)
+        if not self._lent:
+            self._known = Known(self._known.tags)
 
     @staticmethod
     def begin(logs: Sequence[EventLog], contents: Sequence[bytes]) -> None:

@@ -200,15 +200,14 @@ class _Shelf:
         need = framing.next_need(content, end)
         if need is None:
             return None
-        shape = self.shape[low:high]
-        lesson = _lesson(shape)
-        if lesson is None:
+        learned = _lesson(self.shape[low:high])
+        if learned is None:
             return None
+        known, number = learned
         mine = slice(low, high)
-        known = lesson.known
         batch = Batch(
             known.tags.names,
-            known.by_shape()[shape].view(np.uint32),
+            number.view(np.uint32),
             self.step[mine],
             self.wall[mine],
             self.value[mine],
@@ -232,21 +231,22 @@ def _is_mute(content: bytes, length: int) -> bool:
     return mute and records.sound(content, HEADER, HEADER + length)
 
 
-def _lesson(shape: NDArray[np.intp]) -> _Lesson | None:
-    """What a log knows whose records have these shapes; None when that takes more than shapes."""
+def _lesson(shape: NDArray[np.intp]) -> tuple[Known, NDArray[np.int32]] | None:
+    """What a log knows whose records have these shapes, and the numbers of their tags.
+
+    None when what they mean takes more than shapes.
+    """
     key = shape[:_TELLING].tobytes()
     lesson = _LESSONS.get(key)
-    if lesson is not None:
-        met, known = lesson
-        if np.array_equal(shape[: len(met)], met) and known.by_shape()[shape].min(initial=0) >= 0:
-            return lesson
+    if lesson is not None and np.array_equal(shape[: len(lesson.met)], lesson.met):
+        number = lesson.known.by_shape().take(shape)
+        if number.min(initial=0) >= 0:
+            return lesson.known, number
     shapes, first = distinct(shape)
-    order = np.argsort(first)
     known = Known(Tags())
-    if not all(known.adopt_shape(at) for at in shapes[order].tolist()):
+    if not all(known.adopt_shape(at) for at in shapes[np.argsort(first)].tolist()):
         return None
-    lesson = _Lesson(shape[: int(first.max(initial=-1)) + 1].copy(), known)
     if len(_LESSONS) >= _LESSONS_KEPT:
         _LESSONS.clear()
-    _LESSONS[key] = lesson
-    return lesson
+    _LESSONS[key] = _Lesson(shape[: int(first.max(initial=-1)) + 1].copy(), known)
+    return known, known.by_shape().take(shape)
