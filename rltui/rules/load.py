@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from rltui import datafiles
-from rltui.rules.check import build
 from rltui.rules.kinds import NUMBERS, WORDS
 from rltui.rules.model import Applies, Example, Gap, Rule, Scenario, Symptom
 from rltui.scalars import Problem
@@ -47,7 +46,7 @@ def rulebook() -> Rulebook:
 
 def load(folder: Path) -> Rulebook:
     """The rules of a folder of files. Never raises for what the files hold."""
-    loaded = datafiles.load(folder, "rules", build, version=_VERSION)
+    loaded = datafiles.load(folder, "rules", _build, version=_VERSION)
     rules = {row["id"]: rule_of(row) for row in loaded.data["rules"]}
     return Rulebook(
         rules,
@@ -56,6 +55,12 @@ def load(folder: Path) -> Rulebook:
         {row["id"]: _gap_of(row) for row in loaded.data["gaps"]},
         loaded.problems,
     )
+
+
+def _build(tables: Mapping[str, dict[str, Any]], problems: list[Problem]) -> dict[str, Any]:
+    from rltui.rules.check import build  # not needed while what was made of the files is remembered
+
+    return build(tables, problems)
 
 
 def rule_of(row: Mapping[str, Any]) -> Rule:
