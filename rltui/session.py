@@ -24,6 +24,7 @@ from rltui.logs.whole import read_all
 from rltui.names import Names, Recognition
 from rltui.rules.judge import Judge
 from rltui.rules.liveness import Liveness, liveness
+from rltui.rules.then import Then, judged_by, now_of, remembered
 from rltui.scalars import Batch, Problem, SessionStart
 from rltui.store import Fresh, Run, Store
 from rltui.store.lineage import Lineage, lineage
@@ -159,6 +160,19 @@ class RunView:
                 if tag not in held and series.count
             ]
         )
+
+    def then(self, step: int, *, again: bool = True) -> Then:
+        """What was wrong when the run was at a step: judged `again` if possible, else as remembered."""
+        judge = self.judge
+        last = self.run.last_step
+        if last is None or step >= last:
+            return now_of(judge)
+        if again and not self.loading:
+            selection = self._knowledge.selection(self.recognition.label)
+            found = judged_by(self.run, self.names, selection, step)
+            if found is not None:
+                return found
+        return remembered(judge.findings(), judge.history(), step)
 
     def describe(self, now: float) -> dict[str, Any]:
         """The fields that `runs --json` and `check --json` share, as promised."""

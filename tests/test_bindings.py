@@ -273,12 +273,12 @@ def test_the_palette_knows_the_keys_of_a_chart() -> None:
 
 
 def test_an_unknown_baseline_is_told() -> None:
-    """A baseline that no run is called stands in the footer; a known one is named."""
+    """A baseline that no run is called stands in the footer; a known one is named under the tabs."""
     over = monitor(*_runs(), baseline="nobody").desk
     over.press("3")
     assert "no run here is the baseline nobody" in text(over)
     over.baseline = "run"
-    assert "against other" in text(over)
+    assert "◆ other baseline, differences at step" in text(over)
 
 
 def test_tabs_hold_still_while_they_can() -> None:
@@ -313,7 +313,7 @@ def test_three_hundred_runs_cost_what_is_in_sight(monkeypatch: pytest.MonkeyPatc
     over = monitor(*runs).desk
     asked: list[str] = []
     whole = listed.key_rows
-    monkeypatch.setattr(listed, "key_rows", lambda view, count: asked.append(view.name) or whole(view, count))
+    monkeypatch.setattr(listed, "key_rows", lambda view, n, **_: asked.append(view.name) or whole(view, n))
     over.press("r")
     over.frame(140, 45)
     assert 0 < len(asked) < 60

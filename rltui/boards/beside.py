@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.boards.index import index
-from rltui.boards.row import Curve, Row, curve, own_axis
+from rltui.boards.row import Curve, Row, curve
 from rltui.boards.spread import Spread
 from rltui.boards.window import Window
 from rltui.draw.braille import Canvas
@@ -67,7 +67,7 @@ class Trail:
 
 def trails(row: Row, others: Sequence[Beside], window: Window, columns: int) -> list[Trail]:
     """The curves of other runs; none for a metric on an axis of its own, which no other run shares."""
-    if row.main is None or own_axis(row.main, window):
+    if row.own_axis:
         return []
     found = []
     for other in others:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rltui.boards.index import index, pane_of
 from rltui.boards.lineage import restarts
+from rltui.boards.moment import span_of
 from rltui.boards.panes import FIXED, LONG_TITLE, pane_title
 from rltui.boards.row import Row, rows_of
 from rltui.boards.window import Window, window_of
@@ -58,12 +59,6 @@ _EMPTY = {
 }
 
 
-def span_of(view: RunView) -> tuple[int, int]:
-    """First and last step of the run; the last is what its tags agree on, not that of a lone other axis."""
-    span, last = view.run.span, view.run.last_step
-    return (0, 0) if span is None or last is None else (min(span[0], last), last)
-
-
 def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | None = None) -> Window:
     """The steps that the boards of a run show."""
     first, last = span_of(view)
@@ -82,10 +77,14 @@ def board(
     merge: bool = True,
     pinned: Iterable[str] = (),
     against: Mapping[str, Difference] | None = None,
+    findings: Iterable[Finding] | None = None,
 ) -> Board:
-    """The rows of a pane. `all` and the run's own sections get headings; pinned tags come first."""
+    """The rows of a pane. `all` and the run's own sections get headings; pinned tags come first.
+
+    `findings` are those to tell, where not all that fire now.
+    """
     tags = list(view.run.series) if pane == "all" else index(view).panes.get(pane, [])
-    rows = rows_of(view, tags, at_step=at_step, merge=merge, against=against)
+    rows = rows_of(view, tags, at_step=at_step, merge=merge, against=against, findings=findings)
     pins = set(pinned)
     first = [row for row in rows if pins.intersection(row.tags)]
     rest = [row for row in rows if not pins.intersection(row.tags)]
@@ -99,9 +98,16 @@ def board(
         title=LONG_TITLE.get(pane, pane),
         rows=tuple(first + rest),
         window=window,
-        notes=tuple(_notes(view, tags)),
-        empty="" if rows else _EMPTY.get(pane, "No such metric in this run."),
+        notes=tuple(_notes(view, tags, at_step)),
+        empty="" if rows else _EMPTY.get(pane) or _lacking(view, pane),
     )
+
+
+def _lacking(view: RunView, pane: str) -> str:
+    """Words for a pane that most runs do not have, and the panes that this one has."""
+    there = [one for one in FIXED if index(view).panes.get(one)]
+    others = f" It has {', '.join(there)}." if there else ""
+    return f"This run reports nothing for the pane {pane}.{others}"
 
 
 def _pane_order(view: RunView) -> dict[str, int]:
@@ -126,13 +132,15 @@ def _with_headings(rows: list[Row], title_of, order: dict[str, int] | None) -> l
     return out
 
 
-def _notes(view: RunView, tags: list[str]) -> list[str]:
+def _notes(view: RunView, tags: list[str], at_step: int | None) -> list[str]:
     """What a reader must know to trust the picture."""
     notes = []
     guessed = len(index(view).guessed.intersection(tags))
     if guessed:
         notes.append(f"{guessed} of {len(tags)} names guessed")
-    series = [view.run.series[tag] for tag in tags]
+    # Nothing is counted by steps: of an earlier moment nobody knows how many there were.
+    counted = at_step is None or at_step >= span_of(view)[1]
+    series = [view.run.series[tag] for tag in tags] if counted else []
     superseded = sum(one.superseded for one in series)
     if superseded:
         notes.append(f"{superseded:,} points superseded by a restart")

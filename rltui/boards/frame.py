@@ -22,7 +22,7 @@ from rltui.boards.overview import (
     Overview,
 )
 from rltui.boards.panes import PaneTab
-from rltui.boards.row import GLYPHS, ROLE_OF, Curve, Row, curve, own_axis
+from rltui.boards.row import GLYPHS, ROLE_OF, Curve, Row, curve
 from rltui.boards.spread import Spread, spread
 from rltui.boards.window import Window
 from rltui.draw.braille import Canvas
@@ -43,11 +43,13 @@ BAND_ROWS = 3  # from which there is room for a band behind a curve
 CURVE_SHARE = 0.6  # of a card's height that the curve of a mean keeps, whatever its band needs
 
 
-def header_lines(head: Header, width: int, *, right: Sequence[Span] = ()) -> list[Line]:
+def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone: bool = False) -> list[Line]:
     """Two lines: who and how far; how it is. `right` stands at the end of the second line.
 
-    When there is little room the later facts go first, the run's name last.
+    When there is little room the later facts go first, the run's name last. `alone`: one line, which says by a
+    sign how the run is.
     """
+    glyph, word, role, sentence = _standing(head)
     state = f"{STATE_GLYPH.get(head.state, '?')} {head.state_word or head.state}"
     # In the order of reading, each with its rank: the highest goes first when there is little room.
     ranked = [(head.step_text, 0)]
@@ -59,7 +61,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = ()) -> lis
     frame = "" if head.framework == "unknown" else head.framework
 
     def room() -> int:
-        used = cell_width(state) + sum(cell_width(fact) + 3 for fact, _ in ranked) + 4
+        used = cell_width(state) + sum(cell_width(fact) + 3 for fact, _ in ranked) + (6 if alone else 4)
         return width - used - (cell_width(frame) + 3 if frame else 0)
 
     short = head.brief or head.run
@@ -73,22 +75,25 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = ()) -> lis
     for index, (fact, _) in enumerate(ranked):
         tail.append(("   " + fact, "text" if index == 0 else "dim"))
     name = head.run if cell_width(head.run) <= room() else fit(short, max(room(), 6))
-    first = sides(
-        [(f" {name}", "strong"), ("   " + frame if frame else "", "dim")], [*tail, (" ", "text")], width
-    )
-    health = f" {HEALTH_GLYPH.get(head.health, '?')} {HEALTH_WORD.get(head.health, head.health)}"
-    words: list[Span] = [(health, HEALTH_ROLE.get(head.health, "text"))]
-    sentence = head.sentence
-    if head.silence and head.health == "ok":  # whatever it wrote was well, but it writes no more
-        health = f" {STATE_GLYPH['stalled']} stalled"
-        words = [(health, STATE_ROLE["stalled"])]
-        sentence = head.silence
-    elif head.silence:
-        sentence = f"{sentence}. {head.silence}" if sentence else head.silence
+    who: list[Span] = [(f" {name}", "strong"), ("   " + frame if frame else "", "dim")]
+    first = sides([(f" {glyph}", role), *who] if alone else who, [*tail, (" ", "text")], width)
+    if alone:
+        return [first]
+    health = f" {glyph} {word}"
+    words: list[Span] = [(health, role)]
     if sentence:
         used = cell_width(health) + 4 + sum(cell_width(text) for text, _ in right) + (2 if right else 0)
         words.append((f"   {cut_sentence(sentence, max(width - used, 12))}", "text"))
     return [first, sides(words, [*right, (" ", "text")] if right else [], width)]
+
+
+def _standing(head: Header) -> tuple[str, str, str, str]:
+    """How a run is: a sign, a word, their role, a sentence."""
+    if head.silence and head.health == "ok":  # whatever it wrote was well, but it writes no more
+        return (STATE_GLYPH["stalled"], "stalled", STATE_ROLE["stalled"], head.silence)
+    sentence = f"{head.sentence}. {head.silence}".removeprefix(". ") if head.silence else head.sentence
+    word = HEALTH_WORD.get(head.health, head.health)
+    return (HEALTH_GLYPH.get(head.health, "?"), word, HEALTH_ROLE.get(head.health, "text"), sentence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +271,7 @@ def card_lines(
 def _restart_marks(row: Row, width: int, window: Window) -> Line:
     """The line below a card's curve: blank, with a mark where the run was started again."""
     cells = width - AXIS - 1
-    if not window.restarts or row.main is None or own_axis(row.main, window):
+    if not window.restarts or row.main is None or row.own_axis:
         return BLANK
     marks = window.restart_columns(cells)
     return line(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -12,13 +12,16 @@ from rltui.boards.index import Index, index, mates, pane_of
 from rltui.boards.row import Row, rows_of, told_apart
 from rltui.boards.window import Window
 from rltui.draw.number import format_age, format_duration, format_si, format_step
+from rltui.rules.finding import health_of
 from rltui.rules.scenario import scenario_of
+from rltui.rules.verbal import sentence_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rltui.compare import Difference
     from rltui.rules.finding import Finding
+    from rltui.rules.then import Then
     from rltui.session import RunView
     from rltui.store import Series
 
@@ -137,8 +140,24 @@ class Overview:
     window: Window
 
 
-def header(view: RunView, now: float, at_step: int | None = None) -> Header:
-    """The header of a run."""
+def header(view: RunView, now: float, at_step: int | None = None, then: Then | None = None) -> Header:
+    """The header of a run; with what was wrong `then`, of an earlier step of a run that has gone on since."""
+    found = _header(view, now, at_step)
+    if then is None:
+        return found
+    step, total = found.step, found.total
+    return replace(
+        found,
+        health=health_of(then.findings),
+        sentence=("" if then.whole else "as far as remembered: ") + sentence_of(then.findings),
+        progress=step / total if step is not None and total else None,
+        age=None,  # nobody knew when the next point would come
+        eta=None,
+        quiet="",
+    )
+
+
+def _header(view: RunView, now: float, at_step: int | None) -> Header:
     run = view.run
     alive = view.liveness(now)
     size = sum(source.size for source in run.sources.values() if source.also_of is None and not source.gone)
@@ -194,12 +213,17 @@ def _counted(view: RunView) -> tuple[float, str] | None:
 
 
 def key_rows(
-    view: RunView, count: int, *, at_step: int | None = None, against: Mapping[str, Difference] | None = None
+    view: RunView,
+    count: int,
+    *,
+    at_step: int | None = None,
+    against: Mapping[str, Difference] | None = None,
+    findings: Sequence[Finding] | None = None,
 ) -> list[Row]:
     """The rows that matter most for this kind of run, at most `count`, each of another thing."""
     rows: list[Row] = []
     shown: set[str] = set()
-    findings = view.judge.findings()
+    findings = view.judge.findings() if findings is None else findings
     for tag in _key_tags(view):
         if len(rows) >= count:
             break
@@ -273,11 +297,13 @@ def overview(
     count: int = 12,
     share: float = 1.0,
     against: Mapping[str, Difference] | None = None,
+    then: Then | None = None,
 ) -> Overview:
-    """The overview of a run with at most `count` metrics."""
+    """The overview of a run with at most `count` metrics; of an earlier step with what was wrong `then`."""
+    findings = tuple(view.judge.findings()) if then is None else then.findings
     return Overview(
-        header=header(view, now, at_step),
-        findings=tuple(view.judge.findings()),
-        rows=tuple(key_rows(view, count, at_step=at_step, against=against)),
+        header=header(view, now, at_step, then),
+        findings=findings,
+        rows=tuple(key_rows(view, count, at_step=at_step, against=against, findings=findings)),
         window=window_for(view, live=view.liveness(now).state == "live", share=share, at_step=at_step),
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.boards.index import pane_of
+from rltui.boards.moment import Moment
 from rltui.boards.panes import SEVERITIES, worst_of
 from rltui.boards.window import Window
 from rltui.draw.number import format_change, format_range, format_value
@@ -42,7 +43,8 @@ class Row:
     unit: str = ""
     parts: Mapping[str, Series] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
-    at_step: int | None = None  # the moment it shows; None is now
+    at_step: int | None = None  # the moment it shows, on its own axis; None is now
+    own_axis: bool = False  # it counts something else than the run's steps
     against: Difference | None = None  # to the baseline, at matched steps
 
     @property
@@ -171,26 +173,18 @@ class Curve:
     edges: tuple[float, float] = (0.0, 1.0)  # steps at the first and behind the last column
 
 
-def own_axis(series: Series, window: Window) -> bool:
-    """Whether a tag counts something else than the run's steps, such as seconds or epochs.
-
-    A tag that started late or fell silent does not: its steps lie within the run's.
-    """
-    first, last = series.first_step, series.last_step
-    if first is None or last is None:
-        return False
-    span = window.high - window.low
-    return last < window.low or (series.count > 2 and span > 0 and last > window.high + span)
-
-
 def curve(row: Row, window: Window, columns: int) -> Curve | None:
     """The curve of a row, at the window's column edges; None when it has no points there."""
     main = row.main
     if main is None or columns < 1 or not main.count:
         return None
-    alone = own_axis(main, window)
-    if alone:
-        window = Window(float(main.first_step or 0), float(main.last_step or 0), window.growing)
+    first, last = main.first_step or 0, main.last_step or 0
+    if row.own_axis:
+        if row.at_step is not None:
+            last = min(last, row.at_step)
+        if last < first:
+            return None
+        window = Window(float(first), float(last), window.growing)
     edges = window.edges(columns)
     cut = main.columns(*edges, columns)
     total = cut.count + cut.nonfinite
@@ -211,7 +205,7 @@ def curve(row: Row, window: Window, columns: int) -> Curve | None:
     for values in (low, high, mean):
         values[gap] = math.nan
     # A column that was bridged shows no event of its neighbour.
-    return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), points, alone, edges)
+    return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), points, row.own_axis, edges)
 
 
 def bridge(count: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -283,17 +277,18 @@ def rows_of(
             else ("tag", tag)
         )
         groups.setdefault(key, []).append(name)
+    moment = Moment(view, at_step)
     rows: list[tuple[tuple[int, int], Row]] = []
     for order, names in enumerate(groups.values()):
         stats = {name.statistic: name for name in names}
         if len(stats) == len(names) > 1 and "mean" in stats:
             ordered = [stats[key] for key in ("mean", "min", "max", "std") if key in stats]
             rows.append(
-                ((min(n.importance for n in names), order), _row(view, ordered, by_tag, at_step, against))
+                ((min(n.importance for n in names), order), _row(view, ordered, by_tag, moment, against))
             )
         else:
             rows += [
-                ((name.importance, order), _row(view, [name], by_tag, at_step, against)) for name in names
+                ((name.importance, order), _row(view, [name], by_tag, moment, against)) for name in names
             ]
     found = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
     return told_apart(found) if apart else found
@@ -330,13 +325,14 @@ def _row(
     view: RunView,
     names: list[Name],
     by_tag: Mapping[str, list[Finding]],
-    at_step: int | None,
+    moment: Moment,
     against: Mapping[str, Difference] | None,
 ) -> Row:
     main = names[0]
     band = len(names) > 1
     parts: dict[str, Series] = {name.statistic or "mean": view.run.series[name.tag] for name in names}
     found = {id(f): f for name in names for f in by_tag.get(name.tag, ())}
+    alone, at_step = moment.of(view.run.series[main.tag])
     title = main.title
     if band and title.lower().endswith(" mean"):
         title = title[:-5]
@@ -349,5 +345,6 @@ def _row(
         parts=parts,
         findings=tuple(found.values()),
         at_step=at_step,
+        own_axis=alone,
         against=against.get(main.tag) if against else None,
     )

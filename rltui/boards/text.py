@@ -18,6 +18,7 @@ from rltui.draw.spark import Glyphs
 from rltui.text import fit
 
 if TYPE_CHECKING:
+    from rltui.rules.then import Then
     from rltui.session import RunView
 
 COUNT = 16  # metrics of an overview
@@ -30,23 +31,27 @@ def pane_lines(
     *,
     width: int = 100,
     at_step: int | None = None,
+    then: Then | None = None,
     glyphs: Glyphs = "blocks",
     settings: ConfigBoard | None = None,
 ) -> list[Line]:
-    """A pane with its header as lines of cells, as many as needed. `settings` are for the config pane."""
-    head = header(view, now, at_step)
+    """A pane with its header as lines of cells, as many as needed. `settings` are for the config pane.
+
+    `then` is what was wrong at `at_step`, for a run that has gone on since.
+    """
+    head = header(view, now, at_step, then)
     lines = [*header_lines(head, width), line(("─" * width, "faint"))]
     if pane == "config":
         settings = settings or config_board(columns_of(view), lineage=lineage_of(view))
         return lines + config_lines(settings, width)
     if pane == "findings":
-        return lines + findings_text(view, width)
+        return lines + findings_text(view, width, then)
     if pane == "overview":
-        data = overview(view, now, at_step, count=COUNT)
+        data = overview(view, now, at_step, count=COUNT, then=then)
         lines += finding_lines(data.findings, width, 12)
         made = Board("overview", "Overview", data.rows, data.window)
     else:
-        made = board(view, pane, now, at_step)
+        made = board(view, pane, now, at_step, findings=None if then is None else then.findings)
         lines.append(line((f" {pane_title(pane)}", "strong"), (f"   {len(made.metrics)} rows", "dim")))
     lines += [BLANK, *board_lines(made, width, glyphs)]
     if made.notes:
@@ -54,10 +59,12 @@ def pane_lines(
     return lines
 
 
-def findings_text(view: RunView, width: int) -> list[Line]:
+def findings_text(view: RunView, width: int, then: Then | None = None) -> list[Line]:
     """All findings with what to do about them."""
     lines: list[Line] = []
-    findings = view.judge.findings()
+    findings, history = (
+        (view.judge.findings(), view.judge.history()) if then is None else (then.findings, then.history)
+    )
     if not findings:
         lines.append(line((" ✓ ", "good"), ("nothing to report", "text")))
     for finding in findings:
@@ -67,7 +74,7 @@ def findings_text(view: RunView, width: int) -> list[Line]:
             lines += [line(("     " + part, "text")) for part in wrap(text, width - 6)]
         lines.append(line(("     " + fit(", ".join(finding.metrics[:4]), width - 6), "dim")))
         lines.append(BLANK)
-    for finding in view.judge.history():
+    for finding in history:
         until = "" if finding.resolved_step is None else f" to {format_step(finding.resolved_step)}"
         words = (
             f" ✓ {finding.title or finding.message} · step {format_step(finding.since_step)}{until}, resolved"

@@ -26,10 +26,13 @@ class Window:
         return sorted(found)
 
     def edges(self, columns: int) -> tuple[float, float]:
-        """The first and last edge of `columns` equal columns that hold the window."""
+        """The first and last edge of `columns` equal columns that hold the window.
+
+        Of a window that does not grow the last edge is below the step after its last one.
+        """
         span = max(self.high + 1 - self.low, 1.0)
         if not self.growing or columns < 2:
-            return (self.low, self.low + span)
+            return (self.low, math.nextafter(self.low + span, self.low))
         width = column_width(span, columns)
         start = math.floor(self.low / width) * width
         if start + columns * width < self.high + 1:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rltui.draw.number import format_step
 from rltui.rules.finding import Finding
 from rltui.screen import config
+from rltui.screen.pane import hide
 
 if TYPE_CHECKING:
     from rltui.screen.desk import Desk
@@ -111,7 +112,7 @@ def _select(desk: Desk, tag: str) -> None:
 
 def _go_finding(desk: Desk, argument: str) -> None:
     view = desk.view
-    findings: list[Finding] = [*desk.findings(), *(view.judge.history() if view is not None else [])]
+    findings: list[Finding] = [*desk.findings(), *desk.history()]
     at = int(argument) if argument.isdigit() else 0
     if at < len(findings):
         tag = next((tag for tag in findings[at].metrics if view is not None and tag in view.run.series), "")
@@ -280,22 +281,6 @@ def _together(desk: Desk, tag: str) -> None:
         desk.say(f"{word}: {tag}")
 
 
-def _hide(desk: Desk, pane: str) -> None:
-    pane = pane or desk.pane
-    hidden = desk.memory.hidden
-    if pane in hidden:
-        hidden.remove(pane)
-        desk.say(f"{pane} is among the tabs again")
-    elif pane in ("overview", "findings"):
-        desk.say(f"{pane} cannot be hidden")
-    else:
-        hidden.append(pane)
-        if desk.pane == pane:
-            desk.go("overview")
-        key = desk.keys.hint_of(f"pane:{pane}")
-        desk.say(f"{pane} is hidden" + (f"; {key} still opens it" if key else "; the palette still opens it"))
-
-
 def _copy(desk: Desk, _: str) -> None:
     if desk.pane == "config":
         text = config.copied(desk)
@@ -367,7 +352,7 @@ _ACTIONS: dict[str, Callable[[Desk, str], None]] = {
     "theme": _theme,
     "pin": _pin,
     "together": _together,
-    "hide": _hide,
+    "hide": hide,
     "copy": _copy,
     "differences": lambda desk, _: config.turn(desk),
     "snapshot": _snapshot,

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rltui.boards.board import Board
 from rltui.boards.frame import header_lines, overview_lines, tab_bar
 from rltui.boards.layout import header_line, plan, row_lines, short_title
-from rltui.boards.overview import STATE_GLYPH, STATE_ROLE, Overview, header, key_rows, overview
+from rltui.boards.overview import STATE_GLYPH, STATE_ROLE, Overview, key_rows, overview
 from rltui.draw.line import BLANK, Line, Span, line, sides
 from rltui.draw.number import format_age, format_step
 from rltui.screen.beside import names_line, others
 from rltui.screen.config import config_page, hints, status
 from rltui.screen.detail import detail_lines
 from rltui.screen.findings import findings_page
+from rltui.screen.pane import settle
 from rltui.screen.view import SMALLEST, Page, Scroll, Spot, too_small
 from rltui.text import cell_width, fit, pad
 
@@ -27,12 +27,11 @@ def compose(desk: Desk, width: int, height: int) -> Page:
     """Everything but overlays."""
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return too_small(width, height)
+    settle(desk)
     view = desk.view
     if view is None:
         return _waiting(desk, width, height)
-    head = desk.hush.header(header(view, desk.now, desk.at_step), view, desk.now)
-    head = replace(head, run=desk.title(view.name), brief=desk.brief(view.name))
-    lines = header_lines(head, width, right=_run_place(desk))[: 2 if height >= 12 else 1]
+    lines = header_lines(desk.header(view), width, right=_run_place(desk), alone=height < 12)
     page = Page(lines, [Spot(0, 0, width, 1, "runs"), Spot(0, 1, width, 1, "pane:findings")][: len(lines)])
     if height >= 8:
         bar = tab_bar(desk.tabs(), desk.pane, width)
@@ -63,7 +62,13 @@ def _body(desk: Desk, width: int, height: int) -> Page:
         return config_page(desk, width, height)
     if desk.pane == "overview":
         data = overview(
-            view, desk.now, desk.at_step, count=16, share=_share(desk), against=desk.differences()
+            view,
+            desk.now,
+            desk.at_step,
+            count=16,
+            share=_share(desk),
+            against=desk.differences(),
+            then=desk.then(),
         )
         data = Overview(data.header, tuple(desk.unseen()), data.rows, data.window)
         return overview_page(desk, data, width, height)
@@ -122,8 +127,8 @@ def _glance(desk: Desk, width: int, most: int) -> Page:
     page = Page()
     for index, other in enumerate(shown):
         alive = other.liveness(desk.now)
-        health = desk.hush.health(other, desk.now)
-        step = format_step(other.run.last_step) if other.run.last_step is not None else "–"
+        health = desk.health(other)
+        step = desk.step_text(other)
         spans: list[Span] = [
             (f" {STATE_GLYPH.get(alive.state, '?')} ", STATE_ROLE.get(alive.state, "dim")),
             (pad(titles[index], names), "text"),
@@ -139,7 +144,7 @@ def _glance(desk: Desk, width: int, most: int) -> Page:
             ),
         ]
         used = sum(cell_width(text) for text, _ in spans[:-1]) + 12
-        key = key_rows(other, 1) if used + 30 <= width else []
+        key = key_rows(other, 1, at_step=desk.at_step, findings=()) if used + 30 <= width else []
         if key:
             word = pad(spans[-1][0], 12)
             spans[-1] = (word, spans[-1][1])

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rltui.boards.board import Board, board, span_of, window_for
+from rltui.boards.board import Board, board, window_for
 from rltui.boards.index import index, pane_of
 from rltui.boards.layout import Ranges
+from rltui.boards.moment import span_of
 from rltui.boards.panes import PaneTab, panes_of
 from rltui.boards.row import Row, rows_of
 from rltui.draw.line import crop
+from rltui.draw.number import format_step
 from rltui.draw.spark import Glyphs
 from rltui.logs.runname import called
 from rltui.screen.brief import brief
@@ -28,8 +30,10 @@ from rltui.text import clean
 from rltui.themes import DEFAULT, PLAIN, Theme
 
 if TYPE_CHECKING:
+    from rltui.boards.overview import Header
     from rltui.compare import Difference
     from rltui.rules.finding import Finding
+    from rltui.rules.then import Then
     from rltui.screen.overlay import Overlay
     from rltui.session import RunView, Session
 
@@ -105,6 +109,7 @@ class Desk:
         self._chose_run = False
         self._message = ("", 0.0)
         self._cached: _Cached | None = None
+        self._then: tuple[object, Then] | None = None
         self._against: tuple[tuple[str, str], float, dict[str, Difference]] | None = None
 
     # ---- what is shown
@@ -174,22 +179,54 @@ class Desk:
         made = [rows_of(view, [tag], at_step=self.at_step, merge=False, findings=()) for tag in tags]
         return [row for rows in made for row in rows]
 
+    def then(self) -> Then | None:
+        """What was wrong at the moment shown; None while that is now."""
+        view, step = self.view, self.at_step
+        if view is None or step is None:
+            return None
+        key = (view.name, step, view.run.superseded, view.run.points if view.loading else -1)
+        if self._then is None or self._then[0] != key:
+            self._then = (key, view.then(step))
+        return self._then[1]
+
     def findings(self) -> list[Finding]:
         """The findings of the run shown, as they were at the moment shown."""
-        view = self.view
+        view, then = self.view, self.then()
         if view is None:
             return []
-        found = view.judge.findings()
+        found = view.judge.findings() if then is None else list(then.findings)
         # What a person has seen comes last; the rest keeps its order.
         found.sort(key=lambda one: bool(self.hush.word(view.name, one, self.clock())))
+        return found
+
+    def history(self) -> list[Finding]:
+        """What was over at the moment shown."""
+        view, then = self.view, self.then()
+        if view is None:
+            return []
+        return view.judge.history() if then is None else list(then.history)
+
+    def health(self, view: RunView) -> str:
+        """How a run stands at the moment shown, but for what a person has seen; other runs as remembered."""
         if self.at_step is None:
-            return found
-        then = self.at_step
-        return [one for one in found if one.since_step <= then] + [
-            one
-            for one in view.judge.history()
-            if one.since_step <= then and (one.resolved_step is None or one.resolved_step > then)
-        ]
+            return self.hush.health(view, self.now)
+        found = self.findings() if view is self.view else view.then(self.at_step, again=False).findings
+        return self.hush.health(view, self.now, found)
+
+    def step_text(self, view: RunView) -> str:
+        """How far a run had come at the moment shown."""
+        last = view.run.last_step
+        if last is None:
+            return "–"
+        return format_step(last if self.at_step is None else min(last, self.at_step))
+
+    def header(self, view: RunView) -> Header:
+        """The header of the run shown, at the moment shown."""
+        from rltui.boards.overview import header
+
+        head = header(view, self.now, self.at_step, self.then())
+        head = self.hush.header(head, self.findings(), self.clock())
+        return dataclasses.replace(head, run=self.title(view.name), brief=self.brief(view.name))
 
     def unseen(self) -> list[Finding]:
         """The findings that nobody has acknowledged or snoozed: what tabs count and the overview tells."""
@@ -203,7 +240,7 @@ class Desk:
             return None
         pane = "all" if self.query and self.pane in ("overview", "findings") else self.pane
         merge = self.memory.density != "full"
-        found = view.judge.findings()
+        found = self.findings()
         against = self.differences()
         told = tuple((one.id, one.severity, one.since_step) for one in found)
         key = (
@@ -224,6 +261,7 @@ class Desk:
             merge=merge,
             pinned=self.memory.pins,
             against=against,
+            findings=found,
         )
         if self.query:
             match = matcher(self.query)
@@ -296,7 +334,7 @@ class Desk:
 
             view = self.view
             return (
-                key_rows(view, 16, at_step=self.at_step, against=self.differences())
+                key_rows(view, 16, at_step=self.at_step, against=self.differences(), findings=self.findings())
                 if view is not None
                 else []
             )

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
 def findings_page(desk: Desk, width: int, height: int) -> Page:
     """Firing findings, then resolved ones, then what is odd about the data."""
     findings = desk.findings()
-    view = desk.view
-    history = view.judge.history() if view is not None and desk.at_step is None else []
+    history, then = desk.history(), desk.then()
     blocks = [finding_block(desk, one, width) for one in [*findings, *history]]
+    lead: list[list[Line]] = []
+    if then is not None and not then.whole:
+        lead.append([line((" Told as far as this moment is remembered, without values.", "mark"))])
     if not findings:
-        blocks.insert(0, [line((" ✓ ", "good"), ("Nothing to report.", "text"))])
+        lead.append([line((" ✓ ", "good"), ("Nothing to report.", "text"))])
+    blocks = lead + blocks
     odd = _diagnostics(desk, width)
     if odd:
         blocks.append(odd)
@@ -31,7 +34,7 @@ def findings_page(desk: Desk, width: int, height: int) -> Page:
     at = int(tag) if tag.isdigit() else 0
     at = min(max(at, 0), max(len(findings) + len(history) - 1, 0))
     desk.chosen["findings"] = str(at)
-    offset = 0 if findings else 1
+    offset = len(lead)
     lines: list[Line] = []
     spots: list[Spot] = []
     first = last = 0
@@ -67,7 +70,7 @@ def finding_block(desk: Desk, finding: Finding, width: int) -> list[Line]:
         lines[0] = line(*lines[0].spans, (f"   {seen}", "info"))
         return lines
     inner = width - 6
-    if finding.title and finding.message:
+    if finding.title and finding.message not in ("", finding.title):
         lines += [line(("     " + part, "text")) for part in wrap(finding.message, inner)]
     for one in finding.evidence:
         before = "?" if one.before is None else format_plain(one.before)
@@ -100,7 +103,9 @@ def _diagnostics(desk: Desk, width: int) -> list[Line]:
     view = desk.view
     if view is None:
         return []
-    problems = [one for one in view.run.problems.values() if not one.healed] + list(view.judge.diagnostics())
+    then = desk.then()
+    problems = [one for one in view.run.problems.values() if not one.healed]
+    problems += view.judge.diagnostics() if then is None else then.diagnostics
     problems += desk.session.problems.values()
     if not problems:
         return []

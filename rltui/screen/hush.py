@@ -46,16 +46,20 @@ class Hush:
         seen = {one.id for one in findings if self.word(run, one, now)} if self.memory.hushed else set()
         return [one for one in findings if one.id not in seen and one.explained_by not in seen]
 
-    def health(self, view: RunView, now: float) -> Health:
-        """How a run stands but for what was seen: a screen that stays red would tell no news."""
+    def health(self, view: RunView, now: float, found: Sequence[Finding] | None = None) -> Health:
+        """How a run stands but for what was seen: a screen that stays red would tell no news.
+
+        `found` are its findings, where not those that fire now.
+        """
+        if found is not None:
+            return health_of(self.unseen(view.name, found, now))
         found = view.judge.findings()
         counted = self.unseen(view.name, found, now)
         return view.judge.health if len(counted) == len(found) else health_of(counted)
 
-    def header(self, head: Header, view: RunView, now: float) -> Header:
-        """The header of a run: what was seen neither colours it nor is its sentence."""
-        found = view.judge.findings()
-        counted = self.unseen(view.name, found, now)
+    def header(self, head: Header, found: Sequence[Finding], now: float) -> Header:
+        """The header of a run with these findings: what was seen neither colours it nor is its sentence."""
+        counted = self.unseen(head.run, found, now)
         if len(counted) == len(found):
             return head
         left = sum(one.rank > 0 and one.explained_by is None for one in found if one not in counted)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.boards.board import span_of
+from rltui.boards.moment import Moment, span_of
 from rltui.boards.overview import COUNTERS, counter_of
 from rltui.screen.trace import Axis, start_of
 
@@ -50,6 +50,8 @@ class Ruler:
             return (0.0, 1.0)
         if self.axis in ("relative", "wall"):
             start, end = start_of(self.view), main.last_wall
+            if at_step is not None and math.isfinite(wall := Moment(self.view, at_step).wall):
+                end = wall
             if end is None or not math.isfinite(start) or not math.isfinite(end):
                 return (0.0, 1.0)
             shift = start if self.axis == "relative" else 0.0
@@ -57,8 +59,9 @@ class Ruler:
         first, last = span_of(self.view)
         if main.first_step is not None and main.last_step is not None:
             first, last = main.first_step, main.last_step
-        if at_step is not None:
-            last = min(last, at_step)
+        moment = Moment(self.view, at_step).of(main)[1]
+        if moment is not None:
+            last = min(last, moment)
         low, high = self.place(float(first)), self.place(float(max(last, first + 1)))
         return (low, high if high > low else low + 1.0)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rltui.boards.layout import short_title
 from rltui.boards.overview import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE, key_rows
 from rltui.draw.line import Line, Span, line
-from rltui.draw.number import format_age, format_step
+from rltui.draw.number import format_age
 from rltui.screen.filters import matcher
 from rltui.screen.listing import Listing
 from rltui.screen.order import COLUMNS
@@ -51,10 +51,8 @@ class RunsPage(Listing):
         match = matcher(self.query)
         found = desk.session.ordered()
         if self.query.strip():
-            found = [
-                one for one in found if match(one.name) or match(_words(one, now, desk.hush.health(one, now)))
-            ]
-        return desk.order.sorted(found, now, lambda view: desk.hush.health(view, now))
+            found = [one for one in found if match(one.name) or match(_words(one, now, desk.health(one)))]
+        return desk.order.sorted(found, now, desk.health)
 
     def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
         """The list; a click on a word over a column sorts by it."""
@@ -121,10 +119,10 @@ class RunsPage(Listing):
 
     def _line(self, desk: Desk, view: RunView, names: int, width: int) -> Line:
         alive = view.liveness(desk.now)
-        health = desk.hush.health(view, desk.now)
+        health = desk.health(view)
         narrow = width < 56  # glyphs without their words
         age = format_age(alive.age)
-        step = format_step(view.run.last_step) if view.run.last_step is not None else "–"
+        step = desk.step_text(view)
         spans: list[Span] = [
             ("● " if view.name in desk.marked else "  ", "series0"),
             (pad(self._title(desk, view), names), "strong" if view is desk.view else "text"),
@@ -145,7 +143,7 @@ class RunsPage(Listing):
             used += self.frames + 2
         room = min(width - used - 13, 18)
         if room >= 10:
-            rows = key_rows(view, 1)
+            rows = key_rows(view, 1, at_step=desk.at_step, findings=())
             if rows:
                 spans += [
                     (f"  {pad(short_title(rows[0].title, room), room)}", "dim"),

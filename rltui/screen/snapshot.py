@@ -27,7 +27,10 @@ def take(desk: Desk) -> None:
         return
     glyphs = "ascii" if desk.glyphs == "ascii" else "blocks"
     settings = config.made(desk) if desk.pane == "config" else None
-    lines = pane_lines(view, desk.pane, desk.now, at_step=desk.at_step, glyphs=glyphs, settings=settings)  # type: ignore[arg-type]
+    lines = pane_lines(
+        view, desk.pane, desk.now, at_step=desk.at_step, then=desk.then(), glyphs=glyphs,  # type: ignore[arg-type]
+        settings=settings,
+    )  # fmt: skip
     text = as_text(lines)
     step = view.run.last_step if desk.at_step is None else desk.at_step
     try:

@@ -137,6 +137,7 @@ class FakeRun:
         self.hparams: dict[str, Any] = {}
         self.texts: dict[str, Any] = {}
         self.version = 1
+        self.superseded = 0
 
     def name_of(self, tag: str) -> FakeName:
         if tag in self.known:
@@ -145,7 +146,8 @@ class FakeRun:
 
     @property
     def last_step(self) -> int:
-        return max((one.last_step or 0 for one in self.series.values()), default=0)
+        last = [one.last_step or 0 for one in self.series.values()]
+        return max((step for step in last if last.count(step) > 1), default=max(last, default=0))
 
     @property
     def span(self) -> tuple[int, int] | None:
@@ -161,6 +163,13 @@ class FakeRun:
 
     def judge_held(self, *, force: bool = False, most: int | None = None) -> bool:
         return False
+
+    def then(self, step: int, *, again: bool = True) -> Any:
+        from rltui.rules.then import now_of, remembered
+
+        if step >= self.last_step:
+            return now_of(self.judge)
+        return remembered(self.judge.findings(), self.judge.history(), step)
 
     def liveness(self, now: float) -> Any:
         return SimpleNamespace(

@@ -1,0 +1,187 @@
+"""Back in time the screen shows what was there then, and nothing that was yet to come."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rltui.boards.row import rows_of
+from rltui.rules.then import MOST
+from rltui.screen.desk import Desk
+from rltui.screen.start import build
+from rltui.session import Session
+from tests.support import tfwriter
+from tests.support.livelogs import Live, append, write
+
+STEPS = 300
+BEGAN = tfwriter.WALL
+ENDED = BEGAN + 10 * STEPS + 1e6  # long after: nobody waits for another point
+
+
+def log(steps: int = STEPS) -> list[bytes]:
+    """A run that goes well for half its steps; then the reward crashes, gradients explode, and worse."""
+    rng = np.random.default_rng(7)
+    out = [tfwriter.version()]
+    for step in range(1, steps + 1):
+        late = step > steps // 2
+        values = {
+            "critic/score/mean": 0.02 * rng.normal() + (-7.0 if late else step / steps),
+            "critic/score/max": 0.02 * rng.normal() + (-6.0 if late else 1.0 + step / steps),
+            "critic/score/min": 0.02 * rng.normal() + (-8.0 if late else -1.0),
+            "actor/grad_norm": math.nan if late and step % 3 else 0.4 + 0.02 * rng.normal(),
+            "actor/pg_clipfrac": 31.0 if late else 0.01 + 0.001 * rng.random(),
+            "actor/entropy": 1e-6 if late else 1.0 + 0.01 * rng.normal(),
+            "response_length/mean": 200.0 + 2 * rng.normal(),
+            "timing_s/step": 555.0 if late else 10.0 + 0.1 * rng.normal(),
+        }
+        wall = BEGAN + 10 * step
+        out.append(tfwriter.event(step, *(tfwriter.simple(*each) for each in values.items()), wall=wall))
+        # Counts something of its own: environment steps by the million.
+        own = tfwriter.simple("Train/mean_reward/time", 88.0 if late else step / 10)
+        out.append(tfwriter.event(10_000 * step, own, wall=wall))
+    return out
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One finished run, and a shorter one beside it."""
+    root = tmp_path_factory.mktemp("logs")
+    write(root / "a" / "events.out.tfevents.1763600000.host.1.0", b"".join(log()))
+    write(root / "b" / "events.out.tfevents.1763600000.host.2.0", b"".join(log(240)))
+    return root
+
+
+def cut(view: Any, step: int, folder: Path) -> None:
+    """Write what a run had logged when it was at a step."""
+    for series in view.run.series.values():
+        points = series.recent()
+        keep = points.wall_time <= BEGAN + 10 * step
+        name = series.tag.replace("/", ".")
+        body = [
+            tfwriter.event(int(at), tfwriter.simple(series.tag, float(value)), wall=float(wall))
+            for at, wall, value in zip(*(column[keep] for column in points_of(points)), strict=True)
+        ]
+        path = folder / view.name / f"events.out.tfevents.1763600000.host.{name}"
+        write(path, tfwriter.version() + b"".join(body))
+
+
+def points_of(points: Any) -> tuple[Any, ...]:
+    """The columns of points."""
+    return points.step, points.wall_time, points.value
+
+
+def desk_of(session: Session, **options: Any) -> Desk:
+    """A desk over a session that was read, at a fixed time."""
+    return build(session, ["/logs"], clock=lambda: ENDED, theme="night", **options).desk
+
+
+def shown(desk: Desk, width: int, height: int) -> str:
+    """What a desk shows at a size, without the state of the run: that is known only now."""
+    return "\n".join(line.text.rstrip() for line in desk.frame(width, height).lines)
+
+
+@pytest.mark.parametrize(("width", "height"), [(140, 45), (80, 24)])
+@pytest.mark.parametrize("pane", ["overview", "reward", "policy", "timing", "all", "findings", "Train"])
+def test_a_moment_shows_nothing_of_what_was_to_come(
+    folder: Path, tmp_path: Path, pane: str, width: int, height: int
+) -> None:
+    """A finished run at a third of its course is shown, to the letter, as a log that was cut there."""
+    whole = Session.load([folder], run_glob="a")
+    cut(whole.runs["a"], 100, tmp_path)
+    then = Session.load([tmp_path])
+    frames = []
+    for session in (whole, then):
+        desk = desk_of(session, at_step=100)
+        desk.go(pane)
+        frames.append(shown(desk, width, height))
+    assert frames[0] == frames[1]
+    assert "shown at step 100" in frames[0]
+    desk = desk_of(whole)
+    desk.go(pane)
+    assert shown(desk, width, height) != frames[0]
+
+
+def test_the_list_of_runs_is_of_the_moment_too(folder: Path) -> None:
+    """Runs beside the one shown are listed as they were when they were at the step shown."""
+    desk = desk_of(Session.load([folder]))
+    desk.press("r")
+    assert "critical" in shown(desk, 140, 45)
+    desk = desk_of(Session.load([folder]), at_step=100)
+    for page in (shown(desk, 140, 45), desk.press("r") or shown(desk, 140, 45)):
+        assert not any(word in page for word in ("critical", "warning", "✖", "240", "300", "-7.0"))
+
+
+def test_other_axes_are_a_fact_of_the_run(folder: Path) -> None:
+    """A tag with the run's steps keeps to them, whatever moment is shown; another axis goes along."""
+    view = Session.load([folder], run_glob="a").runs["a"]
+    for at_step in (None, 290, 100, 3):
+        rows = {row.tag: row for row in rows_of(view, view.run.series, at_step=at_step, merge=False)}
+        assert [tag for tag, row in rows.items() if row.own_axis] == ["Train/mean_reward/time"]
+        other = rows["Train/mean_reward/time"]
+        assert other.at_step == (None if at_step is None else 10_000 * at_step)
+        assert other.value == (88.0 if at_step in (None, 290) else pytest.approx(at_step / 10))
+
+
+def test_going_back_and_forth_tells_what_was_then(folder: Path) -> None:
+    """By `[` findings go as they had not come yet; by `]` they are there again; what is odd likewise."""
+    desk = desk_of(Session.load([folder], run_glob="a"))
+    desk.go("findings")
+    now = [one.id for one in desk.findings()]
+    assert "reward-crash" in now and "not finite" in shown(desk, 140, 200)
+    for _ in range(12):
+        desk.press("[")
+    assert desk.at_step is not None and desk.at_step < STEPS // 2
+    assert desk.findings() == desk.history() == []
+    assert not any(tab.warnings for tab in desk.tabs())
+    assert "not finite" not in shown(desk, 140, 200)
+    for _ in range(12):
+        desk.press("]")
+    assert [one.id for one in desk.findings()] == now
+
+
+def test_a_moment_that_is_not_fully_remembered_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the points of then are not all held any more, findings are those remembered, without values."""
+    monkeypatch.setattr("rltui.rules.then.MOST", 10)
+    desk = desk_of(Session.load([folder], run_glob="a"), at_step=200)
+    desk.go("findings")
+    for size in ((140, 45), (80, 24)):
+        page = shown(desk, *size)
+        assert "as far as remembered" in page and "Told as far as this moment is remembered" in page
+        assert "-7.0" not in page
+    assert all(one.state == "firing" and one.value is None for one in desk.findings())
+    assert desk.findings()
+    assert MOST > 60 * 1024  # metrics of a rich run, and what is held of each
+
+
+def test_a_paused_screen_stands_still(tmp_path: Path) -> None:
+    """Paused while a run goes on to twice its length, every pane stays as it was, to the letter."""
+    body = log()
+    path = write(tmp_path / "run" / "events.out.tfevents.1763600000.host.1.0", b"".join(body[: 2 * 140 + 1]))
+    live, session = Live(tmp_path, wall=ENDED), Session()
+
+    def read() -> None:
+        session.apply(live.after(60.0))
+        session.judge(force=True)
+
+    read()
+    desk = desk_of(session)
+    desk.press("p")
+    assert desk.at_step == 140
+
+    def pages() -> list[str]:
+        found = []
+        for pane in ("overview", "reward", "policy", "Train", "findings", "all"):
+            desk.go(pane)
+            found.append(shown(desk, 100, 30))
+        return found
+
+    before = pages()
+    append(path, b"".join(body[2 * 140 + 1 :]))
+    read()
+    assert session.runs["run"].run.last_step == STEPS
+    assert session.runs["run"].judge.health == "critical"
+    assert pages() == before
