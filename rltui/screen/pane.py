@@ -1,0 +1,41 @@
+"""Which pane is shown: what was remembered and is empty now, what a person has hidden from the tabs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rltui.boards.index import index
+
+if TYPE_CHECKING:
+    from rltui.screen.desk import Desk
+
+WITHOUT_METRICS = ("overview", "findings", "all", "config")  # they say something of any run
+
+
+def settle(desk: Desk) -> None:
+    """Leave a pane of an earlier session in which the run has nothing, once all is read: it looks broken."""
+    view = desk.view
+    if not desk.recalled or view is None or not view.run.series:
+        return
+    there = desk.pane in WITHOUT_METRICS or desk.pane in index(view).panes
+    if there or desk.loading is None:
+        desk.recalled = False
+        desk.pane = desk.pane if there else "overview"
+
+
+def hide(desk: Desk, pane: str) -> None:
+    """Hide a pane from the tabs, or show it again; on the overview the one that was hidden last."""
+    pane = pane or desk.pane
+    hidden = desk.memory.hidden
+    if pane == "overview" and hidden:  # that is where hiding leads to: the key undoes itself
+        pane = hidden[-1]
+    if pane in hidden:
+        hidden.remove(pane)
+        desk.say(f"{pane} is among the tabs again")
+    elif pane in ("overview", "findings"):
+        desk.say(f"{pane} cannot be hidden")
+    else:
+        hidden.append(pane)
+        if desk.pane == pane:
+            desk.go("overview")
+        desk.say(f"{pane} is hidden; {desk.keys.hint_of('hide')} on the overview shows it again")
