@@ -87,6 +87,7 @@ class Desk:
         self.at_step = at_step
         self.frozen_now: float | None = None
         self.pane = self.memory.pane or "overview"
+        self.recalled = bool(self.memory.pane)  # the pane is that of an earlier session, maybe of other runs
         self.share = 0
         self.query = ""
         self.marked: list[str] = []
@@ -385,7 +386,7 @@ class Desk:
     def go(self, pane: str, tag: str = "") -> None:
         """Show a pane, and a metric in it."""
         self.overlays.clear()
-        self.pane = pane
+        self.pane, self.recalled = pane, False
         if tag:
             self.query = ""
             self.chosen[pane] = tag

@@ -45,6 +45,7 @@ def build(
     chosen_theme = next((each for each in (theme, memory.theme, config.theme) if each in themes), "")
     if config.theme and config.theme not in themes:
         problems.append(Problem("error", "config", "theme", f"no theme is called '{config.theme}'"))
+    asked = pane is not None
     pane = pane or memory.pane or config.pane
     desk = Desk(
         session, logdirs=logdirs, clock=clock, keys=keys, themes=themes, memory=memory,
@@ -52,8 +53,7 @@ def build(
         **({} if config.smoothing is None else {"smoothing": _nearest(config.smoothing)}),
     )  # fmt: skip
     if pane:
-        desk.recalled = desk.recalled and pane == memory.pane
-        desk.pane = pane
+        desk.pane, desk.recalled = pane, not asked
     troubles = [*keys.problems, *problems]
     if troubles:
         desk.say(f"{troubles[0].path}: {troubles[0].message}")
