@@ -353,3 +353,13 @@ def test_a_short_key_keeps_its_last_part() -> None:
     """The last part of a key says what it is, the folders before it where it belongs."""
     assert short_key("train/completions/mean_length", 20) == "train/c…/mean_length"
     assert short_key("train/kl", 20) == "train/kl"
+
+
+@pytest.mark.parametrize("width", [20, 24, 32, 40, 60, 80, 140])
+def test_one_line_of_a_small_screen_says_how_the_run_is(view: RunView, width: int) -> None:
+    """Where there is room for one line, it begins with the sign of the run's health and names the run."""
+    head = replace(header(view, NOW), run="runs/sb3-ppo-late", brief="sb3-ppo-late", health="critical")
+    (only,) = header_lines(head, width, alone=True)
+    assert only.width <= width
+    assert only.text.startswith(" ✖ ") and only.spans[0] == (" ✖", "bad")
+    assert "sb3" in only.text and "late" in only.text

@@ -46,8 +46,8 @@ CURVE_SHARE = 0.6  # of a card's height that the curve of a mean keeps, whatever
 def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone: bool = False) -> list[Line]:
     """Two lines: who and how far; how it is. `right` stands at the end of the second line.
 
-    When there is little room the later facts go first, the run's name last. `alone`: one line, which says by a
-    sign how the run is.
+    When there is little room the later facts go first, the run's name last. `alone`: one line, which says by
+    a sign how the run is.
     """
     glyph, word, role, sentence = _standing(head)
     state = f"{STATE_GLYPH.get(head.state, '?')} {head.state_word or head.state}"
@@ -71,6 +71,8 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
             ranked.remove(max(ranked, key=lambda fact: fact[1]))
         else:
             frame = ""
+    if room() < min(name_cells, 8):  # the narrowest screens: who, and its sign
+        state, ranked = state[:1], []
     tail: list[Span] = [(state, STATE_ROLE.get(head.state, "text"))]
     for index, (fact, _) in enumerate(ranked):
         tail.append(("   " + fact, "text" if index == 0 else "dim"))
