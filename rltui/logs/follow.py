@@ -284,7 +284,8 @@ class Follower:
             return  # the run written last may not have been found yet
         while (track := arrivals.next_met()) is not None:
             if not track.stuck:
-                yield from self._visit(track, at, calls, None)
+                if track.presumed is None:
+                    yield from self._visit(track, at, calls, None)
                 arrivals.opened(track)
             if over():
                 break
