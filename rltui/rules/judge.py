@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from rltui.rules import quality
 from rltui.rules.finding import Finding, Health, health_of, order
 from rltui.rules.judged import Judged, Paced, Quotient, Series
@@ -24,7 +22,7 @@ from rltui.rules.symptoms import gather
 from rltui.rules.track import Track
 from rltui.rules.verbal import finding_of, sentence_of
 from rltui.scalars import Problem
-from rltui.store.points import Fresh, Points
+from rltui.store.points import Points, join
 
 
 class Judge:
@@ -54,18 +52,20 @@ class Judge:
 
     def feed(self, fresh: Sequence[Any]) -> None:
         """Take new points in, in order of arrival per tag."""
+        by_tag: dict[str, list[Any]] = {}
         again = False
         for piece in fresh:
             if piece.tag not in self.series:
                 self._begin(piece.tag)
+            by_tag.setdefault(piece.tag, []).append(piece)
             again |= piece.rewound_to is not None
-        pieces = _joined(fresh)
         if again:  # all tags go back before one goes on: what is divided by another must not meet its past
-            for piece in pieces:
-                if piece.rewound_to is not None:
-                    self.series[piece.tag].rewind(piece.rewound_to)
-        for piece in pieces:
-            series, points = self.series[piece.tag], piece.points
+            for tag, pieces in by_tag.items():
+                back = [piece.rewound_to for piece in pieces if piece.rewound_to is not None]
+                if back:
+                    self.series[tag].rewind(min(back))
+        for tag, pieces in by_tag.items():
+            series, points = self.series[tag], _joined(pieces)
             if len(points.step):
                 series.feed(points.step, points.value)
                 if series.paced is not None and not self._timed:
@@ -133,18 +133,13 @@ class Judge:
         return {tag: series.track for tag, series in self.series.items()}
 
 
-def _joined(fresh: Sequence[Any]) -> Sequence[Any]:
-    """The pieces of each tag as one: many rounds over few points cost more than few."""
-    by_tag: dict[str, list[Any]] = {}
-    for piece in fresh:
-        by_tag.setdefault(piece.tag, []).append(piece)
-    if len(by_tag) == len(fresh):
-        return fresh
-    return [pieces[0] if len(pieces) == 1 else _one(pieces) for pieces in by_tag.values()]
+def _joined(pieces: Sequence[Any]) -> Any:
+    """The points of one tag, without what a restart among them took back.
 
-
-def _one(pieces: Sequence[Any]) -> Any:
-    """Pieces as one, without what a restart among them took back."""
+    As one, because many rounds over few points cost more than few.
+    """
+    if len(pieces) == 1:
+        return pieces[0].points
     parts, back = [], None
     for piece in reversed(pieces):
         points = piece.points
@@ -153,13 +148,4 @@ def _one(pieces: Sequence[Any]) -> Any:
         parts.append(points)
         if piece.rewound_to is not None:
             back = piece.rewound_to if back is None else min(back, piece.rewound_to)
-    parts.reverse()
-    return Fresh(
-        pieces[0].tag,
-        Points(
-            np.concatenate([part.step for part in parts]),
-            np.concatenate([part.wall_time for part in parts]),
-            np.concatenate([part.value for part in parts]),
-        ),
-        back,
-    )
+    return join(parts[::-1])

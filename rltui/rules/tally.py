@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 KEPT = 256  # points that are remembered singly
@@ -34,14 +35,15 @@ class Tally:
         if not before:
             self.since_step = int(steps[0])
             self._first = tuple(column[0].item() for column in notes)
-        number = (before // self._stride + 1) * self._stride
-        while number <= before + size:
-            at = number - before - 1
-            self._trail.append((number, int(steps[at]), tuple(column[at].item() for column in notes)))
-            if len(self._trail) == KEPT:
-                self._trail = self._trail[1::2]
-                self._stride *= 2
-            number = (number // self._stride + 1) * self._stride
+        total, stride = before + size, self._stride
+        while total // stride >= KEPT:
+            stride *= 2
+        if stride != self._stride:
+            self._stride = stride
+            self._trail = [one for one in self._trail if not one[0] % stride]
+        at = np.arange((before // stride + 1) * stride, total + 1, stride) - before - 1
+        noted = zip(*(column[at].tolist() for column in notes), strict=True) if notes else ((),) * len(at)
+        self._trail += zip((at + before + 1).tolist(), steps[at].tolist(), noted, strict=True)
         self.count = before + size
         self.last_step = int(steps[-1])
         self.note = tuple(column[-1].item() for column in notes)

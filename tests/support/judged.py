@@ -60,6 +60,9 @@ class Points:
     wall_time: np.ndarray
     value: np.ndarray
 
+    def __len__(self) -> int:
+        return len(self.step)
+
 
 @dataclass(frozen=True)
 class Fresh:
