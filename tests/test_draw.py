@@ -16,6 +16,7 @@ from rltui.draw.number import (
     format_range,
     format_si,
     format_value,
+    short_step,
 )
 from rltui.draw.scale import anchored, hold, widened
 from rltui.draw.spark import sparkline
@@ -159,3 +160,10 @@ def test_advice_is_cut_between_sentences() -> None:
     assert cut_sentence(text, 12).endswith("…")
     assert cut_sentence("The policy broke (since step 154)", 30) == "The policy broke"
     assert cut_sentence("a (b) c and more", 8) == "a (b) c…"
+
+
+def test_a_step_that_does_not_fit_gets_a_letter() -> None:
+    """Steps are told in full; those of environment counters too long for their column by their size."""
+    assert short_step(12_340, 9) == "12,340"
+    assert short_step(1_234_567, 9) == "1,234,567"
+    assert short_step(4_950_000_000, 11) == "4.95G"

@@ -199,3 +199,9 @@ def format_age(seconds: float | None) -> str:
 def format_step(step: int) -> str:
     """A step in full, with thousands apart: `12,340`. Exact at any size."""
     return f"{step:,}"
+
+
+def short_step(step: int, width: int) -> str:
+    """A step in full where there is room for it, else with a letter: `4.95G`."""
+    text = format_step(step)
+    return text if len(text) <= width else format_si(step)

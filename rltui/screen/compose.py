@@ -128,7 +128,7 @@ def _glance(desk: Desk, width: int, most: int) -> Page:
     for index, other in enumerate(shown):
         alive = other.liveness(desk.now)
         health = desk.health(other)
-        step = desk.step_text(other)
+        step = desk.step_text(other, 10)
         spans: list[Span] = [
             (f" {STATE_GLYPH.get(alive.state, '?')} ", STATE_ROLE.get(alive.state, "dim")),
             (pad(titles[index], names), "text"),

@@ -15,7 +15,7 @@ from rltui.boards.moment import span_of
 from rltui.boards.panes import PaneTab, panes_of
 from rltui.boards.row import Row, rows_of
 from rltui.draw.line import crop
-from rltui.draw.number import format_step
+from rltui.draw.number import short_step
 from rltui.draw.spark import Glyphs
 from rltui.logs.runname import called
 from rltui.screen.brief import brief
@@ -214,12 +214,12 @@ class Desk:
         found = self.findings() if view is self.view else view.then(self.at_step, again=False).findings
         return self.hush.health(view, self.now, found)
 
-    def step_text(self, view: RunView) -> str:
-        """How far a run had come at the moment shown."""
+    def step_text(self, view: RunView, width: int) -> str:
+        """How far a run had come at the moment shown, in at most so many cells."""
         last = view.run.last_step
         if last is None:
             return "–"
-        return format_step(last if self.at_step is None else min(last, self.at_step))
+        return short_step(last if self.at_step is None else min(last, self.at_step), width)
 
     def header(self, view: RunView) -> Header:
         """The header of the run shown, at the moment shown."""

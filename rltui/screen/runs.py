@@ -122,7 +122,7 @@ class RunsPage(Listing):
         health = desk.health(view)
         narrow = width < 56  # glyphs without their words
         age = format_age(alive.age)
-        step = desk.step_text(view)
+        step = desk.step_text(view, 9 if narrow else 11)
         spans: list[Span] = [
             ("● " if view.name in desk.marked else "  ", "series0"),
             (pad(self._title(desk, view), names), "strong" if view is desk.view else "text"),
