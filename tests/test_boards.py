@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rltui.boards.board import board
+from rltui.boards.board import Board, board
 from rltui.boards.frame import card_grid, header_lines, overview_lines, tab_bar
-from rltui.boards.layout import Ranges, board_lines, plan, short_key, short_title
+from rltui.boards.layout import Ranges, board_lines, plan, row_lines, short_key, short_title
 from rltui.boards.overview import coarse, header, key_rows, overview
 from rltui.boards.panes import FIXED, panes_of
 from rltui.boards.row import bridge, curve, rows_of, value_at
@@ -272,12 +272,23 @@ def test_ranges_hold_still(view: RunView) -> None:
     ranges = Ranges()
     board_of = board(view, "policy", NOW)
     columns = plan(120, board_of)
-    from rltui.boards.layout import row_lines
-
     row_lines(board_of.rows[0], columns, board_of.window, ranges)
     before = dict(ranges.shown)
     row_lines(board_of.rows[0], columns, board_of.window, ranges)
     assert before and ranges.shown == before
+
+
+def test_ranges_hold_still_while_the_window_moves() -> None:
+    """Of a run that is followed through its last quarter each curve keeps one range, and nothing piles up."""
+    view, ranges = believable(400), Ranges()
+    (row,) = rows_of(view, ["actor/grad_norm"])  # type: ignore[arg-type]
+    seen = set()
+    for last in range(200, 400):
+        window = window_of(1, last, share=0.25, growing=True)
+        row_lines(row, plan(120, Board("policy", "Policy", (row,), window)), window, ranges)
+        assert len(ranges.shown) == 1
+        seen.add(next(iter(ranges.shown.values()))[1])
+    assert len(seen) <= 12
 
 
 @pytest.mark.parametrize("pane", ["overview", "policy", "all", "findings", "critic", "mine"])

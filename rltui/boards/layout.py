@@ -47,9 +47,12 @@ class Plan:
 
 @dataclass(slots=True)
 class Ranges:
-    """The value range each curve was last drawn with, so that it holds still (see `draw.scale`)."""
+    """The value range each curve was last drawn with, so that it holds still (see `draw.scale`).
 
-    shown: dict[tuple[str, float, float], tuple[float, float]] = field(default_factory=dict)
+    One for each tag and kind of drawing, with the first step of the window that it was begun for.
+    """
+
+    shown: dict[tuple[str, float], tuple[float, tuple[float, float]]] = field(default_factory=dict)
 
 
 def plan(width: int, board: Board, glyphs: Glyphs = "blocks") -> Plan:
@@ -243,9 +246,12 @@ def shown_range(
     data = widened(*data)
     if ranges is None or not window.growing:
         return data
-    key = (row.tag, window.low, layer)
-    ranges.shown[key] = within_bounds(row, hold(ranges.shown.get(key), data), data)
-    return ranges.shown[key]
+    begun, held = ranges.shown.get((row.tag, layer), (window.low, None))
+    if abs(window.low - begun) > window.high - window.low:  # nothing of what it was begun for is in sight
+        begun, held = window.low, None
+    held = within_bounds(row, hold(held, data), data)
+    ranges.shown[row.tag, layer] = (begun, held)
+    return held
 
 
 def _centre(text: str, width: int) -> str:
