@@ -93,12 +93,17 @@ class ExplainPage(Listing):
         if main is None or not main.count:
             return
         unit = self.row.unit
-        facts = [("last", self.row.value_text), ("points", f"{main.count:,}")]
-        if main.first_step is not None and main.last_step is not None:
-            facts.append(("steps", f"{format_step(main.first_step)} – {format_step(main.last_step)}"))
-        if main.nonfinite:
+        facts = [("last", self.row.value_text)]
+        first, last, then = main.first_step, main.last_step, self.row.at_step
+        whole = then is None or last is None or last <= then  # else nobody knows what was counted by then
+        if whole:
+            facts.append(("points", f"{main.count:,}"))
+        if first is not None and last is not None:
+            last = last if then is None else min(last, then)
+            facts.append(("steps", f"{format_step(first)} – {format_step(last)}"))
+        if main.nonfinite and whole:
             facts.append(("NaN or Inf", f"{main.nonfinite:,}"))
-        if main.superseded:
+        if main.superseded and whole:
             facts.append(("superseded", f"{main.superseded:,} points of earlier attempts"))
         for statistic, value in self.row.last_of.items():
             facts.append((statistic, format_value(value, unit)))
