@@ -56,7 +56,7 @@ def _row(view: RunView, now: float) -> tuple[str, ...]:
     return (
         view.name,
         view.framework,
-        live.word,
+        live.state,
         format_step(run.last_step) if run.last_step is not None else "-",
         format_age(live.age),
         str(len(run.series)),
