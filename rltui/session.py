@@ -24,6 +24,7 @@ from rltui.logs.whole import read_all
 from rltui.names import Names, Recognition
 from rltui.rules.judge import Judge
 from rltui.rules.liveness import Liveness, liveness
+from rltui.rules.sources import of_sources
 from rltui.rules.then import Then, judged_by, now_of, remembered
 from rltui.scalars import Batch, Problem, SessionStart
 from rltui.store import Fresh, Run, Store
@@ -173,6 +174,10 @@ class RunView:
             if found is not None:
                 return found
         return remembered(judge.findings(), judge.history(), step)
+
+    def troubles(self, now: float) -> list[Problem]:
+        """What is wrong with its log files, as the readers said and as shows with time."""
+        return [one for one in self.run.problems.values() if not one.healed] + of_sources(self.run, now)
 
     def describe(self, now: float) -> dict[str, Any]:
         """The fields that `runs --json` and `check --json` share, as promised."""

@@ -92,7 +92,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
 def _standing(head: Header) -> tuple[str, str, str, str]:
     """How a run is: a sign, a word, their role, a sentence."""
     if head.silence and head.health == "ok":  # whatever it wrote was well, but it writes no more
-        return (STATE_GLYPH["stalled"], "stalled", STATE_ROLE["stalled"], head.silence)
+        return (STATE_GLYPH["stalled"], head.silenced, STATE_ROLE["stalled"], head.silence)
     sentence = f"{head.sentence}. {head.silence}".removeprefix(". ") if head.silence else head.sentence
     word = HEALTH_WORD.get(head.health, head.health)
     return (HEALTH_GLYPH.get(head.health, "?"), word, HEALTH_ROLE.get(head.health, "text"), sentence)

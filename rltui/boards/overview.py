@@ -14,6 +14,7 @@ from rltui.boards.window import Window
 from rltui.draw.number import format_age, format_duration, format_si, format_step
 from rltui.rules.finding import health_of
 from rltui.rules.scenario import scenario_of
+from rltui.rules.sources import GONE
 from rltui.rules.verbal import sentence_of
 
 if TYPE_CHECKING:
@@ -99,12 +100,19 @@ class Header:
 
     @property
     def silence(self) -> str:
-        """`Nothing new for 35m, usually every 1m 04s; quiet: rollout.jsonl`; empty unless stalled."""
+        """`Nothing new for 35m, usually every 1m 04s; quiet: rollout.jsonl`; empty while all is as usual."""
+        if self.quiet == GONE:
+            return "The log file is gone; what was read of it is kept"
         if self.state != "stalled" or self.age is None or not math.isfinite(self.age):
             return ""
         usual = f", usually every {format_duration(self.gap)}" if self.gap else ""
         what = f"; quiet: {self.quiet}" if self.quiet else ""
         return f"Nothing new for {format_age(coarse(self.age)).removesuffix(' ago')}{usual}{what}"
+
+    @property
+    def silenced(self) -> str:
+        """The word for a run that writes no more: `stalled`, `log gone`."""
+        return "log gone" if self.quiet == GONE else "stalled"
 
     @property
     def eta_text(self) -> str:

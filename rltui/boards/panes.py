@@ -57,10 +57,13 @@ def pane_title(pane: str) -> str:
     return LONG_TITLE.get(pane, pane)
 
 
-def panes_of(view: RunView, findings: list[Finding] | None = None, here: str = "") -> list[PaneTab]:
+def panes_of(
+    view: RunView, findings: list[Finding] | None = None, here: str = "", odd: int = 0
+) -> list[PaneTab]:
     """The tabs of a run in order: always-present ones, those its metrics call for, its own sections.
 
-    `findings` are those to count, where not all that fire; `here` is a pane that is there whatever it holds.
+    `findings` are those to count, where not all that fire; `here` is a pane that is there whatever it holds;
+    `odd` counts warnings about the data, which the findings pane tells too.
     """
     counts = {pane: len(tags) for pane, tags in index(view).panes.items()}
     if findings is None:
@@ -78,7 +81,9 @@ def panes_of(view: RunView, findings: list[Finding] | None = None, here: str = "
         # The overview lists all findings in words; a number on its tab would count everything twice.
         mine = [] if pane in ("overview", "all") else worst.get(pane, [])
         counted = [finding for finding in mine if finding.severity != "info"]
-        return PaneTab(id=pane, title=title, key=key, warnings=len(counted), severity=worst_of(counted),
+        more = odd if pane == "findings" else 0
+        severity = worst_of(counted) or ("warning" if more else "")
+        return PaneTab(id=pane, title=title, key=key, warnings=len(counted) + more, severity=severity,
                        metrics=counts.get(pane, 0))  # fmt: skip
 
     tabs = [tab(pane, title, key) for pane, title, _, key, always in _PANES

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from rltui.rules.plan import planned
+from rltui.rules.sources import GONE, all_gone
 from rltui.rules.track import median, quantile
 
 LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers buffer up to two minutes
@@ -57,8 +58,9 @@ def liveness(run: Any, now: float, total: int | None = None, names: Any = None) 
     gap, longest, pace = _cadence(steps, walls)
     age = None if last_wall is None else max(now - last_wall, 0.0)
     done = _finished(run) or (progress is not None and progress >= 1.0)
+    gone = not done and all_gone(run)
     state: Literal["live", "stalled", "ended"]
-    if done or age is None:
+    if done or gone or age is None:
         state = "ended"
     else:
         patience = max(LEAST_PATIENCE, PATIENCE * (gap or 0.0), LONGEST * (longest or 0.0))
@@ -69,7 +71,7 @@ def liveness(run: Any, now: float, total: int | None = None, names: Any = None) 
     eta = None
     if state == "live" and total and last is not None and pace is not None and math.isfinite(pace):
         eta = max((total - last) * pace - (age or 0.0), 0.0)
-    quiet = _quiet(run, names) if state == "stalled" else ""
+    quiet = GONE if gone else _quiet(run, names) if state == "stalled" else ""
     return Liveness(state, age, gap, quiet, eta, total, progress, done or state != "ended")
 
 

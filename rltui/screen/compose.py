@@ -15,7 +15,7 @@ from rltui.screen.beside import names_line, others
 from rltui.screen.config import config_page, hints, status
 from rltui.screen.detail import detail_lines
 from rltui.screen.findings import findings_page
-from rltui.screen.pane import settle
+from rltui.screen.pane import settle, troubles
 from rltui.screen.view import SMALLEST, Page, Scroll, Spot, too_small
 from rltui.text import cell_width, fit, pad
 
@@ -110,6 +110,11 @@ def overview_page(desk: Desk, data: Overview, width: int, height: int) -> Page:
     found = min(len(data.findings), len(lines))
     spots = [Spot(0, index, width, 1, "go-finding", str(index)) for index in range(found)]
     spots += [Spot(c.x, c.y, c.width, c.height, "select", data.rows[c.row].tag) for c in cards]
+    odd = len(troubles(desk))
+    if odd and not data.findings:
+        words = f"{odd} warning{'s' * (odd > 1)} about the data: "
+        lines[0] = line((" ▲ ", "warn"), (words, "warn"), (desk.keys.hint_of("pane:findings"), "accent"))
+        spots.append(Spot(0, 0, width, 1, "pane:findings"))
     lines = (lines + [BLANK] * room)[:room]
     return Page(lines, spots).below(runs)
 

@@ -24,6 +24,7 @@ from rltui.screen.hush import Hush
 from rltui.screen.keys import Keys
 from rltui.screen.memory import Memory
 from rltui.screen.order import Order
+from rltui.screen.pane import troubles
 from rltui.screen.shelf import Chosen, Shelf
 from rltui.screen.view import Page, Scroll
 from rltui.text import clean
@@ -167,7 +168,7 @@ class Desk:
     def tabs(self) -> list[PaneTab]:
         """The tabs of the run shown; before any run there are only those that are always present."""
         view = self.view
-        tabs = [] if view is None else panes_of(view, self.unseen(), self.pane)
+        tabs = [] if view is None else panes_of(view, self.unseen(), self.pane, len(troubles(self)))
         hidden = self.memory.hidden
         return [tab for tab in tabs if tab.id not in hidden or tab.id == self.pane] if hidden else tabs
 

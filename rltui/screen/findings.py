@@ -104,7 +104,7 @@ def _diagnostics(desk: Desk, width: int) -> list[Line]:
     if view is None:
         return []
     then = desk.then()
-    problems = [one for one in view.run.problems.values() if not one.healed]
+    problems = view.troubles(desk.clock())
     problems += view.judge.diagnostics() if then is None else then.diagnostics
     problems += desk.session.problems.values()
     if not problems:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rltui.boards.index import index
 
 if TYPE_CHECKING:
+    from rltui.scalars import Problem
     from rltui.screen.desk import Desk
 
 WITHOUT_METRICS = ("overview", "findings", "all", "config")  # they say something of any run
@@ -21,6 +22,12 @@ def settle(desk: Desk) -> None:
     if there or desk.loading is None:
         desk.recalled = False
         desk.pane = desk.pane if there else "overview"
+
+
+def troubles(desk: Desk) -> list[Problem]:
+    """Warnings about the run's log files: they stand in the findings pane, so its tab counts them."""
+    view = desk.view
+    return [] if view is None else [one for one in view.troubles(desk.clock()) if one.level != "info"]
 
 
 def hide(desk: Desk, pane: str) -> None:

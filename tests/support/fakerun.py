@@ -171,6 +171,10 @@ class FakeRun:
             return now_of(self.judge)
         return remembered(self.judge.findings(), self.judge.history(), step)
 
+    def troubles(self, now: float) -> list[Any]:
+        """What its problems are, whatever time it is."""
+        return list(self.problems.values())
+
     def liveness(self, now: float) -> Any:
         return SimpleNamespace(
             state=self.state,

@@ -1,0 +1,123 @@
+"""Log files that are gone or cut off: told where people look, and no run is live whose logs are gone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rltui.logs.follow import Follower
+from rltui.rules.liveness import liveness
+from rltui.rules.sources import OLD, of_sources
+from rltui.scalars import Problem
+from rltui.screen.desk import Desk
+from rltui.screen.start import build
+from rltui.session import Session
+from tests.support.shared import SHARED
+
+NOW = 1_795_000_000.0
+
+
+class Clock:
+    """A clock that is moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def followed(folder: Path, clock: Clock) -> tuple[Session, Follower, Desk]:
+    """A screen that follows a folder, all of it read."""
+    session, follower = Session(), Follower([folder], clock=clock)
+    for _ in range(5):
+        session.apply(follower.look())
+    session.judge(force=True)
+    return session, follower, build(session, [str(folder)], clock=clock).desk
+
+
+def log(folder: Path, name: str = "metrics.jsonl", rows: int = 20) -> Path:
+    """A run that writes every ten seconds and has just written."""
+    lines = [f'{{"step": {n}, "reward": 0.5, "timestamp": {NOW - 10 * (rows - n)}}}\n' for n in range(rows)]
+    path = folder / "a" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join(lines))
+    os.utime(path, (NOW, NOW))
+    return path
+
+
+def text(over: Desk, size: tuple[int, int] = (100, 30)) -> str:
+    """What is on the screen."""
+    return "\n".join(line.text.rstrip() for line in over.frame(*size).lines)
+
+
+@pytest.mark.parametrize("size", [(140, 45), (80, 24)])
+def test_a_deleted_log_is_said_and_its_run_is_not_live(tmp_path: Path, size: tuple[int, int]) -> None:
+    """In the header, on the overview, on the tab of findings and in that pane; what was read stays."""
+    clock = Clock()
+    path = log(tmp_path)
+    session, follower, over = followed(tmp_path, clock)
+    assert "● live" in text(over, size)
+    path.unlink()
+    for _ in range(40):
+        clock.now += 1
+        session.apply(follower.look())
+    shown = text(over, size)
+    assert "● live" not in shown and "ended?" in shown
+    assert "The log file is gone" in shown
+    assert "1 warning about the data" in shown and "Reward" in shown
+    over.press("f")
+    shown = text(over, size)
+    assert "▲1" in shown and "the file is gone; what was read is kept" in shown and "metrics.jsonl" in shown
+
+
+def test_one_log_of_several_that_is_gone_is_a_remark() -> None:
+    """A run that goes on in another file is live."""
+
+    def source(path: str, gone: bool) -> Any:
+        return SimpleNamespace(
+            path=path, gone=gone, also_of=None, size=9, read=9, caught_up=True, modified=NOW
+        )
+
+    run = SimpleNamespace(sources={"1": source("1", True), "2": source("2", False)}, problems={})
+    (found,) = of_sources(run, NOW)
+    assert (found.level, found.code, found.path) == ("info", "log-gone", "1")
+
+
+def test_a_record_that_is_cut_off_is_told_once_it_is_old() -> None:
+    """While it may still be finished nothing is said; nor when the reader has said it."""
+    torn = SimpleNamespace(path="x", gone=False, also_of=None, size=99, read=54, caught_up=True, modified=NOW)
+    run = SimpleNamespace(sources={"x": torn}, problems={})
+    assert of_sources(run, NOW + OLD) == []
+    (found,) = of_sources(run, NOW + OLD + 1)
+    assert (found.code, found.offset, found.count) == ("torn-tail", 54, 45)
+    told = Problem("info", "torn-tail", "x", "the last record is incomplete")
+    run.problems = {told.key: told}
+    assert of_sources(run, NOW + OLD + 1) == []
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared logs are not here")
+def test_a_real_log_that_was_cut_off(tmp_path: Path) -> None:
+    """The findings pane tells of a run that ended hours ago within a record."""
+    shutil.copytree(SHARED / "logs" / "odd" / "truncated-record", tmp_path / "a")
+    clock = Clock()
+    for path in (tmp_path / "a").iterdir():
+        os.utime(path, (NOW - 9000, NOW - 9000))
+    _, _, over = followed(tmp_path, clock)
+    over.press("f")
+    assert "the last record is cut off: 45 bytes" in text(over)
+
+
+def test_a_finished_run_whose_log_is_gone_has_ended() -> None:
+    """It needs no log any more: nothing is said of it in the header."""
+    gone = SimpleNamespace(path="x", gone=True, also_of=None, modified=NOW)
+    run = SimpleNamespace(
+        sources={"x": gone}, last_wall=NOW, total_steps=10, last_step=10, step_walls=[], series={}
+    )  # fmt: skip
+    found = liveness(run, NOW + 5, 10)
+    assert (found.state, found.known, found.quiet) == ("ended", True, "")
