@@ -7,13 +7,13 @@ around that place: comparing last samples, or drawing the line at the normal val
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.boards.index import counterpart
 from rltui.glossary.load import glossary
 from rltui.session import RunView
 from rltui.store import Series
@@ -80,33 +80,12 @@ def compare(view: RunView, baseline: RunView, axis: Axis = "step") -> Comparison
         return None
     matched = min(mine[1], theirs[1])
     differences = []
-    for tag, other in _pairs(view, baseline):
-        found = _difference(view, baseline, tag, other, axis, matched)
+    for tag in sorted(view.run.series, key=lambda tag: _rank(view, tag)):
+        other = counterpart(view, tag, baseline)
+        found = _difference(view, baseline, tag, other, axis, matched) if other is not None else None
         if found is not None:
             differences.append(found)
     return Comparison(view.name, axis, matched, tuple(differences))
-
-
-def _pairs(view: RunView, baseline: RunView) -> Iterable[tuple[str, str]]:
-    """Tags of the same quantity: by equal key, else by a canonical id that only one key of each run has."""
-    ours, theirs = _by_quantity(view), _by_quantity(baseline)
-    order = sorted(view.run.series, key=lambda tag: _rank(view, tag))
-    for tag in order:
-        if tag in baseline.run.series:
-            yield (tag, tag)
-            continue
-        name = view.names.name(tag)
-        key = (name.canonical, name.held_out, name.part)
-        if name.canonical is not None and len(ours[key]) == 1 and len(theirs.get(key, ())) == 1:
-            yield (tag, theirs[key][0])
-
-
-def _by_quantity(view: RunView) -> dict[tuple[str | None, bool, str], list[str]]:
-    found: dict[tuple[str | None, bool, str], list[str]] = {}
-    for tag in view.run.series:
-        name = view.names.name(tag)
-        found.setdefault((name.canonical, name.held_out, name.part), []).append(tag)
-    return found
 
 
 def _rank(view: RunView, tag: str) -> tuple[int, int, str]:

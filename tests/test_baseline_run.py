@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from rltui.boards.beside import beside
+from rltui.boards.index import counterpart
+from rltui.boards.row import rows_of
+from rltui.compare import compare
 from rltui.logs.follow import Follower
-from rltui.logs.runname import called
+from rltui.logs.runname import called, named
+from rltui.screen.start import build
 from rltui.session import Session
+from tests.support.commands import rltui
 from tests.support.fakerun import NOW, believable
 from tests.support.screens import monitor
 
@@ -44,3 +51,47 @@ def test_what_is_compared_with_is_not_shown_first() -> None:
     assert desk.view is not None and desk.view.name == "new"
     alone = monitor(base, baseline="good").desk
     assert alone.view is not None and alone.view.name == "good"
+
+
+def test_a_name_may_be_meant_for_several() -> None:
+    """The run of just that name is meant; else all that go by it."""
+    runs = ["a/good", "good", "b/good/tb", "goods"]
+    assert named(runs, "good") == ["good"]
+    assert named([run for run in runs if run != "good"], "good") == ["a/good", "b/good/tb"]
+    assert named(runs, "nobody") == []
+
+
+@pytest.mark.parametrize("name", ["good", "a/good", "a/good/tb"])
+def test_the_baseline_goes_by_the_same_names_everywhere(tmp_path: Path, name: str) -> None:
+    """`watch --baseline` takes what `compare --baseline` takes: any folders of a run's name."""
+    for run in ("a/good/tb", "b/new/tb"):
+        path = tmp_path / run / "metrics.jsonl"
+        path.parent.mkdir(parents=True)
+        path.write_text("".join(f'{{"step": {step}, "loss": {step / 7}}}\n' for step in range(40)))
+    assert "against a/good/tb" in rltui("compare", tmp_path, "--baseline", name).out
+    desk = build(Session.load([tmp_path]), [str(tmp_path)], baseline=name, theme="night").desk
+    assert desk.base is not None and desk.base.name == "a/good/tb"
+    assert desk.differences()
+
+
+def test_the_counterpart_of_a_metric_is_the_same_everywhere() -> None:
+    """What is held out is no counterpart of training, a quantity of two keys has none; the same key has."""
+    one, other = believable(60, seed=1), believable(60, seed=2)
+    other.name = "other"
+    entropy = {"canonical": "policy.entropy", "title": "Entropy", "pane": "policy"}
+    for run, tag in ((one, "train/entropy"), (other, "entropy")):
+        del run.series["actor/entropy"]
+        run.add(tag, np.linspace(1, 2, 60), **entropy)
+    other.series = {"eval/entropy": other.series["entropy"], **other.series}
+    other.add("eval/entropy", np.linspace(5, 6, 60), held_out=True, **entropy)
+    assert counterpart(one, "train/entropy", other) == "entropy"  # type: ignore[arg-type]
+    assert counterpart(one, "actor/ppo_kl", other) == "actor/ppo_kl"  # type: ignore[arg-type]
+    found = compare(one, other)  # type: ignore[arg-type]
+    assert found is not None
+    assert {each.tag: each.baseline_tag for each in found.differences}["train/entropy"] == "entropy"
+    (row,) = rows_of(one, ["train/entropy"])  # type: ignore[arg-type]
+    (drawn,) = beside(one, row, [other])  # type: ignore[arg-type, list-item]
+    assert drawn.series is other.series["entropy"]
+    other.add("mine/entropy", np.linspace(7, 8, 60), **entropy)
+    assert counterpart(one, "train/entropy", other) is None  # type: ignore[arg-type]
+    assert beside(one, row, [other]) == ()  # type: ignore[arg-type, list-item]

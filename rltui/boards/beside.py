@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.boards.index import index
+from rltui.boards.index import counterpart
 from rltui.boards.row import Curve, Row, curve
 from rltui.boards.spread import Spread
 from rltui.boards.window import Window
@@ -34,25 +34,13 @@ class Beside:
     series: Series
 
 
-def counterpart(row: Row, other: RunView) -> Series | None:
-    """The series of another run that is the same metric: the same key, else the same quantity."""
-    series = other.run.series
-    if row.tag in series:
-        return series[row.tag]
-    name = row.name
-    if name is None or name.canonical is None:
-        return None
-    tags = index(other).canonical.get(name.canonical, ())
-    return next((series[tag] for tag in tags if other.names.name(tag).part == name.part), None)
-
-
-def beside(row: Row, runs: Sequence[RunView]) -> tuple[Beside, ...]:
-    """What runs have of a row's metric; a run keeps its sign whether the others have it or not."""
+def beside(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[Beside, ...]:
+    """What runs have of a metric of another; a run keeps its sign whether the others have it or not."""
     found = []
     for at, run in enumerate(runs[: len(SIGNS) - 1], start=1):
-        series = counterpart(row, run)
-        if series is not None and series.count:
-            found.append(Beside(SIGNS[at], f"series{at}", series))
+        tag = counterpart(view, row.tag, run)
+        if tag is not None and run.run.series[tag].count:
+            found.append(Beside(SIGNS[at], f"series{at}", run.run.series[tag]))
     return tuple(found)
 
 

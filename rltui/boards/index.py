@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _MAPPED = {"optimizer": "policy", "discarded": "rollout"}
 
 Group = tuple[str, str, str, bool]  # pane, group, what a wildcard matched, held out
+Quantity = tuple[str, bool, str]  # canonical id, held out, what a wildcard matched
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,7 @@ class Index:
     panes: dict[str, list[str]]
     canonical: dict[str, list[str]]
     groups: dict[Group, list[str]]
+    quantities: dict[Quantity, list[str]]
     guessed: frozenset[str]
 
 
@@ -34,7 +36,7 @@ def index(view: RunView) -> Index:
     known = _KNOWN.get(view)
     if known is not None and known[0] == key:
         return known[1]
-    made = Index({}, {}, {}, frozenset())
+    made = Index({}, {}, {}, {}, frozenset())
     guessed = set()
     for tag in list(view.run.series):
         name = view.names.name(tag)
@@ -42,11 +44,12 @@ def index(view: RunView) -> Index:
         made.panes.setdefault(pane, []).append(tag)
         if name.canonical is not None:
             made.canonical.setdefault(name.canonical, []).append(tag)
+            made.quantities.setdefault((name.canonical, name.held_out, name.part), []).append(tag)
         if name.group:
             made.groups.setdefault((pane, name.group, name.part, name.held_out), []).append(tag)
         if name.guessed:
             guessed.add(tag)
-    made = Index(made.panes, made.canonical, made.groups, frozenset(guessed))
+    made = Index(made.panes, made.canonical, made.groups, made.quantities, frozenset(guessed))
     _KNOWN[view] = (key, made)
     return made
 
@@ -66,3 +69,18 @@ def mates(view: RunView, tag: str) -> list[str]:
         else None
     )
     return found or [tag]
+
+
+def counterpart(view: RunView, tag: str, other: RunView) -> str | None:
+    """The tag of another run that is the same metric: the same key, else the same quantity.
+
+    A quantity that a run writes under several keys has no counterpart: nothing says which of them it is.
+    """
+    if tag in other.run.series:
+        return tag
+    name = view.names.name(tag)
+    if name.canonical is None:
+        return None
+    key = (name.canonical, name.held_out, name.part)
+    mine, theirs = (index(one).quantities.get(key, []) for one in (view, other))
+    return theirs[0] if len(mine) == len(theirs) == 1 else None

@@ -9,6 +9,7 @@ from rltui.cli.loading import load
 from rltui.cli.output import FOUND, CommandError, emit, emit_json, fail
 from rltui.compare import Axis, Comparison, Difference, compare
 from rltui.draw.number import format_change, format_seconds, format_si, format_step, format_value
+from rltui.logs.runname import named
 from rltui.session import RunView, Session
 from rltui.text import clean, in_markdown, pad
 
@@ -104,15 +105,13 @@ def _wanted(view: RunView, run_glob: str | None) -> bool:
 
 
 def _baseline(session: Session, name: str) -> RunView:
-    if name in session.runs:
-        return session.runs[name]
     from difflib import get_close_matches
 
-    endings = [run for run in session.runs if run.endswith(f"/{name}") or f"/{name}/" in f"/{run}/"]
-    if len(endings) == 1:
-        return session.runs[endings[0]]
-    close = endings or get_close_matches(name, session.runs, n=3, cutoff=0.6)
-    hint = "; nearest: " if close and not endings else "; there are "
+    found = named(session.runs, name)
+    if len(found) == 1:
+        return session.runs[found[0]]
+    close = found or get_close_matches(name, session.runs, n=3, cutoff=0.6)
+    hint = "; nearest: " if close and not found else "; there are "
     shown = close or sorted(session.runs)
     more = ", …" if len(shown) > 5 else ""
     raise CommandError(f"no single run named {name!r}{hint}{', '.join(shown[:5])}{more}", FOUND)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rltui.text import clean
@@ -56,6 +57,12 @@ def is_events(name: str) -> bool:
 def called(run: str, name: str) -> bool:
     """Whether a run goes by a name: its whole name, or some folders of it that follow each other."""
     return run == name or f"/{name.strip('/')}/" in f"/{run}/"
+
+
+def named(runs: Iterable[str], name: str) -> list[str]:
+    """The runs that a person may mean by a name: the one of just that name, else all that go by it."""
+    known = list(runs)
+    return [name] if name in known else [run for run in known if called(run, name)]
 
 
 def stem_of(name: str) -> str:

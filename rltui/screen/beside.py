@@ -25,7 +25,7 @@ def compared(desk: Desk, view: RunView) -> list[RunView]:
 def others(desk: Desk, row: Row) -> tuple[Beside, ...]:
     """What the runs beside the one shown have of a metric; nothing of them lies beyond the moment shown."""
     view = desk.view
-    return () if view is None else beside(row, compared(desk, view))
+    return () if view is None else beside(view, row, compared(desk, view))
 
 
 def names_line(desk: Desk, width: int) -> Line | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rltui.boards.band import band_of, band_text
-from rltui.boards.beside import counterpart
+from rltui.boards.index import counterpart
 from rltui.boards.row import Row
 from rltui.draw.line import Line, Span, crop, cut, line, sides
 from rltui.draw.number import format_plain, format_range, format_si, format_step, format_value
@@ -117,8 +117,10 @@ def _value(trace: Trace, cursor: float | None) -> str:
 def _lacking(desk: Desk, row: Row, drawn: set[str]) -> str:
     """The runs that were to be drawn beside the one shown and do not have the metric."""
     view = desk.view
-    missing = [one for one in compared(desk, view) if one.name not in drawn] if view is not None else []
-    names = [desk.brief(one.name) for one in missing if counterpart(row, one) is None]
+    if view is None:
+        return ""
+    missing = [one for one in compared(desk, view) if one.name not in drawn]
+    names = [desk.brief(one.name) for one in missing if counterpart(view, row.tag, one) is None]
     if len(names) > 1:
         return f"{len(names)} marked runs do not write this"
     return f"{fit(names[0], 24)} does not write this" if names else ""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.boards.beside import SIGNS, counterpart
+from rltui.boards.beside import SIGNS
+from rltui.boards.index import counterpart
 from rltui.boards.row import Row, bridge
 from rltui.boards.spread import Spread, spread
 from rltui.draw.chart import Area, Stroke
@@ -91,10 +92,10 @@ def traces(
     found: list[tuple[int, str, Ruler, Series, Row, bool]] = [(0, view.name, measure, main, row, False)]
     runs = compared(desk, view)
     for at, other in enumerate(runs, start=1):  # a run keeps its sign, whoever lacks the metric
-        series = counterpart(row, other)
+        tag = counterpart(view, row.tag, other)
         its = ruler(other, measure.axis)
-        if series is not None and its is not None:
-            found.append((at, other.name, its, series, row, False))
+        if tag is not None and its is not None:
+            found.append((at, other.name, its, other.run.series[tag], row, False))
     beside = [one for one in others if one.main is not None]
     found += [
         (at, one.title, measure, one.main, one, True) for at, one in enumerate(beside, start=len(runs) + 1)

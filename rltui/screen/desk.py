@@ -17,7 +17,7 @@ from rltui.boards.row import Row, rows_of
 from rltui.draw.line import crop
 from rltui.draw.number import short_step
 from rltui.draw.spark import Glyphs
-from rltui.logs.runname import called
+from rltui.logs.runname import named
 from rltui.screen.brief import brief
 from rltui.screen.filters import matcher
 from rltui.screen.hush import Hush
@@ -297,12 +297,10 @@ class Desk:
 
     @property
     def base(self) -> RunView | None:
-        """The run to compare with: of the name given, or the only one whose name ends so."""
+        """The run to compare with: the only one that may be meant by the name given."""
         runs = self.session.runs
-        if not self.baseline or self.baseline in runs:
-            return runs.get(self.baseline or "")
-        found = [view for name, view in runs.items() if called(name, self.baseline)]
-        return found[0] if len(found) == 1 else None
+        found = named(runs, self.baseline) if self.baseline else []
+        return runs[found[0]] if len(found) == 1 else None
 
     def differences(self) -> Mapping[str, Difference] | None:
         """By tag, how the run shown differs from the baseline at matched steps; at most seconds old."""
