@@ -326,3 +326,26 @@ def test_three_hundred_runs_cost_what_is_in_sight(monkeypatch: pytest.MonkeyPatc
         over.press("escape")
         over.press("escape")
         over.press("r")
+
+
+def test_the_palette_holds_still_while_one_types() -> None:
+    """Fewer matches leave lines empty; the box neither moves nor shrinks."""
+    over = fresh(":")
+    tops = []
+    for key in ("", "k", "l", "x"):
+        if key:
+            over.press(key)
+        lines = [line.text for line in over.frame(100, 30).lines]
+        tops.append([(at, one.index("╭")) for at, one in enumerate(lines) if "╭" in one])
+    assert all(one == tops[0] for one in tops)
+
+
+def test_two_letters_find_no_sentences() -> None:
+    """While something holds the letters together, what only has them somewhere is left out."""
+    over = fresh(":")
+    for key in "kl":
+        over.press(key)
+    page = over.overlays[-1]
+    _, items = page.content(over, 84, 24)  # type: ignore[attr-defined]
+    assert items and not any(argument.startswith("do ") for _, argument in items)
+    assert any("kl" in argument for _, argument in items)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rltui.boards.layout import short_key, short_title
 from rltui.boards.panes import panes_of
-from rltui.draw.line import Line, Span, line
+from rltui.draw.line import BLANK, Line, Span, cut, line
 from rltui.screen import config
-from rltui.screen.filters import fuzzy
+from rltui.screen.filters import SCATTERED, fuzzy
 from rltui.screen.keys import shown
 from rltui.screen.listing import Listing
 from rltui.screen.view import Page
-from rltui.text import cell_width, fit, pad
+from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:
     from rltui.screen.desk import Desk
 
+KEY_LEAST = 24  # cells from which a key is worth its place beside a title
+FEW_LETTERS = 3  # from which letters need not stand together
 PALETTE_MOST = 200  # entries that are worth scrolling through; typing finds the others
 
 
@@ -98,6 +101,7 @@ class Palette(Listing):
     def __init__(self, desk: Desk) -> None:
         super().__init__()
         self.query = ""
+        self.tall = 0  # the most lines that were shown
 
     @property
     def title(self) -> str:  # type: ignore[override]
@@ -113,14 +117,29 @@ class Palette(Listing):
             if cost is not None:
                 scored.append((cost, order, kind, text, hint, argument))
         scored.sort(key=lambda entry: entry[:2])
+        if len(self.query) < FEW_LETTERS and scored and scored[0][0] < SCATTERED:
+            scored = [entry for entry in scored if entry[0] < SCATTERED]  # two letters are in every sentence
+        scored = scored[:PALETTE_MOST]
         lines: list[Line] = []
         items: list[tuple[int, str]] = []
-        for _, _, kind, text, hint, argument in scored[:PALETTE_MOST]:
+        titles = [cell_width(text.partition("  ")[0]) for _, _, kind, text, *_ in scored if kind == "metric"]
+        column = min(max(titles, default=0), (width - 12) * 2 // 5)
+        for _, _, kind, text, hint, argument in scored:
             items.append((len(lines), argument))
-            hint_cells = cell_width(hint)
-            body = pad(fit(text, width - 12 - hint_cells), width - 11 - hint_cells)
-            lines.append(line((pad(kind, 9), "dim"), (body, "text"), (hint, "accent")))
-        return lines or [line((pad("nothing matches", width), "dim"))], items
+            title, _, key = text.partition("  ") if kind == "metric" else (text, "", "")
+            room = width - 11 - cell_width(hint)
+            if room - column < KEY_LEAST:
+                key = ""
+            if key:
+                title = pad(short_title(title, column), column)
+                key = f"  {short_key(key, max(room - column - 3, 1))}"
+            spans: list[Span] = [(pad(kind, 9), "dim"), (cut(title, room - 1), "text"), (key, "dim")]
+            blank = " " * (room - cell_width(spans[1][0] + key))
+            lines.append(line(*spans, (blank, "text"), (hint, "accent")))
+        lines = lines or [line((pad("nothing matches", width - 2), "dim"))]
+        # The box keeps its size while one types: what is looked at must not move.
+        self.tall = max(self.tall, min(len(lines), max(height - 4, 1)))
+        return lines + [BLANK] * (self.tall - len(lines)), items
 
     def _entries(self, desk: Desk) -> list[tuple[str, str, str, str]]:
         entries = []
