@@ -10,7 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rltui.rules.judge import Judge
-from rltui.rules.track import CAP, Track
+from rltui.rules.track import CAP, Track, quantile
+from rltui.rules.window import Window, medians
 from tests.support.judged import FakeNames, FakeRun, fresh
 from tests.support.synthetic import PATHOLOGIES, Shape, healthy
 
@@ -55,6 +56,46 @@ def test_point_by_point_is_the_same_as_at_once(name: str) -> None:
         single.feed([fresh(tag, values[k : k + 1], [k + 1]) for tag, values in series.items()])
     assert said(single) == said(whole)
     assert said(whole)
+
+
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_a_window_says_the_same_of_one_moment_and_of_many(every: int) -> None:
+    """Levels, noise, extremes and trends of all moments at once are, to the bit, those of each alone."""
+    values = np.random.default_rng(every).normal(size=400).cumsum()
+    at = np.arange(2, 400, every)
+
+    def asked(window: Window) -> list[np.ndarray]:
+        rows = window.rows(30)
+        return [
+            *(window.level(length) for length in (1, 3, 8, 30)), *(window.usual(skip) for skip in (0, 5, 40)),
+            window.noise(5), window.noise(40), window.jitter(0), window.jitter(8, 3), window.loudest(8),
+            window.spread(30), *window.extremes(1), *window.extremes(8), *window.trend(), medians(rows),
+            rows[:, -1], rows[:, 0],
+        ]  # fmt: skip
+
+    def track() -> Track:
+        made = Track("x", None)
+        made.feed(np.arange(400), values, lambda track, begun: None)
+        return made
+
+    many, single = track(), track()
+    whole = asked(Window(many, at))
+    parts = [asked(Window(single, at[k : k + 1])) for k in range(len(at))]
+    for place, found in enumerate(whole):
+        alone = np.concatenate([part[place] for part in parts])
+        assert alone.tobytes() == found.tobytes() or np.array_equal(alone, found, equal_nan=True), place
+    assert many.marks == single.marks or repr(many.marks) == repr(single.marks)
+
+
+def test_a_quantile_is_numpys() -> None:
+    """The short way to a quantile gives numpy's own numbers."""
+    noise = np.random.default_rng(2)
+    for size in range(1, 60):
+        values = noise.normal(size=size)
+        for share in (0.0, 0.25, 0.5, 0.98, 1.0):
+            assert quantile(values, share) == np.quantile(values, share)
+    assert np.isnan(quantile(np.array([1.0, np.nan]), 0.5))
+    assert np.isnan(quantile(np.empty(0), 0.5))
 
 
 def test_ticks_are_bounded() -> None:

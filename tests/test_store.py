@@ -408,3 +408,41 @@ def test_times_that_cannot_be_meant_are_said_once() -> None:
     assert (run.points, run.last_wall) == (15, 1.7e9 + 0.2)
     run, _ = store.apply(delivery(ticks(range(3)), kind="rewritten"))
     assert not run.problems
+
+
+def test_runs_that_nobody_looks_at_hold_no_objects_for_their_series() -> None:
+    """A thousand runs of sixty tags are rows of tables; a series is made once, when somebody asks for it."""
+    run = one(Store(), [("a", 1, 0.5), ("b", 1, 1.0), ("a", 2, 0.7), ("b", 2, 1.0), ("a", 3, 0.6)])
+    assert (run.last_step, list(run.series), len(run.series), "c" in run.series) == (3, ["a", "b"], 2, False)
+    assert run.series.touched() == []
+    asked = run.series["b"]
+    assert asked is run.series["b"] is run.series.get("b") is dict(run.series.items())["b"]
+    assert [series.tag for series in run.series.touched()] == ["a", "b"]
+
+
+def test_tags_that_come_later_get_rows_behind_the_others() -> None:
+    """The order of series is that of their first points, whichever log and delivery brings them."""
+    store = Store()
+    run = one(store, [("b", 1, 1.0), ("a", 1, 2.0)])
+    one(store, [("c", 2, 3.0), ("a", 2, 2.5)], path="second.jsonl")
+    one(store, [("b", 2, 1.5), ("d", 2, 4.0), ("a", 3, 2.7)])
+    assert list(run.series) == ["b", "a", "c", "d"]
+    assert [series.last_value for series in run.series.values()] == [1.5, 2.7, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+def test_ticks_of_the_same_tags_are_held_in_any_order_of_rows(order: tuple[int, ...]) -> None:
+    """Live steps repeat their tags: in the order of the rows or another, with one more, with one late."""
+    store = Store(window=8, slots=8)
+    tags = "abc"
+    run = one(store, [(tag, 0, 0.0) for tag in tags])
+    for step in range(1, 30):
+        one(store, [(tags[place], step, float(place * 100 + step)) for place in order])
+    one(store, [(tags[order[0]], 30, -1.0)])
+    one(store, [(tags[place], 31, float(place)) for place in order])
+    for place, tag in enumerate(tags):
+        late = tag == tags[order[0]]
+        series = run.series[tag]
+        assert (series.count, series.last_value, series.last_step) == (31 + late, float(place), 31)
+        assert series.recent(3).step.tolist() == [29, 30, 31] if late else [28, 29, 31]
+        assert series.columns(0, 29, 1).high[0] == place * 100 + 29
