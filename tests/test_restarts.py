@@ -103,6 +103,65 @@ def test_last_two_steps_told_again() -> None:
     assert shown(run)[-3:] == [(8, 100.0), (9, 101.0), (10, 102.0)]
 
 
+PAIR = ("loss", "reward")
+
+
+@pytest.mark.parametrize("stride", [1, 10, 2048])
+@pytest.mark.parametrize("timed", [False, True])
+def test_last_step_told_again(stride: int, timed: bool) -> None:
+    """R02: a resume that repeats the last row and goes on evenly is an attempt, known three steps later."""
+    order = [stride * step for step in [*range(20), *range(19, 26)]]
+    evaluation = {stride * 5, stride * 10}
+    rows = [row for step in order for row in ticks([step], (*PAIR, "eval") if step in evaluation else PAIR)]
+    splits = [[rows], [[row] for row in rows], [rows[:41], rows[41:46], rows[46:]]]
+    for parts in [[rows[i : i + 1] for i in range(len(rows))]] if timed else splits:
+        run = fed(
+            *[delivery(part, wall=T_OLD + 9.0 * (i // 2) if timed else None) for i, part in enumerate(parts)]
+        )
+        assert (run.superseded, [a.reason for a in run.attempts]) == (2, ["file", "rewind"])
+        assert run.attempts[1].first_step == 19 * stride
+        assert steps(run) == [stride * step for step in range(26)]
+        assert message(run) == [f"resumed at step {19 * stride}; 2 points superseded"]
+
+
+def test_one_step_again_and_again() -> None:
+    """R02: each crash that repeats a single step is an attempt of its own."""
+    run = fed(delivery(ticks([*range(9), *range(8, 15), *range(14, 20)], PAIR)))
+    assert steps(run) == list(range(20))
+    assert [attempt.first_step for attempt in run.attempts] == [0, 8, 14]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ticks([*range(9), 8, 8, *range(9, 15)], PAIR),
+        ticks([*range(9), 8], PAIR),
+        ticks([*range(9), 8, 9, 11, 14, 15, 19], PAIR),
+        ticks([*range(9), 8, *range(9, 15)]),
+        [*ticks(range(9), (*PAIR, "kl", "lr")), *ticks([8], PAIR), *ticks(range(9, 15), (*PAIR, "kl", "lr"))],
+        [row for step in range(15) for row in ticks([step, step], PAIR)],
+    ],
+    ids=["three times", "the end", "unevenly", "one tag", "half a row", "always"],
+)
+def test_one_step_told_twice_is_no_restart(rows: list[Row]) -> None:
+    """R04: where anything speaks against it, a step that is told twice is a step with two points."""
+    for parts in ([rows], [[row] for row in rows]):
+        run = fed(*[delivery(part) for part in parts])
+        assert (run.superseded, len(run.attempts)) == (0, 1)
+
+
+def test_row_written_twice_at_once_is_no_restart() -> None:
+    """R04: between two rows of one step a restart takes as long as a step; a second flush does not."""
+    for pause, superseded in ((0.001, 0), (60.0, 2), (300.0, 2)):
+        walls = [60.0 * step for step in range(10)]
+        walls += [walls[-1] + pause + 60.0 * step for step in range(8)]
+        given = [
+            delivery(ticks([step], PAIR), wall=T_OLD + wall)
+            for step, wall in zip([*range(10), *range(9, 17)], walls, strict=True)
+        ]
+        assert fed(*given).superseded == superseded
+
+
 def test_restart_is_told_to_the_judge() -> None:
     """What is fed on says from which step to forget, and then gives the whole new attempt again."""
     store = Store()

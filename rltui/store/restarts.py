@@ -60,7 +60,7 @@ class Restarts:
         self, log: Log, rows: Rows, step: I64, wall: F64, value: F64, starts: Sequence[SessionStart]
     ) -> list[Piece]:
         """Cut a batch into segments."""
-        size = len(rows)
+        size, before = len(rows), log.last_wall
         self._clock(log, wall)
         if not log.segments:
             self._open(log, log.count, "file", HIGHEST)
@@ -71,8 +71,9 @@ class Restarts:
             if index > begin:
                 inside = slice(begin, index)
                 found = log.rewinds.scan(
-                    log.count + begin, rows[inside], step[inside], wall[inside], value[inside]
-                )
+                    log.count + begin, rows[inside], step[inside], wall[inside], value[inside],
+                    float(np.fmax.reduce(wall[:begin], initial=before)),
+                )  # fmt: skip
                 breaks += [(number - log.count, "rewind", HIGHEST) for number in found]
             begin = index
             if declared is not None:
@@ -85,6 +86,8 @@ class Restarts:
                 pieces.append(Piece(log.segments[-1], low, index))
             low = index
             last = log.segments[-1]
+            if index < 0:  # points that it was given are the next one's
+                last.lower(log.rewinds.reached)
             if last.begin == log.count + index:  # nothing in between: one start
                 last.start = min(last.start, declared)
                 last.reason = reason if reason == "session-start" else last.reason

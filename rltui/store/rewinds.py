@@ -4,8 +4,8 @@ Fed with every point of the log in file order; says at which point an attempt be
 a few points later. It is a restart when the run as a whole goes back: `NEEDED` distinct steps of one tag
 run forward again below its former highest one (or two up to it exactly, where others go with it), and at
 least half of the tags that spoke since stepped back too. A tag that counts something else (seconds, batches
-of an epoch), several points of one step, a swapped pair of lines and two writers that take turns are none.
-All rules count points, none counts batches.
+of an epoch), several points of one step, a swapped pair of lines and two writers that take turns are none;
+for a single step that is told again see `echo`. All rules count points, none counts batches.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.store.echo import Echo
 from rltui.store.points import F64, I64, NO_POINTS, Points
 
-LOWEST = int(np.iinfo(np.int64).min)
+LOWEST, HIGHEST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
 NEEDED = 3  # distinct steps that a tag must take forward below its former highest one
 PATIENCE = 4096  # points, or 8 rows: after so long a tag that went back alone counts something of its own
 QUIET = 1024  # points without a suspect before whole batches are looked at again
@@ -59,13 +60,16 @@ class Rewinds:
         self._last: dict[int, int] = {}  # row: number of its newest point, while there are suspects
         self._peculiar = False
         self._divided = False
+        self.plain = True  # no tag spoke twice of a step so far, or it was a restart
+        self._echo: Echo | None = None
+        self.reached = np.empty(0, np.int64)  # by row, before the latest attempt that began before its batch
         self.journal: Journal | None = None
         self._now: tuple[int, Rows, Points] | None = None
 
     @property
     def idle(self) -> bool:
         """No suspects."""
-        return not self._suspects
+        return not self._suspects and self._echo is None
 
     @property
     def peculiar(self) -> bool:
@@ -79,7 +83,8 @@ class Rewinds:
         except IndexError:
             self._grow(int(rows.max()) + 1)
             high = self._high[rows]
-        if self._suspects or not np.logical_and.reduce(step >= high):
+        forward = step > high if self.plain else step >= high
+        if self._suspects or self._echo is not None or not np.logical_and.reduce(forward):
             return False
         self._high[rows] = step if last is None else last
         return True
@@ -97,31 +102,38 @@ class Rewinds:
         self._suspects.clear()
         self._last.clear()
         self._needed.clear()
+        self._echo = None
         self._divided = True
 
     def settle(self) -> None:
         """The batch has been dealt with."""
-        if self._suspects and self._now is not None:
+        if not self.idle and self._now is not None:
             number, rows, points = self._now
             if self.journal is None or self._divided:
                 self.journal = Journal(number)
             self.journal.rows.append(rows)
             self.journal.points.append(points)
             self._trim()
-        elif not self._suspects:
+        elif self.idle:
             self.journal = None
         self._now = None
         self._divided = False
 
     def _trim(self) -> None:
-        oldest = min(suspect.number for suspect in self._suspects.values())
+        numbers = [suspect.number for suspect in self._suspects.values()]
+        oldest = min([*numbers, self._echo.number] if self._echo is not None else numbers)
         journal = self.journal
         while journal and journal.rows and journal.number + len(journal.rows[0]) <= oldest:
             journal.number += len(journal.rows.pop(0))
             journal.points.pop(0)
 
-    def scan(self, number: int, rows: Rows, step: I64, wall: F64, value: F64) -> list[int]:
-        """Look at points from `number` on; the numbers at which attempts began, maybe before `number`."""
+    def scan(
+        self, number: int, rows: Rows, step: I64, wall: F64, value: F64, before: float = np.nan
+    ) -> list[int]:
+        """Look at points from `number` on; the numbers at which attempts began, maybe before `number`.
+
+        before: the latest wall time of the points before them, NaN unknown.
+        """
         if not len(rows):
             return []
         self._grow(int(rows.max()) + 1)
@@ -131,18 +143,18 @@ class Rewinds:
         found: list[int] = []
         at = 0
         while at < len(rows):
-            if not self._suspects:
+            if self.idle:
                 stop = self._backward(rows[at:], step[at:])
                 np.maximum.at(self._high, rows[at : at + stop], step[at : at + stop])
                 at += stop
                 if at == len(rows):
                     break
-            at = self._walk(number, rows, step, at, found)
+            at = self._walk(number, rows, points, at, found, before)
         self._high[self._own] = LOWEST
         return found
 
     def _backward(self, rows: Rows, step: I64) -> int:
-        """Index of the first point below its tag's highest step; the length if there is none."""
+        """Index of the first point that does not go forward; the length if there is none."""
         order = np.argsort(rows.astype(np.uint16) if len(self._high) < 1 << 16 else rows, kind="stable")
         row, steps = rows[order], step[order]
         first = np.empty(len(row), np.bool_)
@@ -150,13 +162,15 @@ class Rewinds:
         np.not_equal(row[1:], row[:-1], out=first[1:])
         back = np.empty(len(row), np.bool_)
         back[0] = False
-        np.less(steps[1:], steps[:-1], out=back[1:])
-        back[first] = steps[first] < self._high[row[first]]
+        compare = np.less_equal if self.plain else np.less
+        compare(steps[1:], steps[:-1], out=back[1:])
+        back[first] = compare(steps[first], self._high[row[first]])
         back &= ~self._own[row]
         return int(order[back].min()) if back.any() else len(rows)
 
-    def _walk(self, number: int, rows: Rows, step: I64, at: int, found: list[int]) -> int:
+    def _walk(self, number: int, rows: Rows, points: Points, at: int, found: list[int], before: float) -> int:
         """Point by point from `at`, until suspects have been gone for a while; where it stopped."""
+        step = points.step
         high: list[int] = self._high.tolist()
         own: list[bool] = self._own.tolist()
         quiet = 0
@@ -166,6 +180,14 @@ class Rewinds:
             at += 1
             here = number + at - 1
             suspects = self._suspects
+            if self._echo is not None or (self.plain and not suspects and now == high[row] and not own[row]):
+                quiet = 0
+                start = None if own[row] else self._listen(row, now, here, points, at - 1, high, before)
+                if start is not None:
+                    found.append(start)
+                    high = self._begin_anew(high, start, number, rows, step, at)
+                if self._echo is not None or start is not None:
+                    continue
             if suspects:
                 quiet = 0
                 self._last[row] = here
@@ -187,10 +209,7 @@ class Rewinds:
                 start = self._declared(row, suspect)
                 if start is not None:
                     found.append(start)
-                    high = [LOWEST] * len(high)
-                    self._refill(high, start, number, rows, step, at)
-                    suspects.clear()
-                    self._last.clear()
+                    high = self._begin_anew(high, start, number, rows, step, at)
             if suspects and not here & 255:
                 self._expire(here, own, len(high))
             elif not suspects:
@@ -199,6 +218,25 @@ class Rewinds:
         self._own[:] = own
         self._peculiar = self._peculiar or any(own) or bool(self._needed)
         return max(at, begin)
+
+    def _listen(
+        self, row: int, now: int, here: int, points: Points, at: int, high: list[int], before: float
+    ) -> int | None:
+        """Perhaps one row is told again; the number at which that attempt began, once it is certain."""
+        wall, echo = float(points.wall_time[at]), self._echo
+        if echo is None:
+            last = float(np.fmax.reduce(points.wall_time[:at], initial=before))
+            echo = self._echo = Echo(here, now, high.count(now), wall - last, wall)
+        verdict = echo.hear(row, now, high[row], wall)
+        if verdict == "wait" and here - echo.number <= PATIENCE:
+            return None
+        self._echo = None
+        if verdict == "restart":
+            return echo.number
+        self.plain = False
+        for each, newest in echo.newest.items():
+            high[each] = newest
+        return None
 
     def _judge(self, row: int, suspect: Suspect, now: int, here: int, high: list[int]) -> bool:
         """A suspect's next point; whether it has proved to be another attempt."""
@@ -231,6 +269,22 @@ class Rewinds:
         if 2 * len(group) < active:
             return None
         return min(other.number for other in group)
+
+    def _begin_anew(
+        self, high: list[int], start: int, number: int, rows: Rows, step: I64, at: int
+    ) -> list[int]:
+        """An attempt began at `start`: nothing that was before counts any more. Its highest steps."""
+        if start < number:
+            reached = np.where(self._own[: len(high)], LOWEST, np.array(high, np.int64))
+            moved = [row for row, last in self._last.items() if last >= start and row not in self._suspects]
+            kept = np.delete(reached, moved)  # tags that went forward since had got no further than these
+            reached[moved] = np.minimum(reached[moved], kept.max(initial=LOWEST))
+            self.reached = np.where(self._own[: len(high)], HIGHEST, reached)
+        self._suspects.clear()
+        self._last.clear()
+        high = [LOWEST] * len(high)
+        self._refill(high, start, number, rows, step, at)
+        return high
 
     def _refill(self, high: list[int], start: int, number: int, rows: Rows, step: I64, at: int) -> None:
         """Highest steps of the attempt that began at `start`."""

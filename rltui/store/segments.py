@@ -91,6 +91,15 @@ class Segment:
         """Order of segments."""
         return (self.log.key, self.begin)
 
+    def lower(self, reached: I64) -> None:
+        """It had got no further than this, by row: LOWEST where it had not spoken, HIGHEST unknown."""
+        size = min(len(reached), len(self.high))
+        np.minimum(self.high[:size], reached[:size], out=self.high[:size])
+        silent = (reached[:size] == LOWEST) & (self.first[:size] < HIGHEST)
+        self.first[:size][silent] = HIGHEST
+        self.speaking -= int(np.count_nonzero(silent))
+        self.last_step = max(self.first_step, int(self.high.max()))
+
     def grow(self, rows: int) -> None:
         """Make room for `rows` tags."""
         self.first = _grown(self.first, rows, HIGHEST)
