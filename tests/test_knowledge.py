@@ -1,0 +1,48 @@
+"""What runs of a session share: names, recognition and rules are found out once, states are each run's own."""
+
+from __future__ import annotations
+
+from rltui.config import Config
+from rltui.knowledge import KEPT, Knowledge
+from rltui.logs.delivery import Delivery
+from rltui.session import Session
+from tests.support.feeding import delivery
+
+TAGS = ("actor/entropy", "actor/kl_loss", "actor/pg_clipfrac", "critic/score/mean", "own/metric")
+
+
+def run_of(name: str, tags: tuple[str, ...] = TAGS, value: float = 0.1) -> Delivery:
+    """Thirty steps of a run."""
+    rows = [(tag, step, value + step / 1000) for step in range(30) for tag in tags]
+    return delivery(rows, run=name, path=f"{name}/metrics.jsonl")
+
+
+def test_runs_that_log_alike_share_what_is_known_and_nothing_else() -> None:
+    """The same names and rules by identity; series, ticks and findings of their own."""
+    session = Session(Config())
+    session.apply([run_of("one"), run_of("two", value=float("nan")), run_of("three", ("loss", "eval/loss"))])
+    session.judge(force=True)
+    one, two, three = (session.runs[name] for name in ("one", "two", "three"))
+    assert one.recognition is two.recognition
+    assert one.names is two.names is not three.names
+    first, second = one.judge.series["actor/entropy"], two.judge.series["actor/entropy"]
+    assert first.plan is second.plan
+    assert first is not second
+    assert (first.track.n, second.track.n, second.track.bad_count) == (30, 0, 30)
+    assert not any(finding.id == "non-finite" for finding in one.judge.findings())
+
+
+def test_the_configuration_names_the_framework_of_one_run() -> None:
+    """Runs with the same tags are told apart where the user's configuration does so."""
+    known = Knowledge(Config(frameworks={"special*": "trl"}))
+    assert known.recognise(TAGS, "special-1").framework == "trl"
+    assert known.recognise(TAGS, "plain").framework == "verl"
+
+
+def test_sets_of_tags_are_remembered_within_bounds() -> None:
+    """Of runs that all log something else only the newest are remembered; the answers do not change."""
+    known = Knowledge(Config())
+    answers = [known.recognise((*TAGS, f"own/{number}"), "run") for number in range(2 * KEPT)]
+    assert len(known._recognised) == KEPT
+    assert {answer.label for answer in answers} == {"verl"}
+    assert known.recognise((*TAGS, "own/0"), "run") == answers[0]
