@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from rltui.logs.tfevents import event, shapes
 from rltui.logs.tfevents.shapes import SIMPLE, Layout
+from rltui.logs.tfevents.stride import Stride
 from rltui.logs.tfevents.tags import Tags
 from rltui.logs.tfevents.template import Templates, template_of
 
@@ -22,7 +23,8 @@ class Known:
     layouts: those that occurred, the last one first, since it will most likely come again.
     constants: for each layout, the constant bytes of a shape -> the number of its tag.
     numbers: the same by number of the shape in the book. templates: of records with several values.
-    lessons: how often something was learned.
+    lessons: how often something was learned. stride: the step that was read record by record before, where
+    `piece`, the bytes of that reading, were as many as the time before.
     """
 
     def __init__(self, tags: Tags, book: shapes.Book = shapes.BOOK) -> None:
@@ -34,6 +36,8 @@ class Known:
         self._by_shape: tuple[int, NDArray[np.int32]] | None = None
         self.templates = Templates()
         self.lessons = 0
+        self.stride: Stride | None = None
+        self.piece = 0
 
     def remember(self, parsed: event.Event, data: bytes) -> None:
         """Keep the shape of a record whose scalar was just taken, and what it means here."""

@@ -1,7 +1,7 @@
 """The tail path: one record after the other, every CRC proved. Best for the few records of a live step.
 
 A record of a known shape costs a slice and a look-up; any other is parsed by the book and, where it
-has a shape, remembered.
+has a shape, remembered. A whole step of shapes that came in this order before costs half of that (`stride`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import google_crc32c
 
-from rltui.logs.tfevents import event, records, wire
+from rltui.logs.tfevents import event, records, stride, wire
 from rltui.logs.tfevents.known import Known
 from rltui.logs.tfevents.rows import Rows
 from rltui.logs.tfevents.shapes import BODY, SIMPLE, STEP_KEY, WALL_KEY
@@ -52,16 +52,16 @@ def decode(data: bytes, known: Known) -> Decoded:
     A record with wrong data is skipped when a valid header right behind it confirms its length and
     nothing in it looks as if it were still to arrive; otherwise reading stops there with need DOUBT.
     """
+    again = known.stride.read(data, known.tags.names) if known.stride is not None else None
+    if again is not None:
+        return Decoded(again, len(data), records.HEADER, [])
     rows = Rows()
     faults: list[Fault] = []
     walked, end, need = records.walk(data)
     checksum = google_crc32c.value
     tag, steps, wall_time, value = rows.tag.append, rows.step.append, rows.wall_time.append, rows.value.append
     known_simple = known.constants.get(SIMPLE, {}).get
-    marks, upto = (
-        b"",
-        BODY + 1,
-    )  # the bytes of the step of the record before: mostly it comes again
+    marks, upto = b"", BODY + 1  # the bytes of the step of the record before: mostly it comes again
     step = at = 0
     for first, record, stored, last in walked:
         crc = checksum(record)
@@ -85,6 +85,11 @@ def decode(data: bytes, known: Known) -> Decoded:
         elif not take(record, known, rows):
             end_of = first + len(record) + records.FOOTER
             faults.append(Fault(*UNREADABLE, first - records.HEADER, end_of))
+    if len(data) == known.piece:  # as long as the one before: most likely a step, and so will be the next
+        known.stride = stride.learn(
+            [record for _, record, _, _ in walked], upto, known.constants.get(SIMPLE, {})
+        )
+    known.piece = len(data)
     return Decoded(rows.batch(known.tags), end, need, faults)
 
 
