@@ -9,6 +9,7 @@ import json
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from rltui.store import Run, Store
 TAGS = tuple(f"actor/metric_{number}" for number in range(60))
 SOURCE = Source("run", "events.out.tfevents.1763600000.node.1.0", "tfevents")
 BLOCK = 280  # steps of one delivery of history: about 1 MiB of an event file
+LARGE = 1120  # likewise 4 MiB, what the readers deliver while there is more
 
 
 def rows(first: int, steps: int) -> Batch:
@@ -71,18 +73,43 @@ def lists(batches: list[Batch]) -> dict[str, list[tuple[int, float, float]]]:
 
 
 def bulk() -> None:
-    """History: blocks of an event file of 3 million scalars."""
+    """History: 3 million scalars in blocks of 1 and of 4 MiB of an event file."""
     steps = 50_000
-    batches = [rows(first, BLOCK) for first in range(0, steps, BLOCK)]
+    blocks = {
+        size: [rows(first, size) for first in range(0, steps - size + 1, size)] for size in (BLOCK, LARGE)
+    }
 
-    def store() -> None:
+    def store(size: int) -> None:
         target = Store()
-        for batch in batches:
+        for batch in blocks[size]:
             target.apply(Delivery(SOURCE, batch))
 
-    scalars = sum(map(len, batches))
-    ways: dict[str, Callable[[], object]] = {"store": store, "lists by tag": lambda: lists(batches)}
-    compare("history", "ns/scalar", scalars * 1e-9, ways, rounds=3)
+    for size, batches in blocks.items():
+        ways: dict[str, Callable[[], object]] = {
+            f"store, blocks of {size * len(TAGS)}": partial(store, size),
+            "lists by tag": partial(lists, batches),
+        }
+        compare("history", "ns/scalar", sum(map(len, batches)) * 1e-9, ways, rounds=3)
+
+
+def small_runs() -> None:
+    """Many small runs, none of which is shown: sixty tags, seventeen steps."""
+    count, batch = 500, rows(0, 17)
+    sources = [Source(f"run{number}", SOURCE.path, "tfevents") for number in range(count)]
+
+    def store() -> Store:
+        target = Store()
+        target.focus(())
+        for source in sources:
+            target.apply(Delivery(source, batch))
+        return target
+
+    ways: dict[str, Callable[[], object]] = {
+        "store": store,
+        "lists by tag": lambda: [lists([batch]) for _ in sources],
+    }
+    compare("a run of 1,020 scalars", "us", count * 1e-6, ways)
+    print(f"{'':28} {'held':34} {store().nbytes / count / 1024:10.1f} KiB")
 
 
 def ticks() -> None:
@@ -164,7 +191,7 @@ def lines() -> None:
 
 def main() -> None:
     """Run all."""
-    for each in (bulk, ticks, queries, memory, lines):
+    for each in (bulk, small_runs, ticks, queries, memory, lines):
         each()
 
 
