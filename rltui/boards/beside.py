@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rltui.boards.index import counterpart
 from rltui.boards.row import Curve, Row, curve
 from rltui.boards.spread import Spread
 from rltui.boards.window import Window
 from rltui.draw.braille import Canvas
-from rltui.draw.line import Span, colored
+from rltui.draw.line import Span
 from rltui.draw.plain import Plain
 from rltui.draw.scale import value_range
 
@@ -108,25 +109,32 @@ def canvas_spans(
     found: the curves that lie on the canvas already.
     """
     canvas.line(drawn.low, drawn.high, bottom, top)
-    veiled = None
     if behind is not None:
         canvas.veil(behind.low, behind.high, bottom, top)
-        veiled = canvas.veiled()
-    bad = sorted(set((np.flatnonzero(drawn.nonfinite) // per_cell).tolist()))
-    out: list[list[Span]] = []
     lines = canvas.lines()
-    signs = stamps(found, len(lines), per_cell, bottom, top)
-    owners = canvas.owners() if found and isinstance(canvas, Canvas) else None
-    for at, text in enumerate(lines):
-        marks = dict.fromkeys(np.flatnonzero(veiled[at]).tolist(), "band") if veiled is not None else {}
-        if owners is not None:
-            behind_it = np.flatnonzero((owners[at] >= 0) & (owners[at] < len(found))).tolist()
-            marks.update((cell, found[owners[at, cell]].role) for cell in behind_it)
-        for (row, cell), trail in signs.items():
-            if row == at:
-                text, marks[cell] = f"{text[:cell]}{trail.sign}{text[cell + 1 :]}", trail.role
-        if bad and not at:
-            text = "".join("×" if cell in bad else char for cell, char in enumerate(text))
-            marks.update(dict.fromkeys(bad, "bad"))
-        out.append(colored(text, "accent", marks))
-    return out
+    roles = ["accent", "band", "bad", *(trail.role for trail in found)]
+    codes = np.zeros((len(lines), len(lines[0]) if lines else 0), np.int8)  # of the role of each cell
+    if behind is not None:
+        codes[canvas.veiled()] = 1
+    if found and isinstance(canvas, Canvas):
+        owners = canvas.owners()
+        others = (owners >= 0) & (owners < len(found))
+        codes[others] = owners[others] + 3
+    for (row, cell), trail in stamps(found, len(lines), per_cell, bottom, top).items():
+        lines[row] = f"{lines[row][:cell]}{trail.sign}{lines[row][cell + 1 :]}"
+        codes[row, cell] = roles.index(trail.role)
+    bad = sorted(set((np.flatnonzero(drawn.nonfinite) // per_cell).tolist()))
+    if bad and lines:
+        lines[0] = "".join("×" if cell in bad else char for cell, char in enumerate(lines[0]))
+        codes[0, bad] = 2
+    return [_runs(text, row, roles) for text, row in zip(lines, codes, strict=True)]
+
+
+def _runs(text: str, codes: NDArray[np.int8], roles: Sequence[str]) -> list[Span]:
+    """Text of narrow characters as runs of one role; codes: (cells,) index of each cell's role."""
+    spans: list[Span] = []
+    start = 0
+    for end in (*(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist(), len(text)):
+        spans.append((text[start:end], roles[codes[start]]))
+        start = end
+    return spans
