@@ -145,9 +145,14 @@ class Restarts:
         self._rows = max(self._rows, int(each.max()) + 1)
         self._open(log, log.count, "file", HIGHEST)
         segment = log.segments[-1]
-        again = np.ones(len(rows), np.bool_)
-        again[_firsts(rows)[1]] = False
-        row = slice(0, int(again.argmax()))
+        seen = np.zeros(self._rows, np.bool_)
+        seen[rows[:-1]] = True
+        if np.count_nonzero(seen) == len(rows) - 1:  # all of them have their turn before one has it again
+            row = slice(0, len(rows) - 1)
+        else:
+            again = np.ones(len(rows), np.bool_)
+            again[_firsts(rows)[1]] = False
+            row = slice(0, int(again.argmax()))
         segment.first[rows[row]] = step[row]
         self._freeze(segment)
         segment.first[each], segment.high[each] = first, last

@@ -65,6 +65,7 @@ def _regular(table: Rows, batch: Batch) -> Groups | None:
     rows = table[tag[:turn]]
     order = np.argsort(rows)
     each = rows[order]
+    ordered = bool((each == rows).all())
     if (each[1:] == each[:-1]).any():
         return None
     full, rest = divmod(size, turn)
@@ -74,7 +75,8 @@ def _regular(table: Rows, batch: Batch) -> Groups | None:
 
     def columns(array: NDArray[Any]) -> NDArray[Any]:
         whole = np.concatenate([array, array[missing]]) if rest else array
-        return np.ascontiguousarray(whole.reshape(deep, turn).T[order]).ravel()
+        grid = whole.reshape(deep, turn).T
+        return np.ascontiguousarray(grid if ordered else grid[order]).ravel()
 
     points = Points(columns(batch.step), columns(batch.wall_time), columns(batch.value))
     return Groups(each, np.arange(turn) * deep, sizes, points)
