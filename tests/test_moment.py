@@ -99,10 +99,37 @@ def test_a_moment_shows_nothing_of_what_was_to_come(
         desk.go(pane)
         frames.append(shown(desk, width, height))
     assert frames[0] == frames[1]
-    assert "shown at step 100" in frames[0]
+    assert "◂ past   step 100" in frames[0]
     desk = desk_of(whole)
     desk.go(pane)
     assert shown(desk, width, height) != frames[0]
+
+
+@pytest.mark.parametrize("tag", ["critic/score/mean", "actor/grad_norm", "Train/mean_reward/time"])
+def test_pages_of_one_metric_end_at_the_moment(folder: Path, tmp_path: Path, tag: str) -> None:
+    """The large chart, on every axis, and the page that explains a metric are those of a log that was cut."""
+    whole = Session.load([folder], run_glob="a")
+    cut(whole.runs["a"], 100, tmp_path)
+    pages = []
+    for session in (whole, Session.load([tmp_path])):
+        desk = desk_of(session, at_step=100)
+        desk.go_to_tag(tag)
+        desk.press("enter")
+        found = []
+        for _ in range(3):
+            found.append(shown(desk, 100, 20))
+            desk.press("x")
+        desk.press("escape")
+        desk.press("e")
+        pages.append([*found, shown(desk, 100, 60)])
+    assert pages[0] == pages[1]
+
+
+def test_a_tag_that_came_later_is_not_there_yet(folder: Path) -> None:
+    """Of a metric that was first written after the moment there is no row."""
+    view = Session.load([folder], run_glob="a").runs["a"]
+    assert not rows_of(view, view.run.series, at_step=0)
+    assert len(rows_of(view, view.run.series, at_step=1, merge=False)) == len(view.run.series)
 
 
 def test_the_list_of_runs_is_of_the_moment_too(folder: Path) -> None:

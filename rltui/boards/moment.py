@@ -51,6 +51,13 @@ class Moment:
         there = np.flatnonzero(points.wall_time <= self.wall)
         return True, int(points.step[there[-1]]) if len(there) else NEVER
 
+    def knows(self, series: Series) -> bool:
+        """Whether a series had begun by then."""
+        if self.at_step is None:
+            return True
+        at_step, first = self.of(series)[1], series.first_step
+        return first is None or at_step is None or first <= at_step
+
     @property
     def wall(self) -> float:
         """When the moment was, seconds since 1970; NaN when no tag remembers it."""

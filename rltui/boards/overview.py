@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 HEALTH_GLYPH = {"ok": "✓", "warning": "▲", "critical": "✖"}
 HEALTH_WORD = {"ok": "healthy", "warning": "warning", "critical": "critical"}
 HEALTH_ROLE = {"ok": "good", "warning": "warn", "critical": "bad"}
-STATE_GLYPH = {"live": "●", "stalled": "◌", "ended": "■"}
-STATE_ROLE = {"live": "good", "stalled": "warn", "ended": "dim"}
+# Of a run; `paused` and `past` of a screen that does not show what is.
+STATE_GLYPH = {"live": "●", "stalled": "◌", "ended": "■", "paused": "‖", "past": "◂"}
+STATE_ROLE = {"live": "good", "stalled": "warn", "ended": "dim", "paused": "warn", "past": "warn"}
 
 # What the smallest overview shows of any run that has it: reward, KL, entropy, length.
 _CORE = (
@@ -81,6 +82,7 @@ class Header:
     counter: tuple[float, str] | None = None  # tokens, environment steps or episodes so far, and their name
     brief: str = ""  # a shorter name of the run, for where the name does not fit
     gap: float | None = None  # usual time between steps, s
+    reached: int | None = None  # how far the run has come, where an earlier step is shown
     state_word: str = ""  # the state as it is shown: `ended?` where that is a guess
 
     @property
@@ -89,6 +91,8 @@ class Header:
         if self.step is None:
             return "no step yet"
         text = f"step {format_step(self.step)}"
+        if self.reached is not None:
+            return f"{text} of {format_step(self.reached)}"
         return f"{text} / {format_step(self.total)}" if self.total else text
 
     @property
@@ -237,15 +241,13 @@ def key_rows(
             break
         if tag in shown:
             continue
-        row = next(
-            row
-            for row in rows_of(
-                view, mates(view, tag), at_step=at_step, findings=findings, against=against, apart=False
-            )
-            if tag in row.tags
+        made = rows_of(
+            view, mates(view, tag), at_step=at_step, findings=findings, against=against, apart=False
         )
-        shown.update(row.tags)
-        rows.append(row)
+        row = next((row for row in made if tag in row.tags), None)
+        if row is not None:
+            shown.update(row.tags)
+            rows.append(row)
     rows = told_apart(rows)
     if len(rows) < min(count, 4):  # a run whose names nobody knows: its own most important rows
         left = (tag for tags in index(view).panes.values() for tag in tags if tag not in shown)

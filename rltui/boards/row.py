@@ -79,6 +79,19 @@ class Row:
         return next(iter(self.parts.values()), None)
 
     @property
+    def counted(self) -> tuple[int, int] | None:
+        """Its points by the moment shown, and how many of them are not finite; None if nobody knows."""
+        main = self.main
+        if main is None or main.first_step is None or main.last_step is None:
+            return None
+        if self.at_step is None or main.last_step <= self.at_step:
+            return main.count, main.nonfinite
+        if self.at_step < max(main.exact_from - 1, main.first_step):  # within what is held in buckets
+            return None
+        cut = main.columns(float(main.first_step), math.nextafter(self.at_step + 1.0, 0.0), 1)
+        return int(cut.count[0] + cut.nonfinite[0]), int(cut.nonfinite[0])
+
+    @property
     def tags(self) -> tuple[str, ...]:
         """The keys of all series of the row, as written."""
         return tuple(series.tag for series in self.parts.values())
@@ -261,14 +274,19 @@ def rows_of(
 ) -> list[Row]:
     """Rows for tags, most important first; `merge` lets the statistics of one distribution share a row.
 
+    Tags that were first written after the moment shown have none.
+
     `apart`: rows of one title say what tells them apart.
     """
     by_tag: dict[str, list[Finding]] = {}
     for finding in view.judge.findings() if findings is None else findings:
         for tag in finding.metrics:
             by_tag.setdefault(tag, []).append(finding)
+    moment = Moment(view, at_step)
     groups: dict[tuple[str, ...], list[Name]] = {}
     for tag in tags:
+        if not moment.knows(view.run.series[tag]):
+            continue
         name = view.names.name(tag)
         stands = bool(name.group and name.statistic and merge)
         key = (
@@ -277,7 +295,6 @@ def rows_of(
             else ("tag", tag)
         )
         groups.setdefault(key, []).append(name)
-    moment = Moment(view, at_step)
     rows: list[tuple[tuple[int, int], Row]] = []
     for order, names in enumerate(groups.values()):
         stats = {name.statistic: name for name in names}

@@ -61,7 +61,7 @@ class ChartPage:
             return Page([*[BLANK] * (height - 1), foot], spots)
         self._dots = 2 * max(width - 12, 10)
         low, high = self.shown = self.zoom or self._whole(desk)
-        end = high + (1 if axis == "step" and not self._grows(desk) else 0)
+        end = math.nextafter(high + 1, high) if axis == "step" and not self._grows(desk) else high
         found = traces(desk, self.row, desk.beside(self.row), measure, low, end, self._dots)
         lines = [caption.title(self.row, width)]
         behind = area(found[0], log=self.log) if self.spread != "none" else None

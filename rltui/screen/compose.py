@@ -294,9 +294,8 @@ def _status(desk: Desk) -> list[Span]:
     row = desk.selected() if made is not None else None
     if row is not None:
         pieces.append((fit(row.tag, 40), "dim"))
-        own = row.main.nonfinite if row.main is not None else 0
-        if own:
-            pieces.append((f"{own:,} NaN or infinite", "bad"))
+        if row.counted is not None and row.counted[1]:
+            pieces.append((f"{row.counted[1]:,} NaN or infinite", "bad"))
     if made is not None:
         pieces += [(note, "dim") for note in made.notes]
     if desk.pane == "config":

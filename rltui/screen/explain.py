@@ -94,16 +94,15 @@ class ExplainPage(Listing):
             return
         unit = self.row.unit
         facts = [("last", self.row.value_text)]
-        first, last, then = main.first_step, main.last_step, self.row.at_step
-        whole = then is None or last is None or last <= then  # else nobody knows what was counted by then
-        if whole:
-            facts.append(("points", f"{main.count:,}"))
+        first, last, then, counted = main.first_step, main.last_step, self.row.at_step, self.row.counted
+        if counted is not None:
+            facts.append(("points", f"{counted[0]:,}"))
         if first is not None and last is not None:
             last = last if then is None else min(last, then)
             facts.append(("steps", f"{format_step(first)} – {format_step(last)}"))
-        if main.nonfinite and whole:
-            facts.append(("NaN or Inf", f"{main.nonfinite:,}"))
-        if main.superseded and whole:
+        if counted is not None and counted[1]:
+            facts.append(("NaN or Inf", f"{counted[1]:,}"))
+        if main.superseded and (then is None or last == main.last_step):
             facts.append(("superseded", f"{main.superseded:,} points of earlier attempts"))
         for statistic, value in self.row.last_of.items():
             facts.append((statistic, format_value(value, unit)))
