@@ -173,3 +173,12 @@ def test_quoted_field_over_lines_in_the_first_row() -> None:
     assert FORM.matches("metrics.csv", head[:18])
     assert not FORM.matches("notes.csv", b'step,note,text\n1,"a\nb\nc",d\n')
     assert rows(read_whole(FORM, MemFile("metrics.csv", head))) == [("loss", 1, 2.0), ("loss", 2, 3.0)]
+
+
+def test_quote_that_never_closes_costs_its_row() -> None:
+    """A torn quote loses the row that it stands in; a text over lines is still one field."""
+    batch = read('step,note,loss\n1,"a\nb",2\n2,"torn,3\n3,x,4\n4,"y\n5,z\n",5\n5,,6\n')
+    assert rows(batch) == [("loss", 1, 2.0), ("loss", 3, 4.0), ("loss", 4, 5.0), ("loss", 5, 6.0)]
+    assert [(problem.code, problem.offset, problem.count) for problem in batch.problems] == [
+        ("bad-row", 25, 1)
+    ]

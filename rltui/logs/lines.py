@@ -12,17 +12,21 @@ from rltui.logs.base import BLOCK, HEAD, LINE_CAP, File
 from rltui.scalars import Problem
 
 PATIENCE = 4  # looks that zeros before later text are given to fill in
+_SCANNED = 64 << 20  # bytes of zeros behind which text is searched block by block
 
 
 def first_text(file: File) -> bytes:
     """The first HEAD bytes that say what a file is: those behind the zeros of a truncation under its writer.
 
-    Such a hole is searched by halves, whatever its size. Empty when the file holds nothing else.
+    The end of a vast hole is found by halves. Empty when the file holds nothing else.
     """
-    head = file.read_at(0, HEAD)
-    if not head or head.strip(b"\0"):
-        return head
-    low, high = len(head), file.size()
+    low, data = 0, file.read_at(0, HEAD)
+    while data and low < _SCANNED:
+        if text := data.lstrip(b"\0"):
+            return text if len(text) == len(data) else file.read_at(low + len(data) - len(text), HEAD)
+        low += len(data)
+        data = file.read_at(low, BLOCK)
+    high = file.size()
     while high - low > HEAD:
         middle = (low + high) // 2
         if file.read_at(middle, HEAD).strip(b"\0"):

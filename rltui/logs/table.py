@@ -67,6 +67,12 @@ class _Header:
                 record[name] = cell if number is None else number
         return record
 
+    def has_step(self, cells: list[str]) -> bool:
+        """Whether a row names its step; of a table without steps, whether it holds a number at all."""
+        if not self._steps:
+            return any(_number(cell) is not None for cell in cells)
+        return all(_number(cells[column]) is not None for column in self._steps)
+
     def is_like(self, other: _Header) -> bool:
         """Whether it is the header of the same table with other columns."""
         return 2 * len(set(self.names) & set(other.names)) > len(other.names)
@@ -157,6 +163,9 @@ class TableLog:
             offset += len(line) + 1
 
     def _line(self, line: bytes, offset: int) -> None:
+        if self._quoted and self._is_row(line):  # the quote before it was torn, or never closed
+            self._junk.add(self._quoted, offset - len(self._quoted) - 1)
+            self._quoted = b""
         if self._quoted:
             line, self._quoted = self._quoted + b"\n" + line, b""
         if b'"' in line and line.count(b'"') % 2 and not line.startswith(b"#") and len(line) < _QUOTED_CAP:
@@ -176,6 +185,14 @@ class TableLog:
             self._header = other
         else:
             self._junk.add(line, offset)
+
+    def _is_row(self, line: bytes) -> bool:
+        """Whether a line is a whole row by itself: as many cells as columns, numbers where the step is."""
+        header = self._header
+        if header is None or b'"' in line:
+            return False
+        cells = header.cells(line.strip(b"\r\0"))
+        return len(cells) == len(header.names) and header.has_step(cells)
 
     def _begin(self, line: bytes, offset: int) -> None:
         """Take the header, or a comment."""

@@ -378,7 +378,7 @@ class Tracked:
             self._announced = True
             pieces.append(("state", EMPTY))
         loud = not name.endswith(_QUIET_ENDINGS) and not is_foreign(name, head)
-        if head.strip(b" \t\r\n\0") and self._unknown is None and loud:
+        if head.strip() and self._unknown is None and loud:
             said = f"not a log that rltui can read: begins with {quote(repr(head[:24]))}"
             self._unknown = Problem("warning", "unrecognised", self.found.path, said)
             _add(pieces, self._unknown)
