@@ -270,3 +270,20 @@ def test_the_chart_of_a_run_that_is_over_fills_its_width() -> None:
     over.frame(100, 30)
     page: Any = over.overlays[-1]
     assert page.shown[1] == run.last_step
+
+
+def test_a_band_of_large_negative_values_is_shown_whole() -> None:
+    """Returns of minus thousands are no zeros of a logarithmic axis: the whole band fits on its axis."""
+    run = FakeRun()
+    for key, values in (("mean", MEAN * 100 - 900), ("min", MEAN * 0 - 1800), ("max", MEAN * 0 - 2)):
+        tag = f"critic/rewards/{key}"
+        run.series[tag] = series(tag, values)
+        run.known[tag] = FakeName(tag, None, f"Reward {key}", "reward", group="reward", statistic=key)
+    over = monitor(run).desk
+    over.pane = "reward"
+    for key in ("enter", "b"):
+        over.press(key)
+        over.frame(100, 30)
+    page: Any = over.overlays[-1]
+    assert page._held[0] <= -1800 and page._held[1] >= -2
+    assert "cut off" not in over.frame(100, 30).lines[1].text

@@ -16,7 +16,7 @@ from rltui.draw.line import BLANK, line
 from rltui.draw.scale import embracing, hold, value_range
 from rltui.screen import caption, overlap
 from rltui.screen.actions import SMOOTHINGS
-from rltui.screen.curves import Range, Trace, area, lowest, strokes, traces, weight_of, within
+from rltui.screen.curves import Range, Trace, area, reach, strokes, traces, weight_of, within
 from rltui.screen.ruler import TIMES, Ruler, axes_of, ruler
 from rltui.screen.trace import Axis, x_ticks
 from rltui.screen.view import Page, Spot
@@ -72,7 +72,7 @@ class ChartPage:
             lines += [BLANK] * (height - len(lines) - 1)
             return Page([*lines[: height - 1], foot], spots)
         y = self._range(drawn, whole, behind, self._before(desk, found, axis))
-        cut = behind is not None and not within(behind, y)
+        cut = behind is not None and not within(behind, y, log=self.log)
         lines.append(
             caption.legend(
                 desk,
@@ -121,7 +121,7 @@ class ChartPage:
         """The y range: declared by the user, else what the curves need, with slack that holds still."""
         if behind is not None and np.isfinite(behind.high).any():
             share = CURVE_SHARE if self.spread == "fitted" else 0.0
-            whole = embracing(whole, value_range(lowest(behind), behind.high), share)
+            whole = embracing(whole, reach(behind, log=self.log), share)
         if before is not None:
             low, high = value_range(before.y, before.y)
             whole = (min(whole[0], low), max(whole[1], high))

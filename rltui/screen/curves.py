@@ -173,14 +173,15 @@ def area(trace: Trace, *, log: bool) -> Area | None:
     return Area(trace.x[keep], (low + nan)[keep], (high + nan)[keep])
 
 
-def lowest(found: Area) -> NDArray[np.float64]:
-    """The lower ends that an axis can reach, (n,)."""
-    return np.where(found.low > _FLOOR, found.low, found.high)
+def reach(found: Area, *, log: bool) -> Range:
+    """The lowest and highest end of an area that an axis can show; a logarithmic one ends above zero."""
+    low = np.where(found.low > _FLOOR, found.low, found.high) if log else found.low
+    return value_range(low, found.high)
 
 
-def within(found: Area, y: Range) -> bool:
-    """Whether all of an area lies between two values."""
-    low, high = value_range(found.low, found.high)
+def within(found: Area, y: Range, *, log: bool) -> bool:
+    """Whether all of an area that an axis can show lies between two values."""
+    low, high = reach(found, log=log)
     return y[0] <= low and high <= y[1]
 
 
