@@ -31,8 +31,8 @@ from rltui.store import Fresh, Run, Store
 from rltui.store.lineage import Lineage, lineage
 
 # Fresh points of all runs held back while history is still being read: judging in large pieces is faster,
-# and by then all tags have been seen, so the framework is known. So many are 7 MB; thrice as many would save a
-# tenth of the judging of a large log.
+# and by then all tags have been seen, so the framework is known. So many are 7 MB; thrice as many would save
+# a sixth of the judging of a large log.
 HELD_POINTS = 300_000
 LOOKED_AT = 8  # runs that were shown last and still hold everything: going back to one loses nothing
 SAME_MOMENT = 0.02  # seconds within which a frame asks several times how a run is doing
