@@ -100,7 +100,7 @@ CASES: dict[str, tuple[str, Check]] = {
     "smoother": ("3", lambda d: d.memory.smoothing == 5),
     "rougher": ("3", lambda d: d.memory.smoothing == 3),
     "hide": ("3", lambda d: d.pane == "overview" and "policy" not in [one.id for one in d.tabs()]),
-    "pause": ("", lambda d: d.at_step == 300 and "paused at step 300" in text(d)),
+    "pause": ("", lambda d: d.at_step == 300 and "paused   step 300" in text(d)),
     "earlier": ("", lambda d: d.at_step == 285),
     "later": ("[ [", lambda d: d.at_step == 285),
     "window": ("", lambda d: "last 1/4 of the run" in text(d)),

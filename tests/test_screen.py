@@ -228,9 +228,9 @@ def test_without_a_run_it_waits() -> None:
 
 
 def test_a_tiny_terminal_is_told() -> None:
-    """Below twenty by five there are only two words."""
-    assert text(desk(), 19, 5).strip() == "too small"
-    assert text(desk(), 12, 4).strip() == "too small"
+    """Below twenty by five it says only what it needs."""
+    assert text(desk(), 19, 5).strip() == "needs 20x5\nis 19x5"
+    assert text(desk(), 12, 4).strip() == "needs 20x5\nis 12x4"
     assert "step 300" in text(desk(), 40, 5)
 
 

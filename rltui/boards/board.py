@@ -29,6 +29,7 @@ class Board:
     window: Window
     notes: tuple[str, ...] = ()
     empty: str = ""  # what to say when there are no rows
+    of: int = 0  # how many metrics there were before they were filtered
 
     @property
     def metrics(self) -> list[Row]:

@@ -40,6 +40,7 @@ CARD_WIDTH = 36  # cells that a card wants; as many cards stand side by side as 
 CARD_MOST = 12  # rows; taller cards say no more
 AXIS = 7  # cells of the value labels left of a card's curve
 BAND_ROWS = 3  # from which there is room for a band behind a curve
+BAND_LAYER = 1.0  # ranges with a band are held apart from those without
 CURVE_SHARE = 0.6  # of a card's height that the curve of a mean keeps, whatever its band needs
 
 
@@ -75,7 +76,8 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
         state, ranked = state[:1], []
     tail: list[Span] = [(state, STATE_ROLE.get(head.state, "text"))]
     for index, (fact, _) in enumerate(ranked):
-        tail.append(("   " + fact, "text" if index == 0 else "dim"))
+        past = head.state in ("paused", "past") and not index
+        tail.append(("   " + fact, STATE_ROLE[head.state] if past else "dim" if index else "text"))
     name = head.run if cell_width(head.run) <= room() else fit(short, max(room(), 6))
     who: list[Span] = [(f" {name}", "strong"), ("   " + frame if frame else "", "dim")]
     first = sides([(f" {glyph}", role), *who] if alone else who, [*tail, (" ", "text")], width)
@@ -295,9 +297,13 @@ def _card_curve(
     behind = _behind(row, drawn, columns) if rows >= BAND_ROWS and not found else None
     if behind is not None:
         around = embracing((low, high), behind.range, CURVE_SHARE)
-        behind = behind if behind.seen(*around) else None
+        held = {} if ranges is None else ranges.shown
+        key = (row.tag, window.low, BAND_LAYER)
+        if not behind.seen(*around, held=key in held):
+            behind = None
+            held.pop(key, None)
     if behind is not None:
-        bottom, top = shown_range(row, around, window, ranges, layer=1.0)
+        bottom, top = shown_range(row, around, window, ranges, layer=BAND_LAYER)
     else:
         bottom, top = shown_range(row, spanning((low, high), found), window, ranges, layer=2.0 * bool(found))
     some = bool(np.isfinite(drawn.low).any())

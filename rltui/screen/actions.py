@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from rltui.draw.number import format_step
 from rltui.rules.finding import Finding
 from rltui.screen import config
 from rltui.screen.pane import hide
+from rltui.screen.travel import live, pause, travel
 
 if TYPE_CHECKING:
     from rltui.screen.desk import Desk
@@ -208,18 +208,9 @@ def _back(desk: Desk, _: str) -> None:
     elif desk.query:
         desk.query = ""
     elif desk.at_step is not None:
-        desk.at_step = desk.frozen_now = None
+        live(desk)
     elif desk.pane != "overview":
         desk.go("overview")
-
-
-def _pause(desk: Desk, _: str) -> None:
-    view = desk.view
-    if desk.at_step is not None:
-        desk.at_step = desk.frozen_now = None
-        desk.say("live again")
-    elif view is not None and view.run.last_step is not None:
-        desk.at_step, desk.frozen_now = view.run.last_step, desk.now
 
 
 def _window(desk: Desk, _: str) -> None:
@@ -307,15 +298,6 @@ def _leave(code: int) -> Callable[[Desk, str], None]:
     return leave
 
 
-def _earlier(by: int) -> Callable[[Desk, str], None]:
-    def travel(desk: Desk, _: str) -> None:
-        desk.travel(by)
-        if desk.at_step is not None:
-            desk.say(f"as it was at step {format_step(desk.at_step)}")
-
-    return travel
-
-
 _ACTIONS: dict[str, Callable[[Desk, str], None]] = {
     "up": _move(-1),
     "down": _move(1),
@@ -342,9 +324,9 @@ _ACTIONS: dict[str, Callable[[Desk, str], None]] = {
     "filter": _filter,
     "palette": _palette,
     "back": _back,
-    "pause": _pause,
-    "earlier": _earlier(-1),
-    "later": _earlier(1),
+    "pause": lambda desk, _: pause(desk),
+    "earlier": lambda desk, _: travel(desk, -1),
+    "later": lambda desk, _: travel(desk, 1),
     "window": _window,
     "density": _density,
     "smoother": _smooth(1),

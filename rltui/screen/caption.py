@@ -205,8 +205,6 @@ def _ends(trace: Trace, at: int) -> str:
 
 def foot(desk: Desk, axis: Axis, width: int, *, log: bool) -> tuple[Line, list[tuple[int, int, str]]]:
     """The keys, and where each of them stands: (first cell, cells, action)."""
-    if desk.message:
-        return sides([(f" {desk.message}", "strong")], [], width, back="bar"), []
     words = {"axis": f"axis: {axis}", "log": "linear" if log else "log"}
     told = []
     for action, what, rank in _FOOT:
@@ -214,11 +212,16 @@ def foot(desk: Desk, axis: Axis, width: int, *, log: bool) -> tuple[Line, list[t
         if action == "smoother":
             keys = f"{keys} {desk.keys.hint_of('rougher')}"
         told.append((keys, words.get(action, what), rank, action))
-    while sum(cell_width(keys + what) + 3 for keys, what, *_ in told) > width - 1 and len(told) > 1:
+    said = f" {desk.message}" if desk.message else ""
+    room = width - 1 - min(cell_width(said), width - 20)  # a message leaves room for the way out
+    while sum(cell_width(keys + what) + 3 for keys, what, *_ in told) > room and len(told) > 1:
         told.remove(max(told, key=lambda one: one[2]))
     spans: list[Span] = [(" ", "dim")]
     places = []
     x = 1
+    if said:
+        x = width - sum(cell_width(keys + what) + 3 for keys, what, *_ in told)
+        spans = [(fit(said, x - 1), "strong"), (" " * max(x - cell_width(said), 1), "dim")]
     for keys, what, _, action in told:
         cells = cell_width(keys + what) + 3
         spans += [(keys, "accent"), (f" {what}  ", "dim")]

@@ -10,12 +10,13 @@ from rltui.boards.frame import header_lines, overview_lines, tab_bar
 from rltui.boards.layout import header_line, plan, row_lines, short_title
 from rltui.boards.overview import STATE_GLYPH, STATE_ROLE, Overview, key_rows, overview
 from rltui.draw.line import BLANK, Line, Span, line, sides
-from rltui.draw.number import format_age, format_step
+from rltui.draw.number import format_age
 from rltui.screen.beside import names_line, others
 from rltui.screen.config import config_page, hints, status
 from rltui.screen.detail import detail_lines
 from rltui.screen.findings import findings_page
 from rltui.screen.pane import settle, troubles
+from rltui.screen.prompt import counted
 from rltui.screen.view import SMALLEST, Page, Scroll, Spot, too_small
 from rltui.text import cell_width, fit, pad
 
@@ -31,7 +32,7 @@ def compose(desk: Desk, width: int, height: int) -> Page:
     view = desk.view
     if view is None:
         return _waiting(desk, width, height)
-    lines = header_lines(desk.header(view), width, right=_run_place(desk), alone=height < 12)
+    lines = header_lines(desk.header(view), width, right=_place(desk, width), alone=height < 12)
     page = Page(lines, [Spot(0, 0, width, 1, "runs"), Spot(0, 1, width, 1, "pane:findings")][: len(lines)])
     if height >= 8:
         bar = tab_bar(desk.tabs(), desk.pane, width)
@@ -213,25 +214,30 @@ def board_page(desk: Desk, made: Board, width: int, height: int, *, column_words
     return page
 
 
-def _run_place(desk: Desk) -> list[Span]:
+def _place(desk: Desk, width: int) -> list[Span]:
+    """What is in sight of how much: the metrics that a filter leaves, the run among the others."""
+    spans: list[Span] = []
+    if desk.query:
+        what, kept, total = counted(desk)
+        words = f"{kept} of {total} {what}" if total else f"{kept} {what}"
+        spans.append((f"/{fit(desk.query, max(width // 5, 8))} ", "mark"))
+        spans.append((words if width >= 60 else words.removesuffix(f" {what}"), "dim"))
     total = len(desk.session.runs)
     view = desk.view
-    if total < 2 or view is None:
-        return []
-    ordered = desk.session.ordered()
-    return [(f"run {ordered.index(view) + 1} of {total}", "dim")]
+    if total > 1 and view is not None and (width >= 60 or not spans):
+        ordered = desk.session.ordered()
+        spans.append((f"{'   ' if spans else ''}run {ordered.index(view) + 1} of {total}", "dim"))
+    return spans
 
 
 def footer(desk: Desk, width: int) -> Page:
     """What is happening at the left, the keys worth knowing at the right."""
     left: list[Span] = [(" ", "dim")]
-    if desk.message:
-        left.append((desk.message, "strong"))
-    else:
-        left += _status(desk)
+    left += [(desk.message, "strong")] if desk.message else _status(desk)
     # What is said at the left changes at every step; in blocks of cells the hints hold still.
     used = sum(cell_width(text) for text, _ in left)
-    reach = min(math.ceil((used + 1) / HINT_BLOCK) * HINT_BLOCK, width // 2 - 8) if used > 1 else 9
+    most = max(width - HINTS_LEFT, width // 2) if desk.message else width // 2 - 8
+    reach = min(math.ceil((used + 1) / HINT_BLOCK) * HINT_BLOCK, most) if used > 1 else 9
     right: list[Span] = []
     spots: list[tuple[int, str]] = []
     for action, hint in _hints(desk, width - reach):
@@ -247,6 +253,7 @@ def footer(desk: Desk, width: int) -> Page:
 
 
 HINT_BLOCK = 24  # cells
+HINTS_LEFT = 18  # cells that a message leaves: for help and the way out
 
 # Which hints stay when there is little room.
 _HINT_ORDER = ("help", "explain", "open", "filter", "runs", "pane:findings", "snapshot", "quit")
@@ -254,8 +261,6 @@ _HINT_ORDER = ("help", "explain", "open", "filter", "runs", "pane:findings", "sn
 
 def _hints(desk: Desk, room: int) -> list[tuple[str, str]]:
     """Actions and words for the footer, in the order of the table, the most useful ones that fit."""
-    if desk.message:
-        return []
     binds = {bind.action: bind.hint for bind in desk.keys.binds if bind.hint and bind.keys}
     if desk.pane == "config":
         binds = hints(binds)
@@ -270,15 +275,12 @@ def _hints(desk: Desk, room: int) -> list[tuple[str, str]]:
 
 
 def _status(desk: Desk) -> list[Span]:
-    """Loading, pause, filter, honesty: the most important first."""
+    """Loading, pause, honesty: the most important first."""
     pieces: list[Span] = []
     if desk.loading is not None:
         pieces.append((f"reading {desk.loading:.0%}", "info"))
-    if desk.at_step is not None:
-        word = "paused" if desk.frozen_now is not None else "shown"
-        pieces.append((f"{word} at step {format_step(desk.at_step)}", "mark"))
-    if desk.query:
-        pieces.append((f"filter {fit(desk.query, 24)}", "mark"))
+    if desk.at_step is not None:  # the header says which moment it is; here stands the way back
+        pieces.append((f"{desk.keys.hint_of('pause')}: live again", "mark"))
     from rltui.screen.desk import SHARES
 
     if desk.share:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from rltui.boards.board import Board, board, window_for
 from rltui.boards.index import index, pane_of
 from rltui.boards.layout import Ranges
-from rltui.boards.moment import span_of
 from rltui.boards.panes import PaneTab, panes_of
 from rltui.boards.row import Row, rows_of
 from rltui.draw.line import crop
@@ -26,6 +25,7 @@ from rltui.screen.memory import Memory
 from rltui.screen.order import Order
 from rltui.screen.pane import troubles
 from rltui.screen.shelf import Chosen, Shelf
+from rltui.screen.travel import live, told
 from rltui.screen.view import Page, Scroll
 from rltui.text import clean
 from rltui.themes import DEFAULT, PLAIN, Theme
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from rltui.session import RunView, Session
 
 SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by boards
-TRAVEL = 0.05  # share of the run that one step back in time goes
-MESSAGE_SECONDS = 8.0
+MESSAGE_SECONDS = 3.0  # and as long as it takes to read
+READING = 0.05  # seconds per character
 LARGE = 300  # rows from which a board is not made anew for every point
 NOTES_SECONDS = 30.0
 COMPARE_SECONDS = 3.0  # between two comparisons with the baseline
@@ -87,6 +87,7 @@ class Desk:
         self.baseline = baseline
         self.at_step = at_step
         self.frozen_now: float | None = None
+        self.reached: int | None = None  # how far the run had come when an earlier step was asked for
         self.pane = self.memory.pane or "overview"
         self.recalled = bool(self.memory.pane)  # the pane is that of an earlier session, maybe of other runs
         self.share = 0
@@ -162,7 +163,7 @@ class Desk:
     def choose_run(self, name: str) -> None:
         """Show another run."""
         self._run, self._chose_run = name, True
-        self.at_step = self.frozen_now = None
+        live(self)
         self.ranges.shown.clear()
 
     def tabs(self) -> list[PaneTab]:
@@ -226,7 +227,7 @@ class Desk:
         """The header of the run shown, at the moment shown."""
         from rltui.boards.overview import header
 
-        head = header(view, self.now, self.at_step, self.then())
+        head = told(self, header(view, self.now, self.at_step, self.then()))
         head = self.hush.header(head, self.findings(), self.clock())
         return dataclasses.replace(head, run=self.title(view.name), brief=self.brief(view.name))
 
@@ -271,8 +272,8 @@ class Desk:
                 row for row in made.rows
                 if row.kind != "heading" and any(match(words) for words in _words(row))
             )  # fmt: skip
-            made = Board(
-                made.pane, made.title, kept, made.window, made.notes, f"No metric matches {self.query}."
+            made = dataclasses.replace(
+                made, rows=kept, empty=f"No metric matches {self.query}.", of=len(made.metrics)
             )
         self._cached = _Cached(key, view.run.version, self.clock(), made)
         return made
@@ -348,8 +349,8 @@ class Desk:
         return text if self.clock() < until else ""
 
     def say(self, text: str) -> None:
-        """Tell something in the footer for a few seconds."""
-        self._message = (text, self.clock() + MESSAGE_SECONDS)
+        """Tell something in the footer until it can be read, or until the next key."""
+        self._message = (text, self.clock() + MESSAGE_SECONDS + READING * len(text))
 
     # ---- what is done
 
@@ -360,6 +361,7 @@ class Desk:
             return
         action = self.keys.action(key, top.where if top is not None else "board")
         if action is not None:
+            self._message = ("", 0.0)
             self.do(action)
 
     def do(self, action: str, argument: str = "") -> None:
@@ -406,17 +408,6 @@ class Desk:
         if view is None:
             return None
         return next(iter(index(view).canonical.get(canonical, ())), None)
-
-    def travel(self, direction: int) -> None:
-        """Move the moment shown by a twentieth of the run; beyond the end it is now again."""
-        view = self.view
-        if view is None:
-            return
-        first, last = span_of(view)
-        step = max(round((last - first) * TRAVEL), 1)
-        at = (last if self.at_step is None else self.at_step) + direction * step
-        self.at_step = None if at >= last else max(at, first)
-        self.frozen_now = None if self.at_step is None else self.now
 
     def frame(self, width: int, height: int) -> Page:
         """The whole screen at a size."""

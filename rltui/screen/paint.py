@@ -80,7 +80,10 @@ class Palette:
 
 
 # What stands for our glyphs where only ASCII can be shown; one cell for one cell.
-_ASCII = str.maketrans("▲✖✓●◌■◆▼★✚○─━│╭╮╰╯└┤├┬·–…‥→←↑↓‹›▏×≈±²↻⡐┈", "!X+*o#%v&+o-=|++++`||+.--:><^v<>|x~+2@.:")
+_ASCII = str.maketrans(
+    "▲✖✓●◌■◆▼★✚○─━│╭╮╰╯└┤├┬·–…‥→←↑↓‹›▏×≈±²↻⡐┈◂‖",
+    "!X+*o#%v&+o-=|++++`||+.--:><^v<>|x~+2@.:<=",
+)
 
 
 def plain(text: str) -> str:

@@ -33,7 +33,7 @@ class FilterPrompt:
 
     def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
         """The screen with the prompt in its last line."""
-        what, count = counted(desk)
+        what, count, _ = counted(desk)
         hint = f"{count} {what}   words, glob with *, or /regex/   Enter keep   Esc clear "
         text = f" filter {desk.query}"
         room = width - cell_width(text) - 2
@@ -75,13 +75,13 @@ class FilterPrompt:
         return True
 
 
-def counted(desk: Desk) -> tuple[str, int]:
-    """What the filter finds, and how many of them."""
+def counted(desk: Desk) -> tuple[str, int, int]:
+    """What the filter finds, how many of them, and of how many; 0 where nobody has counted."""
     if desk.pane == "config":
         settings = config.made(desk)
-        return "settings", len(settings.settings) if settings is not None else 0
+        return "settings", len(settings.settings) if settings is not None else 0, 0
     made = desk.board()
-    return "metrics", len(made.metrics) if made is not None else 0
+    return ("metrics", 0, 0) if made is None else ("metrics", len(made.metrics), made.of)
 
 
 def _shown(desk: Desk) -> list[tuple[str, str, str, str]]:

@@ -47,7 +47,8 @@ class Page:
 
 def too_small(width: int, height: int) -> Page:
     """What a terminal shows that is too small for anything else."""
-    return Page([line((fit("too small", width), "dim"))][:height])
+    words = (f"needs {SMALLEST[0]}x{SMALLEST[1]}", f"is {width}x{height}")
+    return Page([line((fit(one, width), "dim")) for one in words][:height])
 
 
 @dataclass(slots=True)
