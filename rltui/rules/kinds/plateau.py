@@ -5,6 +5,7 @@ The scale is the run's own range; noise is the robust deviation of recent ticks.
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
@@ -35,11 +36,11 @@ def dead(rule: Rule, window: Window) -> Verdict:
 
 
 def constant(rule: Rule, window: Window) -> Verdict:
-    """One value exactly, from the first tick on, for `window` ticks."""
+    """One value from the first tick on, for `window` ticks, exactly or `within` a share of its size."""
     highest, lowest = window.extremes(1)
     size = np.maximum(np.abs(highest), np.abs(lowest))
-    same = highest - lowest <= 1e-7 * size
-    on = same & (window.at + 1 >= rule.number("window", 24))
+    same = highest - lowest <= rule.number("within", 1e-7) * size
+    on = same & (window.at + 1 >= rule.number("window", 24)) & (lowest > rule.number("above", -math.inf))
     return Verdict(on, ~same & ~np.isnan(highest), lowest, highest, np.zeros(len(window), np.int64))
 
 
@@ -84,7 +85,7 @@ def best(rule: Rule, window: Window) -> Verdict:
     length = int(rule.number("window", 8))
     level = window.level(length)
     top, bottom = window.extremes(length)
-    noise = np.fmax(_noise(window.rows(length), level), window.jitter(0))
+    noise = np.fmax(_noise(window.rows(length), level), np.fmin(window.jitter(0), _bend(window)))
     limit = top - rule.number("fraction", 0.15) * (top - bottom)
     with np.errstate(invalid="ignore"):
         improved = top - bottom > rule.number("sigmas", 3) * noise + 1e-9
@@ -95,22 +96,27 @@ def best(rule: Rule, window: Window) -> Verdict:
 def gained(rule: Rule, window: Window) -> Verdict:
     """The level is near the top of its range, and above the start by more than what detours explain.
 
-    For young runs, of which a trend or a plateau cannot be told yet: noise is the deviation of second
-    differences, which a steady climb does not swell.
+    For young runs, of which a trend or a plateau cannot be told yet.
     """
     length = int(rule.number("window", 4))
     level, start = window.level(length), window.start()[0]
     top, bottom = window.extremes(length)
-    rows = window.rows(24)
-    bend = np.abs(rows[:, 2:] - 2 * rows[:, 1:-1] + rows[:, :-2])
-    have = np.clip(window.at - 1, 0, 22)
-    noise = NORMAL * middle(np.sort(bend, axis=1), have) / np.sqrt(6.0)
+    noise = _bend(window)
     limit = top - rule.number("fraction", 0.25) * (top - bottom)
     with np.errstate(invalid="ignore"):
         size = np.maximum(np.abs(top), np.abs(bottom))
         least = np.maximum(rule.number("sigmas", 4) * noise, GAIN * size)
         on = (level - start > least) & (level >= limit)
         return Verdict(on, ~on & ~np.isnan(level), level, limit)
+
+
+def _bend(window: Window) -> Floats:
+    """(m,) robust deviation of second differences of recent ticks: a steady climb is no noise."""
+    rows = window.rows(24)
+    bend = np.abs(rows[:, 2:] - 2 * rows[:, 1:-1] + rows[:, :-2])
+    have = np.clip(window.at - 1, 0, 22)
+    found: Floats = NORMAL * middle(np.sort(bend, axis=1), have) / np.sqrt(6.0)
+    return found
 
 
 def _noise(rows: Floats, level: Floats) -> Floats:

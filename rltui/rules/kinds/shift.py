@@ -22,7 +22,8 @@ def judge(rule: Rule, window: Window) -> Verdict:
             limit = np.maximum(times * usual, rule.number("least", -np.inf))
             on, beyond = far & (level > limit), rows > limit[:, None]
             return Verdict(on, level < limit * (1 - release), level, limit, first_of(window, beyond, length))
-        limit = usual / times
+        # Below zero there is no share of what is usual.
+        limit = np.where(usual > rule.number("least", 0.0), usual / times, np.nan)
         on, beyond = far & (level < limit), rows < limit[:, None]
         return Verdict(
             on, level > limit * (1 + release), level, limit, first_of(window, beyond, length), upward=False

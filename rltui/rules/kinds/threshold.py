@@ -78,8 +78,13 @@ def _judge_one(rule: Rule, window: Window, length: int) -> Verdict:
 
 
 def first(rule: Rule, window: Window) -> Verdict:
-    """The very first tick against a limit: what must hold before anything has been learnt."""
-    value = np.full(len(window), window.track.start[0] if window.track.start else np.nan)
+    """The very first tick against a limit: what must hold before anything has been learnt.
+
+    With `usual` it is the median of the first ticks: where the level at the start is meant, not one sample.
+    """
+    start = window.track.start
+    one = window.start()[0] if rule.number("usual", 0.0) else start[0] if start else np.nan
+    value = np.full(len(window), one)
     above, below = rule.number("above", np.inf), rule.number("below", -np.inf)
     on = (value > above) | (value < below)
     limit = np.where(value > above, above, below)
