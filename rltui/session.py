@@ -54,7 +54,7 @@ class RunView:
         self._all_held = held if held is not None else _Held()
         self._knowledge = knowledge
         self._tags_seen = -1
-        self._held: list[list[Fresh]] = []  # by delivery
+        self._held: list[tuple[list[Fresh], int]] = []  # by delivery, and how many points they are
         self._held_points = 0
         self._alive: tuple[int, float, Liveness | None] = (-1, 0.0, None)
         self.recognition: Recognition = knowledge.recognise((), run.name)
@@ -85,8 +85,14 @@ class RunView:
 
     @property
     def modified(self) -> float:
-        """When one of its files was last written, seconds since 1970."""
-        return max((source.modified for source in self.run.sources.values()), default=-math.inf)
+        """When it last wrote, seconds since 1970: its last point, whose age is what is shown.
+
+        A copy of its files is younger than that. Where points have no time, or one that is yet to come, that
+        of the files is all there is.
+        """
+        files = max((source.modified for source in self.run.sources.values()), default=-math.inf)
+        wall = self.run.last_wall
+        return min(wall, files) if math.isfinite(wall) and math.isfinite(files) else files
 
     @property
     def loading(self) -> bool:
@@ -110,8 +116,9 @@ class RunView:
         """Keep the points of one delivery for the next judgement."""
         pieces = list(fresh)
         if pieces:
-            self._held.append(pieces)
-            self._count_held(sum(len(piece.points.step) for piece in pieces))
+            points = sum([len(piece.points.step) for piece in pieces])
+            self._held.append((pieces, points))
+            self._count_held(points)
 
     def _count_held(self, points: int) -> None:
         self._held_points += points
@@ -131,9 +138,9 @@ class RunView:
         self.name_anew()
         count = taken = 0
         while count < len(self._held) and (most is None or not count or taken < most):
-            taken += sum(len(piece.points.step) for piece in self._held[count])
+            taken += self._held[count][1]
             count += 1
-        held = [piece for pieces in self._held[:count] for piece in pieces]
+        held = [piece for pieces, _ in self._held[:count] for piece in pieces]
         del self._held[:count]
         self._count_held(-taken)
         self.judge.feed(held)
@@ -153,7 +160,7 @@ class RunView:
         if self.recognition.label == before.label:
             return
         self._judge = None
-        held = {piece.tag for pieces in self._held for piece in pieces}
+        held = {piece.tag for pieces, _ in self._held for piece in pieces}
         # A run that shows its colours late is judged again from what is still known exactly.
         self.judge.feed(
             [
@@ -271,7 +278,7 @@ class Session:
         return {name for name, view in list(self._held.views.items()) if view.judge_held(force=force)}
 
     def ordered(self) -> list[RunView]:
-        """The runs, most recently written first."""
+        """The runs, that with the newest point first."""
         if self._ordered is None:
             self._ordered = sorted(self.runs.values(), key=lambda view: (-view.modified, view.name))
         return list(self._ordered)

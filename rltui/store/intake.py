@@ -77,7 +77,7 @@ class Intake(Tables):
             if self.restarts.released:
                 self._release()
             self.pool.tick(rows, step, wall, value, turn.span)
-            return FreshList(lambda: self._fresh_of(rows, Points(step, wall, value)))
+            return FreshList(lambda: self._fresh_of_turn(turn, Points(step, wall, value)))
         return self._take_bulk(log, rows, batch)
 
     def _note_times(self, path: str, wall: NDArray[np.float64]) -> None:

@@ -224,6 +224,16 @@ class Tables:
             for row, head, size in ends
         ]
 
+    def _fresh_of_turn(self, turn: _Turn, points: Points) -> list[Fresh]:
+        """The points of a tick by tag."""
+        if turn.span is None:
+            return self._fresh_of(turn.rows, points)
+        step, wall, value = points.step, points.wall_time, points.value
+        return [
+            Fresh(tag, Points(step[at : at + 1], wall[at : at + 1], value[at : at + 1]))
+            for at, tag in enumerate(self.series.tags[turn.span])
+        ]
+
     def _fresh_of(
         self, rows: Rows, points: Points, rewound: dict[int, int] | None = None, late: set[int] | None = None
     ) -> list[Fresh]:
