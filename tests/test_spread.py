@@ -287,3 +287,13 @@ def test_a_band_of_large_negative_values_is_shown_whole() -> None:
     page: Any = over.overlays[-1]
     assert page._held[0] <= -1800 and page._held[1] >= -2
     assert "cut off" not in over.frame(100, 30).lines[1].text
+
+
+def test_a_band_goes_only_when_it_is_clearly_of_no_use() -> None:
+    """At the border between being seen and not it stays what it was: a live card does not flicker."""
+    ends = np.full(100, 9.0)
+    ends[:20] = 0.5
+    found = Spread("min–max", -ends, ends)
+    assert found.seen(-1, 1, held=True) and not found.seen(-1, 1)
+    ends[:30] = 0.5
+    assert found.seen(-1, 1)

@@ -298,7 +298,7 @@ def _card_curve(
     if behind is not None:
         around = embracing((low, high), behind.range, CURVE_SHARE)
         held = {} if ranges is None else ranges.shown
-        key = (row.tag, window.low, BAND_LAYER)
+        key = (row.tag, BAND_LAYER)
         if not behind.seen(*around, held=key in held):
             behind = None
             held.pop(key, None)

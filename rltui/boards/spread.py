@@ -33,15 +33,16 @@ class Spread:
         """The lowest and highest end."""
         return value_range(self.low, self.high)
 
-    def seen(self, bottom: float, top: float) -> bool:
+    def seen(self, bottom: float, top: float, *, held: bool = False) -> bool:
         """Whether its ends are in sight often enough, between two values, to be read as a band.
 
-        Where they hardly ever are, everything would lie inside it.
+        Where they hardly ever are, everything would lie inside it. `held`: it was shown before, and goes only
+        when it is clearly of no use.
         """
         with np.errstate(invalid="ignore"):
             known = np.isfinite(self.low) & np.isfinite(self.high)
             inside = known & ((self.low > bottom) | (self.high < top))
-        return bool(known.any()) and int(inside.sum()) * 4 >= int(known.sum())
+        return bool(known.any()) and int(inside.sum()) >= (0.15 if held else 0.25) * int(known.sum())
 
 
 def words_of(row: Row) -> str:

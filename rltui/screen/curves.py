@@ -168,6 +168,8 @@ def area(trace: Trace, *, log: bool) -> Area | None:
         high = log_of(high)
         low = np.where((low <= 0) & np.isfinite(high), _FLOOR, log_of(low))
     known = np.isfinite(low) & np.isfinite(high)
+    if not known.any():
+        return None
     keep = known | (bridge(known.astype(np.int64)) < 0)
     nan = np.where(known, 0.0, math.nan)
     return Area(trace.x[keep], (low + nan)[keep], (high + nan)[keep])
