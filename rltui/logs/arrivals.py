@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import heapq
+import itertools
+from collections import Counter, deque
 from collections.abc import Iterator
-from itertools import chain
 
 from rltui.logs.runname import file_order
 from rltui.logs.tracked import Tracked
 
 EAGER = 64  # logs opened before the first of them is shown although there are more
+_AHEAD = 128  # runs whose order is settled
 
 
 class Arrivals:
-    """Two lists: what waits to be opened, and what is open and waits to be shown."""
+    """Two lists: what waits to be opened, and what is open and waits to be shown. Each log costs O(log n)."""
 
     def __init__(self) -> None:
-        self._met: list[Tracked] = []  # the last comes first
-        self._ready: list[Tracked] = []  # the last comes first
-        self._met_sorted = self._ready_sorted = True
-        self._group: list[Tracked] = []  # being shown; the first comes first
+        self._met: list[tuple[float, int, Tracked]] = []  # a heap: the last written comes first
+        self._turn = itertools.count()
         self._unopened: Counter[str] = Counter()  # by run
+        self._ready: dict[str, list[Tracked]] = {}  # by run
+        self._waiting = 0  # logs in it
+        self._order: list[tuple[float, str]] = []  # a heap of their runs, some more than once
+        self._next: deque[str] = deque()  # the first of them, in order
+        self._group: list[Tracked] = []  # being shown; the first comes first
 
     def __bool__(self) -> bool:
         return bool(self._met or self._ready or self._group)
@@ -28,22 +33,18 @@ class Arrivals:
     @property
     def enough(self) -> bool:
         """Whether so many are open that the first of them should be shown now."""
-        return len(self._ready) >= EAGER or not self._met
+        return self._waiting >= EAGER or not self._met
 
     def meet(self, track: Tracked) -> None:
         """The log was found, or begins anew."""
-        self._met.append(track)
-        self._met_sorted = False
+        heapq.heappush(self._met, (-track.modified, next(self._turn), track))
         self._unopened[track.found.run] += 1
 
     def next_met(self) -> Tracked | None:
         """The log to open now, off the list; None when there is none."""
         if not self._met:
             return None
-        if not self._met_sorted:
-            self._met.sort(key=_recency)
-            self._met_sorted = True
-        track = self._met.pop()
+        _, _, track = heapq.heappop(self._met)
         run = track.found.run
         self._unopened[run] -= 1
         if not self._unopened[run]:
@@ -52,8 +53,9 @@ class Arrivals:
 
     def opened(self, track: Tracked) -> None:
         """It is open now."""
-        self._ready.append(track)
-        self._ready_sorted = False
+        self._ready.setdefault(track.found.run, []).append(track)
+        self._waiting += 1
+        heapq.heappush(self._order, (-track.modified, track.found.run))
 
     def group(self) -> tuple[list[Tracked], bool]:
         """The open logs of the run written last, in the order in which they were written.
@@ -62,27 +64,25 @@ class Arrivals:
         others here. The second says whether no other log of that run waits to be opened.
         """
         if not self._group and self._ready:
-            self._sort_ready()
-            run = self._ready[-1].found.run
-            while self._ready and self._ready[-1].found.run == run:
-                self._group.append(self._ready.pop())
+            self._look_ahead()
+            self._group = self._ready.pop(self._next.popleft())
+            self._waiting -= len(self._group)
             self._group.sort(key=lambda track: (track.found.folder, file_order(track.found.name)))
         return self._group, not self._group or self._group[0].found.run not in self._unopened
 
     def coming(self) -> Iterator[Tracked]:
-        """The open logs that will be shown next, unless others come before them."""
-        return chain(self._group, reversed(self._ready))
+        """The open logs that will be shown next."""
+        yield from self._group
+        for run in self._next:
+            yield from self._ready[run]
 
-    def _sort_ready(self) -> None:
-        if self._ready_sorted:
+    def _look_ahead(self) -> None:
+        """Settle which runs are shown next, at least one."""
+        if self._next:
             return
-        newest: dict[str, float] = {}
-        for track in self._ready:
-            run = track.found.run
-            newest[run] = max(track.modified, newest.get(run, track.modified))
-        self._ready.sort(key=lambda track: (newest[track.found.run], track.found.run))
-        self._ready_sorted = True
-
-
-def _recency(track: Tracked) -> float:
-    return track.modified
+        settled: dict[str, None] = {}
+        while self._order and len(settled) < _AHEAD:
+            _, run = heapq.heappop(self._order)
+            if run in self._ready:
+                settled[run] = None
+        self._next.extend(settled)

@@ -187,7 +187,8 @@ class Search:
                 young = self._wall() - status.st_mtime < YOUNG
                 complete = yield from self._list(known, calls)
                 known.changed_ns = status.st_mtime_ns if complete and not young else -1
-            reals.update(f"{known.real}/{name}" for name in known.found)
+            for name in known.found:
+                reals.add(f"{known.real}/{name}")
             yield None
             if root.only is not None:
                 continue
@@ -223,8 +224,6 @@ class Search:
                 except OSError as error:
                     yield from self._trouble(folder.place, folder.shown, error)
                     return False
-                if not batch:
-                    break
                 for entry in batch:
                     name = entry.name
                     if (only is not None and name != only) or name.startswith("."):
@@ -240,6 +239,8 @@ class Search:
                             yield self._found(folder, name, found)
                         else:
                             yield from self._odd(folder, name)
+                if len(batch) < BREATH:
+                    break
                 yield None
         folder.found, folder.links = found, links
         folder.folders = sorted(folders)
