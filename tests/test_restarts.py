@@ -303,6 +303,16 @@ def test_rotated_log_is_older_than_its_heir() -> None:
     assert (steps(run), run.superseded) == (list(range(10)), 0)
 
 
+def test_heir_of_a_rotated_log_leaves_other_logs_alone() -> None:
+    """A log that goes on where its rotated part ended supersedes nothing, nor of a log beside both."""
+    run = fed(
+        delivery(ticks(range(30), base=100), OLD, wall=T_OLD),
+        delivery(ticks(range(28)), "metrics.jsonl.1"),
+        delivery(ticks(range(28, 40)), "metrics.jsonl"),
+    )
+    assert (run.superseded, run.series["loss"].count) == (0, 70)
+
+
 def test_replaced_file_is_a_new_attempt() -> None:
     """A file that was truncated and written anew supersedes from the steps that come again."""
     run = fed(delivery(ticks(range(6))), delivery(ticks([2, 3], base=10), kind="restarted"))

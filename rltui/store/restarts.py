@@ -323,11 +323,12 @@ class Restarts:
             lowered = now < before
             if not earlier or not lowered.any():
                 continue
-            spoken = np.zeros(size, np.bool_)
+            reach = np.full(size, LOWEST, np.int64)
             for early in earlier:
-                spoken |= early.first[:size] < HIGHEST
+                np.maximum(reach, early.high[:size], out=reach)
             limit = self.limit(late)
-            for row in np.flatnonzero(lowered & spoken).tolist():
+            # A cut takes what any log said: none is made where nothing that `late` follows got so far.
+            for row in np.flatnonzero(lowered & (reach >= now)).tolist():
                 # from `before` on earlier points have gone already, and its own points may stand
                 high = min(int(before[row]), HIGHEST if limit is None else int(limit[row]))
                 if now[row] < high:
