@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.checked import MILD, SICK, WELL, environment, write
+from tests.support.child import running
 
 
 def rltui(home: Path, *words: object, **more: str) -> subprocess.CompletedProcess[str]:
@@ -149,10 +150,7 @@ def test_following_tells_at_once_and_ends_by_signal(tmp_path: Path, number: int,
     words = (
         ["check", "logs", "--follow", "--json"] if number == signal.SIGINT else ["watch", "logs", "--no-ui"]
     )
-    with subprocess.Popen(
-        [sys.executable, "-m", "rltui", *words],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment(tmp_path),
-    ) as process:  # fmt: skip
+    with running(*words, cwd=tmp_path, env=environment(tmp_path)) as process:
         assert process.stdout is not None and process.stderr is not None
         line = process.stdout.readline()
         process.send_signal(number)
@@ -187,16 +185,15 @@ def test_following_alerts_by_the_users_command(tmp_path: Path) -> None:
     config = tmp_path / "own.toml"
     config.write_text('poll = 0.05\n[alerts]\ncommand = ["/bin/sh", "-c", "cat >> got.jsonl"]\ndwell = 0\n')
     got = tmp_path / "got.jsonl"
-    with subprocess.Popen(
-        [sys.executable, "-m", "rltui", "watch", "logs", "--no-ui"], stdout=subprocess.PIPE, text=True,
-        cwd=tmp_path, env=environment(tmp_path, RLTUI_CONFIG=str(config)),
-    ) as process:  # fmt: skip
+    surroundings = environment(tmp_path, RLTUI_CONFIG=str(config))
+    with running("watch", "logs", "--no-ui", cwd=tmp_path, env=surroundings) as process:
         assert process.stdout is not None
         process.stdout.readline()
         until = time.monotonic() + 10
         while not (got.exists() and got.read_text().endswith("\n")) and time.monotonic() < until:
             time.sleep(0.02)
         process.terminate()
+        process.wait(10)
     (line,) = got.read_text().splitlines()
     data = json.loads(line)
     assert (data["event"], data["run"], data["findings"][0]["severity"]) == ("firing", "a", "critical")

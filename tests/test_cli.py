@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.child import running
 from tests.support.shared import BUNDLED
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -125,15 +126,12 @@ def test_a_full_disk_is_said_and_not_0(logdir: Path) -> None:
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_signals_end_a_following_export_with_their_code(logdir: Path, number: int, code: int) -> None:
     """SIGTERM is 143, SIGINT 130, without a traceback."""
-    running = subprocess.Popen(
-        [sys.executable, "-m", "rltui", "export", "--follow", str(logdir)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
-    )  # fmt: skip
-    assert running.stdout is not None
-    assert json.loads(running.stdout.readline())["run"] in ("a", "b")
-    running.send_signal(number)
-    _, errors = running.communicate(timeout=30)
-    assert running.returncode == code
+    with running("export", "--follow", logdir, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline())["run"] in ("a", "b")
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == code
     assert "Traceback" not in errors
 
 

@@ -9,7 +9,6 @@ import math
 import os
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from itertools import pairwise
@@ -29,6 +28,7 @@ from rltui.cli.export_points import Exporter, RunReader
 from rltui.logs.whole import read_all
 from rltui.store import Store
 from tests.support import tfwriter as w
+from tests.support.child import running
 from tests.support.feeding import Row, batch, delivery, histories, ticks
 from tests.support.shared import LOGS, needs_shared, oracles
 
@@ -228,7 +228,7 @@ def test_tail_prints_each_point_once() -> None:
     assert steps == list(range(7))
 
 
-def _until(condition: Any, process: subprocess.Popen[bytes]) -> None:
+def _until(condition: Any, process: subprocess.Popen[str]) -> None:
     end = time.monotonic() + 20
     while not condition():
         assert process.poll() is None, "ended early"
@@ -241,8 +241,7 @@ def test_follow_until_a_signal(tmp_path: Path, number_: int, code: int) -> None:
     """--follow waits for the folder, prints lines as they are written and ends with the promised code."""
     out = tmp_path / "out"
     logs = tmp_path / "logs"
-    args = [sys.executable, "-m", "rltui", "export", str(logs), "--follow"]
-    with out.open("wb") as file, subprocess.Popen(args, stdout=file, stderr=subprocess.PIPE) as process:
+    with out.open("wb") as file, running("export", logs, "--follow", stdout=file) as process:
         write(logs / "metrics.jsonl", {"step": 1, "loss": 1.0})
         _until(lambda: out.read_bytes().count(b"\n") == 1, process)
         write(logs / "metrics.jsonl", {"step": 2, "loss": 0.5})
@@ -250,20 +249,19 @@ def test_follow_until_a_signal(tmp_path: Path, number_: int, code: int) -> None:
         process.send_signal(number_)
         assert process.wait(10) == code
         assert process.stderr is not None
-        assert b"Traceback" not in process.stderr.read()
+        assert "Traceback" not in process.stderr.read()
     assert json.loads(out.read_bytes().splitlines()[1])["step"] == 2
 
 
 def test_closed_pipe_is_quiet(tmp_path: Path) -> None:
     """`| head` ends the export without a word."""
     write(tmp_path / "metrics.jsonl", *[{"step": step, "loss": 1.0} for step in range(50_000)])
-    args = [sys.executable, "-m", "rltui", "export", str(tmp_path)]
-    with subprocess.Popen(args, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with running("export", tmp_path) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.readline()
         process.stdout.close()
-        assert process.stderr.read() == b""
+        assert process.stderr.read() == ""
         process.wait(20)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from tests.support import tfwriter
+from tests.support.child import running
 from tests.support.commands import Done, rltui
 from tests.support.shared import BUNDLED
 
@@ -580,8 +581,7 @@ def test_follow_waits_prints_flushed_lines_and_ends_by_signal(tmp_path: Path, nu
     place = tmp_path / "later"
     place.mkdir()
     write(place / "run/metrics.jsonl", [{"step": 1, "a": 0.5}], ago=0.0)
-    following = process("export", "--follow", tmp_path / "soon", cwd=tmp_path)
-    try:
+    with running("export", "--follow", tmp_path / "soon", cwd=tmp_path) as following:
         place.rename(tmp_path / "soon")
         assert following.stdout is not None
         assert json.loads(following.stdout.readline())["step"] == 1
@@ -590,8 +590,6 @@ def test_follow_waits_prints_flushed_lines_and_ends_by_signal(tmp_path: Path, nu
         assert json.loads(following.stdout.readline())["value"] == "NaN"
         following.send_signal(number)
         rest, errors = following.communicate(timeout=30)
-    finally:
-        following.kill()
     assert (following.returncode, rest) == (code, "") and "Traceback" not in errors
 
 

@@ -21,6 +21,8 @@ from typing import Any
 
 import pyte
 
+from tests.support.child import default_signals
+
 ROOT = Path(__file__).parents[2]
 _MODE = re.compile(rb"\x1b\[\?([0-9;]+)([hl])")
 _KEYBOARD = re.compile(rb"\x1b\[([><])[0-9;]*u")
@@ -69,6 +71,7 @@ class Terminal:
                 for fd in (0, 1, 2):
                     os.dup2(slave, fd)
                 os.closerange(3, 64)
+                default_signals()
                 signal.signal(signal.SIGHUP, signal.SIG_IGN if ignore_hup else signal.SIG_DFL)
                 os.chdir(cwd or ROOT)
                 os.execvpe(argv[0], list(argv), full)
