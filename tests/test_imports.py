@@ -23,7 +23,7 @@ def loaded_by(statement: str) -> set[str]:
     "module",
     [
         "rltui.session",
-        "rltui.boards",
+        "rltui.boards.text",
         "rltui.rules.judge",
         "rltui.logs.follow",
         "rltui.compare",

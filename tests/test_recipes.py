@@ -1,8 +1,9 @@
-"""The recipes for Slurm, cron and CI do what they say: each is run by a shell with the real command."""
+"""The README's recipes for Slurm, cron and CI do what they say: a shell runs each with the real command."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,16 +12,15 @@ import pytest
 
 from tests.support.checked import SICK, WELL, environment, write
 
-EPILOG = 'rltui check "$RUN_DIR" > "$RUN_DIR.verdict.txt" 2>&1 || true'
-CANCEL = """
-while sleep "${EVERY:-600}"; do
-    rltui check "$RUN_DIR" > "$RUN_DIR.verdict.txt" 2>&1
-    if [ $? -eq 1 ]; then scancel "$SLURM_JOB_ID"; break; fi
-done &
-wait
-"""
-CRON = 'out=$(rltui check "$RUNS" 2>&1) || echo "$out"'
-CI = 'rltui check "$RUNS" --fail-on warning --format markdown >> "$GITHUB_STEP_SUMMARY"'
+README = (Path(__file__).resolve().parents[1] / "README.md").read_text()
+# The shell lines below each bold title of the recipes.
+RECIPES = dict(
+    re.findall(
+        r"^\*\*([^*]+)\*\*(?:(?!^```).)*^```sh\n(.*?)^```",
+        README.partition("### Recipes")[2],
+        re.MULTILINE | re.DOTALL,
+    )
+)
 
 
 @pytest.fixture
@@ -50,25 +50,28 @@ def shell(home: Path, script: str, **variables: str) -> subprocess.CompletedProc
 
 def test_the_epilog_keeps_a_verdict_and_never_fails(home: Path) -> None:
     """A sick run does not drain the node; the verdict stands beside it."""
-    assert shell(home, EPILOG, RUN_DIR="sick").returncode == 0
+    assert shell(home, RECIPES["Slurm epilog"], RUN_DIR="sick").returncode == 0
     assert "✖" in (home / "sick.verdict.txt").read_text()
 
 
 def test_a_lost_run_is_cancelled(home: Path) -> None:
     """The watcher in a job cancels its job at a critical finding."""
-    shell(home, CANCEL, RUN_DIR="sick", EVERY="0.01", SLURM_JOB_ID="4711")
+    cancel = RECIPES["Stop a lost run early"] + "wait\n"  # as a job does for what it started
+    shell(home, cancel, RUN_DIR="sick", EVERY="0.01", SLURM_JOB_ID="4711")
     assert (home / "cancelled").read_text() == "4711\n"
 
 
 def test_cron_is_silent_unless_something_is_wrong(home: Path) -> None:
     """No mail for a good run, a mail with the finding for a sick one."""
-    assert shell(home, CRON, RUNS="good").stdout == ""
-    assert "since step 51" in shell(home, CRON, RUNS="sick").stdout
+    cron = RECIPES["cron"]
+    assert shell(home, cron, RUNS="good").stdout == ""
+    assert "since step 51" in shell(home, cron, RUNS="sick").stdout
 
 
 def test_ci_fails_and_shows_the_table(home: Path) -> None:
     """The job fails by the exit code, the summary has the table in either case."""
-    assert shell(home, CI, RUNS="good", GITHUB_STEP_SUMMARY="summary.md").returncode == 0
-    assert shell(home, CI, RUNS="sick", GITHUB_STEP_SUMMARY="summary.md").returncode == 1
+    ci = RECIPES["CI"]
+    assert shell(home, ci, RUNS="good", GITHUB_STEP_SUMMARY="summary.md").returncode == 0
+    assert shell(home, ci, RUNS="sick", GITHUB_STEP_SUMMARY="summary.md").returncode == 1
     text = (home / "summary.md").read_text()
     assert text.count("|---|") >= 2 and "1 run: 1 critical" in text
