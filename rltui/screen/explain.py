@@ -15,7 +15,7 @@ from rltui.text import fit
 if TYPE_CHECKING:
     from rltui.screen.desk import Desk
 
-LABEL = 14
+LABEL, NARROW_LABEL = 14, 11
 ROLES = {"healthy": "good", "watch for": "warn"}
 ELSEWHERE = ("check next", "written as", "sources")  # shown in another way, or only by `rltui explain`
 WIDTH = 84  # cells of running text; longer lines are hard to read
@@ -28,10 +28,12 @@ class ExplainPage(Listing):
         super().__init__()
         self.row = row
         self.title = row.title
+        self.label = LABEL  # cells of the words before the text
 
     def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
         """The entry; only links can be chosen."""
         width = min(width, WIDTH)
+        self.label = cells = LABEL if width >= 50 else NARROW_LABEL
         row, name = self.row, self.row.name
         metric = name.metric if name is not None else None
         lines: list[Line] = []
@@ -39,8 +41,8 @@ class ExplainPage(Listing):
         heading = ""
 
         def say(label: str, text: str, role: str = "text") -> None:
-            for at, part in enumerate(wrap(text, width - LABEL)):
-                lines.append(line((f"{label if not at else '':{LABEL}}", "dim"), (part, role)))
+            for at, part in enumerate(wrap(text, width - cells)):
+                lines.append(line((f"{label if not at else '':{cells}}", "dim"), (part, role)))
 
         lines += [line((fit(tag, width), "dim")) for tag in row.tags[:6]]
         if name is not None:
@@ -109,7 +111,7 @@ class ExplainPage(Listing):
         if self.row.value is not None and abs(self.row.value) >= 1e-12 and "." in self.row.value_text:
             facts[0] = ("last", f"{self.row.value_text}   ({self.row.value!r})")
         for label, text in facts:
-            lines.append(line((f"{label:{LABEL}}", "dim"), (fit(text, width - LABEL), "text")))
+            lines.append(line((f"{label:{self.label}}", "dim"), (fit(text, width - self.label), "text")))
         bounds = (
             self.row.name.metric.bounds
             if self.row.name is not None and self.row.name.metric is not None
@@ -117,7 +119,7 @@ class ExplainPage(Listing):
         )
         if bounds is not None:
             ends = f"{format_plain(bounds[0])} to {format_plain(bounds[1])}; a value outside is a bug"
-            lines.append(line((f"{'possible':{LABEL}}", "dim"), (ends, "text")))
+            lines.append(line((f"{'possible':{self.label}}", "dim"), (ends, "text")))
 
     def foot(self, desk: Desk) -> list[Span]:
         """Keys of this page."""
