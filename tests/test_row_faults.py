@@ -66,3 +66,21 @@ def test_a_level_that_is_none_is_called_nan() -> None:
     found = finding(evidence=(Evidence("score", 1.036, None, 41),))
     words = "\n".join(one.text for one in finding_block(monitor().desk, found, 80))
     assert "1.036 → NaN" in words
+
+
+def test_one_fault_of_neighbours_is_told_once() -> None:
+    """Below the first of them, with how many they are; another fault is told where it is."""
+    run = FakeRun()
+    for at in range(6):
+        run.add(f"m{at}", np.arange(60.0), pane="reward", title=f"M{at}", importance=at)
+    run.found = [
+        *(finding(f"m{at}", id="nan", title="NaN", since_step=41) for at in (1, 2, 4)),
+        finding("m3", id="high", title="high", since_step=41),
+    ]
+    over = monitor(run).desk
+    over.pane = "reward"
+    lines = [one.text.strip() for one in over.frame(100, 30).lines]
+    told = [at for at, one in enumerate(lines) if one.startswith("└")]
+    assert [lines[at] for at in told] == ["└ NaN · since step 41 · 3 metrics", "└ high · since step 41"]
+    assert lines[told[0] - 1].startswith("▲ M1") and lines[told[1] - 1].startswith("▲ M3")
+    assert sum(one.startswith("▲ M") for one in lines) >= 4

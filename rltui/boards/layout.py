@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -121,9 +122,12 @@ def _marked(label: str, restarts: list[int]) -> list[Span]:
 
 def row_lines(
     row: Row, columns: Plan, window: Window, ranges: Ranges | None = None, *, selected: bool = False,
-    notes: bool = True,
+    notes: int = 1,
 ) -> list[Line]:  # fmt: skip
-    """A row: one line, and one more that says what is wrong and since when, if something is."""
+    """A row: one line, and one more that says what is wrong and since when, if something is.
+
+    notes: for how many rows of its section that line stands, see `noted`; 0 leaves it out.
+    """
     back = "select" if selected else ""
     if row.kind == "heading":
         return [line((" " + cut(row.title, columns.width - 2), "strong"), back=back)]
@@ -145,7 +149,7 @@ def row_lines(
     lines = [line(*spans, back=back)]
     finding = row.finding
     if notes and finding is not None:
-        lines.append(line(*note_spans(finding, columns.width - 6, indent=5), back=back))
+        lines.append(line(*note_spans(finding, columns.width - 6, indent=5, rows=notes), back=back))
     return lines
 
 
@@ -171,11 +175,28 @@ def short_key(tag: str, width: int) -> str:
     return cut(head, room) + slash + last if cell_width(head) > room >= 4 else fit(tag, width)
 
 
-def note_spans(finding: Finding, width: int, indent: int) -> list[Span]:
-    """A finding in one line: what, since which step."""
+def noted(rows: Sequence[Row]) -> dict[int, int]:
+    """The rows, by place, below which a finding is told, and how many rows of their section it is told for.
+
+    What several rows have in common is told once, below the first of them.
+    """
+    found: dict[int, int] = {}
+    firsts: dict[str, int] = {}
+    for at, row in enumerate(rows):
+        if row.kind == "heading":
+            firsts = {}
+        elif row.finding is not None:
+            first = firsts.setdefault(finding_text(row.finding), at)
+            found[first] = found.get(first, 0) + 1
+    return found
+
+
+def note_spans(finding: Finding, width: int, indent: int, rows: int = 1) -> list[Span]:
+    """A finding in one line: what, since which step, in how many rows."""
+    many = f" · {rows} metrics" if rows > 1 else ""
     return [
         (" " * indent + "└ ", "faint"),
-        (cut(finding_text(finding), width - 1), ROLE_OF[finding.severity]),
+        (cut(finding_text(finding), width - 1 - len(many)) + many, ROLE_OF[finding.severity]),
     ]
 
 
@@ -264,8 +285,9 @@ def board_lines(board: Board, width: int, glyphs: Glyphs = "blocks") -> list[Lin
         return [line(("   " + board.empty, "dim"))]
     columns = plan(width, board, glyphs)
     lines = [header_line(columns, board.window)]
+    notes = noted(board.rows)
     for index, row in enumerate(board.rows):
         if row.kind == "heading" and index:
             lines.append(Line())
-        lines += row_lines(row, columns, board.window)
+        lines += row_lines(row, columns, board.window, notes=notes.get(index, 0))
     return lines

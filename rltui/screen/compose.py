@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rltui.boards.board import Board
 from rltui.boards.frame import header_lines, overview_lines, tab_bar
-from rltui.boards.layout import header_line, plan, row_lines, short_title
+from rltui.boards.layout import header_line, noted, plan, row_lines, short_title
 from rltui.boards.overview import STATE_GLYPH, STATE_ROLE, Overview, key_rows, overview
 from rltui.draw.line import BLANK, Line, Span, line, sides
 from rltui.draw.number import format_age
@@ -182,9 +182,9 @@ def board_page(desk: Desk, made: Board, width: int, height: int, *, column_words
         page.lines.append(header_line(columns, made.window))
     room = height - len(page.lines)
     desk.page_rows = max(room - 2, 1)
-    notes = desk.memory.density != "compact"
+    notes = noted(made.rows) if desk.memory.density != "compact" else {}
     # Heights first, lines only for what is in sight: thousands of rows cost nothing.
-    heights = [(2 if index else 1) if row.kind == "heading" else 1 + (notes and row.finding is not None)
+    heights = [(2 if index else 1) if row.kind == "heading" else 1 + (index in notes)
                for index, row in enumerate(made.rows)]  # fmt: skip
     tag = desk.chosen.get(desk.pane, "")
     at = next((index for index, row in enumerate(made.rows) if row.kind != "heading" and row.tag == tag), -1)
@@ -198,7 +198,9 @@ def board_page(desk: Desk, made: Board, width: int, height: int, *, column_words
     body: list[Line] = []
     for index, row in enumerate(made.rows):
         if y + heights[index] > top and y < top + room:
-            lines = row_lines(row, columns, made.window, desk.ranges, selected=index == at, notes=notes)
+            lines = row_lines(
+                row, columns, made.window, desk.ranges, selected=index == at, notes=notes.get(index, 0)
+            )
             if row.kind == "heading" and index:
                 lines.insert(0, BLANK)
             for offset, one in enumerate(lines):
