@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import importlib
 import os
 import sys
 import time
@@ -220,9 +221,10 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         self._settle()
 
     def _settle(self) -> None:
-        """When all that was there has been read and judged, give back what that needed."""
+        """When all that was there has been read and judged, give back what that needed; be ready for keys."""
         if self._full and self.intake.empty and not self._waiting and self._progress() is None:
             self._full = False
+            importlib.import_module("rltui.screen.actions")  # the first values did not wait for it
             give_back()
 
     def _second(self) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 from rltui import crash
 from rltui.config import Config
 from rltui.scalars import Problem
-from rltui.screen.actions import SMOOTHINGS
 from rltui.screen.app import Monitor
 from rltui.screen.around import ascii_needed
 from rltui.screen.desk import Desk
@@ -69,6 +68,8 @@ def build(
 
 def _nearest(weight: float) -> int:
     """The smoothing that comes nearest to a weight from the configuration."""
+    from rltui.screen.actions import SMOOTHINGS
+
     return min(range(len(SMOOTHINGS)), key=lambda at: abs(SMOOTHINGS[at] - weight))
 
 
