@@ -374,3 +374,18 @@ def test_one_line_of_a_small_screen_says_how_the_run_is(view: RunView, width: in
     assert only.width <= width
     assert only.text.startswith(" ✖ ") and only.spans[0] == (" ✖", "bad")
     assert "sb3" in only.text and "late" in only.text
+
+
+def test_a_run_without_values_is_not_called_healthy() -> None:
+    """Before the first value there is nothing to judge: no green tick, on any screen and in a snapshot."""
+    run = FakeRun()
+    run.series.clear()
+    head = header(run, NOW)  # type: ignore[arg-type]
+    assert head.points == 0
+    for alone in (False, True):
+        words = "\n".join(one.text for one in header_lines(head, 100, alone=alone))
+        assert "✓" not in words and words.startswith(" ○") is alone
+    assert "waiting   no values have been written yet" in header_lines(head, 100)[1].text
+    lines, cards = overview_lines(overview(run, NOW), 100, 20)  # type: ignore[arg-type]
+    assert not cards and "No metric has been read yet." in lines[0].text
+    assert "✓" not in as_text(pane_lines(run, "overview", NOW))  # type: ignore[arg-type]

@@ -36,9 +36,11 @@ from rltui.text import cell_width, fit, pad
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
 
+NAME_MOST = 32  # cells; of a run in deeper folders the short name says as much
 CARD_WIDTH = 36  # cells that a card wants; as many cards stand side by side as fit
 CARD_MOST = 12  # rows; taller cards say no more
 AXIS = 7  # cells of the value labels left of a card's curve
+NOTHING = "No metric has been read yet."
 BAND_ROWS = 3  # from which there is room for a band behind a curve
 BAND_LAYER = 1.0  # ranges with a band are held apart from those without
 CURVE_SHARE = 0.6  # of a card's height that the curve of a mean keeps, whatever its band needs
@@ -78,7 +80,8 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
     for index, (fact, _) in enumerate(ranked):
         past = head.state in ("paused", "past") and not index
         tail.append(("   " + fact, STATE_ROLE[head.state] if past else "dim" if index else "text"))
-    name = head.run if cell_width(head.run) <= room() else fit(short, max(room(), 6))
+    whole = cell_width(head.run) <= min(room(), NAME_MOST)
+    name = head.run if whole else fit(short, max(room(), 6))
     who: list[Span] = [(f" {name}", "strong"), ("   " + frame if frame else "", "dim")]
     first = sides([(f" {glyph}", role), *who] if alone else who, [*tail, (" ", "text")], width)
     if alone:
@@ -95,6 +98,8 @@ def _standing(head: Header) -> tuple[str, str, str, str]:
     """How a run is: a sign, a word, their role, a sentence."""
     if head.silence and head.health == "ok":  # whatever it wrote was well, but it writes no more
         return (STATE_GLYPH["stalled"], head.silenced, STATE_ROLE["stalled"], head.silence)
+    if not head.points and head.health == "ok":  # nothing that could be judged
+        return ("○", "waiting", "dim", "no values have been written yet")
     sentence = f"{head.sentence}. {head.silence}".removeprefix(". ") if head.silence else head.sentence
     word = HEALTH_WORD.get(head.health, head.health)
     return (HEALTH_GLYPH.get(head.health, "?"), word, HEALTH_ROLE.get(head.health, "text"), sentence)
@@ -348,6 +353,8 @@ def overview_lines(
     others: what other runs have of a row's metric.
     """
     most = max(1, min(len(data.findings), 2 if height < 22 else 5 if height < 34 else 8))
+    if not data.rows and not data.findings:
+        return [line(("   " + NOTHING, "dim"))], []
     lines = finding_lines(data.findings, width, most)
     lines.append(BLANK)
     margin = 1

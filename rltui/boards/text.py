@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rltui.boards.board import Board, board
 from rltui.boards.config import ConfigBoard, columns_of, config_board, lineage_of
 from rltui.boards.config_lines import config_lines
-from rltui.boards.frame import finding_lines, header_lines
+from rltui.boards.frame import NOTHING, finding_lines, header_lines
 from rltui.boards.layout import board_lines, finding_text
 from rltui.boards.overview import header, overview
 from rltui.boards.panes import pane_title
@@ -48,8 +48,8 @@ def pane_lines(
         return lines + findings_text(view, width, then)
     if pane == "overview":
         data = overview(view, now, at_step, count=COUNT, then=then)
-        lines += finding_lines(data.findings, width, 12)
-        made = Board("overview", "Overview", data.rows, data.window)
+        lines += finding_lines(data.findings, width, 12) if data.rows or data.findings else []
+        made = Board("overview", "Overview", data.rows, data.window, empty=NOTHING)
     else:
         made = board(view, pane, now, at_step, findings=None if then is None else then.findings)
         lines.append(line((f" {pane_title(pane)}", "strong"), (f"   {len(made.metrics)} rows", "dim")))

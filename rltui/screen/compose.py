@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from rltui.boards.board import Board
-from rltui.boards.frame import header_lines, overview_lines, tab_bar
+from rltui.boards.frame import NOTHING, finding_lines, header_lines, overview_lines, tab_bar
 from rltui.boards.layout import header_line, noted, plan, row_lines, short_title
 from rltui.boards.overview import STATE_GLYPH, STATE_ROLE, Overview, key_rows, overview
 from rltui.draw.line import BLANK, Line, Span, line, sides
@@ -92,10 +92,11 @@ def overview_page(desk: Desk, data: Overview, width: int, height: int) -> Page:
     tag = desk.chosen.get("overview", "")
     at = next((index for index, row in enumerate(data.rows) if row.tag == tag), 0 if data.rows else -1)
     if height < 11 or width < 34 or desk.memory.density == "compact":
-        from rltui.boards.frame import finding_lines
-
-        made = Board("overview", "Overview", data.rows, data.window)
-        top = Page(finding_lines(data.findings, width, 1 if height < 11 else 3))
+        made = Board("overview", "Overview", data.rows, data.window, empty=NOTHING)
+        told = (
+            finding_lines(data.findings, width, 1 if height < 11 else 3) if data.rows or data.findings else []
+        )
+        top = Page(told)
         return top.below(board_page(desk, made, width, height - len(top.lines), column_words=False))
     lines, cards = overview_lines(
         data,
@@ -130,6 +131,12 @@ def _glance(desk: Desk, width: int, most: int) -> Page:
     titles = [desk.brief(other.name) for other in shown]
     names = min(max(cell_width(title) for title in titles), max(width // 3, 12))
     frames = min(max(cell_width(other.framework) for other in shown), 17)
+    used = names + frames + 48
+    keys = [
+        key_rows(one, 1, at_step=desk.at_step, findings=()) if used + 30 <= width else [] for one in shown
+    ]
+    words = max((cell_width(key[0].title) for key in keys if key), default=0)
+    words = min(words, width - used - 13)
     page = Page()
     for index, other in enumerate(shown):
         alive = other.liveness(desk.now)
@@ -149,13 +156,12 @@ def _glance(desk: Desk, width: int, most: int) -> Page:
                 "bad" if health == "critical" else "warn",
             ),
         ]
-        used = sum(cell_width(text) for text, _ in spans[:-1]) + 12
-        key = key_rows(other, 1, at_step=desk.at_step, findings=()) if used + 30 <= width else []
+        key = keys[index]
         if key:
             word = pad(spans[-1][0], 12)
             spans[-1] = (word, spans[-1][1])
             spans += [
-                (pad(short_title(key[0].title, 18), 18), "dim"),
+                (pad(short_title(key[0].title, words), words), "dim"),
                 (pad(key[0].value_text, 11, right=True), "text"),
             ]
         page.lines.append(line(*spans))
@@ -265,7 +271,7 @@ def _hints(desk: Desk, room: int) -> list[tuple[str, str]]:
     """Actions and words for the footer, in the order of the table, the most useful ones that fit."""
     binds = {bind.action: bind.hint for bind in desk.keys.binds if bind.hint and bind.keys}
     if desk.pane == "config":
-        binds = hints(binds)
+        binds = hints(desk, binds)
     kept = set()
     for action in sorted(binds, key=lambda one: _HINT_ORDER.index(one) if one in _HINT_ORDER else 99):
         cells = cell_width(desk.keys.hint_of(action)) + cell_width(binds[action]) + 3
