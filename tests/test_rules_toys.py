@@ -12,24 +12,21 @@ from fnmatch import fnmatchcase
 import pytest
 
 from tests.support.toyruns import SICK, healthy_control, healthy_language, run, sick_runs, styles
-from tests.support.toystyles import LANGUAGE, alarms, told_of, written
+from tests.support.toystyles import alarms, told_of, written
 
 
-def healthy_alarms(seed: int, of_control: bool, only: str = "", short: bool = False) -> dict[str, set[str]]:
-    """What a healthy run raises in each style, or in one."""
+def healthy_alarms(seed: int, of_control: bool, every: int = 1, short: bool = False) -> dict[str, set[str]]:
+    """What a healthy run raises in each style, or in every so many of them."""
     make = healthy_control if of_control else healthy_language
     recipe = make(seed, (60,) if of_control else (100,)) if short else make(seed)
     series = run(recipe, of_control)
-    return {
-        name: alarms(told_of(written(series, tags)))
-        for name, tags in styles(recipe, of_control).items()
-        if only in ("", name)
-    }
+    chosen = list(styles(recipe, of_control).items())[seed % every :: every]
+    return {name: alarms(told_of(written(series, tags))) for name, tags in chosen}
 
 
-def missed(name: str, seed: int, every: int = 1) -> dict[str, set[str]]:
+def missed(name: str, seed: int, every: int = 1, short: bool = False) -> dict[str, set[str]]:
     """The styles, or every so many of them, in which a sickness was not named, with what was said instead."""
-    series, able = sick_runs(name, seed)
+    series, able = sick_runs(name, seed, short)
     chosen = list(able.items())[seed % min(every, len(able)) :: every]
     found = {style: alarms(told_of(written(series, tags), cuts=4)) for style, tags in chosen}
     return {
@@ -39,12 +36,10 @@ def missed(name: str, seed: int, every: int = 1) -> dict[str, set[str]]:
     }
 
 
-@pytest.mark.parametrize("style", LANGUAGE)
-def test_a_healthy_language_run_stays_quiet(style: str) -> None:
-    """Forty seeds, spread over the styles: no alarm while they learn, nor when they have learnt."""
-    place = list(LANGUAGE).index(style)
-    for seed in range(place, 40, len(LANGUAGE)):
-        assert healthy_alarms(seed, False, style, short=True) == {style: set()}, seed
+@pytest.mark.parametrize("seed", range(12))
+def test_a_healthy_language_run_stays_quiet(seed: int) -> None:
+    """No alarm while it learns, nor when it has learnt: each run in the words of three frameworks."""
+    assert not any(healthy_alarms(seed, False, every=3, short=True).values())
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -56,7 +51,7 @@ def test_a_healthy_control_run_stays_quiet(seed: int) -> None:
 @pytest.mark.parametrize("name", SICK)
 def test_a_sickness_is_named(name: str) -> None:
     """Whatever the framework calls its metrics, if they show the sickness then it is named."""
-    assert missed(name, 3, every=4) == {}
+    assert missed(name, 3, every=4, short=True) == {}
 
 
 def main(seeds: int) -> None:

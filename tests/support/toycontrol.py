@@ -17,7 +17,8 @@ class Grid:
 
     def features(self) -> Array:
         """(count, 25) which field each walker stands on."""
-        return np.eye(self.SIDE**2)[self.place[:, 0] * self.SIDE + self.place[:, 1]]
+        found: Array = np.eye(self.SIDE**2)[self.place[:, 0] * self.SIDE + self.place[:, 1]]
+        return found
 
     def act(self, action: Array) -> tuple[Array, Array]:
         """Rewards and ends of episodes."""
@@ -38,7 +39,8 @@ class Line:
     def features(self) -> Array:
         """(count, 5) for policy and critic: state, and squares for the critic."""
         x, v = self.state.T
-        return np.stack([x, v, x * x, v * v, x * v], axis=1) * np.array([1, 1, 0.3, 0.3, 0.3])
+        found: Array = np.stack([x, v, x * x, v * v, x * v], axis=1) * np.array([1, 1, 0.3, 0.3, 0.3])
+        return found
 
     def act(self, action: Array) -> tuple[Array, Array]:
         """Rewards; episodes end by time only."""
@@ -81,7 +83,10 @@ def control(recipe: Recipe) -> dict[str, Array]:
 
     for step in range(recipe.steps):
         share = step / recipe.steps
-        xs, actions, rewards, ends = [], [], [], []
+        xs: list[Array] = []
+        actions: list[Array] = []
+        rewards: list[Array] = []
+        ends: list[Array] = []
         for _ in range(HORIZON):
             x = world.features()
             if recipe.continuous:

@@ -158,10 +158,11 @@ SICK: dict[str, Sickness] = {
 }
 
 
-def sick_runs(name: str, seed: int) -> tuple[Series, dict[str, Mapping[str, str]]]:
+def sick_runs(name: str, seed: int, short: bool = False) -> tuple[Series, dict[str, Mapping[str, str]]]:
     """A sick run and the styles that can show it."""
     sickness = SICK[name]
-    base = healthy_control(seed) if sickness.of_control else healthy_language(seed)
+    make = healthy_control if sickness.of_control else healthy_language
+    base = make(seed, (60,) if sickness.of_control else (100,)) if short else make(seed)
     recipe = sickness.recipe(base)
     series = sickness.series(run(recipe, sickness.of_control))
     able = {
