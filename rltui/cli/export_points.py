@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.whole import read_all
 from rltui.scalars import Batch, Problem
+from rltui.store.points import HIGHEST
 from rltui.store.restarts import Restarts
-from rltui.store.segments import HIGHEST
 
 HELD = 2_000_000  # points of one run that wait in memory, about 40 bytes each
 
@@ -66,18 +66,11 @@ class RunReader:
         restarts, rows = self.restarts, self.rows(source.path, batch)
         log = restarts.log(source.path, source.rank)
         step, wall = batch.step, batch.wall_time
-        for piece in restarts.feed(log, rows, step, wall, batch.value, batch.starts):
-            part = slice(max(piece.low, 0), piece.high)
-            its_rows, its_step, its_wall = rows[part], step[part], wall[part]
-            if piece.low < 0:
-                back_rows, back = log.rewinds.reach_back(log.count, -piece.low)
-                its_rows = np.concatenate([back_rows, its_rows])
-                its_step = np.concatenate([back.step, its_step])
-                its_wall = np.concatenate([back.wall_time, its_wall])
-            for segment in restarts.released:
-                segment.cuts[:] = HIGHEST
-            restarts.released.clear()
-            restarts.admit(piece.segment, its_rows, its_step, its_wall, len(self._rows))
+        pieces = restarts.feed(log, rows, step, wall, batch.value, batch.starts)
+        for segment in restarts.released:
+            segment.cuts[:] = HIGHEST
+        restarts.released.clear()
+        restarts.admit_all(log, pieces, rows, step, wall, len(self._rows))
         restarts.settle(log, len(rows))
 
     def superseded(self, source: Source, batch: Batch, number: int, life: int) -> NDArray[np.bool_] | None:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.store.points import F64, I64
+from rltui.store.points import F64, I64, LOWEST, sensible
 
 Rows = NDArray[np.intp]
 Values = NDArray[np.floating]
 Steps = NDArray[np.signedinteger]
-LOWEST = int(np.iinfo(np.int64).min)
 _FIELDS = ("low", "high", "last", "total", "count", "odd", "end", "began", "ended")
 
 
@@ -182,7 +181,7 @@ class Buckets:
         self.end.ravel()[at], self.began.ravel()[at], self.ended.ravel()[at] = end, began, ended
 
     def _offset(self, wall: F64) -> F64:
-        known = (wall > 0) & (wall < 1e11)
+        known = sensible(wall)
         if np.isnan(self.epoch) and known.any():
             self.epoch = float(wall[known.argmax()])
         return np.where(known, wall - self.epoch, np.nan)

@@ -9,9 +9,17 @@ from numpy.typing import NDArray
 
 from rltui.logs.delivery import Source
 from rltui.scalars import Batch, Problem
-from rltui.store.buckets import LOWEST
-from rltui.store.points import NO_POINTS, Attempt, Fresh, FreshList, Points, join
-from rltui.store.pool import HIGHEST
+from rltui.store.points import (
+    HIGHEST,
+    LOWEST,
+    NO_POINTS,
+    Attempt,
+    Fresh,
+    FreshList,
+    Points,
+    join,
+    sensible,
+)
 from rltui.store.restarts import Restarts
 from rltui.store.segments import Cut, Log, Piece, Segment
 from rltui.store.tables import Groups, Rows, Tables
@@ -84,7 +92,7 @@ class Intake(Tables):
         """Keep the run's clock; count times that cannot be meant. That none is given (NaN) is no trouble."""
         if self._clock(wall):
             return
-        odd = wall[(wall <= 0) | (wall >= 1e11)]
+        odd = wall[~sensible(wall) & ~np.isnan(wall)]
         if not len(odd):
             return
         known = self.problems.get(("odd-times", path, None))
@@ -150,18 +158,8 @@ class Intake(Tables):
         fresh: list[Fresh] = []
         if restarts.released:
             fresh += self._release()
-        cuts: list[Cut] = []
         before = self.superseded
-        back_rows, back = np.empty(0, np.intp), NO_POINTS
-        for piece in pieces:
-            part = slice(max(piece.low, 0), piece.high)
-            piece_rows, piece_step, piece_wall = rows[part], step[part], wall[part]
-            if piece.low < 0:
-                back_rows, back = log.rewinds.reach_back(log.count, -piece.low)
-                piece_rows = np.concatenate([back_rows, piece_rows])
-                piece_step = np.concatenate([back.step, piece_step])
-                piece_wall = np.concatenate([back.wall_time, piece_wall])
-            cuts += restarts.admit(piece.segment, piece_rows, piece_step, piece_wall, len(self.series))
+        cuts, back_rows, back = restarts.admit_all(log, pieces, rows, step, wall, len(self.series))
         again = self._once_more(pieces, *self._cut(cuts, back_rows, back))
         shown = self._limit(pieces, rows, batch)
         restarts.settle(log, len(rows))

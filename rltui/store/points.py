@@ -13,6 +13,7 @@ F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
 Axis = Literal["step", "wall"]
 Reason = Literal["session-start", "rewind", "file"]
+LOWEST, HIGHEST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)  # steps: no point gets there
 
 
 @dataclass(slots=True, eq=False)  # made for every tag of every delivery: frozen ones take thrice as long
@@ -115,6 +116,14 @@ class Attempt:
     superseded: int = 0  # earlier points that it replaced
 
 
-def sensible(wall: float) -> bool:
-    """Whether a wall time can be meant: after 1970, in seconds (milliseconds and 1e308 are not)."""
-    return 0.0 < wall < 1e11
+@overload
+def sensible(wall: float) -> bool: ...
+
+
+@overload
+def sensible(wall: F64) -> NDArray[np.bool_]: ...
+
+
+def sensible(wall: float | F64) -> bool | NDArray[np.bool_]:
+    """Whether a wall time can be meant, or each of several: after 1970, in seconds (milliseconds are not)."""
+    return (wall > 0.0) & (wall < 1e11)

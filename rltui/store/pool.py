@@ -11,13 +11,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.store.buckets import LOWEST, Buckets
-from rltui.store.points import F64, I64, NO_POINTS, Points
+from rltui.store.buckets import Buckets
+from rltui.store.points import F64, HIGHEST, I64, LOWEST, NO_POINTS, Points
 
 Rows = NDArray[np.intp]
 Values = NDArray[np.floating]
 Steps = NDArray[np.signedinteger]
-HIGHEST = int(np.iinfo(np.int64).max)
 _SLICED = 24  # points per series above which slices are copied faster than scattered points
 _NO_ROWS: I64 = np.empty(0, np.int64)
 # What rows without points say; see `Pool` for what each means.

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.store.buckets import Buckets, Values
-from rltui.store.points import F64, I64, Axis, Columns, Points
+from rltui.store.points import F64, HIGHEST, I64, Axis, Columns, Points, sensible
 
 EXACT = 2.0**53  # below it floats hold every step
 _TOP = 2.0**63
-_MOST = int(np.iinfo(np.int64).max)
 
 
 @dataclass(slots=True, eq=False)
@@ -78,9 +77,9 @@ def _edges(low: float, high: float, width: int) -> tuple[F64, I64]:
         whole[-1] = int(np.floor(high)) + 1
     else:  # integers are compared with integers: floats lose steps above 2^53
         up = np.ceil(edges)
-        whole = np.where(up >= _TOP, _MOST, np.clip(up, -_TOP, _TOP - 1024).astype(np.int64))
+        whole = np.where(up >= _TOP, HIGHEST, np.clip(up, -_TOP, _TOP - 1024).astype(np.int64))
         down = float(np.floor(high))
-        whole[-1] = _MOST if down >= _TOP else int(max(down, -_TOP)) + 1
+        whole[-1] = HIGHEST if down >= _TOP else int(max(down, -_TOP)) + 1
     edges.flags.writeable = whole.flags.writeable = False
     return edges, whole
 
@@ -90,7 +89,7 @@ def _of_points(points: Points, axis: Axis, all_finite: bool) -> _Parts:
     place: I64 | F64 = points.step
     if axis == "wall":
         place = points.wall_time
-        known = (place > 0) & (place < 1e11)
+        known = sensible(place)
         if not known.all():
             place, value = place[known], value[known]
         if (place[1:] < place[:-1]).any():
@@ -177,7 +176,7 @@ def _bounds(place: I64 | F64, edges: F64, whole: I64) -> NDArray[np.intp]:
     """Where each column begins within sorted places; the last bound takes places at the upper edge in."""
     if place.dtype == np.int64:
         bounds = np.searchsorted(place, whole)
-        if whole[-1] == _MOST:
+        if whole[-1] == HIGHEST:
             bounds[-1] = len(place)
         return bounds
     bounds = np.searchsorted(place, edges)

@@ -20,8 +20,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from rltui.scalars import SessionStart
-from rltui.store.points import F64, I64, Reason, sensible
-from rltui.store.segments import HIGHEST, LOWEST, Cut, Log, Piece, Rows, Segment, name_time
+from rltui.store.points import F64, HIGHEST, I64, LOWEST, NO_POINTS, Points, Reason, sensible
+from rltui.store.segments import Cut, Log, Piece, Rows, Segment, name_time
 
 KEPT_SEGMENTS = 32  # segments of one log that the store tells apart; older ones are merged
 
@@ -200,7 +200,7 @@ class Restarts:
             return
         last, first = float(np.maximum.reduce(wall)), float(wall[0])
         if not sensible(last) or not sensible(first):
-            known = wall[(wall > 0) & (wall < 1e11)]
+            known = wall[sensible(wall)]
             if not len(known):
                 return
             first, last = float(known[0]), float(known.max())
@@ -235,6 +235,26 @@ class Restarts:
         """The segments that `late` follows."""
         at = self.segments.index(late)
         return [early for early in self.segments[:at] if self.follows(late, early)]
+
+    def admit_all(
+        self, log: Log, pieces: Sequence[Piece], rows: Rows, step: I64, wall: F64, rows_known: int
+    ) -> tuple[list[Cut], Rows, Points]:
+        """`admit` the pieces of a batch, in order.
+
+        Returns the cuts, and rows and points of earlier batches that turned out to belong to a piece.
+        """
+        cuts: list[Cut] = []
+        back_rows, back = np.empty(0, np.intp), NO_POINTS
+        for piece in pieces:
+            part = slice(max(piece.low, 0), piece.high)
+            its_rows, its_step, its_wall = rows[part], step[part], wall[part]
+            if piece.low < 0:
+                back_rows, back = log.rewinds.reach_back(log.count, -piece.low)
+                its_rows = np.concatenate([back_rows, its_rows])
+                its_step = np.concatenate([back.step, its_step])
+                its_wall = np.concatenate([back.wall_time, its_wall])
+            cuts += self.admit(piece.segment, its_rows, its_step, its_wall, rows_known)
+        return cuts, back_rows, back
 
     def admit(self, segment: Segment, rows: Rows, step: I64, wall: F64, rows_known: int) -> list[Cut]:
         """Note that a segment speaks of these points; the cuts that follow, for points that came before."""

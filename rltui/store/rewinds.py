@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.store.echo import Echo
-from rltui.store.points import F64, I64, NO_POINTS, Points
+from rltui.store.points import F64, HIGHEST, I64, LOWEST, NO_POINTS, Points
 
-LOWEST, HIGHEST = int(np.iinfo(np.int64).min), int(np.iinfo(np.int64).max)
 NEEDED = 3  # distinct steps that a tag must take forward below its former highest one
 PATIENCE = 4096  # points, or 8 rows: after so long a tag that went back alone counts something of its own
 QUIET = 1024  # points without a suspect before whole batches are looked at again

@@ -11,10 +11,8 @@ import numpy as np
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.settings_text import is_settings_tag
 from rltui.scalars import Problem, Text
-from rltui.store.buckets import LOWEST
 from rltui.store.intake import Intake
-from rltui.store.points import F64, I64, Fresh
-from rltui.store.pool import HIGHEST
+from rltui.store.points import F64, HIGHEST, I64, LOWEST, Fresh, sensible
 
 KEPT_TEXTS = 1000  # text tags kept, the newest of each
 KEPT_PROBLEMS = 1000
@@ -106,7 +104,7 @@ class Run(Intake):
         else:
             longest = self.series.of(int(self.pool.count[: len(self.series)].argmax()))
         recent = longest.recent(2 * CADENCE)
-        known = np.flatnonzero((recent.wall_time > 0) & (recent.wall_time < 1e11))
+        known = np.flatnonzero(sensible(recent.wall_time))
         step, wall = recent.step[known], recent.wall_time[known]
         first = np.ones(len(step), np.bool_)
         np.not_equal(step[1:], step[:-1], out=first[1:])

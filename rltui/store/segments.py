@@ -10,11 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.runname import file_order
-from rltui.store.points import I64, Reason
+from rltui.store.points import HIGHEST, I64, LOWEST, Reason
 from rltui.store.rewinds import Rewinds
-
-HIGHEST = int(np.iinfo(np.int64).max)
-LOWEST = int(np.iinfo(np.int64).min)
 
 Rows = NDArray[np.intp]
 _NAME_TIME = re.compile(r"tfevents\.(\d{9,11})(?:\D|$)")

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.store.buckets import LOWEST
-from rltui.store.points import F64, NO_POINTS, Axis, Columns, Points, join
-from rltui.store.pool import HIGHEST
+from rltui.store.points import F64, HIGHEST, LOWEST, NO_POINTS, Axis, Columns, Points, join
 from rltui.store.query import EXACT, columns
 
 if TYPE_CHECKING:

@@ -184,7 +184,7 @@ class Tables:
         low, high = float(np.minimum.reduce(wall)), float(np.maximum.reduce(wall))
         good = sensible(low) and sensible(high)
         if not good:
-            known = wall[(wall > 0) & (wall < 1e11)]
+            known = wall[sensible(wall)]
             if not len(known):
                 return False
             low, high = float(known.min()), float(known.max())
