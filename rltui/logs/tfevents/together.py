@@ -125,9 +125,12 @@ class _Shelf:
         broken = np.flatnonzero(behind[:-1] != place[1:])
         self.whole = low < high
         at = np.flatnonzero(self.whole)
-        # Before a record that begins so near to the first byte there is no room for a longer one.
-        self.whole[at] = (place[low[at]] - start[at] < (crc.SPAN + FRAME if inside else 1)) & (
-            np.searchsorted(broken, low[at]) == np.searchsorted(broken, high[at] - 1)
+        # Before a record that begins so near to the first byte there is no room for a longer one. A torn
+        # record may hold what looks like another one, torn as well.
+        self.whole[at] = (
+            (place[low[at]] - start[at] < (crc.SPAN + FRAME if inside else 1))
+            & (behind[high[at] - 1] <= stop[at])
+            & (np.searchsorted(broken, low[at]) == np.searchsorted(broken, high[at] - 1))
         )
         self.low, self.high, self.starts = low.tolist(), high.tolist(), start.tolist()
         self.length, self.behind = length, behind
