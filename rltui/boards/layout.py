@@ -67,6 +67,9 @@ def plan(width: int, board: Board, glyphs: Glyphs = "blocks") -> Plan:
     title = max(min(title, width - VALUE - 6), 4)
     change = CHANGE + 1 if width >= 56 else 0
     value_range_cells = RANGE if width >= 76 else 0
+    cut_off = sum(cell_width(row.title) > title for row in board.metrics[:200])
+    if value_range_cells and width < 100 and 3 * cut_off > min(len(board.metrics), 200):
+        title, value_range_cells = min(longest, title + RANGE), 0  # what it is comes before where it has been
     rest = width - 3 - title - 2 - VALUE - change - (value_range_cells + 1 if value_range_cells else 0) - 1
     spark = rest - 2
     key = 0
@@ -223,7 +226,9 @@ def _curve_spans(row: Row, columns: Plan, window: Window, ranges: Ranges | None)
     roles.update(dict.fromkeys(spark.marks, "bad"))
     spans: list[Span] = [("  ", "text"), *colored(spark.text, "accent", roles)]
     if columns.range:
-        spans.append((f" {range_text(row, low, high, columns.range, some=some)}", "dim"))
+        spans.append(
+            (f" {range_text(row, low, high, columns.range, some=some, several=drawn.points > 1)}", "dim")
+        )
     return spans
 
 
@@ -241,16 +246,17 @@ def unhealthy(row: Row, drawn: Curve, per_cell: int = 1) -> dict[int, str]:
     return dict.fromkeys((beyond // per_cell).tolist(), role)
 
 
-def range_text(row: Row, low: float, high: float, width: int, *, some: bool) -> str:
-    """`0.108 … 0.482`, with `!` at an end that is not healthy; of a distribution its last spread."""
+def range_text(row: Row, low: float, high: float, width: int, *, some: bool, several: bool = False) -> str:
+    """`0.108 … 0.482`, with `!` at an end that is not healthy; of a distribution `now` its last spread."""
     side = (width - 3) // 2
     ends = format_range(low, high, row.unit)
     if row.kind == "band" and row.spread_text:
-        return pad(_centre(row.spread_text, width), width)
+        return pad(_centre(fit(f"now {row.spread_text}", width), width), width)
     band = (None if row.unreported else band_of(row)) or (-math.inf, math.inf)
     first, last = (" !"[not band[0] <= end <= band[1]] if some else " " for end in (low, high))
     if low == high:
-        return pad(_centre(f"{ends[0]}{last}".rstrip() if some else "–", width), width)
+        word = "always " if several else ""
+        return pad(_centre(f"{word}{ends[0]}{last}".rstrip() if some else "–", width), width)
     return f"{pad(ends[0], side, right=True)}{first}… {pad(f'{ends[1]}{last}'.rstrip(), side)}"
 
 

@@ -133,7 +133,7 @@ def format_bound(value: float, unit: str = "") -> str:
     text = format_plain(value, 3)
     if unit == "rate" and 0 < abs(value) < 0.01:
         text = f"{value:.1e}"
-    elif (unit in COUNTS or unit in SUFFIX) and abs(value) >= 1e4:
+    elif abs(value) >= (1e3 if unit in SUFFIX else 1e4) and (unit in COUNTS or unit in SUFFIX):
         text = format_si(value)
     return text if len(text) <= 7 else f"{value:.0e}"
 

@@ -95,8 +95,10 @@ def status(desk: Desk) -> list[str]:
     return list(board.notes) if board is not None else []
 
 
-def hints(known: dict[str, str]) -> dict[str, str]:
-    """The footer's hints in this pane: metrics are not charted or explained here."""
+def hints(desk: Desk, known: dict[str, str]) -> dict[str, str]:
+    """The footer's hints in this pane: metrics are not charted or explained here, settings are, if any."""
+    if selected(desk) is None:
+        return {action: hint for action, hint in known.items() if action not in ("open", "explain")}
     words = {"open": "whole value", "differences": "differences", "copy": "copy"}
     return words | {action: hint for action, hint in known.items() if action not in ("open", "explain")}
 

@@ -34,11 +34,11 @@ def take(desk: Desk) -> None:
     text = as_text(lines)
     step = view.run.last_step if desk.at_step is None else desk.at_step
     try:
-        path = write(text, file_name(view.name, desk.pane, step), place(desk.logdirs))
+        path = write(text, file_name(desk.brief(view.name), desk.pane, step), place(desk.logdirs))
     except OSError as error:
         desk.say(f"snapshot not written: {error.strerror or 'error'}; it is on the clipboard")
     else:
-        desk.say(f"wrote {_short(path)}, and copied it")
+        desk.say(f"copied, and wrote {_short(path)}")
     desk.outbox.append(("copy", text))
 
 

@@ -1,0 +1,88 @@
+"""What rows, run lines and hints say where there is little room or nothing to say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rltui.boards.board import board
+from rltui.boards.layout import board_lines
+from rltui.draw.number import format_range
+from rltui.screen.desk import Desk
+from tests.support.fakerun import NOW, FakeRun, believable
+from tests.support.screens import monitor
+
+
+def text(over: Desk, width: int = 100, height: int = 30) -> str:
+    """What is on the screen."""
+    return "\n".join(line.text.rstrip() for line in over.frame(width, height).lines)
+
+
+def rows(run: FakeRun, width: int = 80) -> list[str]:
+    """The reward pane as text."""
+    made = board(run, "reward", NOW)  # type: ignore[arg-type]
+    return [line.text for line in board_lines(made, width)]
+
+
+def test_names_come_before_ranges() -> None:
+    """On a narrow screen whole names take the room of the range; where most fit it stays."""
+    long, short = FakeRun(), FakeRun()
+    for at in range(6):
+        long.add(f"a{at}", np.arange(9.0), pane="reward", title=f"Best of n · tiny/words/reward @{at}")
+        short.add(
+            f"a{at}", np.arange(9.0), pane="reward", title=f"Reward {at}" + " of a long name" * (at == 5)
+        )
+    assert "Best of n · tiny/words/reward @3" in rows(long)[4] and "min … max" not in rows(long)[0]
+    assert "min … max" in rows(short)[0]
+
+
+def test_ranges_say_what_they_are() -> None:
+    """A distribution has its ends now, a constant is always the same, one point alone is neither."""
+    run = FakeRun()
+    for key, level in (("mean", 6.0), ("min", 4.0), ("max", 15.0)):
+        run.add(f"r/{key}", np.full(9, level), pane="reward", title=f"Length {key}", group="r", statistic=key)
+    run.add("rate", np.full(9, 5e-4), pane="reward", title="Rate", unit="rate")
+    run.add("once", [3.5], pane="reward", title="Once")
+    shown = {line.split()[0]: line for line in rows(run)}
+    assert shown["Length"].rstrip().endswith("now 4.00…15.0")
+    assert "always 5.0e-04" in shown["Rate"]
+    assert "always" not in shown["Once"]
+
+
+def test_throughput_and_its_range_are_written_alike() -> None:
+    """Thousands have their letter at both places."""
+    assert format_range(2252, 4346, "tokens/s") == ("2.25k", "4.35k")
+    assert format_range(692, 1442, "tokens/s/gpu") == ("692", "1.44k")
+
+
+@pytest.mark.parametrize(("width", "whole"), [(140, True), (100, False)])
+def test_run_lines_use_the_room_there_is(width: int, whole: bool) -> None:
+    """The key metric of another run is cut only where its name does not fit."""
+    other = FakeRun(name="other", modified=NOW - 100)
+    title = "Accuracy · tiny/words of the hard half @16"
+    other.add("acc", np.arange(9.0), pane="reward", title=title, canonical="validation.accuracy")
+    over = monitor(believable(), other).desk
+    over.choose_run("verl-grpo-a")
+    line = next(one for one in text(over, width, 45).splitlines() if one.startswith(" ● other"))
+    assert (title in line) is whole and line.rstrip().endswith("8.000")
+
+
+def test_no_hints_for_settings_that_are_not_there() -> None:
+    """Without settings there is no whole value to look at, and nothing to copy."""
+    over = monitor(believable()).desk
+    over.settings.shelf.logdirs = ()
+    over.press("c")
+    foot = text(over, 140, 45).splitlines()[-1]
+    assert "whole value" not in foot and "H help" in foot
+
+
+def test_a_run_in_deep_folders_goes_by_its_short_name() -> None:
+    """In the header and in the names of files."""
+    from rltui.screen.snapshot import file_name
+
+    deep = believable()
+    deep.name = "verl-ppo-b/tensorboard_log/verl_tiny/verl-ppo-b"
+    over = monitor(deep).desk
+    first = over.frame(140, 45).lines[0].text
+    assert first.startswith(" verl-ppo-b   ")
+    assert file_name(over.brief(deep.name), "reward", 150) == "rltui-verl-ppo-b-reward-step150.txt"
