@@ -177,9 +177,9 @@ def test_what_is_read_counts() -> None:
     assert (list(batch.tags), batch.value.tolist()) == (["other"], [2.0])
 
 
-@pytest.mark.parametrize("cut", range(1, 20))
+@pytest.mark.parametrize("cut", range(1, 5))
 def test_torn_record_that_holds_what_looks_like_another(cut: int) -> None:
-    """A log whose only record is torn, and so is what looks like a record within it: nothing of it is read."""
-    inner = w.event(1, w.simple("a", 0.5))
-    torn = w.record(b"\x09" + bytes(8) + inner)[:-cut]
+    """A log whose only record is torn, and so is what looks like one within it: nothing of it is read."""
+    inner = w.event(1, w.simple("a", 0.5))[:24]
+    torn = w.record(b"\x09" + bytes(8) + b"\x1a" + bytes([len(inner)]) + inner)[:-cut]
     same([torn, w.simple_file(3, ["a", "b"]), torn], [b"", b"", b""], 1 << 20, verify=True)
