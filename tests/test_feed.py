@@ -279,3 +279,27 @@ def test_what_rings(names: tuple[str, str], folder: bool, rings: bool) -> None:
     paths = [f"/logs/{name}" if name else "" for name in names]
     bell.heard(DirCreatedEvent(paths[0]) if folder else FileMovedEvent(paths[0], paths[1]))
     assert bool(rung) is rings
+
+
+@pytest.mark.parametrize("size", [3, 30_000])
+def test_call_that_hangs_while_others_are_read_ahead(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    listener: Listener,
+    feed_of: Callable[..., Feed],
+    size: int,
+) -> None:
+    """One event file that does not answer costs none of those that would have been read with it."""
+    stuck, content = Stuck(monkeypatch), event_bytes(range(size))
+    for number in range(6):
+        log = write(tmp_path / f"run{number}/events.out.tfevents.1.host", content)
+        os.utime(log, (1.7e9 + number, 1.7e9 + number))
+    stuck.paths.add(str(tmp_path / "run3/events.out.tfevents.1.host"))
+    feed_of(tmp_path).start()
+    good = [f"run{number}/events.out.tfevents.1.host" for number in (0, 1, 2, 4, 5)]
+    assert listener.until(lambda heard: all(len(heard.points[path]) == size for path in good) and heard.codes)
+    assert listener.heard.codes == ["not-answering"]
+    stuck.paths.clear()
+    stuck.let_go.set()
+    path = "run3/events.out.tfevents.1.host"
+    assert listener.until(lambda heard: len(heard.points[path]) == size and heard.codes == [])

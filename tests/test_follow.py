@@ -404,3 +404,18 @@ def test_what_an_event_file_really_is(tmp_path: Path) -> None:
         }
         assert told == {("a", "", "unrecognised"), ("b", "tfevents", "not-an-event-file")}
         assert not any(len(each.batch) for each in taken)
+
+
+def test_nothing_read_ahead_is_kept(tmp_path: Path) -> None:
+    """Once everything is read no log holds bytes of its file, whatever its size and the run that it is of."""
+    small, medium, long = (event_bytes(range(count)) for count in (30, 12_000, 30_000))
+    for number in range(4):
+        write(tmp_path / f"long{number}/events.out.tfevents.1.host", long)
+        write(tmp_path / f"small{number}/events.out.tfevents.1.host", small)
+        for part in range(3):
+            write(tmp_path / f"parts{number}/events.out.tfevents.{part}.host", medium)
+    live = Live(tmp_path)
+    live.look()
+    tracks = live.follower.tracks.values()
+    assert all(track.copy is None and track.ending is None for track in tracks)
+    assert {len(kept) for kept in live.heard.points.values()} == {30, 12_000, 30_000}

@@ -315,23 +315,23 @@ class Follower:
         small = whole and sum(track.backlog for track in new) <= LARGE
         at_once = small and all(track.run == track.found.run for track in new)
         while group and not calls.given_up:
+            if at_once and group[0] in new and shelf.fits(group[0]):
+                # While it is on the list: the file that never answers may be another one.
+                shelf.fill(filter(self._reads, self._arrivals.coming()), calls, over)
             track = group.pop(0)
             if at_once and track in new:
-                if shelf.fits(track):
-                    coming = (other for other in self._arrivals.coming() if self._reads(other))
-                    shelf.fill(chain([track], coming), calls, over)
                 yield from self._visit(track, at, calls, over, history=True)
                 at_once = track.caught_up or not track.readable
-            track.copy = None
             if track not in new or track.caught_up or not track.readable:
                 self._agenda.put(track, at)
-                continue
-            self._backlog.add(track)
-            if not small and not track.previewed and (track.backlog > LARGE or not whole):
-                if shelf.fits_with_end(track):
-                    coming = (other for other in self._arrivals.coming() if self._reads(other))
-                    shelf.fill_with_ends(chain([track], coming), PREVIEW, calls, over)
-                yield from self._preview(track, calls)
+            else:
+                self._backlog.add(track)
+                if not small and not track.previewed and (track.backlog > LARGE or not whole):
+                    if shelf.fits_with_end(track):
+                        coming = filter(self._reads, chain([track], self._arrivals.coming()))
+                        shelf.fill_with_ends(coming, PREVIEW, calls, over)
+                    yield from self._preview(track, calls)
+            track.copy = track.ending = None
 
     def _read_history(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         if self._arrivals:
@@ -341,7 +341,9 @@ class Follower:
                 self._agenda.put(track, at)
                 continue
             if shelf.fits(track):
-                shelf.fill(chain([track], self._backlog.coming()), calls, over)
+                self._backlog.put_back(track)  # the file that never answers may be another one
+                shelf.fill(self._backlog.coming(), calls, over)
+                track = self._backlog.take() or track
             yield from self._visit(track, at, calls, over, history=True)
             track.copy = None
             if calls.given_up:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from itertools import islice
 
-from rltui.logs.base import Log, Together
+from rltui.logs.base import BLOCK, Log, Together
 from rltui.logs.files import Calls
 from rltui.logs.tracked import Tracked
 
@@ -23,8 +23,8 @@ def fits(track: Tracked) -> bool:
 
 
 def fits_with_end(track: Tracked) -> bool:
-    """Whether the log is new, not small, and of such a format."""
-    return track.size > SMALL and track.ending is None and _is_new(track)
+    """Whether the log is new, long, and of such a format."""
+    return track.size > BLOCK and track.ending is None and _is_new(track)
 
 
 def _is_new(track: Tracked) -> bool:

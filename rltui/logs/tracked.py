@@ -250,7 +250,7 @@ class Tracked:
 
     def close(self) -> None:
         """Let go of the reader's buffers."""
-        self.copy = None
+        self.copy = self.ending = None
         if self.log is not None:
             self.log.close()
 
