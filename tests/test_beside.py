@@ -142,7 +142,7 @@ def test_value_and_difference_are_of_one_step() -> None:
     shorter, longer = run("base", steps=60, score=0.5), run("a", steps=100, score=0.5)
     longer.series["score"].value[60:] = 1.0
     over = desk(longer, shorter, baseline="base")
-    assert "baseline, differences at step 60" in text(over)
+    assert "base baseline at 60" in text(over)
     over.pane = "reward"
     shown = text(over)
     head = next(line for line in shown.splitlines() if "metric" in line and "vs base" in line)
@@ -156,7 +156,7 @@ def test_a_run_that_has_not_come_as_far_shows_its_last_value() -> None:
     over = desk(run("a", steps=60, score=0.7), run("base", steps=100, score=0.5), baseline="base")
     over.pane = "reward"
     shown = text(over)
-    assert "last" in shown and "differences at step 60" in shown and "+40.0%" in shown
+    assert "last" in shown and "base baseline at 60" in shown and "+40.0%" in shown
 
 
 def test_recorded_runs_over_each_other() -> None:
@@ -176,3 +176,11 @@ def test_sessions_without_runs_have_no_line() -> None:
     over.session = Session()
     over.marked = ["gone"]
     assert "marked" not in text(over)
+
+
+def test_a_difference_in_a_card_is_whole() -> None:
+    """The shortest exponent there is fits beside its mark, at 80 columns too."""
+    ours, theirs = FakeRun(name="a"), FakeRun(name="base")
+    ours.add("kl", np.full(100, 2.8e-4), title="KL", pane="reward", canonical="policy.approx_kl")
+    theirs.add("kl", np.tile([-1e-9, 1e-9], 50), title="KL", pane="reward", canonical="policy.approx_kl")
+    assert "+2.8e-04!" in text(desk(ours, theirs, baseline="base"), 80, 24)

@@ -256,7 +256,8 @@ def card_lines(
     role = ROLE_OF[row.severity]
     value, change = row.value_text, row.change_text
     glyph = f"{GLYPHS[row.severity]} " if row.severity in ("warning", "critical") else ""
-    room = width - cell_width(value) - 10 - cell_width(glyph)
+    cells = 8 if row.against is None else 9  # a mark stands behind the difference to a baseline
+    room = width - cell_width(value) - cells - 2 - cell_width(glyph)
     ends = row.spread_text
     if "…" in ends and width >= 56:
         ends = f"min–max {ends}"
@@ -265,7 +266,7 @@ def card_lines(
         title.append((f"  {ends}", "faint"))
     value_spans: list[Span] = [
         (value, role if glyph else "strong"),
-        (" " + pad(change, 8, right=True), row.change_role),
+        (" " + pad(change, cells, right=True), row.change_role),
     ]
     head = sides(title, value_spans, width, back="select" if selected else "")
     inner = height - 2

@@ -29,7 +29,10 @@ def others(desk: Desk, row: Row) -> tuple[Beside, ...]:
 
 
 def names_line(desk: Desk, width: int) -> Line | None:
-    """`━ this run  ◆ other  ■ baseline good at 120`, and how many are marked; None when there are none."""
+    """`━ this run  ◆ other  ■ good baseline at 120`, and how many are marked; None when there are none.
+
+    The step is that at which values and differences are taken.
+    """
     view = desk.view
     runs = compared(desk, view) if view is not None else []
     if view is None or not runs:
@@ -57,4 +60,4 @@ def _role_of(desk: Desk, run: RunView) -> str:
         return ""
     found = desk.differences() or {}
     steps = [one.step for one in found.values() if one.step is not None]
-    return f" baseline, differences at step {format_step(steps[0])}" if steps else " baseline"
+    return f" baseline at {format_step(steps[0])}" if steps else " baseline"
