@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rltui.boards.index import counterpart
 from rltui.glossary.load import glossary
+from rltui.rules.robust import median, quantile
 from rltui.session import RunView
 from rltui.store import Series
 
@@ -153,13 +154,13 @@ def _difference(
     if ours is None or theirs is None:
         return None
     name = view.names.name(tag)
-    value, level = float(np.median(ours)), float(np.median(theirs))
+    value, level = median(ours), median(theirs)
     usual = theirs
     for share in WIDER[1:]:
         if len(usual) < ENOUGH:  # what is logged now and then: its spread is that of a longer time
             wider = _window(baseline, baseline.run.series[other], axis, matched, share)
             usual = usual if wider is None else wider
-    low, high = (float(edge) for edge in np.quantile(usual, (0.25, 0.75)))
+    low, high = quantile(usual, 0.25), quantile(usual, 0.75)
     noise = float(np.hypot(_median_error(ours), _median_error(theirs)))
     reach = max(REACH * (high - low), FLOOR * abs(level), SURE * noise)
     outside = not low - reach <= value <= high + reach
@@ -176,5 +177,4 @@ def _difference(
 
 def _median_error(values: NDArray[np.float64]) -> float:
     """The standard error of the median of (n,) values, as their quartiles tell; 0 of a single one."""
-    low, high = np.quantile(values, (0.25, 0.75))
-    return _ERROR * float(high - low) / math.sqrt(len(values))
+    return _ERROR * (quantile(values, 0.75) - quantile(values, 0.25)) / math.sqrt(len(values))

@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rltui.rules.judge import Judge
-from rltui.rules.track import CAP, Track, quantile
-from rltui.rules.window import Window, medians
+from rltui.rules.robust import medians, quantile
+from rltui.rules.track import CAP, Track
+from rltui.rules.window import Window
 from tests.support.judged import FakeNames, FakeRun, fresh
 from tests.support.synthetic import PATHOLOGIES, Shape, healthy
 

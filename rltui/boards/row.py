@@ -16,7 +16,7 @@ from rltui.boards.panes import SEVERITIES, worst_of
 from rltui.boards.window import Window
 from rltui.draw.number import format_change, format_range, format_value
 from rltui.rules.quality import UNREPORTED
-from rltui.rules.track import median
+from rltui.rules.robust import median
 
 if TYPE_CHECKING:
     from rltui.compare import Difference

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rltui.logs.delivery import FollowStatus
 from rltui.logs.files import Calls
+from rltui.logs.inequality import median
 from rltui.logs.pace import HOT_SECONDS
 from rltui.logs.tracked import Tracked
 from rltui.scalars import Problem
@@ -84,7 +85,7 @@ class Gauge:
             folders=search.folders if search else 0,
             pruned=search.pruned if search else 0,
             waiting=search.waiting if search else (),
-            lag=sorted(lags)[len(lags) // 2] if lags else None,
+            lag=median(lags) if lags else None,
             lag_worst=max(lags) if lags else None,
             look=looks[-1] if looks else 0.0,
             look_worst=max(looks, default=0.0),

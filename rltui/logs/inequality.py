@@ -31,12 +31,16 @@ def gini(values: Sequence[float]) -> float:
     return min(max(coefficient, 0.0), 1.0)
 
 
+def median(numbers: Sequence[float]) -> float:
+    """The middle one of n >= 1 numbers, or the mean of the middle two."""
+    ordered = sorted(numbers)
+    return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+
+
 def max_median_ratio(lengths: Sequence[float]) -> float | None:
-    """The longest over the median (the mean of the middle two of an even number); None for a median of 0."""
-    ordered = sorted(lengths)
-    half = len(ordered) // 2
-    median = ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
-    return ordered[-1] / median if median > 0 else None
+    """The longest over the median; None for a median of 0."""
+    usual = median(lengths)
+    return max(lengths) / usual if usual > 0 else None
 
 
 def all_equal(values: Sequence[float]) -> bool:

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import numpy as np
 
 from rltui.rules.plan import planned
+from rltui.rules.robust import median, quantile
 from rltui.rules.sources import GONE, all_gone
-from rltui.rules.track import median, quantile
 
 LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers buffer up to two minutes
 PATIENCE = 10.0  # usual gaps without a point until a run is stalled

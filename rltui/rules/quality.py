@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from rltui.rules.robust import median
 from rltui.rules.tally import Tally
-from rltui.rules.track import Floats, Ints, Track, median
+from rltui.rules.track import Floats, Ints, Track
 from rltui.scalars import Problem
 from rltui.text import clean
 

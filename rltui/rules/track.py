@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.rules.robust import median
 from rltui.rules.tally import Tally
 
 CAP = 512  # ticks; 0.2 % of a long run is fine enough to say when something began
@@ -30,36 +30,6 @@ Ints = NDArray[np.int64]
 
 _NO_VALUES: Floats = np.empty(0)
 _NO_STEPS: Ints = np.empty(0, np.int64)
-
-
-def median(values: NDArray[Any]) -> float:
-    """Median of (n,) values; NaN when there are none or one is NaN.
-
-    As numpy's, which imports masked arrays at its first call: 10 ms and 2 MB that nobody here needs.
-    """
-    if not len(values):
-        return math.nan
-    row = np.sort(values)
-    if row[-1] != row[-1]:
-        return math.nan
-    return (float(row[(len(row) - 1) // 2]) + float(row[len(row) // 2])) / 2
-
-
-def quantile(values: NDArray[Any], share: float) -> float:
-    """The value below which a share of (n,) values lies, between two neighbours in a straight line.
-
-    NaN when there are none or one is NaN. As numpy's, which imports masked arrays.
-    """
-    if not len(values):
-        return math.nan
-    row = np.sort(values)
-    if row[-1] != row[-1]:
-        return math.nan
-    place = share * (len(row) - 1)
-    below = int(place)
-    low, high = float(row[below]), float(row[min(below + 1, len(row) - 1)])
-    part = place - below
-    return low + (high - low) * part if part < 0.5 else high - (high - low) * (1 - part)
 
 
 class BadEpisode(Tally):

@@ -10,7 +10,8 @@ import numpy as np
 from rltui.rules.kinds import KINDS
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
-from rltui.rules.track import Track, median
+from rltui.rules.robust import median
+from rltui.rules.track import Track
 from rltui.rules.window import Window
 
 KEPT = 20  # resolved episodes remembered for one rule on one series

@@ -6,23 +6,27 @@ always a median over several ticks: no rule sees a single sample.
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 
 import numpy as np
 
+from rltui.rules.robust import (
+    NORMAL,
+    TREND_LENGTHS,
+    mann_kendall,
+    mann_kendall_one,
+    median_of,
+    sorted_middle,
+    trend_length,
+    trend_length_one,
+)
 from rltui.rules.track import START, Floats, Ints, Track
 
 BEFORE = 50  # ticks of the past that "usual" means
 PAD = 128  # ticks that are nowhere in front of the first: rows and what they leave out are no longer
 BEFORE_MIN = 8  # fewer say nothing about what is usual
-TREND_PARTS = 12  # medians that a trend is read from
-NORMAL = 1.4826  # from median absolute deviation to standard deviation, for normal noise
 _STEP = NORMAL / float(np.sqrt(2.0))  # likewise, from differences of neighbours
 _PADDING = np.full(PAD, np.nan)
-_PAIRS = np.triu_indices(TREND_PARTS, 1)
-# Standard deviation of Mann and Kendall's S for 12 values without ties: sqrt(n (n - 1) (2 n + 5) / 18).
-_S_DEVIATION = float(np.sqrt(TREND_PARTS * (TREND_PARTS - 1) * (2 * TREND_PARTS + 5) / 18))
 
 
 class Window:
@@ -88,12 +92,12 @@ class Window:
         if found is None:
             if len(self.at) == 1:
                 part = self._last(length, skip)
-                found = np.array([_median_of(part) if len(part) >= least else np.nan])
+                found = np.array([median_of(part) if len(part) >= least else np.nan])
             elif least == length:
                 found = self._full_median(length, skip)
             else:
                 have = self._have(length, skip)
-                found = _sorted_middle(self.rows(self._reach(length, skip), skip), have)
+                found = sorted_middle(self.rows(self._reach(length, skip), skip), have)
                 if have[0] < least:
                     found[have < least] = np.nan
             self._cache[key] = found
@@ -122,11 +126,11 @@ class Window:
         if found is None:
             if len(self.at) == 1:
                 usual = float(self.usual(skip, length)[0])
-                found = np.array([NORMAL * _median_of([abs(v - usual) for v in self._last(length, skip)])])
+                found = np.array([NORMAL * median_of([abs(v - usual) for v in self._last(length, skip)])])
             else:
                 rows = self.rows(self._reach(length, skip), skip)
                 away = np.abs(rows - self.usual(skip, length)[:, None])
-                found = NORMAL * _sorted_middle(away, self._have(length, skip))
+                found = NORMAL * sorted_middle(away, self._have(length, skip))
             self._cache[key] = found
         return found
 
@@ -137,11 +141,11 @@ class Window:
         if found is None:
             if len(self.at) == 1:
                 part = self._last(length, skip)
-                found = np.array([_STEP * _median_of([abs(b - a) for a, b in pairwise(part)])])
+                found = np.array([_STEP * median_of([abs(b - a) for a, b in pairwise(part)])])
             else:
                 rows = self.rows(max(self._reach(length, skip), 2), skip)
                 away = np.abs(rows[:, 1:] - rows[:, :-1])
-                found = _STEP * _sorted_middle(away, self._have(length - 1, skip + 1))
+                found = _STEP * sorted_middle(away, self._have(length - 1, skip + 1))
             self._cache[key] = found
         return found
 
@@ -173,7 +177,7 @@ class Window:
     def start(self) -> tuple[float, float, float]:
         """Median, lowest and highest of the first ticks. Rules are not asked before they are there."""
         start = self.track.start
-        return (_median_of(start), min(start), max(start)) if len(start) >= START else (np.nan,) * 3
+        return (median_of(start), min(start), max(start)) if len(start) >= START else (np.nan,) * 3
 
     def extremes(self, length: int) -> tuple[Floats, Floats]:
         """(m,) highest and lowest level so far, the start included; NaN before the start is known.
@@ -210,90 +214,16 @@ class Window:
 
     def _trends(self) -> tuple[Floats, Floats, Floats]:
         z, change, noise = (np.full(len(self), np.nan) for _ in range(3))
-        for length in (24, 48, 96) if self.at[-1] >= 23 else ():
-            chosen = _trend_length(self.at + 1) == length
+        for length in TREND_LENGTHS[1:]:
+            chosen = trend_length(self.at + 1) == length
             if chosen.any():
                 part = Window(self.track, self.at[chosen])
-                z[chosen], change[chosen], noise[chosen] = _mann_kendall(part.rows(length))
+                z[chosen], change[chosen], noise[chosen] = mann_kendall(part.rows(length))
         return z, change, noise
 
     def _trend_one(self) -> tuple[Floats, Floats, Floats]:
         ticks = int(self.at[0]) + 1
-        if ticks < 24:
+        length = trend_length_one(ticks)
+        if not length:
             return np.array([np.nan]), np.array([np.nan]), np.array([np.nan])
-        return _mann_kendall_one(self._last(24 if ticks < 120 else 48 if ticks < 320 else 96, 0))
-
-
-def _median_of(part: list[float]) -> float:
-    """The median of numbers; NaN of none."""
-    if not part:
-        return float("nan")
-    part = sorted(part)
-    return (part[(len(part) - 1) // 2] + part[len(part) // 2]) / 2
-
-
-def middle(table: Floats, have: Ints) -> Floats:
-    """Median of the first `have[k]` values of each sorted row; NaN for none."""
-    if not table.shape[1]:
-        return np.full(len(have), np.nan)
-    if len(have) == 1:
-        count = int(have[0])
-        if count == 0:
-            return np.full(1, np.nan)
-        return np.array([(table[0, (count - 1) // 2] + table[0, count // 2]) / 2])
-    rows = np.arange(len(have))
-    found: Floats = (
-        table[rows, np.maximum(have - 1, 0) // 2] + table[rows, np.minimum(have // 2, table.shape[1] - 1)]
-    ) / 2
-    return np.where(have > 0, found, np.nan)
-
-
-def _sorted_middle(table: Floats, have: Ints) -> Floats:
-    """The same of unsorted rows whose values stand behind empty ones; sorts them in place, NaN to the end."""
-    table.sort(axis=1)
-    size = table.shape[1]
-    if have[0] >= size:
-        found: Floats = (table[:, (size - 1) // 2] + table[:, size // 2]) / 2
-        return found
-    return middle(table, have)
-
-
-def medians(rows: Floats) -> Floats:
-    """Median of each row of (m, n), n > 0; NaN where it holds one. Does not import masked arrays."""
-    if len(rows) == 1:
-        row: list[float] = rows[0].tolist()
-        return np.array([math.nan if any(value != value for value in row) else _median_of(row)])
-    table = np.sort(rows, axis=1)
-    size = table.shape[1]
-    found: Floats = (table[:, (size - 1) // 2] + table[:, size // 2]) / 2
-    return np.where(np.isnan(table[:, -1]), np.nan, found)
-
-
-def _trend_length(ticks: Ints) -> Ints:
-    return np.where(ticks < 24, 0, np.where(ticks < 120, 24, np.where(ticks < 320, 48, 96)))
-
-
-def _mann_kendall(rows: Floats) -> tuple[Floats, Floats, Floats]:
-    """Z of the part medians, their change from first to last quarter, and the noise of ticks about them."""
-    parts = rows.reshape(len(rows), TREND_PARTS, -1)
-    means = np.sort(parts, axis=2)
-    width = means.shape[2]
-    middle = (means[:, :, (width - 1) // 2] + means[:, :, width // 2]) / 2
-    s = np.sign(middle[:, _PAIRS[1]] - middle[:, _PAIRS[0]]).sum(axis=1)
-    change = middle[:, -3:].mean(axis=1) - middle[:, :3].mean(axis=1)
-    noise = NORMAL * medians(np.abs(parts - middle[:, :, None]).reshape(len(rows), -1))
-    return s / _S_DEVIATION, change, noise
-
-
-def _mann_kendall_one(row: list[float]) -> tuple[Floats, Floats, Floats]:
-    """The same of a single row, in plain numbers."""
-    width = len(row) // TREND_PARTS
-    parts = [row[at : at + width] for at in range(0, len(row), width)]
-    middle = [_median_of(part) for part in parts]
-    s = 0
-    for place, early in enumerate(middle):
-        for late in middle[place + 1 :]:
-            s += (late > early) - (late < early)
-    change = (middle[-3] + middle[-2] + middle[-1]) / 3 - (middle[0] + middle[1] + middle[2]) / 3
-    away = [abs(value - level) for part, level in zip(parts, middle, strict=True) for value in part]
-    return np.array([s / _S_DEVIATION]), np.array([change]), np.array([NORMAL * _median_of(away)])
+        return mann_kendall_one(self._last(length, 0))

@@ -13,7 +13,8 @@ import numpy as np
 
 from rltui.rules.kinds.verdict import Bools, Verdict, first_of, quiet
 from rltui.rules.model import Rule
-from rltui.rules.window import Window, _trend_length
+from rltui.rules.robust import trend_length
+from rltui.rules.window import Window
 
 
 def judge(rule: Rule, window: Window) -> Verdict:
@@ -35,7 +36,7 @@ def judge(rule: Rule, window: Window) -> Verdict:
                 on &= _stays(window, start, limit, rule.number("quick", 0.0))
             return Verdict(on, off | negative, level, limits, first_of(window, beyond, length), upward=False)
         z, change, noise = window.trend()
-        pace = change / np.maximum(_trend_length(window.at + 1) * 0.75, 1)  # per tick
+        pace = change / np.maximum(trend_length(window.at + 1) * 0.75, 1)  # per tick
         left = (level - limit) / np.maximum(-pace, 1e-300)  # ticks until the floor
         falling = (z <= -2.5) & (-change > 2 * noise)
         on = falling & (level > limit) & (level < 0.5 * start) & (left < arrival * (window.at + 1))

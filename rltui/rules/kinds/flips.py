@@ -6,7 +6,8 @@ import numpy as np
 
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
-from rltui.rules.window import Window, medians
+from rltui.rules.robust import medians
+from rltui.rules.window import Window
 
 
 def judge(rule: Rule, window: Window) -> Verdict:

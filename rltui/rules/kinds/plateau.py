@@ -6,14 +6,14 @@ The scale is the run's own range; noise is the robust deviation of recent ticks.
 from __future__ import annotations
 
 import math
-from functools import cache
 
 import numpy as np
 
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
-from rltui.rules.track import Floats, Ints
-from rltui.rules.window import NORMAL, Window, medians, middle
+from rltui.rules.robust import NORMAL, concordance, medians, middle
+from rltui.rules.track import Floats
+from rltui.rules.window import Window
 
 GAIN = 0.15  # share of its size that a reward must have gained to excuse anything
 ONE_WAY = 2.2  # deviations; six values in strict order are 2.8
@@ -67,17 +67,7 @@ def _one_way(rows: Floats) -> Floats:
     """(m,) Mann and Kendall's z of the means of up to twelve parts of each row."""
     parts = min(12, rows.shape[1])
     width = rows.shape[1] // parts
-    means = rows[:, rows.shape[1] - parts * width :].reshape(len(rows), parts, width).mean(axis=2)
-    early, late = _pairs(parts)
-    deviation = np.sqrt(parts * (parts - 1) * (2 * parts + 5) / 18)
-    found: Floats = np.sign(means[:, late] - means[:, early]).sum(axis=1) / deviation
-    return found
-
-
-@cache
-def _pairs(parts: int) -> tuple[Ints, Ints]:
-    """Every two of so many parts, the earlier ones and the later ones."""
-    return np.triu_indices(parts, 1)
+    return concordance(rows[:, rows.shape[1] - parts * width :].reshape(len(rows), parts, width).mean(axis=2))
 
 
 def best(rule: Rule, window: Window) -> Verdict:

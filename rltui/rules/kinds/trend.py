@@ -9,6 +9,7 @@ import numpy as np
 
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
+from rltui.rules.robust import trend_length
 from rltui.rules.window import Window
 
 
@@ -31,4 +32,4 @@ def judge(rule: Rule, window: Window) -> Verdict:
 
 def _began(window: Window) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     ticks = window.at + 1
-    return np.maximum(window.at - np.where(ticks < 120, 24, np.where(ticks < 320, 48, 96)) + 1, 0)
+    return ticks - trend_length(ticks)
