@@ -362,9 +362,9 @@ class Tracked:
             return
         head = first_text(file)
         name = self.found.name
-        known = self._kinds.recognise(name, head) if head else None
-        if presumed is not None and known is self.format:
+        if presumed is not None and self.format is not None and head and self.format.matches(name, head):
             return
+        known = self._kinds.recognise(name, head) if head else None
         if presumed is not None:
             self.format, self.log, self._kind = None, None, ""
         if known is not None:
