@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rltui.boards.beside import SIGNS, Beside, beside
@@ -22,10 +23,13 @@ def compared(desk: Desk, view: RunView) -> list[RunView]:
     return [desk.session.runs[name] for name in kept if name in desk.session.runs]
 
 
-def others(desk: Desk, row: Row) -> tuple[Beside, ...]:
-    """What the runs beside the one shown have of a metric; nothing of them lies beyond the moment shown."""
+def others(desk: Desk) -> Callable[[Row], tuple[Beside, ...]]:
+    """What the runs beside the one shown have of a metric; the runs are looked up once."""
     view = desk.view
-    return () if view is None else beside(view, row, compared(desk, view))
+    if view is None:
+        return lambda row: ()
+    runs = compared(desk, view)
+    return lambda row: beside(view, row, runs)
 
 
 def names_line(desk: Desk, width: int) -> Line | None:

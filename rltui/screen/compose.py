@@ -106,7 +106,7 @@ def overview_page(desk: Desk, data: Overview, width: int, height: int) -> Page:
         glyphs=desk.glyphs,
         selected=at,
         full=desk.memory.density == "full",
-        others=lambda row: others(desk, row),
+        others=others(desk),
     )
     desk.card_columns = max(sum(card.y == cards[0].y for card in cards), 1) if cards else 1
     found = min(len(data.findings), len(lines))

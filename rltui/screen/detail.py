@@ -25,7 +25,7 @@ def detail_lines(desk: Desk, row: Row, window: Window, width: int, height: int) 
     tall = min(height, MOST) - 1 - bool(words)
     lines = [line((" " + "─" * (width - 2), "faint"))]
     card = card_lines(row, width - 3, tall, window, ranges=desk.ranges, glyphs=desk.glyphs, selected=False,
-                      others=others(desk, row))  # fmt: skip
+                      others=others(desk)(row))  # fmt: skip
     lines += [line((" ", "text"), *one.spans) if one.spans else BLANK for one in card]
     if words:
         lines[-1] = line((" " * 9 + cut_sentence(words, width - 11), "dim"))
