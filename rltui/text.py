@@ -21,7 +21,7 @@ _UNSAFE = re.compile(
 # Letters, punctuation, arrows, lines, blocks and dots that take one cell each: most text, told apart quickly.
 _NARROW = re.compile(
     "[\x20-\x7e\xa0-\u02ff\u0370-\u0377\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u03ff\u0400-\u0482"
-    "\u2010-\u2027\u2190-\u22ff\u2500-\u25fc\u2713\u2716\u2800-\u28ff]*"
+    "\u2010-\u2027\u2030-\u205e\u2190-\u22ff\u2500-\u25fc\u2713\u2716\u2800-\u28ff]*"
 )
 
 

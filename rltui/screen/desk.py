@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rltui.boards.board import Board, board, window_for
-from rltui.boards.index import index, pane_of
 from rltui.boards.layout import Ranges
 from rltui.boards.panes import PaneTab, panes_of
 from rltui.boards.row import Row, rows_of
 from rltui.draw.line import crop
 from rltui.draw.number import short_step
 from rltui.draw.spark import Glyphs
+from rltui.index import index, pane_of
 from rltui.logs.runname import named
 from rltui.screen.brief import brief
 from rltui.screen.filters import matcher
@@ -110,6 +110,7 @@ class Desk:
         self._run: str | None = None
         self._brief: dict[str, str] = {}
         self._chose_run = False
+        self._framed: RunView | None = None  # the run of the frame that is being drawn: asked for many times
         self._message = ("", 0.0)
         self._cached: _Cached | None = None
         self._then: tuple[object, Then] | None = None
@@ -133,6 +134,9 @@ class Desk:
     @property
     def view(self) -> RunView | None:
         """The run shown: the one chosen, else the most recently written."""
+        return self._framed if self._framed is not None else self._look()
+
+    def _look(self) -> RunView | None:
         if self._chose_run and self._run in self.session.runs:
             return self.session.runs[self._run]
         ordered = self.session.ordered()
@@ -413,9 +417,13 @@ class Desk:
         """The whole screen at a size."""
         from rltui.screen.compose import compose
 
-        page = compose(self, width, height)
-        for overlay in list(self.overlays):
-            page = overlay.page(self, page, width, height)
+        self._framed = self._look()
+        try:
+            page = compose(self, width, height)
+            for overlay in list(self.overlays):
+                page = overlay.page(self, page, width, height)
+        finally:
+            self._framed = None
         page.lines = [crop(one, width) for one in page.lines[:height]]
         return page
 
