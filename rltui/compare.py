@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.boards.index import counterpart
 from rltui.glossary.load import glossary
+from rltui.index import counterpart
 from rltui.rules.robust import median, quantile
 from rltui.session import RunView
 from rltui.store import Series

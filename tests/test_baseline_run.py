@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from rltui.boards.beside import beside
-from rltui.boards.index import counterpart
 from rltui.boards.row import rows_of
 from rltui.compare import compare
+from rltui.index import counterpart
 from rltui.logs.follow import Follower
 from rltui.logs.runname import called, named
 from rltui.screen.start import build

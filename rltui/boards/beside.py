@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.boards.index import counterpart
 from rltui.boards.row import Curve, Row, curve
 from rltui.boards.spread import Spread
 from rltui.boards.window import Window
@@ -18,6 +17,7 @@ from rltui.draw.braille import Canvas
 from rltui.draw.line import Span
 from rltui.draw.plain import Plain
 from rltui.draw.scale import value_range
+from rltui.index import counterpart
 
 if TYPE_CHECKING:
     from rltui.session import RunView

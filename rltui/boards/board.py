@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rltui.boards.index import index, pane_of
 from rltui.boards.lineage import restarts
 from rltui.boards.moment import span_of
 from rltui.boards.panes import FIXED, LONG_TITLE, pane_title
 from rltui.boards.row import Row, rows_of
 from rltui.boards.window import Window, window_of
+from rltui.index import index, pane_of
 
 if TYPE_CHECKING:
     from rltui.compare import Difference

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from rltui.boards.board import window_for
-from rltui.boards.index import Index, index, mates, pane_of
 from rltui.boards.row import Row, rows_of, told_apart
 from rltui.boards.window import Window
 from rltui.draw.number import format_age, format_duration, format_si, format_step
+from rltui.index import Index, index, mates, pane_of
 from rltui.rules.finding import health_of
 from rltui.rules.scenario import scenario_of
 from rltui.rules.sources import GONE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rltui.boards.index import index, pane_of
+from rltui.index import index, pane_of
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.boards.index import pane_of
 from rltui.boards.moment import Moment
 from rltui.boards.panes import SEVERITIES, worst_of
 from rltui.boards.window import Window
 from rltui.draw.number import format_change, format_range, format_value
+from rltui.index import pane_of
 from rltui.rules.quality import UNREPORTED
 from rltui.rules.robust import median
 

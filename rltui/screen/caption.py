@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rltui.boards.band import band_of, band_text
-from rltui.boards.index import counterpart
 from rltui.boards.row import Row
 from rltui.draw.line import Line, Span, crop, cut, line, sides
 from rltui.draw.number import format_plain, format_range, format_si, format_step, format_value
+from rltui.index import counterpart
 from rltui.screen import overlap
 from rltui.screen.beside import compared
 from rltui.screen.trace import Axis, at_text

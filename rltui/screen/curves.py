@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.boards.beside import SIGNS
-from rltui.boards.index import counterpart
 from rltui.boards.row import Row, bridge
 from rltui.boards.spread import Spread, spread
 from rltui.draw.chart import Area, Stroke
 from rltui.draw.scale import value_range, widened
+from rltui.index import counterpart
 from rltui.screen.actions import SMOOTHINGS
 from rltui.screen.beside import compared
 from rltui.screen.ruler import Ruler, ruler

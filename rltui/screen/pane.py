@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rltui.boards.index import index
+from rltui.index import index
 
 if TYPE_CHECKING:
     from rltui.scalars import Problem

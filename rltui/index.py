@@ -9,9 +9,6 @@ from weakref import WeakKeyDictionary
 if TYPE_CHECKING:
     from rltui.session import RunView
 
-# Panes of the glossary that have no tab of their own.
-_MAPPED = {"optimizer": "policy", "discarded": "rollout"}
-
 Group = tuple[str, str, str, bool]  # pane, group, what a wildcard matched, held out
 Quantity = tuple[str, bool, str]  # canonical id, held out, what a wildcard matched
 
@@ -40,13 +37,12 @@ def index(view: RunView) -> Index:
     guessed = set()
     for tag in list(view.run.series):
         name = view.names.name(tag)
-        pane = _MAPPED.get(name.pane, name.pane)
-        made.panes.setdefault(pane, []).append(tag)
+        made.panes.setdefault(name.pane, []).append(tag)
         if name.canonical is not None:
             made.canonical.setdefault(name.canonical, []).append(tag)
             made.quantities.setdefault((name.canonical, name.held_out, name.part), []).append(tag)
         if name.group:
-            made.groups.setdefault((pane, name.group, name.part, name.held_out), []).append(tag)
+            made.groups.setdefault((name.pane, name.group, name.part, name.held_out), []).append(tag)
         if name.guessed:
             guessed.add(tag)
     made = Index(made.panes, made.canonical, made.groups, made.quantities, frozenset(guessed))
@@ -56,15 +52,14 @@ def index(view: RunView) -> Index:
 
 def pane_of(view: RunView, tag: str) -> str:
     """The pane that shows a tag."""
-    pane = view.names.name(tag).pane
-    return _MAPPED.get(pane, pane)
+    return view.names.name(tag).pane
 
 
 def mates(view: RunView, tag: str) -> list[str]:
     """The tags of the same distribution, itself among them."""
     name = view.names.name(tag)
     found = (
-        index(view).groups.get((pane_of(view, tag), name.group, name.part, name.held_out))
+        index(view).groups.get((name.pane, name.group, name.part, name.held_out))
         if name.group
         else None
     )
