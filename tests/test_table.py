@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.logs import table
+from rltui.logs.number import real, step_of
 from rltui.scalars import Batch
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_on, read_whole
 from tests.support.shared import BUNDLED
@@ -182,3 +183,26 @@ def test_quote_that_never_closes_costs_its_row() -> None:
     assert [(problem.code, problem.offset, problem.count) for problem in batch.problems] == [
         ("bad-row", 25, 1)
     ]
+
+
+_cells = st.one_of(
+    st.floats().map(repr),
+    st.integers(-(10**21), 10**21).map(str),
+    st.sampled_from(["", "nan", "-0", "-0.0", "1e400", "1_0", "+1", "007", ".5", "1.", " 2", "true", "null"]),
+    st.sampled_from(["[1", "2]", "x", '"1"', "{}", "1 2"]),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(_cells, min_size=3, max_size=3), st.sampled_from([",", "\t", ";"]))
+def test_rows_of_plain_numbers_are_read_as_all_others(cells: list[str], delimiter: str) -> None:
+    """The fast way is taken for rows only that it reads as the patient one does, steps and signs included."""
+    header = table._Header.of(delimiter.join(["step", "loss", "kl"]).encode())
+    assert header is not None
+    line = delimiter.join(cells).encode()
+    found = header.plain(line)
+    if found is not None:
+        patient = header.record(header.cells(line))
+        for name in header.names:
+            assert repr(real(found[name])) == repr(real(patient[name]))  # type: ignore[arg-type]  # numbers
+        assert step_of(found["step"]) == step_of(patient["step"])

@@ -12,6 +12,8 @@ import json
 import math
 import re
 
+import orjson
+
 from rltui.logs import axes, sieve
 from rltui.logs.base import BLOCK, File
 from rltui.logs.junk import Junk
@@ -23,6 +25,7 @@ _QUOTED_CAP = 64 << 10  # bytes of a quoted field that runs over lines
 _HEADER_CAP = 4 << 20
 _LENGTH_CAP = 1 << 40  # steps of an episode; a damaged number must not carry the sum beyond 64 bits
 _DELIMITERS = ",\t;"
+_NUMBERS = {int, float}
 
 
 class _Header:
@@ -47,6 +50,27 @@ class _Header:
     def cells(self, line: bytes) -> list[str]:
         """The cells of a row."""
         return _split(line.decode("utf-8", "replace"), self.delimiter)
+
+    def plain(self, line: bytes) -> dict[str, object] | None:
+        """What `record` gives of a row of nothing but numbers as JSON spells them; None of any other.
+
+        They are read as one JSON array, since that is ten times as fast as one by one.
+        """
+        if self.delimiter != ",":
+            if b"," in line:
+                return None
+            line = line.replace(self.delimiter.encode(), b",")
+        if b"-0," in line or line.endswith(b"-0"):  # a sign that a whole number cannot keep
+            return None
+        try:
+            values = orjson.loads(b"[" + line + b"]")
+        except ValueError:
+            return None
+        if len(values) != len(self.names) or not _NUMBERS.issuperset(map(type, values)):
+            return None
+        record: dict[str, object] = dict(zip(self.names, values, strict=True))
+        record.pop("", None)
+        return record
 
     def record(self, cells: list[str]) -> dict[str, object]:
         """The cells that are there under their names: numbers, and text where it is none."""
@@ -177,6 +201,10 @@ class TableLog:
         header = self._header
         if header is None or line == header.line or line.startswith(b"#"):
             self._begin(line, offset)
+            return
+        record = header.plain(line)
+        if record is not None:
+            self._take(record)
             return
         cells = header.cells(line)
         if len(cells) == len(header.names):
