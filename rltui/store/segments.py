@@ -14,6 +14,8 @@ from rltui.store.points import HIGHEST, I64, LOWEST, Reason
 from rltui.store.rewinds import Rewinds
 
 Rows = NDArray[np.intp]
+_SILENT = np.array([[HIGHEST], [LOWEST], [HIGHEST]])  # first, high and cuts of a tag that has not spoken
+_NO_ROWS: I64 = np.empty(0, np.int64)
 _NAME_TIME = re.compile(r"tfevents\.(\d{9,11})(?:\D|$)")
 
 
@@ -21,14 +23,6 @@ def name_time(path: str) -> float:
     """The unix time in an event file's name; 0 without one."""
     match = _NAME_TIME.search(path)
     return float(match.group(1)) if match else 0.0
-
-
-def _grown(array: I64, size: int, fill: int) -> I64:
-    if len(array) >= size:
-        return array
-    out = np.full(max(size, 2 * len(array)), fill, np.int64)
-    out[: len(array)] = array
-    return out
 
 
 @dataclass(slots=True, eq=False)
@@ -71,9 +65,9 @@ class Segment:
     begin: int  # number of its first point within the log
     reason: Reason
     start: int = HIGHEST  # the step that the writer declared
-    first: I64 = field(default_factory=lambda: np.empty(0, np.int64))
-    high: I64 = field(default_factory=lambda: np.empty(0, np.int64))
-    cuts: I64 = field(default_factory=lambda: np.empty(0, np.int64))  # what it supersedes, by row
+    first: I64 = field(default_factory=lambda: _NO_ROWS)
+    high: I64 = field(default_factory=lambda: _NO_ROWS)
+    cuts: I64 = field(default_factory=lambda: _NO_ROWS)  # what it supersedes, by row
     axis: int | None = None  # the step at which most tags of its first row began
     row: NDArray[np.bool_] | None = None  # the tags of that row
     turn: Rows | None = None  # the rows of its last tick, which all have a first
@@ -99,9 +93,13 @@ class Segment:
 
     def grow(self, rows: int) -> None:
         """Make room for `rows` tags."""
-        self.first = _grown(self.first, rows, HIGHEST)
-        self.high = _grown(self.high, rows, LOWEST)
-        self.cuts = _grown(self.cuts, rows, HIGHEST)
+        old = len(self.first)
+        if old >= rows:
+            return
+        lines = np.empty((3, max(rows, 2 * old)), np.int64)
+        lines[:, :old] = self.first, self.high, self.cuts
+        lines[:, old:] = _SILENT
+        self.first, self.high, self.cuts = lines
 
 
 @dataclass(frozen=True, slots=True)

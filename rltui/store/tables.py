@@ -52,15 +52,21 @@ class Groups:
     points: Points
 
 
-def _regular(table: Rows, batch: Batch) -> Groups | None:
+def _turn_length(batch: Batch) -> int:
+    """After how many points the same tags have their turn again, all the way; 0 where they do not."""
+    tag, size = batch.tag, len(batch)
+    again = np.flatnonzero(tag[1 : 2 * len(batch.tags) + 1] == tag[0])
+    turn = int(again[0]) + 1 if len(again) else size
+    return turn if 2 * turn <= size and (tag[turn:] == tag[:-turn]).all() else 0
+
+
+def _regular(table: Rows, batch: Batch, turn: int) -> Groups | None:
     """The groups of a batch in which the same tags take turns, as most trainings log; None of others.
 
     Then they are the columns of a matrix, and nothing needs to be sorted.
     """
     tag, size = batch.tag, len(batch)
-    again = np.flatnonzero(tag[1 : 2 * len(table) + 1] == tag[0])
-    turn = int(again[0]) + 1 if len(again) else size
-    if 2 * turn > size or not (tag[turn:] == tag[:-turn]).all():
+    if not turn:
         return None
     rows = table[tag[:turn]]
     order = np.argsort(rows)
@@ -110,8 +116,11 @@ class Tables:
         """Whether the ends of logs are shown while their history is still being read."""
         return bool(self._previews)
 
-    def _table_of(self, path: str, batch: Batch) -> Rows:
-        """Row of each tag of a log; -1 where it has no points. A tag becomes a series with its first one."""
+    def _table_of(self, path: str, batch: Batch, turn: int = 0) -> Rows:
+        """Row of each tag of a log; -1 where it has no points. A tag becomes a series with its first one.
+
+        turn: points after which, as is known, no other tags come.
+        """
         table = self._tables.get(path)
         if table is None or len(table) < len(batch.tags):
             self._complete.pop(path, None)
@@ -123,8 +132,9 @@ class Tables:
         if int(table.min()) >= 0:
             self._complete[path] = len(table)
             return table
+        tag = batch.tag[:turn] if turn else batch.tag
         first = np.full(len(table), -1, np.intp)
-        first[batch.tag[::-1]] = np.arange(len(batch) - 1, -1, -1)  # of equal places the last one counts
+        first[tag[::-1]] = np.arange(len(tag) - 1, -1, -1)  # of equal places the last one counts
         new = np.flatnonzero((first >= 0) & (table < 0))
         if len(new):
             new = new[np.argsort(first[new])]
@@ -196,8 +206,9 @@ class Tables:
 
     def _groups_of(self, path: str, batch: Batch) -> Groups:
         """The points of a batch by series."""
-        table = self._table_of(path, batch)
-        regular = _regular(table, batch)
+        turn = _turn_length(batch)
+        table = self._table_of(path, batch, turn)
+        regular = _regular(table, batch, turn)
         if regular is not None:
             return regular
         count = len(self.series)
