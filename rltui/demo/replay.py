@@ -9,9 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
 
-import google_crc32c
-
 from rltui.demo.recording import Recording, Row
+from rltui.logs.tfevents import crc, wire
 
 BEFORE = 0.4  # share of the run that is there when the monitor opens
 ROWS_PER_SECOND = 2.0  # at speed 1: quick enough to see it live, slow enough to read
@@ -71,32 +70,20 @@ def _write_rows(file: BinaryIO, rows: tuple[Row, ...], times: list[float]) -> No
     for (step, _, values), at in zip(rows, times, strict=True):
         for tag, value in values.items():
             name = tag.encode()
-            single = b"\x0a" + _varint(len(name)) + name + b"\x15" + struct.pack("<f", value)
-            summary = b"\x0a" + _varint(len(single)) + single
-            file.write(_record(_event(at, step, b"\x2a" + _varint(len(summary)) + summary)))
+            single = wire.field(0x0A, name) + b"\x15" + struct.pack("<f", value)
+            file.write(_record(_event(at, step, wire.field(0x2A, wire.field(0x0A, single)))))
 
 
 def _event(wall_time: float, step: int, rest: bytes) -> bytes:
     """tensorflow.Event on the wire: wall_time (1, double), step (2, varint, left out at 0), then `rest`."""
-    return b"\x09" + struct.pack("<d", wall_time) + (b"\x10" + _varint(step) if step else b"") + rest
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    number &= (1 << 64) - 1
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
+    return b"\x09" + struct.pack("<d", wall_time) + (b"\x10" + wire.encode(step % (1 << 64)) if step else b"") + rest
 
 
 def _record(payload: bytes) -> bytes:
     """TFRecord framing: length, its masked CRC-32C, payload, its masked CRC-32C."""
     length = struct.pack("<Q", len(payload))
-    return length + _masked_crc(length) + payload + _masked_crc(payload)
+    return length + _masked(length) + payload + _masked(payload)
 
 
-def _masked_crc(data: bytes) -> bytes:
-    crc = google_crc32c.value(data)
-    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
+def _masked(data: bytes) -> bytes:
+    return struct.pack("<I", crc.masked(data))

@@ -60,16 +60,12 @@ def _message(window: _Window, at: int, stop: int, inside: object) -> bytes:
         if size <= _SHORT:
             kept.append(window.get(at, end - at))
         elif way == "text":
-            kept.append(_field(key, window.get(first, 4 * TEXT_LIMIT)))
+            kept.append(wire.field(key, window.get(first, 4 * TEXT_LIMIT)))
         elif way is not None:
-            kept.append(_field(key, _message(window, first, end, way)))
+            kept.append(wire.field(key, _message(window, first, end, way)))
         elif key >> 3 in (3, 4, 5, 6):
             kept.append(
-                _field(key, b"")
+                wire.field(key, b"")
             )  # a long graph, image or histogram: present, and none of our business
         at = end
     return b"".join(kept)
-
-
-def _field(key: int, content: bytes) -> bytes:
-    return wire.encode(key) + wire.encode(len(content)) + content

@@ -95,11 +95,6 @@ def _group_end(data: bytes, at: int, stop: int, number: int, depth: int) -> int:
     raise MalformedError("group")
 
 
-def key(number: int, kind: int) -> bytes:
-    """A field's key, for records that are put together again."""
-    return encode(number << 3 | kind)
-
-
 def encode(value: int) -> bytes:
     """An unsigned varint."""
     out = bytearray()
@@ -108,3 +103,8 @@ def encode(value: int) -> bytes:
         value >>= 7
     out.append(value)
     return bytes(out)
+
+
+def field(key: int, content: bytes) -> bytes:
+    """A length-delimited field. key: number and wire type, as they stand in the record."""
+    return encode(key) + encode(len(content)) + content
