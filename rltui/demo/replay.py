@@ -76,7 +76,8 @@ def _write_rows(file: BinaryIO, rows: tuple[Row, ...], times: list[float]) -> No
 
 def _event(wall_time: float, step: int, rest: bytes) -> bytes:
     """tensorflow.Event on the wire: wall_time (1, double), step (2, varint, left out at 0), then `rest`."""
-    return b"\x09" + struct.pack("<d", wall_time) + (b"\x10" + wire.encode(step % (1 << 64)) if step else b"") + rest
+    count = b"\x10" + wire.encode(step % (1 << 64)) if step else b""
+    return b"\x09" + struct.pack("<d", wall_time) + count + rest
 
 
 def _record(payload: bytes) -> bytes:
