@@ -127,14 +127,20 @@ def canvas_spans(
     if bad and lines:
         lines[0] = "".join("×" if cell in bad else char for cell, char in enumerate(lines[0]))
         codes[0, bad] = 2
-    return [_runs(text, row, roles) for text, row in zip(lines, codes, strict=True)]
+    return _runs(lines, codes, roles)
 
 
-def _runs(text: str, codes: NDArray[np.int8], roles: Sequence[str]) -> list[Span]:
-    """Text of narrow characters as runs of one role; codes: (cells,) index of each cell's role."""
-    spans: list[Span] = []
-    start = 0
-    for end in (*(np.flatnonzero(codes[1:] != codes[:-1]) + 1).tolist(), len(text)):
-        spans.append((text[start:end], roles[codes[start]]))
-        start = end
-    return spans
+def _runs(lines: Sequence[str], codes: NDArray[np.int8], roles: Sequence[str]) -> list[list[Span]]:
+    """Lines of narrow characters as runs of one role; codes: (lines, cells) index of each cell's role."""
+    if not codes.any():
+        return [[(text, roles[0])] for text in lines]
+    borders: list[list[int]] = [[] for _ in lines]
+    for row, at in np.argwhere(codes[:, 1:] != codes[:, :-1]).tolist():
+        borders[row].append(at + 1)
+    found = []
+    for text, ends, named in zip(lines, borders, codes.tolist(), strict=True):
+        starts = [0, *ends]
+        found.append(
+            [(text[at:end], roles[named[at]]) for at, end in zip(starts, [*ends, len(text)], strict=True)]
+        )
+    return found
