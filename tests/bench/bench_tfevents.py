@@ -14,9 +14,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-from rltui.logs.tfevents import FORMAT
+from rltui.logs import shelf
+from rltui.logs.tfevents import FORMAT, bulk, together
+from rltui.logs.tfevents.known import Known
+from rltui.logs.tfevents.tags import Tags
 from tests.support import tfwriter as w
 
 NAME = "events.out.tfevents.1763600000.node7.991.0"
@@ -170,12 +174,35 @@ def one_step(folder: Path) -> None:
             batch = log.read(file)
             took.append(time.perf_counter() - began)
             assert len(batch) == 60
-    print(f"60 new scalars, read: {median(took) * 1e6:.0f} us wall (target 60)")
+    print(f"60 new scalars, read: {median(took) * 1e6:.0f} us wall (target 50)")
     previews = [processor(lambda: FORMAT.open(NAME).newest(file, 256 << 10)) for _ in range(64)]
+    end = file.read_at(file.size() - (256 << 10), 256 << 10)
+    all_at_once = 8 * median([processor(lambda: together.newest([end] * 8)) for _ in range(16)])
     print(
-        f"newest 256 KiB of a file: {median(previews) * 1e3:.2f} ms; of 64 files {sum(previews) * 1e3:.0f} ms"
+        f"newest 256 KiB of a file: {median(previews) * 1e3:.2f} ms, 64 times {sum(previews) * 1e3:.0f} ms,"
+        f" together {all_at_once * 1e3:.0f} ms, {sum(previews) / all_at_once:.1f}x"
     )
     file.close()
+
+
+def small_logs() -> None:
+    """Small logs decoded together as they are read ahead, beside one after the other."""
+    for steps in (1, 4, 17, 35, 70):
+        content = w.simple_file(steps)
+        contents = [content] * min(60, shelf.ROOM // len(content))
+        alone, both = [], []
+        for _ in range(5 * ROUNDS):
+            alone.append(processor(partial(one_by_one, contents)))
+            both.append(processor(partial(together.decode, contents)))
+        scalars = steps * len(w.TAGS)
+        ratio = f"{median(alone) / median(both):.1f}x one by one"
+        line(f"{len(contents)} logs of {scalars} together", scalars * len(contents), median(both), ratio)
+
+
+def one_by_one(contents: list[bytes]) -> None:
+    """Decode logs, each new and alone."""
+    for content in contents:
+        bulk.decode_any(content, Known(Tags()))
 
 
 _TEN = """
@@ -212,6 +239,7 @@ def main(slow_peers: bool = True) -> None:
         million(folder, slow_peers)
         odd_styles(folder)
         one_step(folder)
+        small_logs()
         ten_million(folder)
 
 
