@@ -19,10 +19,8 @@ Values = NDArray[np.floating]
 Steps = NDArray[np.signedinteger]
 _SLICED = 24  # points per series above which slices are copied faster than scattered points
 _NO_ROWS: I64 = np.empty(0, np.int64)
-# What rows without points say; see `Pool` for what each means.
-_FILLS = {
-    "length": 0, "count": 0, "odd": 0, "first_odd": HIGHEST, "first": HIGHEST, "bucketed": LOWEST,
-}  # fmt: skip
+_LINES = ("length", "count", "odd", "first_odd", "first", "bucketed")  # a number for each row; see `Pool`
+_BLANK = np.array([[0], [0], [0], [HIGHEST], [HIGHEST], [LOWEST]])  # of rows without points
 
 
 def slack(window: int) -> int:
@@ -77,9 +75,10 @@ class Pool:
             setattr(self, name, grown)
         self.wide = wide
         if rows > old_rows:
-            lines = np.empty((len(_FILLS), rows), np.int64)
-            for line, (name, fill) in zip(lines, _FILLS.items(), strict=True):
-                line[:old_rows], line[old_rows:] = getattr(self, name), fill
+            lines = np.empty((len(_LINES), rows), np.int64)
+            lines[:, old_rows:] = _BLANK
+            for line, name in zip(lines, _LINES, strict=True):
+                line[:old_rows] = getattr(self, name)
                 setattr(self, name, line)
             single = np.ones(rows, np.bool_)
             single[:old_rows] = self.single

@@ -132,12 +132,15 @@ class Tables:
         if int(table.min()) >= 0:
             self._complete[path] = len(table)
             return table
-        tag = batch.tag[:turn] if turn else batch.tag
-        first = np.full(len(table), -1, np.intp)
-        first[tag[::-1]] = np.arange(len(tag) - 1, -1, -1)  # of equal places the last one counts
-        new = np.flatnonzero((first >= 0) & (table < 0))
-        if len(new):
+        if turn and int(table.max()) < 0:
+            new: NDArray[np.integer] = batch.tag[:turn]
+        else:
+            tag = batch.tag[:turn] if turn else batch.tag
+            first = np.full(len(table), -1, np.intp)
+            first[tag[::-1]] = np.arange(len(tag) - 1, -1, -1)  # of equal places the last one counts
+            new = np.flatnonzero((first >= 0) & (table < 0))
             new = new[np.argsort(first[new])]
+        if len(new):
             table[new] = self.series.rows([batch.tags[index] for index in new.tolist()])
             rows = len(self.series)
             if any(rows > above >= self.pool.rows for above, _, _ in SIZES):
