@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.boards.arrivals import arrivals, at_one_step
 from rltui.boards.moment import Moment
 from rltui.boards.panes import SEVERITIES, worst_of
 from rltui.boards.window import Window
@@ -199,7 +200,11 @@ def curve(row: Row, window: Window, columns: int) -> Curve | None:
             return None
         window = Window(float(first), float(last), window.growing)
     edges = window.edges(columns)
-    cut = main.columns(*edges, columns)
+    if at_one_step(main):
+        edges = (1.0, float(main.count))
+        cut = arrivals(main, *edges, columns)
+    else:
+        cut = main.columns(*edges, columns)
     total = cut.count + cut.nonfinite
     points = int(total.sum())
     if not points:

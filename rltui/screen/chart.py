@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.boards.arrivals import AXIS as ARRIVALS
 from rltui.boards.band import band_of, healthy_rows, within_bounds
 from rltui.boards.row import Row
 from rltui.boards.spread import words_of
@@ -147,6 +148,8 @@ class ChartPage:
     def _marks(self, desk: Desk, measure: Ruler) -> list[float]:
         """Places at which a new attempt began or something became wrong with the metric."""
         if desk.view is None:
+            return []
+        if measure.axis == ARRIVALS:
             return []
         if measure.axis in ("relative", "wall"):
             return overlap.marks(desk.view, measure.axis)

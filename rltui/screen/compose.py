@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from rltui.boards.arrivals import stands_still
 from rltui.boards.board import Board
 from rltui.boards.frame import NOTHING, finding_lines, header_lines, overview_lines, tab_bar
 from rltui.boards.layout import header_line, noted, plan, row_lines, short_title
@@ -289,6 +290,8 @@ def _status(desk: Desk) -> list[Span]:
         pieces.append((f"reading {desk.loading:.0%}", "info"))
     if desk.at_step is not None:  # the header says which moment it is; here stands the way back
         pieces.append((f"{desk.keys.hint_of('pause')}: live again", "mark"))
+    if desk.view is not None and stands_still(desk.view):
+        pieces.append(("one step only: in order of arrival", "mark"))
     from rltui.screen.desk import SHARES
 
     if desk.share:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.boards.arrivals import AXIS as ARRIVALS
+from rltui.boards.arrivals import arrivals, stands_still
 from rltui.boards.moment import Moment, span_of
 from rltui.boards.overview import COUNTERS, counter_of
 from rltui.screen.trace import Axis, start_of
@@ -48,6 +50,8 @@ class Ruler:
         """The whole range of a series on this axis, up to a step if one is given."""
         if not main.count:
             return (0.0, 1.0)
+        if self.axis == ARRIVALS:
+            return (1.0, float(max(main.count, 2)))
         if self.axis in ("relative", "wall"):
             start, end = start_of(self.view), main.last_wall
             if at_step is not None and math.isfinite(wall := Moment(self.view, at_step).wall):
@@ -75,6 +79,10 @@ class Ruler:
         self, series: Series, low: float, high: float, columns: int
     ) -> tuple[NDArray[np.float64], Columns]:
         """A series between two places in so many columns, and the middle of each, (columns,)."""
+        if self.axis == ARRIVALS:
+            return low + (np.arange(columns) + 0.5) * (high - low) / columns, arrivals(
+                series, low, high, columns
+            )
         if self.steps is None or self.counts is None:
             shift = start_of(self.view) if self.axis == "relative" else 0.0
             found = series.columns(
@@ -90,7 +98,7 @@ class Ruler:
 def ruler(view: RunView, axis: Axis) -> Ruler | None:
     """An axis for a run; None when the run does not count that."""
     if axis in TIMES:
-        return Ruler(view, axis)
+        return Ruler(view, ARRIVALS if axis == "step" and stands_still(view) else axis)
     series = counter_of(view, _IDS.get(axis, ""))
     if series is None or series.first_step is None:
         return None

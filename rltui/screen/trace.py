@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.boards.arrivals import AXIS as ARRIVALS
 from rltui.draw.chart import Stroke, round_steps
 from rltui.draw.number import format_duration, format_si, format_step
 
@@ -92,6 +93,8 @@ def at_text(at: float, axis: Axis) -> str:
         return f"step {format_step(round(at))}"
     if axis == "relative":
         return format_duration(at)
+    if axis == ARRIVALS:
+        return f"point {round(at)}"
     if axis != "wall":
         return f"{format_si(at)} {axis}"
     try:

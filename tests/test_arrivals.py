@@ -1,0 +1,79 @@
+"""Logs that write everything at one step: their points in order of arrival, and a word that it is so."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from rltui.boards.arrivals import arrivals
+from rltui.boards.row import curve, rows_of
+from rltui.screen.desk import Desk
+from rltui.screen.start import build
+from rltui.session import Session
+from tests.support.fakerun import NOW
+
+VALUES = [9.7, 11.5, 10.9, 55.3, 13.4, 8.4, 30.0, 31.0]
+
+
+def desk(folder: Path, step: int = 26, grows: int = 0) -> Desk:
+    """The screen over a log whose step stands still, or grows."""
+    rows = [f'{{"step": {step + at * grows}, "train_return": {value}}}\n' for at, value in enumerate(VALUES)]
+    (folder / "metrics.jsonl").write_text("".join(rows))
+    return build(Session.load([folder]), [str(folder)], clock=lambda: NOW).desk
+
+
+def text(over: Desk, size: tuple[int, int] = (100, 30)) -> str:
+    """What is on the screen."""
+    return "\n".join(line.text.rstrip() for line in over.frame(*size).lines)
+
+
+def test_points_at_one_step_are_a_curve(tmp_path: Path) -> None:
+    """In rows and cards they stand side by side, the first at the left and the last at the right."""
+    over = desk(tmp_path)
+    view = over.view
+    assert view is not None
+    (row,) = rows_of(view, ["train_return"])
+    drawn = curve(row, over.board().window, 80)  # type: ignore[union-attr]
+    assert drawn is not None and np.isfinite(drawn.mean).all()
+    assert (drawn.mean[0], drawn.mean[-1], drawn.high.max()) == (9.7, 31.0, 55.3)
+
+
+def test_the_screen_says_so(tmp_path: Path) -> None:
+    """In the footer of every pane, and on the axis and under the cursor of the large chart."""
+    over = desk(tmp_path)
+    assert "one step only: in order of arrival" in text(over)
+    over.press("9")
+    assert "one step only: in order of arrival" in text(over)
+    over.press("enter")
+    text(over)
+    over.press("end")
+    assert "axis: arrivals" in text(over) and "point 8   31" in text(over)
+
+
+def test_steps_that_grow_are_an_axis(tmp_path: Path) -> None:
+    """The word and the axis are for logs that need them."""
+    over = desk(tmp_path, grows=5)
+    assert "order of arrival" not in text(over)
+    over.press("9")
+    over.press("enter")
+    assert "axis: step" in text(over)
+
+
+def test_columns_hold_every_point() -> None:
+    """Counted once each, NaN apart, with the extremes of each column and any part of them."""
+    values = np.arange(1.0, 101.0)
+    values[9] = math.nan
+    series: Any = SimpleNamespace(count=100, recent=lambda: SimpleNamespace(value=values))
+    found = arrivals(series, 1.0, 100.0, 10)
+    assert (int(found.count.sum()), int(found.nonfinite.sum())) == (99, 1)
+    assert np.nanmin(found.low) == 1.0 and np.nanmax(found.high) == 100.0
+    part = arrivals(series, 51.0, 60.0, 5)
+    assert (float(np.nanmin(part.low)), float(np.nanmax(part.high)), int(part.count.sum())) == (
+        51.0,
+        60.0,
+        10,
+    )
