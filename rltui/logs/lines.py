@@ -12,6 +12,7 @@ from rltui.logs.base import BLOCK, HEAD, LINE_CAP, File
 from rltui.scalars import Problem
 
 PATIENCE = 4  # looks that zeros before later text are given to fill in
+_ZEROS = bytes(BLOCK)
 _SCANNED = 64 << 20  # bytes of zeros behind which text is searched block by block
 
 
@@ -22,7 +23,7 @@ def first_text(file: File) -> bytes:
     """
     low, data = 0, file.read_at(0, HEAD)
     while data and low < _SCANNED:
-        if text := data.lstrip(b"\0"):
+        if text := _behind_zeros(data):
             return text if len(text) == len(data) else file.read_at(low + len(data) - len(text), HEAD)
         low += len(data)
         data = file.read_at(low, BLOCK)
@@ -34,6 +35,13 @@ def first_text(file: File) -> bytes:
         else:
             low = middle + 1
     return file.read_at(low, high - low + HEAD).lstrip(b"\0")[:HEAD]
+
+
+def _behind_zeros(data: bytes) -> bytes:
+    """What stands behind leading zeros. Whole blocks of them are compared at once, not byte by byte."""
+    if data[:1] != b"\0":
+        return data
+    return b"" if data == _ZEROS[: len(data)] else data.lstrip(b"\0")
 
 
 class Lines:
@@ -116,7 +124,7 @@ class Lines:
 
     def _past_zeros(self, file: File, data: bytes, final: bool) -> bytes:
         """Leading zeros skipped, where text follows or the hole is larger than a page in flight can be."""
-        text = data.lstrip(b"\0")
+        text = _behind_zeros(data)
         zeros = len(data) - len(text)
         if not text and self.offset + zeros >= file.size():
             return b""
