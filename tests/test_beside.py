@@ -184,3 +184,15 @@ def test_a_difference_in_a_card_is_whole() -> None:
     ours.add("kl", np.full(100, 2.8e-4), title="KL", pane="reward", canonical="policy.approx_kl")
     theirs.add("kl", np.tile([-1e-9, 1e-9], 50), title="KL", pane="reward", canonical="policy.approx_kl")
     assert "+2.8e-04!" in text(desk(ours, theirs, baseline="base"), 80, 24)
+
+
+def test_the_run_shown_can_be_marked_where_it_is_shown() -> None:
+    """The key of the list of runs marks the run on the screen, so that it lies over the next one."""
+    over = desk(run("a", score=0.2), run("b", score=0.8))
+    over.press("x")
+    assert over.marked == ["a"] and "a is marked" in over.message
+    over.choose_run("b")
+    assert "◆ a" in text(over) and "1 marked" in text(over)
+    over.choose_run("a")
+    over.press("x")
+    assert over.marked == [] and "no longer marked" in over.message

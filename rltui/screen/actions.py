@@ -190,6 +190,18 @@ def _turn_run(by: int) -> Callable[[Desk, str], None]:
     return turn
 
 
+def _mark(desk: Desk, _: str) -> None:
+    view = desk.view
+    if view is None:
+        return
+    if view.name in desk.marked:
+        desk.marked.remove(view.name)
+        desk.say(f"{desk.brief(view.name)} is no longer marked")
+    else:
+        desk.marked.append(view.name)
+        desk.say(f"{desk.brief(view.name)} is marked: it lies over the charts of other runs")
+
+
 def _filter(desk: Desk, _: str) -> None:
     from rltui.screen.prompt import FilterPrompt
 
@@ -321,6 +333,7 @@ _ACTIONS: dict[str, Callable[[Desk, str], None]] = {
     "run": _run,
     "next-run": _turn_run(1),
     "previous-run": _turn_run(-1),
+    "mark": _mark,
     "filter": _filter,
     "palette": _palette,
     "back": _back,

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 SIGNS = (
     ("✓ ▲ ✖ ·", "healthy, warning, critical, a remark that calls for nothing"),
     ("● ◌ ■", "live, stalled, ended; ended?: silent for so long that it is taken as over"),
+    ("‖ ◂", "paused; an earlier moment of the run"),
+    ("━ ◆ ■", "the run shown, and marked runs over its curves"),
     ("▁▃▇ ⣀⡠", "a curve keeps the extreme of each column: a spike of one step is seen"),
     ("▏", "healthy values, where a source states them; in one line what lies outside has another colour"),
     ("0.31!", "beyond what is healthy; behind a difference: beyond the baseline's own spread"),

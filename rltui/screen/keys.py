@@ -75,7 +75,7 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("runs", ("r",), "list of runs", RUNS, hint="runs"),
     Bind("next-run", (">", "."), "next run", RUNS),
     Bind("previous-run", ("<", ","), "previous run", RUNS),
-    Bind("mark", ("x",), "in the list of runs: mark for comparison on charts", RUNS, where="runs"),
+    Bind("mark", ("x",), "mark a run for comparison on charts", RUNS),
     Bind("sort", ("S", ">"), "in the list of runs: sort by the next column", RUNS, where="runs"),
     Bind("sort-back", ("<",), "in the list of runs: sort by the column before", RUNS, where="runs"),
     Bind("reverse", ("R",), "in the list of runs: the other way round", RUNS, where="runs"),
