@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator
 
 from rltui.logs.runname import file_order
@@ -20,7 +20,7 @@ class Arrivals:
     def __init__(self) -> None:
         self._met: list[tuple[float, int, Tracked]] = []  # a heap: the last written comes first
         self._turn = itertools.count()
-        self._unopened: Counter[str] = Counter()  # by run
+        self._unopened: dict[str, int] = {}  # how many, by run
         self._ready: dict[str, list[Tracked]] = {}  # by run
         self._waiting = 0  # logs in it
         self._order: list[tuple[float, str]] = []  # a heap of their runs, some more than once
@@ -38,7 +38,8 @@ class Arrivals:
     def meet(self, track: Tracked) -> None:
         """The log was found, or begins anew."""
         heapq.heappush(self._met, (-track.modified, next(self._turn), track))
-        self._unopened[track.found.run] += 1
+        run = track.found.run
+        self._unopened[run] = self._unopened.get(run, 0) + 1
 
     def next_met(self) -> Tracked | None:
         """The log to open now, off the list; None when there is none."""
@@ -46,9 +47,9 @@ class Arrivals:
             return None
         _, _, track = heapq.heappop(self._met)
         run = track.found.run
-        self._unopened[run] -= 1
-        if not self._unopened[run]:
-            del self._unopened[run]
+        left = self._unopened.pop(run) - 1
+        if left:
+            self._unopened[run] = left
         return track
 
     def opened(self, track: Tracked) -> None:

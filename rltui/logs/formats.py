@@ -20,7 +20,10 @@ FORMATS: tuple[Format, ...] = (*_PLAIN, Gzipped(_PLAIN), Unread(_PLAIN))
 
 def recognise(name: str, head: bytes) -> Format | None:
     """The format of a file named `name` (base name) that starts with `head`; None when it is no log."""
-    return next((form for form in FORMATS if form.matches(name, head)), None)
+    for form in FORMATS:
+        if form.matches(name, head):
+            return form
+    return None
 
 
 def could_be_log(name: str) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rltui.logs.twins import Sample
 
@@ -26,10 +27,11 @@ class Parent:
     rename: Callable[[str], str]  # from the tag in the file to the tag in the run
 
 
-def above(folder: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def above(folder: str) -> tuple[str, ...]:
     """The folders above `folder`, nearest first; the last is the empty one, LOGDIR itself."""
     parts = folder.split("/") if folder else []
-    return ["/".join(parts[:count]) for count in range(len(parts) - 1, -1, -1)]
+    return tuple("/".join(parts[:count]) for count in range(len(parts) - 1, -1, -1))
 
 
 def parent_of(folder: str, name: str, said: Sample, events: dict[str, list[str]]) -> Parent | None:

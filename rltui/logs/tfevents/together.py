@@ -45,10 +45,11 @@ class Beginning(NamedTuple):
 class _Lesson(NamedTuple):
     """What logs know that met the same shapes in the same order.
 
-    met: the shapes of their first records, up to the first record of the last shape that was new.
+    met: the shapes of their first `reach` records, up to the first record of the last shape that was new.
     """
 
-    met: NDArray[np.intp]
+    met: bytes
+    reach: int
     known: Known
 
 
@@ -241,9 +242,9 @@ def _lesson(shape: NDArray[np.intp]) -> tuple[Known, NDArray[np.int32]] | None:
     """
     key = shape[:_TELLING].tobytes()
     lesson = _LESSONS.get(key)
-    if lesson is not None and np.array_equal(shape[: len(lesson.met)], lesson.met):
+    if lesson is not None and shape[: lesson.reach].tobytes() == lesson.met:
         number = lesson.known.by_shape().take(shape)
-        if number.min(initial=0) >= 0:
+        if np.minimum.reduce(number, initial=0) >= 0:
             return lesson.known, number
     shapes, first = distinct(shape)
     known = Known(Tags())
@@ -251,5 +252,6 @@ def _lesson(shape: NDArray[np.intp]) -> tuple[Known, NDArray[np.int32]] | None:
         return None
     if len(_LESSONS) >= _LESSONS_KEPT:
         _LESSONS.clear()
-    _LESSONS[key] = _Lesson(shape[: int(first.max(initial=-1)) + 1].copy(), known)
+    reach = int(first.max(initial=-1)) + 1
+    _LESSONS[key] = _Lesson(shape[:reach].tobytes(), reach, known)
     return known, known.by_shape().take(shape)
