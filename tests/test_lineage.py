@@ -90,10 +90,10 @@ def test_sweep_of_which_one_is_resumed() -> None:
 def test_real_resume_of_transformers() -> None:
     """A real resume says what it continues, in `runs --json` and among the diagnostics; nothing else does."""
     said = json.loads(CliRunner().invoke(runs, [str(LOGS / "trl" / "grpo-qwen-resume"), "--json"]).stdout)
-    assert [run.get("continues") for run in said["runs"]] == [
-        None,
-        {"run": "runs/Nov20_07-37-07_vm", "step": 101},
-    ]
+    assert {run["run"]: run.get("continues") for run in said["runs"]} == {
+        "runs/Nov20_07-37-07_vm": None,
+        "runs/Nov20_07-37-16_vm": {"run": "runs/Nov20_07-37-07_vm", "step": 101},
+    }
     session = Session.load([LOGS])
     told = [problem for problem in session.diagnostics() if problem.code == "continues"]
     assert [problem.message for problem in told] == [
