@@ -120,7 +120,7 @@ CASES: dict[str, tuple[str, Check]] = {
     "zoom-in": ("3 enter", lambda d: zoomed(d) < 160),
     "zoom-out": ("3 enter z z", lambda d: 140 < zoomed(d) < 160),
     "reset": ("3 enter z", lambda d: chart(d).zoom is None),
-    "palette": ("", lambda d: "next metric" in text(d)),
+    "palette": ("", lambda d: "pause: freeze what is shown" in text(d)),
     "theme": ("", lambda d: d.theme.id != "night" and ("theme", d.theme.id) in d.outbox),
     "redraw": ("", lambda d: ("redraw", "") in d.outbox),
     "help": ("", lambda d: "previous metric" in text(d)),
@@ -349,3 +349,34 @@ def test_two_letters_find_no_sentences() -> None:
     _, items = page.content(over, 84, 24)  # type: ignore[attr-defined]
     assert items and not any(argument.startswith("do ") for _, argument in items)
     assert any("kl" in argument for _, argument in items)
+
+
+def typed(over: Desk, words: str) -> list[str]:
+    """What the palette offers for some letters."""
+    over.press(":")
+    for key in words:
+        over.press(key)
+    lines = [line.text for line in over.frame(100, 40).lines]
+    return [line.split("│", 1)[1].split("│")[0].strip() for line in lines if line.count("│") == 2]
+
+
+def test_the_palette_offers_what_there_is_and_commands_before_arrows() -> None:
+    """No pane that the run lacks; moving by arrow keys comes after everything else that can be done."""
+    shown = typed(fresh(), "")
+    assert not any(line.startswith("pane") and "critic" in line for line in shown)
+    assert any(line.startswith("pane") and "policy" in line for line in shown)
+    words = [line for line in shown if line.startswith("do ")]
+    assert "previous metric" not in words[0] and any("pause" in line for line in words)
+
+
+def test_a_baseline_is_set_by_name() -> None:
+    """The palette finds it first, compares with it, and takes it away again."""
+    over = monitor(*_runs()).desk
+    assert typed(over, "base")[0].startswith("baseline baseline: other/run")
+    over.press("enter")
+    assert over.base is not None and over.base.name == "other/run"
+    over.press("3")
+    assert "vs base" in text(over)
+    typed(over, "no base")
+    over.press("enter")
+    assert over.baseline is None and "vs base" not in text(over)

@@ -202,6 +202,12 @@ def _mark(desk: Desk, _: str) -> None:
         desk.say(f"{desk.brief(view.name)} is marked: it lies over the charts of other runs")
 
 
+def _baseline(desk: Desk, name: str) -> None:
+    """Compare with a run, or with none."""
+    desk.baseline = name or None
+    desk.say(f"values are compared with {desk.brief(name)}" if name else "compared with no run")
+
+
 def _filter(desk: Desk, _: str) -> None:
     from rltui.screen.prompt import FilterPrompt
 
@@ -334,6 +340,7 @@ _ACTIONS: dict[str, Callable[[Desk, str], None]] = {
     "next-run": _turn_run(1),
     "previous-run": _turn_run(-1),
     "mark": _mark,
+    "baseline": _baseline,
     "filter": _filter,
     "palette": _palette,
     "back": _back,

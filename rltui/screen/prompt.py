@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from rltui.boards.layout import short_key, short_title
 from rltui.boards.panes import panes_of
 from rltui.draw.line import BLANK, Line, Span, cut, line
-from rltui.screen import config
+from rltui.index import index
 from rltui.screen.filters import SCATTERED, fuzzy
-from rltui.screen.keys import shown
+from rltui.screen.keys import MOVE, shown
 from rltui.screen.listing import Listing
+from rltui.screen.pane import WITHOUT_METRICS
 from rltui.screen.view import Page
 from rltui.text import cell_width, pad
 
@@ -78,6 +79,8 @@ class FilterPrompt:
 def counted(desk: Desk) -> tuple[str, int, int]:
     """What the filter finds, how many of them, and of how many; 0 where nobody has counted."""
     if desk.pane == "config":
+        from rltui.screen import config
+
         settings = config.made(desk)
         return "settings", len(settings.settings) if settings is not None else 0, 0
     made = desk.board()
@@ -142,26 +145,36 @@ class Palette(Listing):
         return lines + [BLANK] * (self.tall - len(lines)), items
 
     def _entries(self, desk: Desk) -> list[tuple[str, str, str, str]]:
+        there = WITHOUT_METRICS + tuple(index(desk.view).panes) if desk.view is not None else ()
         entries = []
         for tab in panes_of(desk.view) if desk.view is not None else []:
             word = f"{tab.title}  hidden" if tab.id in desk.memory.hidden else tab.title
-            entries.append(("pane", word, tab.key, f"do pane:{tab.id}"))
-        below = desk.overlays[-2].where if len(desk.overlays) > 1 else ""
-        entries += [
-            ("do", bind.words, shown(bind.keys[0]) if bind.keys else "", f"do {bind.action}")
-            for bind in desk.keys.binds
-            if not bind.action.startswith("pane:")
-            and bind.where in ("any", below)
-            and bind.action != "palette"
-        ]
+            if tab.id in there:
+                entries.append(("pane", word, tab.key, f"do pane:{tab.id}"))
         entries += [
             ("show", f"{pane} among the tabs again", "", f"hide {pane}") for pane in desk.memory.hidden
+        ]
+        below = desk.overlays[-2].where if len(desk.overlays) > 1 else ""
+        binds = [bind for bind in desk.keys.binds if not bind.action.startswith("pane:")]
+        binds = [bind for bind in binds if bind.where in ("any", below) and bind.action != "palette"]
+        binds.sort(key=lambda bind: bind.group == MOVE)  # whoever types does not look for an arrow key
+        entries += [
+            ("do", bind.words, shown(bind.keys[0]) if bind.keys else "", f"do {bind.action}")
+            for bind in binds
         ]
         entries += [
             ("theme", theme.title, "", f"theme {name}") for name, theme in sorted(desk.themes.items())
         ]
         entries += _shown(desk)
-        entries += [("run", other.name, "", f"run {other.name}") for other in desk.session.ordered()]
+        runs = desk.session.ordered()
+        entries += [("run", other.name, "", f"run {other.name}") for other in runs]
+        if desk.baseline:
+            entries.append(("baseline", "no baseline any more", "", "baseline "))
+        entries += [
+            ("baseline", f"baseline: {other.name}", "", f"baseline {other.name}")
+            for other in runs
+            if other is not desk.view
+        ]
         return entries
 
     def choose(self, desk: Desk, argument: str) -> None:
