@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 from rltui.rules.load import Rulebook, rulebook
 from rltui.rules.model import Rule
@@ -17,32 +16,7 @@ from rltui.rules.pace import CARRIERS, METRIC, TIMED
 from rltui.rules.quality import hard_limits
 
 
-class NameLike(Protocol):
-    """What the judge needs to know of a tag."""
-
-    @property
-    def canonical(self) -> str | None:
-        """The quantity's id; None where nobody knows it."""
-        ...
-
-    @property
-    def held_out(self) -> bool:
-        """Whether evaluation wrote it."""
-        ...
-
-    @property
-    def scale(self) -> float:
-        """Factor to the canonical scale."""
-        ...
-
-    @property
-    def offset(self) -> float:
-        """What is added after the factor."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Plan:
+class Plan(NamedTuple):
     """How a tag is judged, in every run."""
 
     tag: str
@@ -70,6 +44,7 @@ class Selection:
     """The rules by tag, for names of one framework and one configuration."""
 
     def __init__(self, names: Any, config: Any = None, book: Rulebook | None = None) -> None:
+        """`names.name(tag)` tells canonical, held_out, scale and offset of a tag; see `rltui.names.Name`."""
         self.book = book if book is not None else rulebook()
         self._names = names
         self._own: Sequence[Any] = tuple(getattr(config, "thresholds", ()))
@@ -92,7 +67,7 @@ class Selection:
         return plan
 
     def _make(self, tag: str) -> Plan:
-        name: NameLike = self._names.name(tag)
+        name = self._names.name(tag)
         canonical, held_out = name.canonical, name.held_out
         bounds = getattr(getattr(name, "metric", None), "bounds", None)
         limits = None if bounds is None else hard_limits(bounds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,13 +14,8 @@ from rltui.rules.model import Gap, Rule
 from rltui.rules.track import BAD_GAP, BadEpisode, Track
 from rltui.rules.watch import Episode, Watch
 
-
-class SeriesLike(Protocol):
-    """A judged series."""
-
-    track: Track
-    held_out: bool
-    watches: list[Watch]
+if TYPE_CHECKING:
+    from rltui.rules.judged import Judged
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +35,7 @@ class Firing:
 class State:
     """A snapshot, made from the watches after a feed."""
 
-    def __init__(self, book: Rulebook, series: Sequence[SeriesLike], run: Any) -> None:
+    def __init__(self, book: Rulebook, series: Sequence[Judged], run: Any) -> None:
         self.book = book
         self.series = series
         self.run = run
@@ -55,7 +50,7 @@ class State:
             if found is not None:
                 self.firing[name] = [found]
 
-    def _look(self, each: SeriesLike, watch: Watch) -> None:
+    def _look(self, each: Judged, watch: Watch) -> None:
         rule, track = watch.rule, watch.track
         if rule.kind == "non-finite":
             bad = track.bad
@@ -138,7 +133,7 @@ def _counts(rule: Rule, bad: Episode | BadEpisode) -> bool:
     return bad.count >= rule.number("least", 1) and bad.after >= rule.number("after", 0)
 
 
-def _gap(gap: Gap, series: Sequence[SeriesLike]) -> Firing | None:
+def _gap(gap: Gap, series: Sequence[Judged]) -> Firing | None:
     """The step since which the held-out level trails the training level, or None."""
     train = [each.track for each in series if each.track.canonical == gap.train and not each.held_out]
     held = [
