@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Level = Literal["info", "warning", "error"]
+Severity = Literal["info", "warning", "critical"]
+SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")  # of findings, mildest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,10 @@ class Problem:
     def key(self) -> tuple[str, str, int | None]:
         """Equal for two reports of the same trouble; the newer one replaces the older."""
         return (self.code, self.path, self.offset)
+
+    def as_json(self) -> dict[str, str]:
+        """The fields that JSON output promises."""
+        return {"level": self.level, "code": self.code, "path": self.path, "message": self.message}
 
 
 @dataclass(frozen=True, slots=True)

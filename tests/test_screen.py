@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from rltui.draw.marks import plain
 from rltui.screen.app import Monitor
 from rltui.screen.desk import Desk
 from rltui.screen.filters import fuzzy, matcher
 from rltui.screen.inbox import pieces
 from rltui.screen.keys import BINDINGS, Keys
 from rltui.screen.memory import Memory, forget, path_for, recall, remember
-from rltui.screen.paint import plain
 from rltui.screen.snapshot import file_name, place, write
 from tests.support.fakerun import FakeRun, believable, finding
 from tests.support.screens import glass, monitor, session, warned

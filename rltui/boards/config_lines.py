@@ -172,10 +172,7 @@ def config_record(board: ConfigBoard) -> dict[str, Any]:
         "only_differences": board.only_differences,
         "settings": [_setting(row) for row in board.settings],
         "attempts": list(board.lineage),
-        "problems": [
-            {"level": one.level, "code": one.code, "path": one.path, "message": one.message}
-            for one in board.problems
-        ],
+        "problems": [one.as_json() for one in board.problems],
     }
 
 

@@ -13,20 +13,24 @@ from rltui.boards.band import EDGE, band_of, healthy_rows
 from rltui.boards.beside import Beside, canvas_spans, lay, spanning, trails
 from rltui.boards.layout import Ranges, finding_text, short_title, shown_range, unhealthy
 from rltui.boards.overview import (
-    HEALTH_GLYPH,
-    HEALTH_ROLE,
-    HEALTH_WORD,
-    STATE_GLYPH,
-    STATE_ROLE,
     Header,
     Overview,
 )
 from rltui.boards.panes import PaneTab
-from rltui.boards.row import GLYPHS, ROLE_OF, Curve, Row, curve
+from rltui.boards.row import Curve, Row, curve
 from rltui.boards.spread import Spread, spread
 from rltui.boards.window import Window
 from rltui.draw.braille import Canvas
 from rltui.draw.line import BLANK, Line, Span, colored, cut, cut_sentence, fill, line, sides
+from rltui.draw.marks import (
+    HEALTH_GLYPH,
+    HEALTH_ROLE,
+    HEALTH_WORD,
+    SEVERITY_GLYPH,
+    SEVERITY_ROLE,
+    STATE_GLYPH,
+    STATE_ROLE,
+)
 from rltui.draw.number import format_range
 from rltui.draw.plain import Plain
 from rltui.draw.scale import embracing, value_range
@@ -124,7 +128,7 @@ def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
             spans.append((f"{tab.key} ", "accent" if here else "faint"))
         spans.append((tab.title, "strong" if here else "faint" if _empty(tab) else "dim"))
         if tab.warnings:
-            spans.append((f" {GLYPHS[tab.severity]}{tab.warnings}", ROLE_OF[tab.severity]))
+            spans.append((f" {SEVERITY_GLYPH[tab.severity]}{tab.warnings}", SEVERITY_ROLE[tab.severity]))
         labels.append(spans)
     gap = 3
     if _cells(labels, gap) > width - 2:
@@ -191,9 +195,9 @@ def finding_lines(findings: Sequence[Finding], width: int, most: int) -> list[Li
     shown = findings if len(findings) <= most else findings[: max(most - 1, 1)]
     lines = []
     for finding in shown:
-        role = ROLE_OF[finding.severity]
+        role = SEVERITY_ROLE[finding.severity]
         text = finding_text(finding)
-        spans: list[Span] = [(f" {GLYPHS[finding.severity]} ", role), (cut(text, width - 4), role)]
+        spans: list[Span] = [(f" {SEVERITY_GLYPH[finding.severity]} ", role), (cut(text, width - 4), role)]
         left = width - 4 - cell_width(text) - 3
         if left > 24 and finding.advice:
             spans.append(("   " + cut_sentence(finding.advice, left), "dim"))
@@ -253,9 +257,9 @@ def card_lines(
 
     others: the same metric of other runs, drawn behind the curve.
     """
-    role = ROLE_OF[row.severity]
+    role = SEVERITY_ROLE[row.severity]
     value, change = row.value_text, row.change_text
-    glyph = f"{GLYPHS[row.severity]} " if row.severity in ("warning", "critical") else ""
+    glyph = f"{SEVERITY_GLYPH[row.severity]} " if row.severity in ("warning", "critical") else ""
     cells = 8 if row.against is None else 9  # a mark stands behind the difference to a baseline
     room = width - cell_width(value) - cells - 2 - cell_width(glyph)
     ends = row.spread_text

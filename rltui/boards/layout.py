@@ -11,9 +11,10 @@ import numpy as np
 
 from rltui.boards.band import band_of, within_bounds
 from rltui.boards.board import Board
-from rltui.boards.row import GLYPHS, ROLE_OF, Curve, Row, curve
+from rltui.boards.row import Curve, Row, curve
 from rltui.boards.window import Window
 from rltui.draw.line import Line, Span, colored, cut, line
+from rltui.draw.marks import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.draw.number import format_range, format_step
 from rltui.draw.scale import hold, value_range, widened
 from rltui.draw.spark import Glyphs, sparkline
@@ -134,9 +135,9 @@ def row_lines(
     back = "select" if selected else ""
     if row.kind == "heading":
         return [line((" " + cut(row.title, columns.width - 2), "strong"), back=back)]
-    role = ROLE_OF[row.severity]
+    role = SEVERITY_ROLE[row.severity]
     spans: list[Span] = [
-        (f" {GLYPHS[row.severity]} ", role),
+        (f" {SEVERITY_GLYPH[row.severity]} ", role),
         (
             pad(short_title(row.title, columns.title), columns.title) + "  ",
             role if row.severity in ("warning", "critical") else "text",
@@ -199,7 +200,7 @@ def note_spans(finding: Finding, width: int, indent: int, rows: int = 1) -> list
     many = f" · {rows} metrics" if rows > 1 else ""
     return [
         (" " * indent + "└ ", "faint"),
-        (cut(finding_text(finding), width - 1 - len(many)) + many, ROLE_OF[finding.severity]),
+        (cut(finding_text(finding), width - 1 - len(many)) + many, SEVERITY_ROLE[finding.severity]),
     ]
 
 
@@ -240,7 +241,7 @@ def unhealthy(row: Row, drawn: Curve, per_cell: int = 1) -> dict[int, str]:
     band = band_of(row)
     if band is None or row.unreported:
         return {}
-    role = ROLE_OF[row.severity] if row.severity in ("warning", "critical") else "info"
+    role = SEVERITY_ROLE[row.severity] if row.severity in ("warning", "critical") else "info"
     with np.errstate(invalid="ignore"):
         beyond = np.flatnonzero((drawn.low < band[0]) | (drawn.high > band[1]))
     return dict.fromkeys((beyond // per_cell).tolist(), role)

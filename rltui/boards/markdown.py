@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from rltui.boards.board import Board
 from rltui.boards.overview import Header
-from rltui.boards.row import GLYPHS, Row, curve
+from rltui.boards.row import Row, curve
+from rltui.draw.marks import SEVERITY_GLYPH
 from rltui.draw.number import format_step, format_value
 from rltui.draw.scale import value_range
 from rltui.draw.spark import sparkline
@@ -40,7 +41,7 @@ def as_markdown(head: Header, made: Board, findings: Sequence[Finding]) -> str:
 def _findings(findings: Iterable[Finding]) -> list[str]:
     lines = []
     for finding in findings:
-        glyph = GLYPHS[finding.severity]
+        glyph = SEVERITY_GLYPH[finding.severity]
         since = f"since step {format_step(finding.since_step)}"
         title = in_markdown(finding.title or finding.id)
         lines.append(f"- {glyph} **{title}** {since}: {in_markdown(finding.message)}")
@@ -74,7 +75,7 @@ def _row(row: Row, made: Board) -> str:
     warning = ""
     if row.finding is not None:
         since = f"since step {format_step(row.finding.since_step)}"
-        warning = f"{GLYPHS[row.severity]} {row.finding.title or row.finding.id}, {since}"
+        warning = f"{SEVERITY_GLYPH[row.severity]} {row.finding.title or row.finding.id}, {since}"
     cells = (row.value_text, row.change_text, line, span, warning)
     names = (in_markdown(row.title), code_in_markdown(row.tag))
     return "| " + " | ".join((*names, *map(in_markdown, cells))) + " |"

@@ -26,13 +26,6 @@ if TYPE_CHECKING:
     from rltui.session import RunView
     from rltui.store import Series
 
-HEALTH_GLYPH = {"ok": "✓", "warning": "▲", "critical": "✖"}
-HEALTH_WORD = {"ok": "healthy", "warning": "warning", "critical": "critical"}
-HEALTH_ROLE = {"ok": "good", "warning": "warn", "critical": "bad"}
-# Of a run; `paused` and `past` of a screen that does not show what is.
-STATE_GLYPH = {"live": "●", "stalled": "◌", "ended": "■", "paused": "‖", "past": "◂"}
-STATE_ROLE = {"live": "good", "stalled": "warn", "ended": "dim", "paused": "warn", "past": "warn"}
-
 # What the smallest overview shows of any run that has it: reward, KL, entropy, length.
 _CORE = (
     ("reward.mean", "reward.episode_return.mean", "reward.score.mean", "preference.margin"),

@@ -37,8 +37,6 @@ FIXED = tuple(pane[0] for pane in (*_PANES, *_LAST))
 LONG_TITLE = {pane[0]: pane[2] for pane in (*_PANES, *_LAST)}
 PANE_KEYS = {pane[0]: pane[3] for pane in (*_PANES, *_LAST)}
 
-SEVERITIES = ("info", "warning", "critical")
-
 
 @dataclass(frozen=True, slots=True)
 class PaneTab:
@@ -96,4 +94,4 @@ def panes_of(
 
 def worst_of(findings: list[Finding]) -> str:
     """The highest severity among findings, empty for none."""
-    return max((finding.severity for finding in findings), key=SEVERITIES.index, default="")
+    return max(findings, key=lambda finding: finding.rank).severity if findings else ""

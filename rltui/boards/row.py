@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rltui.boards.arrivals import arrivals, at_one_step
 from rltui.boards.moment import Moment
-from rltui.boards.panes import SEVERITIES, worst_of
+from rltui.boards.panes import worst_of
 from rltui.boards.window import Window
 from rltui.draw.number import format_change, format_range, format_value
 from rltui.index import pane_of
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from rltui.rules.finding import Finding
     from rltui.session import RunView
     from rltui.store import Series
-
-GLYPHS = {"critical": "✖", "warning": "▲", "info": "·", "": " "}
-ROLE_OF = {"critical": "bad", "warning": "warn", "info": "info", "": "text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +98,7 @@ class Row:
     def finding(self) -> Finding | None:
         """What to say about it: the worst finding of its own, else the symptom that it is part of."""
         own = [finding for finding in self.findings if not finding.symptom] or self.findings
-        return max(own, key=lambda finding: SEVERITIES.index(finding.severity), default=None)
+        return max(own, key=lambda finding: finding.rank, default=None)
 
     @property
     def severity(self) -> str:

@@ -11,8 +11,8 @@ from rltui.boards.frame import NOTHING, finding_lines, header_lines
 from rltui.boards.layout import board_lines, finding_text
 from rltui.boards.overview import header, overview
 from rltui.boards.panes import pane_title
-from rltui.boards.row import GLYPHS, ROLE_OF
 from rltui.draw.line import BLANK, Line, line, wrap
+from rltui.draw.marks import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.draw.number import format_step
 from rltui.draw.spark import Glyphs
 from rltui.text import fit
@@ -68,8 +68,8 @@ def findings_text(view: RunView, width: int, then: Then | None = None) -> list[L
     if not findings:
         lines.append(line((" ✓ ", "good"), ("nothing to report", "text")))
     for finding in findings:
-        lines.append(line((f" {GLYPHS[finding.severity]} {finding_text(finding)}", ROLE_OF[finding.severity]),
-                          (f"   {finding.pane}", "dim")))  # fmt: skip
+        said = f" {SEVERITY_GLYPH[finding.severity]} {finding_text(finding)}"
+        lines.append(line((said, SEVERITY_ROLE[finding.severity]), (f"   {finding.pane}", "dim")))
         for text in (finding.message, finding.advice):
             lines += [line(("     " + part, "text")) for part in wrap(text, width - 6)]
         lines.append(line(("     " + fit(", ".join(finding.metrics[:4]), width - 6), "dim")))

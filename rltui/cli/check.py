@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import click
@@ -11,8 +11,7 @@ from rltui.cli.arguments import AT_STEP, JSON, LOGDIRS, RUN, VERIFY, need
 from rltui.cli.loading import load, read_config
 from rltui.cli.output import FOUND, STALLED, emit, emit_json, leave
 from rltui.config import Config
-from rltui.rules.finding import RANK, Health, as_json
-from rltui.scalars import Problem
+from rltui.rules.finding import RANK, as_json, worst
 from rltui.session import RunView, Session
 from rltui.text import clean
 
@@ -90,8 +89,8 @@ def exit_code(views: Sequence[RunView], fail_on: FailOn, at_step: int | None = N
     """The promised code for these runs. As of an earlier step no run has stalled."""
     if fail_on == "never":
         return 0
-    worst = max((finding.rank for view in views for finding in view.judge.findings()), default=-1)
-    if worst >= RANK[fail_on]:
+    rank = max((finding.rank for view in views for finding in view.judge.findings()), default=-1)
+    if rank >= RANK[fail_on]:
         return FOUND
     from rltui.cli.verdict import moment
 
@@ -106,12 +105,12 @@ def report(
     from rltui.cli.verdict import moment
 
     views = session.ordered()
-    problems = [(problem, as_data(problem)) for problem in session.diagnostics()]
+    problems = [(problem, problem.as_json()) for problem in session.diagnostics()]
     return {
         "schema": 1,
         "logdir": clean(logdir),
         "logdirs": [clean(each) for each in logdirs or (logdir,)],
-        "health": _worst(view.judge.health for view in views),
+        "health": worst(view.judge.health for view in views),
         "runs": [{**view.describe(moment(view, at_step)), **_judged(view)} for view in views],
         "diagnostics": [data for problem, data in problems if problem.code not in REMARKS],
         "notes": [data for problem, data in problems if problem.code in REMARKS],
@@ -130,18 +129,3 @@ def _judged(view: RunView) -> dict[str, Any]:
         "findings": [as_json(one) for one in found if one not in notes],
         "notes": [as_json(one) for one in notes],
     }
-
-
-def as_data(problem: Problem) -> dict[str, Any]:
-    """A diagnostic with the promised fields."""
-    return {
-        "level": problem.level,
-        "code": problem.code,
-        "path": problem.path,
-        "message": problem.message,
-    }
-
-
-def _worst(healths: Iterable[Health]) -> Health:
-    order: tuple[Health, ...] = ("ok", "warning", "critical")
-    return max(healths, key=order.index, default="ok")

@@ -156,10 +156,7 @@ def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
         },
         "runs": [_recognised(view) for view in session.ordered()],
         "unrecognised": _unrecognised(session),
-        "diagnostics": [
-            {"level": problem.level, "code": problem.code, "path": problem.path, "message": problem.message}
-            for problem in session.diagnostics()
-        ],
+        "diagnostics": [problem.as_json() for problem in session.diagnostics()],
     }
 
 

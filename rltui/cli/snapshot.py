@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -14,6 +12,7 @@ from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN
 from rltui.cli.export_file import binary_output, refuse_inside
 from rltui.cli.loading import load
 from rltui.cli.output import FOUND, emit, fail, note, to_json
+from rltui.cli.verdict import moment
 from rltui.session import RunView, Session
 from rltui.text import clean
 from rltui.themes import DEFAULT, Theme, load_themes
@@ -171,7 +170,7 @@ def _one(
 ) -> object:
     from rltui.boards import text
 
-    now = _moment(view, at_step)
+    now = moment(view, at_step)
     if settings is not None and form in ("markdown", "json"):
         from rltui.cli.settings import pane_data
 
@@ -211,12 +210,6 @@ def _as_data(view: RunView, pane: str, form: Form, now: float, at_step: int | No
         made = board(view, pane, now, at_step)
         findings = view.judge.findings() if pane == "findings" else made.findings
     return as_markdown(head, made, findings) if form == "markdown" else as_record(head, made, findings)
-
-
-def _moment(view: RunView, at_step: int | None) -> float:
-    """Now; in a replay the moment of its last point, when the log says it."""
-    last = view.run.last_wall
-    return last if at_step is not None and math.isfinite(last) else time.time()
 
 
 def _theme(name: str | None) -> Theme:

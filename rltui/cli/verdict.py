@@ -7,8 +7,9 @@ import time
 from collections.abc import Iterator, Sequence
 
 from rltui.draw.line import wrap
+from rltui.draw.marks import HEALTH_GLYPH, SEVERITY_GLYPH, STATE_GLYPH, plain
 from rltui.draw.number import format_age, format_duration, format_step
-from rltui.rules.finding import Evidence, Finding
+from rltui.rules.finding import HEALTHS, Evidence, Finding
 from rltui.rules.verbal import number
 from rltui.scalars import Problem
 from rltui.session import RunView
@@ -16,9 +17,8 @@ from rltui.text import in_markdown
 
 WIDTH = 100
 MOST_PROBLEMS = 20
-GLYPHS = {"ok": "✓", "info": "·", "warning": "▲", "critical": "✖", "do": "→", "end": "■"}
-_ASCII = {"ok": "+", "info": "-", "warning": "!", "critical": "X", "do": ">", "end": "#"}
-_WORSE = ("critical", "warning", "ok")
+GLYPHS = {**HEALTH_GLYPH, **SEVERITY_GLYPH, "do": "→", "end": STATE_GLYPH["ended"]}
+_WORSE = HEALTHS[::-1]
 
 
 def glyphs() -> dict[str, str]:
@@ -26,12 +26,12 @@ def glyphs() -> dict[str, str]:
     try:
         "".join(GLYPHS.values()).encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
-        return _ASCII
+        return {name: plain(glyph) for name, glyph in GLYPHS.items()}
     return GLYPHS
 
 
 def moment(view: RunView, at_step: int | None) -> float:
-    """Now; when judged as of an earlier step, the moment of that run's last point then."""
+    """Now; as of an earlier step the moment of the run's last point then, when the log says it."""
     last = view.run.last_wall
     return last if at_step is not None and last == last else time.time()
 

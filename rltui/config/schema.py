@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rltui.forms import Either, Flag, Interval, Kind, Many, Map, Number, Table, Text
+from rltui.scalars import SEVERITIES
 
-SEVERITIES = ("info", "warning", "critical")
 DIRECTIONS = ("up", "down", "flat", "near0", "near1", "none")
 STATISTICS = ("mean", "min", "max", "std")
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Severity = Literal["info", "warning", "critical"]
+from rltui.scalars import SEVERITIES, Severity
+
 State = Literal["pending", "firing", "resolved"]
 Health = Literal["ok", "warning", "critical"]
-
-RANK: dict[str, int] = {"info": 0, "warning": 1, "critical": 2}
+RANK: dict[str, int] = {severity: rank for rank, severity in enumerate(SEVERITIES)}
+HEALTHS: tuple[Health, ...] = ("ok", "warning", "critical")  # best first
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +72,12 @@ def order(finding: Finding) -> tuple[int, int, int, str]:
 
 def health_of(findings: Iterable[Finding]) -> Health:
     """The worst severity that is at least a warning; `ok` otherwise."""
-    worst = max((finding.rank for finding in findings if finding.state == "firing"), default=0)
-    return "critical" if worst == 2 else "warning" if worst == 1 else "ok"
+    return HEALTHS[max((finding.rank for finding in findings if finding.state == "firing"), default=0)]
+
+
+def worst(healths: Iterable[Health]) -> Health:
+    """The worst of them; `ok` of none."""
+    return max(healths, key=HEALTHS.index, default="ok")
 
 
 def as_json(finding: Finding) -> dict[str, Any]:

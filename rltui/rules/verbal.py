@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from rltui.rules.finding import Evidence, Finding, order
+from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.model import Rule, Symptom
 from rltui.rules.state import Firing, State
 from rltui.rules.track import BadEpisode, Track
@@ -30,7 +30,9 @@ def finding_of(state: State, rule_id: str) -> Finding:
     """One finding for all series on which a rule fires: the earliest onset, the worst value."""
     firings = sorted(state.firing[rule_id], key=lambda firing: (firing.since_step, firing.track.tag))
     first, rule = firings[0], firings[0].rule
-    severity = max((firing.severity for firing in firings), key=("sign", "info", "warning", "critical").index)
+    severity = max(
+        (firing.severity for firing in firings), key=lambda one: RANK.get(one, -1)
+    )  # a sign is the least
     if severity != "info" and state.any(rule.info_when):
         severity = "info"
     return _finding(

@@ -9,8 +9,9 @@ from rltui.boards.arrivals import stands_still
 from rltui.boards.board import Board
 from rltui.boards.frame import NOTHING, finding_lines, header_lines, overview_lines, tab_bar
 from rltui.boards.layout import header_line, noted, plan, row_lines, short_title
-from rltui.boards.overview import STATE_GLYPH, STATE_ROLE, Overview, key_rows, overview
+from rltui.boards.overview import Overview, key_rows, overview
 from rltui.draw.line import BLANK, Line, Span, line, sides
+from rltui.draw.marks import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
 from rltui.draw.number import format_age
 from rltui.screen.beside import names_line, others
 from rltui.screen.config import config_page, hints, status
@@ -174,8 +175,6 @@ def _glance(desk: Desk, width: int, most: int) -> Page:
 
 
 def _glyph(health: str) -> str:
-    from rltui.boards.overview import HEALTH_GLYPH
-
     return HEALTH_GLYPH.get(health, "?")
 
 

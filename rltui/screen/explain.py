@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from rltui.boards.layout import finding_text
 from rltui.boards.meaning import card_of_name
-from rltui.boards.row import GLYPHS, ROLE_OF, Row
+from rltui.boards.row import Row
 from rltui.draw.line import BLANK, Line, Span, line, wrap
+from rltui.draw.marks import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.draw.number import format_plain, format_step, format_value
 from rltui.screen.listing import Listing
 from rltui.text import fit
@@ -52,9 +53,11 @@ class ExplainPage(Listing):
             lines.append(line((fit(origin, width), "faint" if not name.guessed else "dim")))
         lines.append(BLANK)
         for finding in row.findings:
-            role = ROLE_OF[finding.severity]
+            role = SEVERITY_ROLE[finding.severity]
             for at, part in enumerate(wrap(f"{finding_text(finding)}. {finding.message}", width - 2)):
-                lines.append(line((f"{GLYPHS[finding.severity]} " if not at else "  ", role), (part, role)))
+                lines.append(
+                    line((f"{SEVERITY_GLYPH[finding.severity]} " if not at else "  ", role), (part, role))
+                )
             if finding.advice:
                 lines += [line(("→ " if not at else "  ", "accent"), (part, "text"))
                           for at, part in enumerate(wrap(finding.advice, width - 2))]  # fmt: skip

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rltui.boards.layout import finding_text
-from rltui.boards.row import GLYPHS, ROLE_OF
 from rltui.draw.line import BLANK, Line, line, wrap
+from rltui.draw.marks import LEVEL_GLYPH, LEVEL_ROLE, SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.draw.number import format_plain, format_step
 from rltui.screen.view import Page, Scroll, Spot
 from rltui.text import cell_width
@@ -60,8 +60,8 @@ def finding_block(desk: Desk, finding: Finding, width: int) -> list[Line]:
     """One finding in a few lines."""
     resolved = finding.state == "resolved"
     seen = "" if resolved or desk.view is None else desk.hush.word(desk.view.name, finding, desk.clock())
-    role = "dim" if resolved or seen else ROLE_OF[finding.severity]
-    glyph = "✓" if resolved else GLYPHS[finding.severity]
+    role = "dim" if resolved or seen else SEVERITY_ROLE[finding.severity]
+    glyph = "✓" if resolved else SEVERITY_GLYPH[finding.severity]
     head = wrap(finding_text(finding), width - 4)
     lines = [line((f" {glyph} " if not at else "   ", role), (part, role)) for at, part in enumerate(head)]
     if lines[-1].width + cell_width(finding.pane) + 3 <= width:
@@ -111,8 +111,7 @@ def _diagnostics(desk: Desk, width: int) -> list[Line]:
         return []
     lines = [line((" About the data", "strong"))]
     for one in problems[:20]:
-        role = {"error": "bad", "warning": "warn"}.get(one.level, "dim")
-        glyph = {"error": "✖", "warning": "▲"}.get(one.level, "·")
+        role, glyph = LEVEL_ROLE[one.level], LEVEL_GLYPH[one.level]
         text = wrap(f"{one.message}" + (f"  ({one.path})" if one.path else ""), width - 5)
         lines += [
             line((f" {glyph} " if not at else "   ", role), (part, "dim")) for at, part in enumerate(text)

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rltui.boards.overview import key_rows
+from rltui.rules.finding import HEALTHS
 
 if TYPE_CHECKING:
     from rltui.session import RunView
 
 _STATE = {"live": 0, "stalled": 1, "ended": 2}
-_HEALTH = {"critical": 2, "warning": 1, "ok": 0}
 _DIGITS = re.compile(r"(\d+)")
 
 
@@ -30,6 +30,10 @@ def _key_metric(view: RunView, now: float, health: object) -> tuple[str, float] 
     return (rows[0].title, value) if value is not None and math.isfinite(value) else None
 
 
+def _badness(health: str) -> int:
+    return HEALTHS.index(health) if health in HEALTHS else -1
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column: its id, the word over it, what it sorts by, and whether the highest comes first by itself."""
@@ -43,7 +47,7 @@ class Column:
 COLUMNS = (
     Column("name", "run", lambda view, now, health: natural(view.name)),
     Column("state", "state", lambda view, now, health: _STATE.get(view.liveness(now).state, 3)),
-    Column("health", "health", lambda view, now, health: _HEALTH.get(health(view), -1), falling=True),
+    Column("health", "health", lambda view, now, health: _badness(health(view)), falling=True),
     Column("step", "step", lambda view, now, health: view.run.last_step, falling=True),
     Column("age", "last", lambda view, now, health: view.liveness(now).age),
     Column("framework", "framework", lambda view, now, health: view.framework),

@@ -12,6 +12,7 @@ from textual.theme import Theme as TextualTheme
 from textual.widget import Widget
 
 from rltui.draw.line import Line
+from rltui.draw.marks import plain
 from rltui.text import cell_width
 from rltui.themes import Theme
 
@@ -77,19 +78,6 @@ class Palette:
         if used < width:
             segments.append(Segment(" " * (width - used), self.style("text", source.back)))
         return Strip(segments, width)
-
-
-# What stands for our glyphs where only ASCII can be shown; one cell for one cell.
-_ASCII = str.maketrans(
-    "▲✖✓●◌■◆▼★✚○─━│╭╮╰╯└┤├┬·–…‥→←↑↓‹›▏×≈±²↻⡐┈◂‖",
-    "!X+*o#%v&+o-=|++++`||+.--:><^v<>|x~+2@.:<=",
-)
-
-
-def plain(text: str) -> str:
-    """Text in ASCII: our glyphs by likeness, everything else as question marks of the same width."""
-    text = text.translate(_ASCII)
-    return "".join(char if char.isascii() else "?" * cell_width(char) for char in text)
 
 
 def filtered(style: Style, widget: Widget) -> Style:

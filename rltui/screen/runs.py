@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rltui.boards.layout import short_title
-from rltui.boards.overview import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE, key_rows
+from rltui.boards.overview import key_rows
 from rltui.draw.line import Line, Span, line
+from rltui.draw.marks import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE
 from rltui.draw.number import format_age
 from rltui.screen.filters import matcher
 from rltui.screen.listing import Listing
