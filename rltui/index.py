@@ -58,11 +58,7 @@ def pane_of(view: RunView, tag: str) -> str:
 def mates(view: RunView, tag: str) -> list[str]:
     """The tags of the same distribution, itself among them."""
     name = view.names.name(tag)
-    found = (
-        index(view).groups.get((name.pane, name.group, name.part, name.held_out))
-        if name.group
-        else None
-    )
+    found = index(view).groups.get((name.pane, name.group, name.part, name.held_out)) if name.group else None
     return found or [tag]
 
 
