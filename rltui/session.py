@@ -291,7 +291,7 @@ class Session:
             found += view.judge.diagnostics()
         for name, (of, step) in self.lineage().items():
             found.append(Problem("info", "continues", name, f"continues {of} at step {step}"))
-        return found
+        return list(dict.fromkeys(found))  # a follower and a run may tell of the same
 
     def lineage(self) -> dict[str, Lineage]:
         """By name, the runs that go on where another one stopped."""

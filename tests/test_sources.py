@@ -121,3 +121,17 @@ def test_a_finished_run_whose_log_is_gone_has_ended() -> None:
     )  # fmt: skip
     found = liveness(run, NOW + 5, 10)
     assert (found.state, found.known, found.quiet) == ("ended", True, "")
+
+
+def test_a_trouble_is_told_once_by_a_session() -> None:
+    """Where a follower's status and a run both know of it."""
+    problem = Problem("warning", "corrupt-record", "x", "skipped one record")
+    session = Session()
+    view = SimpleNamespace(
+        name="a", modified=1.0, judge=SimpleNamespace(diagnostics=list),
+        run=SimpleNamespace(problems={problem.key: problem}),
+    )  # fmt: skip
+    session.lineage = dict  # type: ignore[method-assign]
+    session.runs = {"a": view}  # type: ignore[dict-item]
+    session.problems[problem.key] = problem
+    assert session.diagnostics() == [problem]
