@@ -224,7 +224,8 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         """When all that was there has been read and judged, give back what that needed; be ready for keys."""
         if self._full and self.intake.empty and not self._waiting and self._progress() is None:
             self._full = False
-            importlib.import_module("rltui.screen.actions")  # the first values did not wait for it
+            for name in ("actions", "config"):  # the first values did not wait for them
+                importlib.import_module(f"rltui.screen.{name}")
             give_back()
 
     def _second(self) -> None:

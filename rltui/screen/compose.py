@@ -14,7 +14,6 @@ from rltui.draw.line import BLANK, Line, Span, line, sides
 from rltui.draw.marks import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
 from rltui.draw.number import format_age
 from rltui.screen.beside import names_line, others
-from rltui.screen.config import config_page, hints, status
 from rltui.screen.detail import detail_lines
 from rltui.screen.findings import findings_page
 from rltui.screen.pane import settle, troubles
@@ -62,6 +61,8 @@ def _body(desk: Desk, width: int, height: int) -> Page:
         found = desk.board()
         return board_page(desk, found, width, height) if found is not None else Page()
     if desk.pane == "config":
+        from rltui.screen.config import config_page  # the first values need not wait for it
+
         return config_page(desk, width, height)
     if desk.pane == "overview":
         data = overview(
@@ -271,6 +272,8 @@ def _hints(desk: Desk, room: int) -> list[tuple[str, str]]:
     """Actions and words for the footer, in the order of the table, the most useful ones that fit."""
     binds = {bind.action: bind.hint for bind in desk.keys.binds if bind.hint and bind.keys}
     if desk.pane == "config":
+        from rltui.screen.config import hints
+
         binds = hints(desk, binds)
     kept = set()
     for action in sorted(binds, key=lambda one: _HINT_ORDER.index(one) if one in _HINT_ORDER else 99):
@@ -311,6 +314,8 @@ def _status(desk: Desk) -> list[Span]:
     if made is not None:
         pieces += [(note, "dim") for note in made.notes]
     if desk.pane == "config":
+        from rltui.screen.config import status
+
         pieces += [(note, "dim") for note in status(desk)]
     spans: list[Span] = []
     for index, piece in enumerate(pieces):
