@@ -140,7 +140,7 @@ def test_resizing_down_to_nothing_and_back(home: dict[str, str]) -> None:
             terminal.quiet(0.1, 2)
             assert terminal.status is None
             if width == 15:
-                terminal.until_text("too small")
+                terminal.until_text("needs 20x5")
         terminal.until_text("Entropy")
         terminal.type("q")
         assert terminal.wait() == 0
