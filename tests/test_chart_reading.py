@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from rltui.draw.chart import Plot, Stroke, draw, y_ticks
 from rltui.screen.desk import Desk
 from rltui.screen.start import build
 from rltui.session import Session
-from tests.support.fakerun import NOW, FakeRun
+from tests.support.fakerun import NOW, FakeRun, finding
 from tests.support.screens import monitor
 
 BUNDLED = Path(__file__).parent / "logs"
@@ -160,13 +159,7 @@ def test_a_marked_run_without_the_metric_is_told() -> None:
 def test_the_legend_draws_what_is_drawn() -> None:
     """A finding without a limit is a vertical line in the chart, so it is one in the legend."""
     made = run(score=X)
-    made.found = [
-        SimpleNamespace(
-            id="x", severity="critical", pane="reward", metrics=("score",), canonical=(), since_step=41,
-            title="NaN", message="NaN", limit=None, value=None, symptom=False, state="firing", advice="",
-            resolved_step=None, evidence=(), check_next=(), explained_by=None,
-        )
-    ]  # fmt: skip
+    made.found = [finding("score", "critical", id="nan", title="NaN", since_step=41, value=None, limit=None)]
     assert "│ NaN since 41" in lines(desk(made))[1]
 
 

@@ -110,6 +110,17 @@ def test_going_forward_ends_at_now() -> None:
     assert over.at_step is None and "● live" in over.frame(80, 24).lines[0].text
 
 
+def test_a_chart_says_which_moment_it_shows() -> None:
+    """A whole screen for one metric has no header of the run: its own line says it, in the same colour."""
+    over = desk()
+    for key in ("3", "[", "enter"):
+        over.press(key)
+    first = over.frame(80, 24).lines[0]
+    assert "◂ step 285" in first.text and ("◂ step 285   ", "warn") in first.spans
+    over.press("p")
+    assert "step" not in over.frame(80, 24).lines[0].text
+
+
 # ---- the filter
 
 

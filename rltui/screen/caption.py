@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from rltui.boards.band import band_of, band_text
 from rltui.boards.row import Row
 from rltui.draw.line import Line, Span, crop, cut, line, sides
+from rltui.draw.marks import STATE_GLYPH
 from rltui.draw.number import format_plain, format_range, format_si, format_step, format_value
 from rltui.index import counterpart
 from rltui.screen import overlap
 from rltui.screen.beside import compared
 from rltui.screen.trace import Axis, at_text
+from rltui.screen.travel import moment_of
 from rltui.text import cell_width, fit
 
 if TYPE_CHECKING:
@@ -29,11 +31,14 @@ _FOOT = (
 )  # fmt: skip
 
 
-def title(row: Row, width: int) -> Line:
-    """Name, key as written, last value and change."""
+def title(desk: Desk, row: Row, width: int) -> Line:
+    """Name, key as written, the moment if it is not now, last value and change."""
     change = f"  {row.change_text}" if row.change_text else ""
-    right: list[Span] = [(row.value_text, "strong"), (f"{change} ", "dim")]
-    room = width - cell_width(row.value_text + change) - 4
+    moment = ""
+    if desk.at_step is not None:
+        moment = f"{STATE_GLYPH[moment_of(desk)]} step {format_step(desk.at_step)}   "
+    right: list[Span] = [(moment, "warn"), (row.value_text, "strong"), (f"{change} ", "dim")]
+    room = width - cell_width(moment + row.value_text + change) - 4
     name = cut(row.title, max(room, 6))
     left: list[Span] = [(f" {name}", "strong")]
     room -= cell_width(name) + 3

@@ -64,7 +64,7 @@ class ChartPage:
         low, high = self.shown = self.zoom or self._whole(desk)
         end = math.nextafter(high + 1, high) if axis == "step" and not self._grows(desk) else high
         found = traces(desk, self.row, desk.beside(self.row), measure, low, end, self._dots)
-        lines = [caption.title(self.row, width)]
+        lines = [caption.title(desk, self.row, width)]
         behind = area(found[0], log=self.log) if self.spread != "none" else None
         self._points = found[0].points
         drawn, whole = strokes(found, log=self.log, level=self._round)

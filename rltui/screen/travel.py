@@ -48,5 +48,9 @@ def told(desk: Desk, head: Header) -> Header:
     """The header of a moment that is not now: it says so in place of the state."""
     if desk.at_step is None:
         return head
-    paused = desk.frozen_now is not None and desk.reached is None
-    return replace(head, state="paused" if paused else "past", state_word="", reached=desk.reached)
+    return replace(head, state=moment_of(desk), state_word="", reached=desk.reached)
+
+
+def moment_of(desk: Desk) -> str:
+    """What a moment that is not now is: `paused` or `past`."""
+    return "paused" if desk.frozen_now is not None and desk.reached is None else "past"
