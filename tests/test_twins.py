@@ -177,6 +177,37 @@ def test_whole_numbers_in_one_folder(tmp_path: Path) -> None:
     assert heard.sources["b/metrics.jsonl"].also_of is None
 
 
+def as_console(said: list[tuple[int, dict[str, float]]]) -> str:
+    """Rows as console lines."""
+    return "".join(
+        f"step:{step} - " + " - ".join(f"{tag}:np.float64({value!r})" for tag, value in row.items()) + "\n"
+        for step, row in said
+    )
+
+
+@pytest.mark.parametrize("again", [11, 1], ids=["from a checkpoint", "from the start"])
+def test_log_that_a_restart_cut_off(tmp_path: Path, again: int) -> None:
+    """A restart of veRL truncates its JSON lines, the console goes on: they are twins by their ends."""
+    first, second = rows(1, range(1, 16)), rows(2, range(again, 26))
+    write(tmp_path / "train.log", as_console(first + second))
+    write(tmp_path / "train.jsonl", as_lines(second))
+    main, twin, said = ("log", "jsonl", 120) if again > 1 else ("jsonl", "log", 100)
+    for heard in (once(tmp_path), _live(tmp_path)):  # the one that goes farther back is shown
+        assert heard.runs() == {"train": ["train.jsonl", "train.log"]}
+        assert heard.sources[f"train.{main}"].also_of is None
+        assert heard.sources[f"train.{twin}"].also_of == "train"
+        assert len(heard.points[f"train.{main}"]) == said
+
+
+def test_logs_of_one_run_that_end_otherwise(tmp_path: Path) -> None:
+    """Two logs of one name that say other things at their ends, too, are both read."""
+    write(tmp_path / "train.log", as_console(rows(1, range(1, 30))))
+    write(tmp_path / "train.jsonl", as_lines(rows(2, range(20, 40))))
+    heard = once(tmp_path)
+    assert heard.runs() == {"train": ["train.jsonl", "train.log"]}
+    assert {source.also_of for source in heard.sources.values()} == {None}
+
+
 def test_torch_add_scalars(tmp_path: Path) -> None:
     """`<main>_<key>/` with the main tag alone in it is a curve `main/key` of the run above."""
     write(tmp_path / f"run/{EVENTS}", event_bytes(range(5), tag="other"))

@@ -150,18 +150,35 @@ class Family:
             assert isinstance(entry, _Entry)
             other = entry.track
             its = self._sample(other, calls)
-            if (
-                its is None
-                or its.empty
-                or other.format is None
-                or not twins.same(said, its, beside=entry.folder == found.folder)
-            ):
+            if its is None or its.empty or other.format is None:
                 continue
+            begin = its_begin = 0
+            if not twins.same(said, its, beside=entry.folder == found.folder):
+                if not self._end_alike(track, other, calls):
+                    continue
+                begin, its_begin = min(said.rows), min(its.rows)  # the one that goes farther back is richer
             theirs = twins.rank(other.format, entry.name)
-            if (theirs, -other.size, other.found.path) < (mine, -track.size, found.path):
+            if (its_begin, theirs, -other.size, other.found.path) < (begin, mine, -track.size, found.path):
                 return [*changed, *self._join(track, other)]
             changed += self._join(other, track)
         return changed
+
+    def _end_alike(self, one: Tracked, other: Tracked, calls: Calls) -> bool:
+        """Whether logs of one run say the same at their ends, however they begin."""
+        if one.run != other.run:
+            return False
+        ends = []
+        for track in (one, other):
+            calls.subject = track
+            try:
+                with track.file(calls) as file:
+                    assert track.format is not None
+                    ends.append(twins.ending(track.format, file))
+            except GivenUpError:
+                raise
+            except Exception:  # noqa: BLE001 - the visit of that log tells what is wrong with it
+                return False
+        return bool(twins.same(ends[0], ends[1], beside=True))
 
     def _near(self, found: Found, rival: Callable[[Tracked], bool]) -> list[_Entry]:
         """Logs that may be twins: those of the same name, and those in the nearest folder that has any."""

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from rltui.logs.base import File, Format
 from rltui.logs.runname import is_events, stem_of
-from rltui.scalars import Batch
 
 SAMPLE_BYTES = 256 << 10  # read of each log to compare it
 SAMPLE_STEPS = 8
@@ -78,7 +77,7 @@ def sample(known: Format, file: File) -> Sample:
                 counted[: len(used)] |= used
                 used = counted
             hparams = hparams or any(text.kind == "hparams" for text in batch.texts)
-            _collect(batch, steps)
+            _collect(batch.step, batch.value, steps)
             complete = len(steps) > SAMPLE_STEPS or log.offset >= SAMPLE_BYTES
             if complete or log.offset == before:
                 break
@@ -90,9 +89,30 @@ def sample(known: Format, file: File) -> Sample:
     return Sample(rows, tuple(tags[index] for index in np.flatnonzero(used).tolist()), hparams, complete)
 
 
-def _collect(batch: Batch, steps: dict[int, list[NDArray[np.float64]]]) -> None:
-    said = np.isfinite(batch.value) & (batch.value != batch.step)
-    step, value = batch.step[said], batch.value[said]
+def ending(known: Format, file: File) -> Sample:
+    """What the end of a log says, newest steps only. Raises OSError.
+
+    The beginnings of twins differ when a restart cut one of them off and the other went on.
+    """
+    log = known.open(file.path)
+    try:
+        batch = log.newest(file, SAMPLE_BYTES)
+    finally:
+        log.close()
+    steps: dict[int, list[NDArray[np.float64]]] = {}
+    newest = sorted(set(batch.step.tolist()))[-8 * SAMPLE_STEPS :]
+    if newest:
+        kept = batch.step >= newest[0]
+        _collect(batch.step[kept], batch.value[kept], steps)
+    rows = {step: _distinct(np.concatenate(values)) for step, values in steps.items()}
+    return Sample(rows, tuple(batch.tags), False, True)
+
+
+def _collect(
+    step: NDArray[np.int64], value: NDArray[np.float64], steps: dict[int, list[NDArray[np.float64]]]
+) -> None:
+    said = np.isfinite(value) & (value != step)
+    step, value = step[said], value[said]
     if not len(step):
         return
     order = np.argsort(step, kind="stable")
