@@ -14,29 +14,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rltui.draw.line import BACKS, ROLES, SERIES
 from rltui.places import config_file
 from rltui.scalars import Problem
 from rltui.text import clean
 
 DEFAULT = "night"
 SIXTEEN = "terminal"  # the theme for terminals without more colours
-SERIES = 8
 
-COLORS = (
-    "background",
-    "text",
-    "strong",
-    "dim",
-    "faint",
-    "accent",
-    "good",
-    "warn",
-    "bad",
-    "info",
-    "mark",
-    "band",
-)
-BACKGROUNDS = ("select", "bar", "panel")
+COLORS = ("background", *ROLES)
 STYLES = frozenset({"bold", "dim", "italic", "underline", "reverse"})
 ANSI = tuple(
     prefix + name
@@ -168,11 +154,11 @@ def _backgrounds(table: Any, fault: Any) -> dict[str, str]:
     if not isinstance(table, dict):
         fault("there is no table 'backgrounds'")
         return {}
-    for key in table.keys() - set(BACKGROUNDS):
-        fault(f"backgrounds: unknown '{clean(key, 40)}'; permitted: {', '.join(BACKGROUNDS)}")
+    for key in table.keys() - set(BACKS):
+        fault(f"backgrounds: unknown '{clean(key, 40)}'; permitted: {', '.join(BACKS)}")
     return {
         key: "reverse" if table.get(key) == "reverse" else _color(table.get(key), f"backgrounds.{key}", fault)
-        for key in BACKGROUNDS
+        for key in BACKS
     }
 
 

@@ -18,7 +18,7 @@ from rltui.draw.number import (
     format_value,
     short_step,
 )
-from rltui.draw.scale import anchored, hold, widened
+from rltui.draw.scale import hold, widened
 from rltui.draw.spark import sparkline
 
 NAN = float("nan")
@@ -123,11 +123,6 @@ def test_a_range_holds_still_while_it_serves() -> None:
     assert hold((0.0, 10.0), (1.0, 9.0)) == (0.0, 10.0)
     low, high = hold((0.0, 10.0), (1.0, 12.0))
     assert (low, high > 12.0) == (1.0, True)
-
-
-def test_an_anchored_window_moves_by_whole_columns() -> None:
-    """Within one column's width a later last step changes nothing."""
-    assert anchored(0, 1000, 60) == anchored(0, 1010, 60)
 
 
 def test_range_ends_are_written_like_their_values() -> None:

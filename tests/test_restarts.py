@@ -388,7 +388,6 @@ def test_batches_do_not_matter(history: tuple[list[Row], list[int], list[tuple[i
         assert np.array_equal(series.recent().step, other.recent().step)
         assert np.array_equal(series.recent().value, other.recent().value, equal_nan=True)
         assert (series.count, series.nonfinite) == (other.count, other.nonfinite)
-        assert series.first_nonfinite_step == other.first_nonfinite_step
         assert series.count + series.superseded == sum(row[0] == tag for row in rows)
 
 

@@ -78,7 +78,7 @@ def test_non_finite_values_are_counted_and_kept_out_of_extremes() -> None:
         columns = series.columns(0, 5, 1)
         assert (columns.low[0], columns.high[0], columns.mean[0], columns.last[0]) == (1, 3, 2, 2)
         assert (columns.count[0], columns.nonfinite[0]) == (3, 3)
-        assert (series.nonfinite, series.first_nonfinite_step) == (3, 1)
+        assert series.nonfinite == 3
         only = series.columns(3, 4, 1)
         assert np.isnan([only.low[0], only.high[0], only.mean[0], only.last[0]]).all()
         assert (only.count[0], only.nonfinite[0]) == (0, 2)

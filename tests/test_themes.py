@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.draw.line import ROLES
+from rltui.draw.line import ROLES, SERIES
 from rltui.themes import DEFAULT, SIXTEEN, load_themes, shipped_folder
 
 THEMES, PROBLEMS = load_themes()
@@ -35,7 +35,7 @@ def test_shipped_themes_are_whole() -> None:
 @pytest.mark.parametrize("name", sorted(THEMES))
 def test_every_role_has_a_colour(name: str) -> None:
     """A theme knows each role that lines of cells use."""
-    assert set(ROLES) <= THEMES[name].colors.keys() | {"text"}
+    assert {*ROLES, *(f"series{index}" for index in range(SERIES))} <= THEMES[name].colors.keys()
 
 
 @pytest.mark.parametrize("name", sorted(name for name, theme in THEMES.items() if not theme.ansi))

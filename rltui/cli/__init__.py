@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
-import importlib.util
 import os
 import signal
 import sys
@@ -55,7 +54,7 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The commands in the order of their use, not of the alphabet."""
-        return [name for name in COMMANDS if importlib.util.find_spec(f"rltui.cli.{name}")]
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         """Import the module of a command and return its `command`."""

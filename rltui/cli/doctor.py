@@ -161,7 +161,7 @@ def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _recognised(view: RunView) -> dict[str, Any]:
-    unknown = sum(view.names.name(tag).canonical is None for tag in view.run.series)
+    unknown = sum(not view.names.name(tag).recognised for tag in view.run.series)
     return {
         "run": view.name,
         "framework": view.framework,
@@ -178,7 +178,7 @@ def _unrecognised(session: Session) -> dict[str, int]:
     counts: dict[str, int] = {}
     for view in session.runs.values():
         for tag in view.run.series:
-            if view.names.name(tag).canonical is None:
+            if not view.names.name(tag).recognised:
                 counts[tag] = counts.get(tag, 0) + 1
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 

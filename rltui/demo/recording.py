@@ -28,11 +28,6 @@ class Recording:
     about: str
     rows: tuple[Row, ...]
 
-    @property
-    def healthy(self) -> bool:
-        """Whether nothing goes wrong in it."""
-        return self.name == HEALTHY
-
 
 def names() -> list[str]:
     """The bundled recordings, the healthy one first."""

@@ -20,9 +20,9 @@ ROLES = (
     "info",
     "mark",  # restarts, events, non-finite values on curves
     "band",  # healthy bands, spreads, raw values behind a smoothed curve
-    *(f"series{index}" for index in range(8)),
 )
-BACKS = ("", "select", "bar", "panel")  # backgrounds of whole lines or boxes
+SERIES = 8  # `series0` and so on: curves that are told apart
+BACKS = ("select", "bar", "panel")  # backgrounds of whole lines or boxes
 
 Span = tuple[str, str]  # text, role
 

@@ -63,14 +63,3 @@ def embracing(curve: tuple[float, float], spread: tuple[float, float], share: fl
     room = span / share - span
     part = room / beyond
     return (curve[0] - (curve[0] - low) * part, curve[1] + (high - curve[1]) * part)
-
-
-def anchored(low: float, high: float, columns: int) -> tuple[float, float]:
-    """The step window [low, high] widened to column edges at multiples of a power of two.
-
-    New points then change only the last columns, not all of them: the window slides by whole columns.
-    """
-    span = max(high - low, 1.0)
-    width = 2.0 ** math.ceil(math.log2(span / max(columns - 1, 1)))
-    start = math.floor(low / width) * width
-    return (start, start + columns * width)

@@ -13,7 +13,6 @@ Glyphs = Literal["blocks", "braille", "ascii"]
 _BLOCKS = np.array([ord(char) for char in "▁▂▃▄▅▆▇"], np.uint32)  # a full block would touch the line above
 _ASCII = np.array([ord(char) for char in "_.-:=+*#"], np.uint32)
 _BLANK = ord(" ")
-GAP = {"blocks": " ", "braille": " ", "ascii": " "}
 NON_FINITE = {"blocks": "×", "braille": "×", "ascii": "!"}  # a NaN or infinity was logged in this column
 
 

@@ -16,7 +16,7 @@ that and can match one name are ambiguous: `ambiguous` finds them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
@@ -207,8 +207,3 @@ def wild_text(pattern: str, wild: Sequence[str]) -> str:
 def _signs(pattern: str) -> tuple[str, ...]:
     """For each wildcard the `@` before it, or nothing."""
     return tuple("@" if pattern[: match.start()].endswith("@") else "" for match in _TOKEN.finditer(pattern))
-
-
-def lookup(patterns: Mapping[str, str]) -> list[tuple[str, str]]:
-    """A table of patterns and targets, expanded. Raises PatternError."""
-    return [pair for pattern, target in patterns.items() for pair in expand(pattern, target)]

@@ -68,14 +68,11 @@ class FollowStatus:
     pruned: int = 0  # folders not entered: checkpoints, hidden, too deep
     waiting: tuple[str, ...] = ()  # LOGDIRs that do not exist yet
     lag: float | None = None  # seconds from a write to its reading, median of the recent ones
-    lag_worst: float | None = None
     look: float = 0.0  # seconds that the last look worked
     look_worst: float = 0.0
     scan: float = 0.0  # seconds that the last whole search took
     opened: int = 0  # files opened so far
     bytes_read: int = 0  # bytes read from files so far, identity checks included
     bytes_known: int = 0
-    bytes_settled: int = 0
-    descriptors: int = 0  # log files held open between looks
     caught_up: bool = False
     problems: tuple[Problem, ...] = field(default=())  # troubles that stand now

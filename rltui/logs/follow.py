@@ -139,7 +139,7 @@ class Follower:
             agenda=self._agenda,
             calls=self._calls,
             caught_up=self.caught_up,
-            progress=self.progress(),
+            known=self.progress()[1],
         )
 
     # -- what a supervisor asks

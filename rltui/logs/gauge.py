@@ -60,9 +60,9 @@ class Gauge:
         agenda: Agenda,
         calls: Calls,
         caught_up: bool,
-        progress: tuple[int, int],
+        known: int,
     ) -> FollowStatus:
-        """All of it as one picture."""
+        """All of it as one picture. known: bytes of all logs."""
         pace, search = agenda.pace, seeker.search
         system = pace.system
         poll = pace.growing(agenda.growing, agenda.hot) if agenda.growing else pace.hot(agenda.hot)
@@ -86,15 +86,12 @@ class Gauge:
             pruned=search.pruned if search else 0,
             waiting=search.waiting if search else (),
             lag=median(lags) if lags else None,
-            lag_worst=max(lags) if lags else None,
             look=looks[-1] if looks else 0.0,
             look_worst=max(looks, default=0.0),
             scan=pace.scan_cost,
             opened=self._opened + calls.opened,
             bytes_read=self._read + calls.read,
-            bytes_settled=progress[0],
-            bytes_known=progress[1],
-            descriptors=0,
+            bytes_known=known,
             caught_up=caught_up,
             problems=tuple(self._problems.values()),
         )

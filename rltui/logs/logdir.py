@@ -41,7 +41,6 @@ class Found:
     name: str  # base name
     run: str
     rank: int | None
-    plain: bool  # shares the run of its folder
     root: Root
     device: int = 0  # of its folder: what hangs together when a mount dies
 
@@ -260,7 +259,6 @@ class Search:
                 name=name,
                 run=run,
                 rank=said.rank,
-                plain=said.plain,
                 root=folder.root,
                 device=folder.device,
             )

@@ -46,7 +46,6 @@ class RunName:
 
     run: str  # with `/`; `.` for LOGDIR itself
     rank: int | None  # the worker that wrote it
-    plain: bool  # whether the log shares the run of its folder
 
 
 def is_events(name: str) -> bool:
@@ -94,15 +93,15 @@ def run_name(folder: str, name: str) -> RunName:
         in_name = _RANK_FILE.search(name)
         # Ranks that share a folder would interleave in one run; the first one stands for the folder.
         if in_name and int(in_name[1]) > 0:
-            return RunName(_join(folder, f"rank{int(in_name[1])}"), rank, plain=False)
-        return RunName(clean(folder) or ".", rank, plain=True)
+            return RunName(_join(folder, f"rank{int(in_name[1])}"), rank)
+        return RunName(clean(folder) or ".", rank)
     base = rotated_from(name)
     stem = stem_of(base if base and _ENDING.search(base) else name)
     if stem.lower() in PLAIN_STEMS:
-        return RunName(clean(folder) or ".", rank, plain=True)
+        return RunName(clean(folder) or ".", rank)
     if stem.isdigit() and name.endswith((".jsonl", ".jsonl.gz")):  # a rollout dump: one file for each step
-        return RunName(clean(folder) or ".", rank, plain=True)
-    return RunName(_join(folder, stem), rank, plain=False)
+        return RunName(clean(folder) or ".", rank)
+    return RunName(_join(folder, stem), rank)
 
 
 def _join(folder: str, name: str) -> str:

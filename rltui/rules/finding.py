@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from rltui.scalars import SEVERITIES, Severity
 
-State = Literal["pending", "firing", "resolved"]
+State = Literal["firing", "resolved"]
 Health = Literal["ok", "warning", "critical"]
 RANK: dict[str, int] = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 HEALTHS: tuple[Health, ...] = ("ok", "warning", "critical")  # best first
@@ -61,7 +61,7 @@ class Finding:
 
     @property
     def key(self) -> tuple[str, int]:
-        """The episode that this finding belongs to: the same from pending to resolved."""
+        """The episode that this finding belongs to: the same from its onset to its end."""
         return (self.id, self.since_step)
 
 

@@ -8,7 +8,7 @@ is found depends only on the order of points within each series, not on the piec
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rltui.rules import quality
@@ -19,7 +19,6 @@ from rltui.rules.model import Rule
 from rltui.rules.selection import Selection, beat_of
 from rltui.rules.state import State
 from rltui.rules.symptoms import gather
-from rltui.rules.track import Track
 from rltui.rules.verbal import finding_of, sentence_of
 from rltui.scalars import Problem
 from rltui.store.points import Points, join
@@ -127,10 +126,6 @@ class Judge:
     def sentence(self) -> str:
         """The run's health in one sentence for a header."""
         return sentence_of(self.findings())
-
-    def ticks(self) -> Mapping[str, Track]:
-        """The judged series by tag, for evidence."""
-        return {tag: series.track for tag, series in self.series.items()}
 
 
 def _joined(pieces: Sequence[Any]) -> Any:

@@ -82,10 +82,6 @@ class State:
     def _add(self, firing: Firing) -> None:
         self.firing.setdefault(firing.rule.id, []).append(firing)
 
-    def has(self, rule_id: str) -> bool:
-        """Whether a rule, sign or gap fires on any series."""
-        return rule_id in self.firing
-
     def any(self, rule_ids: Sequence[str]) -> bool:
         """Whether one of them fires."""
         return not self.firing.keys().isdisjoint(rule_ids)

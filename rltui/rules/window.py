@@ -43,11 +43,6 @@ class Window:
     def __len__(self) -> int:
         return len(self.at)
 
-    @property
-    def points(self) -> Ints:
-        """(m,) points seen so far, as far as they are in ticks."""
-        return (self.at + 1) * self.track.stride
-
     def rows(self, length: int, skip: int = 0) -> Floats:
         """(m, length) the last `length` ticks after leaving out `skip`; NaN in front where there are none."""
         if len(self.at) == 1:

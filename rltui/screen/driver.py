@@ -21,7 +21,6 @@ from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
 from rltui.screen.terminal import guard
-from rltui.text import clean
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -134,10 +133,6 @@ class GuardedDriver(LinuxDriver):
             return False
         self.write(f"\x1b]52;c;{payload}\x07")
         return True
-
-    def announce(self, text: str) -> None:
-        """Ask the terminal for a desktop notification (OSC 9) and ring its bell."""
-        self.write(f"\x1b]9;{clean(text, 160)}\x07\x07")
 
     # -- life -----------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ Values = NDArray[np.floating]
 Steps = NDArray[np.signedinteger]
 _SLICED = 24  # points per series above which slices are copied faster than scattered points
 _NO_ROWS: I64 = np.empty(0, np.int64)
-_LINES = ("length", "count", "odd", "first_odd", "first", "bucketed")  # a number for each row; see `Pool`
+_LINES = ("length", "count", "odd", "first", "bucketed")  # a number for each row; see `Pool`
 _BLANK = np.array([[0], [0], [0], [HIGHEST], [HIGHEST], [LOWEST]])  # of rows without points
 
 
@@ -46,7 +46,6 @@ class Pool:
         self.length: I64 = _NO_ROWS
         self.count: I64 = _NO_ROWS  # points shown, in window and buckets
         self.odd: I64 = _NO_ROWS  # of which non-finite
-        self.first_odd: I64 = _NO_ROWS  # step; HIGHEST without one
         self.first: I64 = _NO_ROWS  # lowest step; HIGHEST without one
         self.bucketed: I64 = _NO_ROWS  # highest step that left the window; LOWEST: none
         self.buckets = Buckets(slots)
@@ -148,11 +147,7 @@ class Pool:
         self.count[where] += 1
         finite = np.isfinite(value)
         if not np.logical_and.reduce(finite):
-            self._note_odd(rows[~finite], step[~finite])
-
-    def _note_odd(self, rows: Rows, step: I64) -> None:
-        np.add.at(self.odd, rows, 1)
-        np.minimum.at(self.first_odd, rows, step)
+            np.add.at(self.odd, rows[~finite], 1)
 
     def add(self, rows: Rows, step: I64, wall: F64, value: F64) -> None:
         """Take points in, sorted by row (and by arrival within a row)."""
@@ -211,7 +206,7 @@ class Pool:
             odd = np.flatnonzero(~finite)
             owner = np.searchsorted(heads, odd, side="right") - 1
             real = odd < (heads + sizes)[owner]
-            self._note_odd(each[owner[real]], step[odd[real]])
+            np.add.at(self.odd, each[owner[real]], 1)
 
     def _append(self, each: Rows, heads: Rows, sizes: Rows, step: I64, wall: F64, value: F64) -> None:
         """Points that go forward in every row: those that will not stay go straight to the buckets."""
@@ -346,27 +341,18 @@ class Pool:
             self.bucketed[row] = self.buckets.newest(row)
         self.count[row] -= len(gone) + dropped
         odd += int((~np.isfinite(gone.value)).sum())
-        if odd:
-            self.odd[row] -= odd
-            self._find_odd(row, low)
+        self.odd[row] -= odd
         if low <= self.first[row]:
             left = self.step[row, 0] if self.length[row] else HIGHEST
             self.first[row] = left if self.bucketed[row] == LOWEST else min(self.first[row], left)
         return gone, len(gone) + dropped, not straddles
-
-    def _find_odd(self, row: int, low: int) -> None:
-        if self.first_odd[row] < low and self.odd[row]:
-            return
-        window = self.points(row)
-        odd = np.flatnonzero(~np.isfinite(window.value))
-        self.first_odd[row] = window.step[odd[0]] if len(odd) and self.odd[row] else HIGHEST
 
     def clear(self, row: int) -> int:
         """Forget a series; how many points that were."""
         gone = int(self.count[row])
         self.buckets.clear(row)
         self.length[row] = self.count[row] = self.odd[row] = 0
-        self.first[row] = self.first_odd[row] = HIGHEST
+        self.first[row] = HIGHEST
         self.bucketed[row] = LOWEST
         return gone
 

@@ -73,12 +73,6 @@ class Series:
         return odd + int((~np.isfinite(self._preview().value)).sum()) if self._run.previewing else odd
 
     @property
-    def first_nonfinite_step(self) -> int | None:
-        """Lowest step with a non-finite shown value."""
-        step = int(self._run.pool.first_odd[self.row])
-        return None if step == HIGHEST else step
-
-    @property
     def first_step(self) -> int | None:
         """Lowest shown step; None without points."""
         first = int(self._run.pool.first[self.row])

@@ -110,7 +110,7 @@ def _value(data: bytes, at: int, stop: int) -> Value:
             plugin, content = _plugin(data, first, end)
     strings: tuple[tuple[int, int], ...] = ()
     if tensor_at:
-        _, number, strings = tensor.parse(data, *tensor_at)
+        number, strings = tensor.parse(data, *tensor_at)
     return Value(tag, number, simple, strings, plugin, content)
 
 

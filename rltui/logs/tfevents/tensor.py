@@ -46,7 +46,6 @@ class Number(NamedTuple):
 class Tensor(NamedTuple):
     """What there is to say about a tensor of one element or of strings; `number` is None for all others."""
 
-    dtype: int
     number: Number | None
     strings: tuple[tuple[int, int], ...]
 
@@ -70,26 +69,26 @@ def parse(data: bytes, at: int, stop: int) -> Tensor:
         elif number > 4 and end > first:
             repeated.setdefault(number, (kind, first, end))
     if dtype == STRING:
-        return Tensor(dtype, None, tuple(strings))
+        return Tensor(None, tuple(strings))
     if elements != 1 or dtype not in _NUMBERS:
-        return Tensor(dtype, None, ())
+        return Tensor(None, ())
     form, field = _NUMBERS[dtype]
     width = struct.calcsize(form)
     if content[1] > content[0]:
         if content[1] - content[0] != width:
-            return Tensor(dtype, None, ())
-        return Tensor(dtype, _number(data, content[0], form, dtype), ())
+            return Tensor(None, ())
+        return Tensor(_number(data, content[0], form, dtype), ())
     if field not in repeated:
         # Left-out elements repeat the last one given, and are zero where none was given.
-        return Tensor(dtype, Number(0.0, dtype == _FLOAT, 0, 0), ())
+        return Tensor(Number(0.0, dtype == _FLOAT, 0, 0), ())
     kind, first, end = repeated[field]
     if dtype in (_FLOAT, _DOUBLE):
         if kind == wire.VARINT or (end - first) != width:
-            return Tensor(dtype, None, ())
-        return Tensor(dtype, _number(data, first, form, dtype), ())
+            return Tensor(None, ())
+        return Tensor(_number(data, first, form, dtype), ())
     if kind in (wire.FIXED32, wire.FIXED64):
-        return Tensor(dtype, None, ())
-    return Tensor(dtype, _integer(wire.varint(data, first, end)[0], dtype, form), ())
+        return Tensor(None, ())
+    return Tensor(_integer(wire.varint(data, first, end)[0], dtype, form), ())
 
 
 def _number(data: bytes, at: int, form: str, dtype: int) -> Number:
