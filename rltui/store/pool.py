@@ -19,8 +19,9 @@ Values = NDArray[np.floating]
 Steps = NDArray[np.signedinteger]
 _SLICED = 24  # points per series above which slices are copied faster than scattered points
 _NO_ROWS: I64 = np.empty(0, np.int64)
-_LINES = ("length", "count", "odd", "first", "bucketed")  # a number for each row; see `Pool`
-_BLANK = np.array([[0], [0], [0], [HIGHEST], [HIGHEST], [LOWEST]])  # of rows without points
+# Numbers for each row, and what they are of a row without points; see `Pool`.
+_LINES = {"length": 0, "count": 0, "odd": 0, "first": HIGHEST, "bucketed": LOWEST}
+_BLANK = np.array([[blank] for blank in _LINES.values()])
 
 
 def slack(window: int) -> int:
