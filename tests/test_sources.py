@@ -56,7 +56,7 @@ def text(over: Desk, size: tuple[int, int] = (100, 30)) -> str:
     return "\n".join(line.text.rstrip() for line in over.frame(*size).lines)
 
 
-@pytest.mark.parametrize("size", [(140, 45), (80, 24)])
+@pytest.mark.parametrize("size", [(140, 45), (80, 24), (40, 12)])
 def test_a_deleted_log_is_said_and_its_run_is_not_live(tmp_path: Path, size: tuple[int, int]) -> None:
     """In the header, on the overview, on the tab of findings and in that pane; what was read stays."""
     clock = Clock()

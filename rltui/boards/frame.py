@@ -72,7 +72,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
         return width - used - (cell_width(frame) + 3 if frame else 0)
 
     short = head.brief or head.run
-    name_cells = min(cell_width(short), 28)
+    name_cells = min(max(cell_width(short), 8), 28)  # for less the two sides of a line do not share it
     while room() < name_cells and (len(ranked) > 1 or frame):
         if len(ranked) > 2 or not frame:
             ranked.remove(max(ranked, key=lambda fact: fact[1]))

@@ -99,7 +99,7 @@ def overview_page(desk: Desk, data: Overview, width: int, height: int) -> Page:
         told = (
             finding_lines(data.findings, width, 1 if height < 11 else 3) if data.rows or data.findings else []
         )
-        top = Page(told)
+        top = _with_troubles(desk, data, Page(told), width)
         return top.below(board_page(desk, made, width, height - len(top.lines), column_words=False))
     lines, cards = overview_lines(
         data,
@@ -115,13 +115,19 @@ def overview_page(desk: Desk, data: Overview, width: int, height: int) -> Page:
     found = min(len(data.findings), len(lines))
     spots = [Spot(0, index, width, 1, "go-finding", str(index)) for index in range(found)]
     spots += [Spot(c.x, c.y, c.width, c.height, "select", data.rows[c.row].tag) for c in cards]
+    page = _with_troubles(desk, data, Page(lines, spots), width)
+    page.lines = (page.lines + [BLANK] * room)[:room]
+    return page.below(runs)
+
+
+def _with_troubles(desk: Desk, data: Overview, page: Page, width: int) -> Page:
+    """The overview, whose first line tells of warnings about the data where no finding is told."""
     odd = len(troubles(desk))
-    if odd and not data.findings:
+    if odd and not data.findings and page.lines:
         words = f"{odd} warning{'s' * (odd > 1)} about the data: "
-        lines[0] = line((" ▲ ", "warn"), (words, "warn"), (desk.keys.hint_of("pane:findings"), "accent"))
-        spots.append(Spot(0, 0, width, 1, "pane:findings"))
-    lines = (lines + [BLANK] * room)[:room]
-    return Page(lines, spots).below(runs)
+        page.lines[0] = line((" ▲ ", "warn"), (words, "warn"), (desk.keys.hint_of("pane:findings"), "accent"))
+        page.spots.append(Spot(0, 0, width, 1, "pane:findings"))
+    return page
 
 
 def _glance(desk: Desk, width: int, most: int) -> Page:
