@@ -182,6 +182,11 @@ class Copy:
 Visited = LocalFile | Copy
 
 
+def stamp(status: os.stat_result) -> tuple[int, ...]:
+    """The attributes that tell of a change."""
+    return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev)
+
+
 def identity(file: File, length: int = HEAD) -> bytes:
     """The first bytes of a file: what it is known by, whatever its inode says."""
     return file.read_at(0, length)

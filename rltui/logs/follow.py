@@ -7,7 +7,6 @@ that are new, read on in the history of the rest.
 from __future__ import annotations
 
 import contextlib
-import fnmatch
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -20,17 +19,17 @@ from rltui.logs.agenda import Agenda
 from rltui.logs.arrivals import Arrivals
 from rltui.logs.backlog import Backlog
 from rltui.logs.base import BLOCK
+from rltui.logs.choice import Choice
 from rltui.logs.delivery import Delivery, FollowStatus, Kind, Source
 from rltui.logs.family import Family
 from rltui.logs.files import Calls, GivenUpError
 from rltui.logs.filesystem import FileSystem
 from rltui.logs.gauge import Gauge
-from rltui.logs.kin import above
 from rltui.logs.kinds import AllFormats, Kinds
 from rltui.logs.logdir import Found
 from rltui.logs.pace import HOT_MODIFIED, HOT_SECONDS, Pace
 from rltui.logs.patience import GIVE_UP, Patience
-from rltui.logs.runname import called, is_events, rotated_from
+from rltui.logs.runname import rotated_from
 from rltui.logs.seeker import Seeker
 from rltui.logs.tracked import Tracked
 from rltui.logs.whole import read_all
@@ -67,11 +66,9 @@ class Follower:
         system: FileSystem | None = None,
     ) -> None:
         self.logdirs = tuple(os.fspath(logdir) for logdir in logdirs)
-        self._glob = run_glob
-        self._also = also
+        self._choice = Choice(run_glob, also)
         self._all_sources = all_sources
-        self._clock = clock
-        self._wall = wall
+        self._clock, self._wall = clock, wall
         self._kinds = kinds or AllFormats()
         self._calls = Calls()
         self.pace = Pace(poll, system or FileSystem("", remote=False, events=False, hold=True))
@@ -93,7 +90,7 @@ class Follower:
         calls = self._calls
         began = time.perf_counter()
         for delivery in self._round(self._clock() if now is None else now, calls, began):
-            if not self._matches(delivery.source.run):
+            if not self._choice.takes(delivery.source.run):
                 continue  # a twin or a part of a run that was not asked for
             self.gauge.note(delivery.batch.problems)
             yield delivery
@@ -212,13 +209,11 @@ class Follower:
 
     def _meet(self, found: Found, at: float, calls: Calls) -> Iterator[Delivery]:
         known = self.tracks.get(found.place)
-        if known is not None:
-            if known.gone and not known.stuck:
-                self._agenda.put(known, at, soon=True)
+        if known is not None and known.gone and not known.stuck:
+            self._agenda.put(known, at, soon=True)
+        if known is not None or found.place in self._absorbed:
             return
-        if found.place in self._absorbed:
-            return
-        if not self._wanted(found):
+        if not self._choice.may_take(found):
             if found.place not in self._aside:
                 self._aside.add(found.place)
                 unasked = Tracked(found, self._kinds)
@@ -240,24 +235,12 @@ class Follower:
         calls.subject = track
         self.tracks[found.place] = track
         with contextlib.suppress(OSError):  # its visit tells what is wrong
-            status = calls.run(found.place, os.stat, found.place)
-            track.presume(status)
+            track.presume(calls.run(found.place, os.stat, found.place))
             if self._wall() - track.modified > HOT_MODIFIED:
                 track.changed = at - HOT_SECONDS - 1.0  # it may be over: looked at where that is cheap
         self._family.add(track)
         if not calls.given_up:
             self._arrivals.meet(track)
-
-    def _wanted(self, found: Found) -> bool:
-        if self._matches(found.run):
-            return True
-        # A sub-run of add_scalars or add_hparams goes by the name of the run above it.
-        return is_events(found.name) and any(self._matches(upper or ".") for upper in above(found.folder))
-
-    def _matches(self, run: str) -> bool:
-        if self._glob is None or not run or fnmatch.fnmatchcase(run, self._glob):
-            return True
-        return self._also is not None and called(run, self._also)
 
     def _look_at_due(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         started, unchanged = time.perf_counter(), 0

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 
 from rltui.logs.base import BLOCK, Log, Together
-from rltui.logs.files import Calls
+from rltui.logs.files import Calls, Copy, GivenUpError, LocalFile
 from rltui.logs.tracked import Tracked
 
 SMALL = 256 << 10  # bytes of a log that is worth it
@@ -53,10 +53,35 @@ def _read(
     for track in tracks:
         if room < min(track.size, length) or (read and over()):
             break
-        copy = track.read_ahead(calls, length, end=end)
+        copy = _copy(track, length, calls, end=end)
+        if end:
+            track.ending = copy
+        else:
+            track.copy = copy
         if copy is not None and track.log is not None and track.presumed is not None:
             room -= len(copy.content)
             logs, contents = read.setdefault(track.presumed, ([], []))
             logs.append(track.log)
             contents.append(copy.content)
     return read
+
+
+def _copy(track: Tracked, length: int, calls: Calls, *, end: bool) -> Copy | None:
+    """The file of a log if it has `length` bytes at most, or the `end` of it. Raises GivenUpError.
+
+    What is wrong with the file, its visit tells.
+    """
+    calls.subject = track
+    try:
+        with LocalFile(track.found.place, track.found.path, calls) as file:
+            status = file.status
+            if status is None or not (end or status.st_size <= length):
+                return None
+            start = max(0, status.st_size - length)
+            content = file.read_at(start, status.st_size - start)
+            whole = start + len(content) == status.st_size
+            return Copy(track.found.path, calls, status, content, start) if whole else None
+    except GivenUpError:
+        raise
+    except OSError:
+        return None

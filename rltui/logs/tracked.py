@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import os
-import stat
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from rltui.logs import rotation
-from rltui.logs.base import BLOCK, HEAD, Format, Log, Together, together
+from rltui.logs.base import BLOCK, HEAD, Format, Log, Together
 from rltui.logs.delivery import Kind, Source
-from rltui.logs.files import Calls, Copy, GivenUpError, LocalFile, Visited, identity
+from rltui.logs.files import Calls, Copy, GivenUpError, LocalFile, Visited, identity, stamp
 from rltui.logs.gzipped import inside
 from rltui.logs.kinds import Kinds, open_log
 from rltui.logs.likeness import Likeness, Past
 from rltui.logs.lines import first_text
 from rltui.logs.logdir import Found
+from rltui.logs.recognition import Recognition
 from rltui.logs.runname import is_events
 from rltui.logs.scars import Scars
-from rltui.logs.sieve import is_foreign
 from rltui.logs.trouble import Trouble
 from rltui.logs.twins import Sample
 from rltui.scalars import EMPTY, Batch, Problem, concat
-from rltui.text import quote
 
 Piece = tuple[Kind, Batch]
+_Question = Callable[[Log, Visited], Batch]
 
-_QUIET_ENDINGS = (".json", ".txt", ".log", ".out", ".err")  # many of these are no metrics logs
 _SHORTEST_REST, _LONGEST_REST = 0.5, 30.0  # seconds until a torn tail is read again without a sign of change
 _KEPT_PAST = 32  # beginnings of rotated copies that a log knows again; each is some kilobytes
 _CUT = "the file was replaced or cut and begins anew; what it said before is kept as superseded"
@@ -38,7 +36,7 @@ class Tracked:
 
     def __init__(self, found: Found, kinds: Kinds, *, verify: bool = False) -> None:
         self.found = found
-        self._kinds = kinds
+        self._recognition = Recognition(found.name, found.path, kinds)
         self._verify = verify
         self.run = found.run
         self.also_of: str | None = None
@@ -53,8 +51,6 @@ class Tracked:
         self.due = 0.0
         self.copy: Copy | None = None  # what the next visit will find, read ahead
         self.ending: Copy | None = None  # what the preview will find
-        self.told: Source | None = None  # as it was last delivered
-        self.presumed: Together | None = None  # its format as its name has it; the file was not opened yet
         self.aside = False  # nobody asked for its run
         self.gone = False
         self.stuck = False  # its call has not come back
@@ -72,7 +68,6 @@ class Tracked:
         self.past: list[Past] = []  # what was read here and is elsewhere now
         self.absorbed: set[str] = set()  # rotated copies that were read as part of this log
         self.trouble = Trouble(found.path)
-        self._unknown: Problem | None = None
         self._announced = False
         self._pending: Kind | None = None
         self._stamp: tuple[int, ...] = ()
@@ -128,39 +123,16 @@ class Tracked:
         return self.copy or LocalFile(self.found.place, self.found.path, calls)
 
     def presume(self, status: os.stat_result) -> None:
-        """Take the format from the name where that says it all: such a file is first opened to be read."""
+        """Know of the file what can be known without opening it: size, time, perhaps the format."""
         self.size, self.modified = status.st_size, status.st_mtime
-        if not (is_events(self.found.name) and status.st_size and stat.S_ISREG(status.st_mode)):
-            return
-        known = self._kinds.recognise(self.found.name, b"")
-        if known is not None and not (self.rotated or self.opened or self.log):
-            self.presumed = together(known)
-            if self.presumed is not None:
-                self._take_for(known)
+        new = not (self.rotated or self.opened or self.log)
+        if new and (known := self._recognition.presume(status)) is not None:
+            self._take_for(known)
 
-    def read_ahead(self, calls: Calls, length: int, *, end: bool = False) -> Copy | None:
-        """Read the file for the visit to come, if it has `length` bytes at most; or its end for the preview.
-
-        What is wrong with the file, the visit tells. Raises GivenUpError.
-        """
-        calls.subject = self
-        copy = None
-        try:
-            with LocalFile(self.found.place, self.found.path, calls) as file:
-                if file.status is not None and (end or file.status.st_size <= length):
-                    start = max(0, file.status.st_size - length)
-                    content = file.read_at(start, file.status.st_size - start)
-                    if start + len(content) == file.status.st_size:
-                        copy = Copy(self.found.path, calls, file.status, content, start)
-        except GivenUpError:
-            raise
-        except OSError:
-            return None
-        if end:
-            self.ending = copy
-        else:
-            self.copy = copy
-        return copy
+    @property
+    def presumed(self) -> Together | None:
+        """The format as the name has it, until the file is opened."""
+        return self._recognition.presumed
 
     def visit(
         self, calls: Calls, now: float, *, trust: bool, until: Callable[[], bool] | None, limit: int = BLOCK
@@ -217,13 +189,12 @@ class Tracked:
     def _unchanged(self, calls: Calls, forced: bool) -> bool:
         if forced or not self.opened or self.gone or self.trouble.count:
             return False
-        return _stamp(calls.run(self.found.place, os.stat, self.found.place)) == self._stamp
+        return stamp(calls.run(self.found.place, os.stat, self.found.place)) == self._stamp
 
     def newest(self, calls: Calls, length: int) -> list[Piece]:
         """A preview of the last `length` bytes. Troubles are left for the next visit; raises GivenUpError."""
         self.previewed = True
-        ending, self.ending = self.ending, None
-        batch = self._ask(calls, lambda log, file: log.newest(file, length), ending)
+        batch = self._ask(calls, lambda log, file: log.newest(file, length), self.ending)
         return [("newest", batch)] if batch else []
 
     def finish(self, calls: Calls) -> list[Piece]:
@@ -231,9 +202,7 @@ class Tracked:
         batch = self._ask(calls, lambda log, file: log.finish(file))
         return [("points", batch)] if batch else []
 
-    def _ask(
-        self, calls: Calls, question: Callable[[Log, Visited], Batch], copy: Copy | None = None
-    ) -> Batch:
+    def _ask(self, calls: Calls, question: _Question, copy: Copy | None = None) -> Batch:
         calls.subject = self
         if self.log is None:
             return EMPTY
@@ -273,14 +242,14 @@ class Tracked:
     def _check(self, file: Visited, now: float, trust: bool, forced: bool, pieces: list[Piece]) -> bool:
         """Take in size and time, find out whether it is the same file. False: nothing to read now."""
         size = file.size()
-        stamp = _stamp(file.status) if file.status else ()
+        seen = stamp(file.status) if file.status else ()
         # Attributes may be late: a byte behind the end would tell of growth without reading all again.
-        quiet = not trust and stamp == self._stamp and self.caught_up and not forced
+        quiet = not trust and seen == self._stamp and self.caught_up and not forced
         if quiet and not file.read_at(self.size, 1):
             return False
-        if stamp != self._stamp and (self._stamp or self.log is not None) and self.presumed is None:
+        if seen != self._stamp and (self._stamp or self.log is not None) and self.presumed is None:
             self.changed = self.grown = now
-        self._stamp, self.restless = stamp, False
+        self._stamp, self.restless = seen, False
         self.size = size
         self.modified = file.status.st_mtime if file.status else 0.0
         verdict = self._likeness.compare(file, self.offset, now, trust=trust)
@@ -356,32 +325,22 @@ class Tracked:
         return any(past.is_in(file) or (content and past.begins(content)) for past in known)
 
     def _recognise(self, file: Visited, pieces: list[Piece]) -> None:
-        presumed, self.presumed = self.presumed, None
-        if self.rotated and self._said_before(file):
-            self.caught_up = True
+        presumed = self.format if self.presumed is not None else None
+        self._recognition.presumed = None
+        before = self.rotated and self._said_before(file)
+        head = b"" if before else first_text(file)
+        known, told = (None, None) if before else self._recognition.of(head, presumed)
+        _add(pieces, told)
+        if known is not None and known is not presumed:
+            self._take_for(known)
+        if known is not None:
             return
-        head = first_text(file)
-        name = self.found.name
-        if presumed is not None and self.format is not None and head and self.format.matches(name, head):
-            return
-        known = self._kinds.recognise(name, head) if head else None
         if presumed is not None:
             self.format, self.log, self._kind = None, None, ""
-        if known is not None:
-            self._take_for(known)
-            if self._unknown is not None:
-                told, self._unknown = self._unknown, None
-                _add(pieces, Problem(told.level, told.code, told.path, "is a log now", healed=True))
-            return
         self.caught_up = True
-        if not head and is_events(name) and not self._announced:
+        if not (before or head or self._announced) and is_events(self.found.name):
             self._announced = True
             pieces.append(("state", EMPTY))
-        loud = not name.endswith(_QUIET_ENDINGS) and not is_foreign(name, head)
-        if head.strip() and self._unknown is None and loud:
-            said = f"not a log that rltui can read: begins with {quote(repr(head[:24]))}"
-            self._unknown = Problem("warning", "unrecognised", self.found.path, said)
-            _add(pieces, self._unknown)
 
     def _take_for(self, known: Format) -> None:
         self.format, self.log = known, open_log(known, self.found.path, verify=self._verify)
@@ -439,7 +398,3 @@ class Tracked:
 def _add(pieces: list[Piece], told: Problem | None) -> None:
     if told is not None:
         pieces.append(("state", Batch(problems=(told,))))
-
-
-def _stamp(status: os.stat_result) -> tuple[int, ...]:
-    return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev)

@@ -66,12 +66,10 @@ def read_all(
         if reads and shelf.fits(track):
             coming = (each for each, _ in islice(opened, place, None))
             shelf.fill((each for each in coming if all_sources or each.also_of is None), calls)
-        yield from _deliver(track, pieces)
-        while reads and track.readable and not track.caught_up:
-            yield from _deliver(track, _portion(track, calls))
-        if reads and track.format is not None:
-            yield from _deliver(track, track.finish(calls))
-        told = track.told
+        told: Source | None = None
+        for delivery in _read(track, pieces, calls) if reads else _deliver(track, pieces):
+            told = delivery.source
+            yield delivery
         if track.format is not None and (told is None or not told.caught_up or told.read != track.offset):
             yield from _deliver(track, [("state", EMPTY)])
         track.close()
@@ -83,6 +81,15 @@ def _presume(track: Tracked, calls: Calls) -> None:
         track.presume(calls.run(track.found.place, os.stat, track.found.place))
 
 
+def _read(track: Tracked, pieces: Sequence[Piece], calls: Calls) -> Iterator[Delivery]:
+    """What was said when it was opened, and all that it says."""
+    yield from _deliver(track, pieces)
+    while track.readable and not track.caught_up:
+        yield from _deliver(track, _portion(track, calls))
+    if track.format is not None:
+        yield from _deliver(track, track.finish(calls))
+
+
 def _portion(track: Tracked, calls: Calls) -> list[Piece]:
     """The next PORTION of a log, or a bit more."""
     stop = track.offset + PORTION
@@ -91,5 +98,4 @@ def _portion(track: Tracked, calls: Calls) -> list[Piece]:
 
 def _deliver(track: Tracked, pieces: Sequence[Piece]) -> Iterator[Delivery]:
     for kind, batch in pieces:
-        track.told = track.source()
-        yield Delivery(track.told, track.renamed(batch), kind)
+        yield Delivery(track.source(), track.renamed(batch), kind)
