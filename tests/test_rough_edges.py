@@ -86,3 +86,18 @@ def test_a_run_in_deep_folders_goes_by_its_short_name() -> None:
     first = over.frame(140, 45).lines[0].text
     assert first.startswith(" verl-ppo-b   ")
     assert file_name(over.brief(deep.name), "reward", 150) == "rltui-verl-ppo-b-reward-step150.txt"
+
+
+@pytest.mark.parametrize(
+    ("width", "words"), [(60, "min–max 4.00…15.0"), (40, "now 4.00…15.0"), (34, "  4.00…15.0")]
+)
+def test_a_card_says_what_stands_behind_its_name(width: int, words: str) -> None:
+    """The ends of a distribution are those of now; the word goes first where there is no room."""
+    from rltui.boards.frame import card_lines
+
+    run = FakeRun()
+    for key, level in (("mean", 6.0), ("min", 4.0), ("max", 15.0)):
+        run.add(f"r/{key}", np.full(9, level), pane="reward", title=f"Length {key}", group="r", statistic=key)
+    made = board(run, "reward", NOW)  # type: ignore[arg-type]
+    card = card_lines(made.metrics[0], width, 6, made.window, ranges=None, glyphs="blocks", selected=False)
+    assert words in card[0].text

@@ -263,8 +263,9 @@ def card_lines(
     cells = 8 if row.against is None else 9  # a mark stands behind the difference to a baseline
     room = width - cell_width(value) - cells - 2 - cell_width(glyph)
     ends = row.spread_text
-    if "…" in ends and width >= 56:
-        ends = f"min–max {ends}"
+    words = f"{'min–max' if width >= 56 else 'now'} {ends}"
+    if "…" in ends and cell_width(row.title) + cell_width(words) + 2 <= room:
+        ends = words
     title: list[Span] = [(glyph, role), (short_title(row.title, max(room, 8)), role if glyph else "text")]
     if ends and cell_width(row.title) + cell_width(ends) + 2 <= room:
         title.append((f"  {ends}", "faint"))
