@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 from rltui.logs.delivery import Delivery, Source
 from rltui.scalars import Batch
+from rltui.screen import intake as intake_module
 from rltui.screen.inbox import PIECE
 from rltui.screen.intake import Intake
 
@@ -53,6 +55,21 @@ def test_a_key_ends_a_moment_at_the_next_piece() -> None:
     sink.then = lambda: None
     while not intake.empty:
         intake.apply()
+    assert sink.points == 3 * PIECE
+
+
+def test_keys_without_end_do_not_stop_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a key is held down or the mouse is dragged, data are taken in a few times each second."""
+    now = [100.0]
+    monkeypatch.setattr(intake_module.time, "perf_counter", lambda: now[0])
+    sink = Sink()
+    intake = made(sink)
+    for _ in range(100):  # a second of dragging
+        intake.hurry()
+        now[0] += 0.005
+        if not intake.hush:
+            intake.apply()
+        now[0] += 0.005
     assert sink.points == 3 * PIECE
 
 

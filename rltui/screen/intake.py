@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 SLICE = 0.012  # seconds of applying and judging between two chances for keys
 HUSH = 0.03  # seconds without applying, judging or reading after a key, so that its frame gets out
+LONGEST = 0.25  # seconds of that in a row: while a key is held down or the mouse dragged, data come, too
 FIRST = 0.25  # seconds that the readers leave to the first frame with data, at most
 LISTS = 2  # of deliveries that may wait before the readers wait
 
@@ -36,6 +37,7 @@ class Intake:
         self._lists: deque[list[Delivery]] = deque()
         self._room = threading.Condition()
         self._stopping = False
+        self._quiet_since = 0.0
         self._quiet_until = 0.0
         self._until = 0.0
         self._begun = False  # values have been put
@@ -57,7 +59,10 @@ class Intake:
 
     def hurry(self) -> None:
         """A key has come: it has the processor for itself until its frame is out."""
-        self._quiet_until = time.perf_counter() + HUSH
+        now = time.perf_counter()
+        if now >= self._quiet_until:
+            self._quiet_since = now
+        self._quiet_until = min(now + HUSH, self._quiet_since + LONGEST)
 
     @property
     def hush(self) -> float:
