@@ -196,3 +196,13 @@ def test_the_run_shown_can_be_marked_where_it_is_shown() -> None:
     over.choose_run("a")
     over.press("x")
     assert over.marked == [] and "no longer marked" in over.message
+
+
+def test_a_chart_says_what_its_difference_is_to() -> None:
+    """Value and difference in its title are of the step that is named with the baseline."""
+    shorter, longer = run("base", steps=60, score=0.5), run("a", steps=100, score=0.4)
+    over = desk(longer, shorter, baseline="base")
+    over.pane = "reward"
+    over.press("enter")
+    assert "0.400  -20.0%! vs base at 60" in over.frame(100, 30).lines[0].text
+    assert over.frame(40, 12).lines[0].width <= 40

@@ -33,7 +33,10 @@ _FOOT = (
 
 def title(desk: Desk, row: Row, width: int) -> Line:
     """Name, key as written, the moment if it is not now, last value and change."""
-    change = f"  {row.change_text}" if row.change_text else ""
+    change = f"  {row.change_text.rstrip()}" if row.change_text else ""
+    if desk.base is not None and row.against is not None:
+        change += f" vs {fit(desk.brief(desk.base.name), 16)}"
+        change += f" at {format_step(row.against.step)}" if row.against.step is not None else ""
     moment = ""
     if desk.at_step is not None:
         moment = f"{STATE_GLYPH[moment_of(desk)]} step {format_step(desk.at_step)}   "
