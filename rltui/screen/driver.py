@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from textual._parser import ParseError
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import InputEvent
 
 from rltui.screen.terminal import guard
 
@@ -207,10 +208,10 @@ class GuardedDriver(LinuxDriver):
                     if not data:
                         guard.end(HANG_UP)
                         return
-                    if intake is not None:  # what takes data in shall make way at once
-                        intake.hurry()
                     with contextlib.suppress(ParseError, EOFError):
                         for event in parser.feed(decode(data)):
+                            if intake is not None and isinstance(event, InputEvent):
+                                intake.hurry()  # what takes data in makes way at once
                             self.process_message(event)
                 with contextlib.suppress(ParseError, EOFError):
                     for event in parser.tick():
