@@ -146,6 +146,30 @@ def test_a_new_pane_needs_no_python(folder: Path) -> None:
     assert found.metrics["safety.cost"].pane == "safety"
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ('key = "ab"', "[pane] key must be one character"),
+        ('always = "yes"', "[pane] always must be true or false"),
+        ("tab = 3", "[pane] tab must be a text"),
+        ('kee = "r"', "[pane] unknown key 'kee'; permitted: title, tab, order, key, always, intro"),
+    ],
+)
+def test_what_a_pane_says_of_its_tab_is_checked(folder: Path, line: str, told: str) -> None:
+    """A faulty word about the tab is told, and the pane is there all the same."""
+    (folder / "policy.toml").write_text(PANE.rstrip() + f"\n{line}\n" + GOOD)
+    assert _told(folder) == [f"policy.toml: {told}"]
+    (pane,) = load(folder).panes
+    assert (pane.title, pane.tab, pane.key, pane.always) == ("Policy", "policy", "", False)
+
+
+def test_a_key_opens_one_pane(folder: Path) -> None:
+    """Two panes cannot ask for the same key; the second is told with the first."""
+    for name in ("policy", "safety"):
+        (folder / f"{name}.toml").write_text(PANE + 'key = "p"\n')
+    assert _told(folder) == ["safety.toml: [pane] key 'p' is already that of policy.toml"]
+
+
 def test_a_user_s_own_entry_is_checked_like_a_shipped_one() -> None:
     """`metric_row` gives a Metric or says what is wrong and where."""
     problems: list[Problem] = []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rltui.boards.lineage import restarts
 from rltui.boards.moment import span_of
-from rltui.boards.panes import FIXED, LONG_TITLE, pane_title
+from rltui.boards.panes import FIXED, pane_title
 from rltui.boards.row import Row, rows_of
 from rltui.boards.window import Window, window_of
 from rltui.index import index, pane_of
@@ -96,7 +96,7 @@ def board(
     window = window_for(view, live=view.liveness(now).state == "live", share=share, at_step=at_step)
     return Board(
         pane=pane,
-        title=LONG_TITLE.get(pane, pane),
+        title=pane_title(pane),
         rows=tuple(first + rest),
         window=window,
         notes=tuple(_notes(view, tags, at_step)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rltui.glossary import Pane, glossary
 from rltui.index import index, pane_of
 
 if TYPE_CHECKING:
@@ -12,30 +13,22 @@ if TYPE_CHECKING:
     from rltui.session import RunView
 
 
-# id, short title (tab), long title (heading), key, whether it is there without metrics
-_PANES = (
-    ("overview", "overview", "Overview", "1", True),
-    ("validation", "validation", "Validation", "v", False),
-    ("reward", "reward", "Reward", "2", True),
-    ("policy", "policy", "Policy stability", "3", True),
-    ("critic", "critic", "Critic", "4", True),
-    ("lengths", "lengths", "Lengths", "5", True),
-    ("preference", "preference", "Preference", "d", False),
-    ("reward-model", "reward model", "Reward model", "m", False),
-    ("turns", "turns", "Turns", "u", False),
-    ("load", "load", "Load balance", "6", True),
-    ("timing", "timing", "Timing", "7", True),
-    ("perf", "MFU", "MFU and throughput", "8", True),
-    ("rollout", "rollout", "Rollouts", "o", False),
-)
+def _of_all(pane: str, title: str, key: str) -> Pane:
+    """A pane that says something of any run, whatever its metrics."""
+    return Pane(pane, title, "", pane, key, always=True)
+
+
+# Those of the glossary that have a key of their own; the others stand among a run's own sections.
+_OVERVIEW = _of_all("overview", "Overview", "1")
+_OF_METRICS = tuple(pane for pane in glossary().panes if pane.key)
 _LAST = (
-    ("findings", "findings", "Findings", "f", True),
-    ("all", "all", "All metrics", "9", True),
-    ("config", "config", "Config", "c", True),
+    _of_all("findings", "Findings", "f"),
+    _of_all("all", "All metrics", "9"),
+    _of_all("config", "Config", "c"),
 )
-FIXED = tuple(pane[0] for pane in (*_PANES, *_LAST))
-LONG_TITLE = {pane[0]: pane[2] for pane in (*_PANES, *_LAST)}
-PANE_KEYS = {pane[0]: pane[3] for pane in (*_PANES, *_LAST)}
+PANES = {pane.id: pane for pane in (_OVERVIEW, *_OF_METRICS, *_LAST)}
+FIXED = tuple(PANES)
+WITHOUT_METRICS = (_OVERVIEW.id, *(pane.id for pane in _LAST))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +45,7 @@ class PaneTab:
 
 def pane_title(pane: str) -> str:
     """A pane's title as a heading."""
-    return LONG_TITLE.get(pane, pane)
+    return PANES[pane].title if pane in PANES else pane
 
 
 def panes_of(
@@ -84,11 +77,14 @@ def panes_of(
         return PaneTab(id=pane, title=title, key=key, warnings=len(counted) + more, severity=severity,
                        metrics=counts.get(pane, 0))  # fmt: skip
 
-    tabs = [tab(pane, title, key) for pane, title, _, key, always in _PANES
-            if always or pane in counts or pane == here]  # fmt: skip
+    tabs = [
+        tab(pane.id, pane.tab, pane.key)
+        for pane in (_OVERVIEW, *_OF_METRICS)
+        if pane.always or pane.id in counts or pane.id == here
+    ]
     own = dict.fromkeys([*counts, *([here] if here else [])])
     tabs += [tab(pane, pane, "") for pane in own if pane not in FIXED]
-    tabs += [tab(pane, title, key) for pane, title, _, key, _ in _LAST]
+    tabs += [tab(pane.id, pane.tab, pane.key) for pane in _LAST]
     return tabs
 
 

@@ -25,8 +25,8 @@ DATA = Path(__file__).parent / "data"
 
 _ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 _PANE_ID = re.compile(r"[a-z][a-z0-9-]*")
-_PANE_KEYS = ("title", "order", "key", "intro")
-_VERSION = 2  # of what `_build` makes of the files
+_PANE_KEYS = ("title", "tab", "order", "key", "always", "intro")
+_VERSION = 3  # of what `_build` makes of the files
 
 
 @cache
@@ -58,7 +58,7 @@ def metric_row(
 
 
 def _build(tables: Mapping[str, dict[str, Any]], problems: list[Problem]) -> dict[str, Any]:
-    panes: list[tuple[float, list[str]]] = []
+    panes: list[tuple[float, list[Any]]] = []
     rows: dict[str, list[Any]] = {}
     where: dict[str, str] = {}
     by_pane: dict[str, list[str]] = {}
@@ -90,13 +90,17 @@ def _build(tables: Mapping[str, dict[str, Any]], problems: list[Problem]) -> dic
             _teller(where[row[0]], row[0], problems)(f"check_next names no metric: {', '.join(missing)}")
             check_next[:] = [name for name in check_next if name in rows]
     panes.sort(key=lambda pane: (pane[0], pane[1][0]))
+    keys: dict[str, str] = {}
+    for _, (stem, *_, key, _) in panes:
+        if key and (first := keys.setdefault(key, stem)) != stem:
+            _teller(f"{stem}.toml", "[pane]", problems)(f"key '{key}' is already that of {first}.toml")
     return {
         "panes": [pane for _, pane in panes],
         "metrics": [rows[name] for _, pane in panes for name in by_pane.get(pane[0], [])],
     }
 
 
-def _pane(stem: str, table: object, shown: str, problems: list[Problem]) -> tuple[float, list[str]]:
+def _pane(stem: str, table: object, shown: str, problems: list[Problem]) -> tuple[float, list[Any]]:
     """Sort key and row of a pane; a faulty one still gets its place at the end."""
     fault = _teller(shown, "[pane]", problems)
     if not isinstance(table, dict):
@@ -105,17 +109,25 @@ def _pane(stem: str, table: object, shown: str, problems: list[Problem]) -> tupl
     for key in table.keys() - set(_PANE_KEYS):
         fault(f"unknown key '{clean(str(key), 60)}'; permitted: {', '.join(_PANE_KEYS)}")
     text: dict[str, str] = {}
-    for key in ("title", "intro", "key"):
+    for key in ("title", "intro", "tab", "key"):
         value = table.get(key, "")
-        if not isinstance(value, str) or not (value or key == "key"):
+        if not isinstance(value, str) or not (value or key in ("tab", "key")):
             fault(f"{key} must be a text")
             value = ""
         text[key] = clean(value)
+    if len(text["key"]) > 1:
+        fault("key must be one character")
+        text["key"] = ""
+    always = table.get("always", False)
+    if not isinstance(always, bool):
+        fault("always must be true or false")
+        always = False
     order = table.get("order", math.inf)
     if isinstance(order, bool) or not isinstance(order, int | float):
         fault("order must be a number")
         order = math.inf
-    return float(order), [stem, text["title"] or stem, text["intro"], text["key"]]
+    title, tab = text["title"] or stem, text["tab"] or stem
+    return float(order), [stem, title, text["intro"], tab, text["key"], always]
 
 
 def _teller(shown: str, part: str, problems: list[Problem]) -> Callable[[str], None]:

@@ -107,12 +107,18 @@ class Metric:
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """A page of metrics that belong together. `key` is a hint for the letter that jumps to it."""
+    """A page of metrics that belong together.
+
+    `title` is its heading, `tab` the word on its tab, `key` jumps to it: without a key it is shown among a
+    run's own sections. `always`: its tab is there even when the run has none of its metrics.
+    """
 
     id: str
     title: str
     intro: str  # what to look at first, in two or three sentences
+    tab: str
     key: str = ""
+    always: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ import numpy as np
 from rltui.rules.model import Applies, Rule
 from rltui.rules.tally import Tally
 from rltui.rules.track import Floats, Ints, Track
-from rltui.rules.verbal import number, pane_of
+from rltui.rules.verbal import number
 from rltui.rules.watch import KEPT, Episode, Watch
 
 KIND = "own"  # of the rules made here
@@ -158,7 +158,7 @@ def _rule(entry: Any, name_of_rule: str, name: Any, low: float | None, high: flo
         message=entry.message or f"{name.tag} is {{value}}, beyond your limit ({said}{held})",
         advice="A limit of your own configuration.",
         source=entry.where,
-        pane=pane_of(name.canonical) if name.canonical else name.pane,
+        pane=name.metric.pane if name.metric is not None else name.pane,
         hold=max(entry.hold, 1),
         keep=max(entry.hold, LEAST_BACK),
         applies=Applies(held_out=None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+from rltui.glossary import glossary
 from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.model import Rule, Symptom
 from rltui.rules.state import Firing, State
@@ -164,14 +165,9 @@ def sentence_of(findings: Sequence[Finding], seen: int = 0) -> str:
 
 
 def pane_of(canonical: str) -> str:
-    """The pane of a metric by its id."""
-    head = canonical.split(".")[0]
-    return {
-        "optimizer": "policy",
-        "discarded": "rollout",
-        "reward_model": "reward-model",
-        "progress": "overview",
-    }.get(head, head)
+    """The pane of a metric of the glossary by its id."""
+    metric = glossary().metrics.get(canonical)
+    return metric.pane if metric is not None else canonical.partition(".")[0]
 
 
 def _or_none(value: float) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from rltui.boards.panes import LONG_TITLE, PANE_KEYS
+from rltui.boards.panes import PANES as OF_A_RUN
 from rltui.scalars import Problem
 from rltui.text import clean
 
@@ -63,9 +63,9 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("smoother", ("+", "="), "smooth charts more", LOOK),
     Bind("rougher", ("-",), "smooth charts less", LOOK),
     *(
-        Bind(f"pane:{pane}", (PANE_KEYS[pane],), _in_a_row(LONG_TITLE[pane]), PANES,
-             hint="findings" if pane == "findings" else "")
-        for pane in LONG_TITLE
+        Bind(f"pane:{pane.id}", (pane.key,), _in_a_row(pane.title), PANES,
+             hint="findings" if pane.id == "findings" else "")
+        for pane in OF_A_RUN.values()
     ),
     Bind("hide", ("V",), "hide the pane from the tabs; again to show it", PANES),
     Bind("pause", ("p",), "pause: freeze what is shown while data goes on being read", TIME),

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rltui.boards.panes import WITHOUT_METRICS
 from rltui.index import index
 
 if TYPE_CHECKING:
     from rltui.scalars import Problem
     from rltui.screen.desk import Desk
-
-WITHOUT_METRICS = ("overview", "findings", "all", "config")  # they say something of any run
 
 
 def settle(desk: Desk) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rltui.boards.layout import short_key, short_title
-from rltui.boards.panes import panes_of
+from rltui.boards.panes import WITHOUT_METRICS, panes_of
 from rltui.draw.line import BLANK, Line, Span, cut, line
 from rltui.index import index
 from rltui.screen.filters import SCATTERED, fuzzy
 from rltui.screen.keys import MOVE, shown
 from rltui.screen.listing import Listing
-from rltui.screen.pane import WITHOUT_METRICS
 from rltui.screen.view import Page
 from rltui.text import cell_width, pad
 
