@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rltui.screen.desk import Desk
 
 LEAST = 8  # free rows below the board from which a curve is worth looking at
-MOST = 20
+MOST = 26  # a taller one says no more, and costs bytes whenever a pane is opened
 
 
 def detail_lines(desk: Desk, row: Row, window: Window, width: int, height: int) -> list[Line]:
