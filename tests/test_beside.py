@@ -89,7 +89,7 @@ def test_a_card_without_other_runs_is_as_before() -> None:
     data = overview(run("a", score=0.2), NOW)  # type: ignore[arg-type]
     cards = [
         card_lines(data.rows[0], 40, 6, data.window, ranges=None, glyphs="blocks", selected=False, **more)
-        for more in ({}, {"others": ()})  # type: ignore[arg-type]
+        for more in ({}, {"others": ()})
     ]
     assert cards[0] == cards[1]
 
@@ -206,3 +206,22 @@ def test_a_chart_says_what_its_difference_is_to() -> None:
     over.press("enter")
     assert "0.400  -20.0%! vs base at 60" in over.frame(100, 30).lines[0].text
     assert over.frame(40, 12).lines[0].width <= 40
+
+
+def test_more_runs_than_there_is_room_for_are_counted() -> None:
+    """Names stay readable; how many have none in the line is told."""
+    runs = [run(f"a-run-of-seed-{at}", score=at / 10) for at in range(8)]
+    over = desk(*runs, marked=" ".join(one.name for one in runs[1:]))
+    (names,) = [line for line in text(over, 80, 24).splitlines() if "marked" in line]
+    assert names.rstrip().endswith("7 marked") and "+" in names and "……" not in names
+    shown = sum(sign in names for sign in "◆■▲▼★✚○")
+    assert f"+{7 - shown}  " in names and shown >= 3
+
+
+def test_the_list_of_runs_has_the_signs_of_the_curves() -> None:
+    """Who is who can be read where runs are marked."""
+    over = desk(run("a", score=0.2), run("b", score=0.8), run("c", score=0.9), marked="c b a")
+    over.press("r")
+    lines = text(over).splitlines()
+    for sign, name in (("━", "a"), ("■", "b"), ("◆", "c")):
+        assert any(f"{sign} {name} " in line for line in lines[4:])

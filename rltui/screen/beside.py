@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from rltui.session import RunView
 
 
+NAME_LEAST = 8  # cells of a name that is cut
+
+
 def compared(desk: Desk, view: RunView) -> list[RunView]:
     """The runs that are drawn beside the one shown: those marked, in their order, and the baseline."""
     names = [*desk.marked, desk.base.name if desk.base else ""]
@@ -30,6 +33,17 @@ def others(desk: Desk) -> Callable[[Row], tuple[Beside, ...]]:
         return lambda row: ()
     runs = compared(desk, view)
     return lambda row: beside(view, row, runs)
+
+
+def sign_of(desk: Desk, run: RunView) -> Span:
+    """The sign of a run where runs are listed: that of its curve if it is marked, blank if it is not."""
+    view = desk.view
+    if run.name not in desk.marked or view is None:
+        return ("  ", "text")
+    if run is view:
+        return ("━ ", "accent")
+    at = next((at for at, one in enumerate(compared(desk, view), start=1) if one is run), len(SIGNS))
+    return (f"{SIGNS[at]} ", f"series{at}") if at < len(SIGNS) else ("+ ", "dim")
 
 
 def names_line(desk: Desk, width: int) -> Line | None:
@@ -47,11 +61,18 @@ def names_line(desk: Desk, width: int) -> Line | None:
     for at, run in enumerate(runs[: len(SIGNS) - 1], start=1):
         told.append((f"{SIGNS[at]} ", f"series{at}", desk.brief(run.name), _role_of(desk, run)))
     room = width - 3 - sum(cell_width(text) for text, _ in right)
+
+    def cells(most: int) -> int:
+        return sum(min(cell_width(name), most) + cell_width(word) + 5 for *_, name, word in told)
+
+    while len(told) > 2 and cells(NAME_LEAST) > room - 5:  # names that say nothing help nobody
+        told.pop()
+    more = len(runs) + 1 - len(told)
+    if more:
+        right.insert(0, (f"+{more}  ", "dim"))
+        room -= cell_width(right[0][0])
     most = max(cell_width(name) for *_, name, _ in told)
-    while (
-        most > 10
-        and sum(min(cell_width(name), most) + cell_width(word) + 5 for *_, name, word in told) > room
-    ):
+    while most > NAME_LEAST and cells(most) > room:
         most -= 1
     left: list[Span] = [(" ", "text")]
     for sign, role, name, word in told:

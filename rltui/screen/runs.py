@@ -9,6 +9,7 @@ from rltui.boards.overview import key_rows
 from rltui.draw.line import Line, Span, line
 from rltui.draw.marks import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE
 from rltui.draw.number import format_age
+from rltui.screen.beside import sign_of
 from rltui.screen.filters import matcher
 from rltui.screen.listing import Listing
 from rltui.screen.order import COLUMNS
@@ -125,7 +126,7 @@ class RunsPage(Listing):
         age = format_age(alive.age)
         step = desk.step_text(view, 9 if narrow else 11)
         spans: list[Span] = [
-            ("● " if view.name in desk.marked else "  ", "series0"),
+            sign_of(desk, view),
             (pad(self._title(desk, view), names), "strong" if view is desk.view else "text"),
             (
                 f"  {STATE_GLYPH.get(alive.state, '?')}{'' if narrow else ' ' + pad(alive.word, 7)}",
