@@ -58,6 +58,15 @@ def test_panes_that_metrics_call_for(view: RunView) -> None:
     assert ids[-4:] == ["mine", "findings", "all", "config"]
 
 
+def test_a_title_of_the_users_stands_on_tab_and_heading(view: RunView) -> None:
+    """`[panes.mine] title` of the configuration names the pane wherever it is named."""
+    view.names.pane_titles["mine"] = "My own things"  # type: ignore[index]
+    titles = {tab.id: tab.title for tab in panes_of(view)}
+    assert (titles["mine"], titles["policy"]) == ("My own things", "policy")
+    assert board(view, "mine", NOW).title == "My own things"
+    assert "My own things" in as_text(pane_lines(view, "mine", NOW))
+
+
 def test_warnings_are_counted_on_tabs(view: RunView) -> None:
     """A warning is counted on the tab of its pane and on the findings tab, not on the others."""
     counts = {tab.id: (tab.warnings, tab.severity) for tab in panes_of(view) if tab.warnings}

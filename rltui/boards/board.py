@@ -90,13 +90,13 @@ def board(
     first = [row for row in rows if pins.intersection(row.tags)]
     rest = [row for row in rows if not pins.intersection(row.tags)]
     if pane == "all":
-        rest = _with_headings(rest, lambda row: pane_title(pane_of(view, row.tag)), _pane_order(view))
+        rest = _with_headings(rest, lambda row: pane_title(view, pane_of(view, row.tag)), _pane_order(view))
     elif pane not in FIXED:
         rest = _with_headings(rest, lambda row: row.name.group if row.name is not None else "", None)
     window = window_for(view, live=view.liveness(now).state == "live", share=share, at_step=at_step)
     return Board(
         pane=pane,
-        title=pane_title(pane),
+        title=pane_title(view, pane),
         rows=tuple(first + rest),
         window=window,
         notes=tuple(_notes(view, tags, at_step)),
@@ -112,7 +112,7 @@ def _lacking(view: RunView, pane: str) -> str:
 
 
 def _pane_order(view: RunView) -> dict[str, int]:
-    titles = [pane_title(pane) for pane in FIXED]
+    titles = [pane_title(view, pane) for pane in FIXED]
     return {title: index for index, title in enumerate(titles)}
 
 

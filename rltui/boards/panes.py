@@ -43,9 +43,9 @@ class PaneTab:
     metrics: int = 0
 
 
-def pane_title(pane: str) -> str:
-    """A pane's title as a heading."""
-    return PANES[pane].title if pane in PANES else pane
+def pane_title(view: RunView, pane: str) -> str:
+    """A pane's title as a heading: the user's own, the glossary's, else its id."""
+    return view.names.pane_titles.get(pane) or (PANES[pane].title if pane in PANES else pane)
 
 
 def panes_of(
@@ -74,7 +74,7 @@ def panes_of(
         counted = [finding for finding in mine if finding.severity != "info"]
         more = odd if pane == "findings" else 0
         severity = worst_of(counted) or ("warning" if more else "")
-        return PaneTab(id=pane, title=title, key=key, warnings=len(counted) + more, severity=severity,
+        return PaneTab(id=pane, title=view.names.pane_titles.get(pane, title), key=key, warnings=len(counted) + more, severity=severity,
                        metrics=counts.get(pane, 0))  # fmt: skip
 
     tabs = [

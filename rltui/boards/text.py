@@ -52,7 +52,7 @@ def pane_lines(
         made = Board("overview", "Overview", data.rows, data.window, empty=NOTHING)
     else:
         made = board(view, pane, now, at_step, findings=None if then is None else then.findings)
-        lines.append(line((f" {pane_title(pane)}", "strong"), (f"   {len(made.metrics)} rows", "dim")))
+        lines.append(line((f" {pane_title(view, pane)}", "strong"), (f"   {len(made.metrics)} rows", "dim")))
     lines += [BLANK, *board_lines(made, width, glyphs)]
     if made.notes:
         lines += [BLANK, line((" " + " · ".join(made.notes), "dim"))]

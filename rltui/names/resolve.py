@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -85,6 +86,11 @@ class Names:
         if found is None:
             found = self._names[tag] = self._make(tag)
         return found
+
+    @property
+    def pane_titles(self) -> Mapping[str, str]:
+        """Titles that the user's configuration gives to panes, by id."""
+        return self._own.pane_titles
 
     def pane_title(self, pane: str) -> str:
         """The title of a pane, of the glossary or of the user's making."""

@@ -121,7 +121,7 @@ class FakeRun:
 
     def __post_init__(self) -> None:
         self.run = self
-        self.names = SimpleNamespace(name=self.name_of)
+        self.names = SimpleNamespace(name=self.name_of, pane_titles={})
         self.judge = SimpleNamespace(
             findings=lambda: list(self.found),
             history=list,
