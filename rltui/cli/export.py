@@ -8,9 +8,8 @@ from pathlib import Path
 import click
 
 from rltui.cli.arguments import LOGDIRS, VERIFY, need
-from rltui.cli.output import FOUND, fail, note
+from rltui.cli.output import FOUND, fail, no_logs, note
 from rltui.scalars import Problem
-from rltui.text import clean
 
 FORMATS = ("jsonl", "csv", "parquet")
 KINDS = ("scalars", "histograms", "text", "hparams", "tensors")
@@ -137,6 +136,4 @@ def finish(problems: Iterable[Problem], found: bool, logdirs: Sequence[str], run
         if problem.level != "info":
             note(f"{problem.path}: {problem.message}")
     if not found:
-        where = ", ".join(clean(logdir) for logdir in logdirs)
-        wanted = f" that match {run_glob!r}" if run_glob is not None else ""
-        fail(f"{where}: no logs{wanted} found; rltui reads event files, JSONL, CSV and console logs")
+        no_logs(logdirs, run_glob)

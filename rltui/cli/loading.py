@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rltui.cli.arguments import need
-from rltui.cli.output import fail, note
+from rltui.cli.output import fail, no_logs, note
 from rltui.config import Config, load_config
 from rltui.names import Names
 from rltui.session import Session
@@ -62,12 +62,11 @@ def load(
     if progress is not None:
         progress.wipe()
     if not session.runs:
-        where = ", ".join(clean(logdir) for logdir in logdirs)
         for problem in session.problems.values():
             if problem.code == "unreadable":
+                where = ", ".join(clean(logdir) for logdir in logdirs)
                 fail(f"{where}: {problem.path} cannot be read; look at its permissions")
-        wanted = f" that match {run_glob!r}" if run_glob is not None else ""
-        fail(f"{where}: no logs{wanted} found; rltui reads event files, JSONL, CSV and console logs")
+        no_logs(logdirs, run_glob)
     return session
 
 

@@ -50,6 +50,13 @@ def emit_json(value: object, *, indent: int | None = None) -> None:
     emit(to_json(value, indent=indent))
 
 
+def no_logs(logdirs: Sequence[str], run_glob: str | None) -> NoReturn:
+    """End the command with 2: there is nothing to read."""
+    where = ", ".join(clean(logdir) for logdir in logdirs)
+    wanted = f" that match {run_glob!r}" if run_glob is not None else ""
+    fail(f"{where}: no logs{wanted} found; rltui reads event files, JSONL, CSV and console logs")
+
+
 def to_json(value: object, *, indent: int | None = None) -> str:
     """JSON text in ASCII, so that no terminal and no locale can be harmed by it."""
     return json.dumps(_plain(value), ensure_ascii=True, allow_nan=False, indent=indent)
