@@ -70,7 +70,7 @@ def _body(desk: Desk, width: int, height: int) -> Page:
             desk.now,
             desk.at_step,
             count=16,
-            share=_share(desk),
+            share=desk.part,
             against=desk.differences(),
             then=desk.then(),
         )
@@ -80,12 +80,6 @@ def _body(desk: Desk, width: int, height: int) -> Page:
         return findings_page(desk, width, height)
     made = desk.board()
     return board_page(desk, made, width, height) if made is not None else Page()
-
-
-def _share(desk: Desk) -> float:
-    from rltui.screen.desk import SHARES
-
-    return SHARES[desk.share]
 
 
 def overview_page(desk: Desk, data: Overview, width: int, height: int) -> Page:
@@ -300,10 +294,8 @@ def _status(desk: Desk) -> list[Span]:
         pieces.append((f"{desk.keys.hint_of('pause')}: live again", "mark"))
     if desk.view is not None and stands_still(desk.view):
         pieces.append(("one step only: in order of arrival", "mark"))
-    from rltui.screen.desk import SHARES
-
     if desk.share:
-        pieces.append((f"last 1/{round(1 / SHARES[desk.share])} of the run", "dim"))
+        pieces.append((f"last 1/{round(1 / desk.part)} of the run", "dim"))
     if desk.baseline and desk.loading is None:
         base = desk.base
         if base is None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rltui.boards.board import Board, board, window_for
+from rltui.boards.board import Board
 from rltui.boards.layout import Ranges
 from rltui.boards.panes import PaneTab, panes_of
 from rltui.boards.row import Row, rows_of
@@ -18,8 +18,8 @@ from rltui.draw.spark import Glyphs
 from rltui.index import index, pane_of
 from rltui.logs.runname import named
 from rltui.screen.brief import brief
-from rltui.screen.filters import matcher
 from rltui.screen.hush import Hush
+from rltui.screen.kept import Kept
 from rltui.screen.keys import Keys
 from rltui.screen.memory import Memory
 from rltui.screen.order import Order
@@ -41,18 +41,8 @@ if TYPE_CHECKING:
 SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by boards
 MESSAGE_SECONDS = 3.0  # and as long as it takes to read
 READING = 0.05  # seconds per character
-LARGE = 300  # rows from which a board is not made anew for every point
-NOTES_SECONDS = 30.0
 COMPARE_SECONDS = 3.0  # between two comparisons with the baseline
 DENSITIES = ("auto", "compact", "full")
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class _Cached:
-    key: object
-    version: int  # of the run
-    made: float  # when, by the desk's clock
-    board: Board
 
 
 class Desk:
@@ -112,7 +102,7 @@ class Desk:
         self._chose_run = False
         self._framed: RunView | None = None  # the run of the frame that is being drawn: asked for many times
         self._message = ("", 0.0)
-        self._cached: _Cached | None = None
+        self._kept = Kept()
         self._then: tuple[object, Then] | None = None
         self._against: tuple[tuple[str, str], float, dict[str, Difference]] | None = None
 
@@ -122,6 +112,11 @@ class Desk:
     def now(self) -> float:
         """Seconds since 1970; stands still while paused."""
         return self.clock() if self.frozen_now is None else self.frozen_now
+
+    @property
+    def part(self) -> float:
+        """The share of the run that boards show, from its end."""
+        return SHARES[self.share]
 
     @property
     def theme(self) -> Theme:
@@ -243,62 +238,7 @@ class Desk:
     def board(self) -> Board | None:
         """The board of the pane shown, filtered. Made anew only when something it shows has changed."""
         view = self.view
-        if view is None:
-            return None
-        pane = "all" if self.query and self.pane in ("overview", "findings") else self.pane
-        merge = self.memory.density != "full"
-        found = self.findings()
-        against = self.differences()
-        told = tuple((one.id, one.severity, one.since_step) for one in found)
-        key = (
-            (view.name, len(view.run.series), id(view.names)),
-            (pane, merge, self.at_step, self.share, self.query, tuple(self.memory.pins)),
-            (told, id(against)),
-        )
-        if self._cached is not None and self._cached.key == key:
-            again = self._again(self._cached, view)
-            if again is not None:
-                return again
-        made = board(
-            view,
-            pane,
-            self.now,
-            self.at_step,
-            share=SHARES[self.share],
-            merge=merge,
-            pinned=self.memory.pins,
-            against=against,
-            findings=found,
-        )
-        if self.query:
-            match = matcher(self.query)
-            kept = tuple(
-                row for row in made.rows
-                if row.kind != "heading" and any(match(words) for words in _words(row))
-            )  # fmt: skip
-            made = dataclasses.replace(
-                made, rows=kept, empty=f"No metric matches {self.query}.", of=len(made.metrics)
-            )
-        self._cached = _Cached(key, view.run.version, self.clock(), made)
-        return made
-
-    def _again(self, cached: _Cached, view: RunView) -> Board | None:
-        """A board made before, if it still says what is so.
-
-        The rows of a large pane look their values up when they are drawn, so that new points call for a new
-        window only; what is counted for its notes may be half a minute old.
-        """
-        if cached.version == view.run.version:
-            return cached.board
-        first = next(iter(cached.board.metrics[:1]), None)
-        stale = first is not None and first.main is not view.run.series.get(first.tag)
-        if stale or len(cached.board.rows) <= LARGE or self.clock() - cached.made > NOTES_SECONDS:
-            return None
-        live = view.liveness(self.now).state == "live"
-        window = window_for(view, live=live, share=SHARES[self.share], at_step=self.at_step)
-        again = dataclasses.replace(cached.board, window=window)
-        self._cached = dataclasses.replace(cached, version=view.run.version, board=again)
-        return again
+        return None if view is None else self._kept.of(self, view)
 
     @property
     def base(self) -> RunView | None:
@@ -426,9 +366,3 @@ class Desk:
             self._framed = None
         page.lines = [crop(one, width) for one in page.lines[:height]]
         return page
-
-
-def _words(row: Row) -> list[str]:
-    """What a filter looks at: title, key and canonical id, for each key of the row."""
-    canonical = (row.name.canonical or "") if row.name is not None else ""
-    return [f"{row.title} {tag} {canonical}" for tag in row.tags]
