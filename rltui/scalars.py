@@ -6,7 +6,7 @@ time and a value.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -38,6 +38,19 @@ class Problem:
     def as_json(self) -> dict[str, str]:
         """The fields that JSON output promises."""
         return {"level": self.level, "code": self.code, "path": self.path, "message": self.message}
+
+
+class Problems(dict[tuple[str, str, int | None], Problem]):
+    """The problems that stand, by key: of each the newest report, no more than `MOST` of them."""
+
+    MOST = 1000  # files beyond number can be faulty; nobody reads more
+
+    def note(self, problems: Iterable[Problem]) -> None:
+        """Take in reports, in their order; healed ones withdraw what they heal."""
+        for problem in problems:
+            self.pop(problem.key, None)
+            if not problem.healed and len(self) < self.MOST:
+                self[problem.key] = problem
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from rltui.rules.judge import Judge
 from rltui.rules.liveness import Liveness, liveness
 from rltui.rules.sources import of_sources
 from rltui.rules.then import Then, judged_by, now_of, remembered
-from rltui.scalars import Batch, Problem, SessionStart
+from rltui.scalars import Batch, Problem, Problems, SessionStart
 from rltui.store import Fresh, Run, Store
 from rltui.store.lineage import Lineage, lineage
 
@@ -185,7 +185,7 @@ class RunView:
 
     def troubles(self, now: float) -> list[Problem]:
         """What is wrong with its log files, as the readers said and as shows with time."""
-        return [one for one in self.run.problems.values() if not one.healed] + of_sources(self.run, now)
+        return [*self.run.problems.values(), *of_sources(self.run, now)]
 
     def describe(self, now: float) -> dict[str, Any]:
         """The fields that `runs --json` and `check --json` share, as promised."""
@@ -210,7 +210,7 @@ class Session:
         self._knowledge = Knowledge(self.config)
         self.store = Store()
         self.runs: dict[str, RunView] = {}
-        self.problems: dict[tuple[str, str, int | None], Problem] = {}
+        self.problems = Problems()  # of folders, and of files that are no logs
         self._run_glob = run_glob
         self._also = also
         self._ordered: list[RunView] | None = None
@@ -238,7 +238,7 @@ class Session:
         for delivery in deliveries:
             name = delivery.source.run
             if not name:  # troubles with folders, and with files that are no logs, belong to no run
-                self._note(delivery.batch.problems)
+                self.problems.note(delivery.batch.problems)
                 continue
             if not self._wanted(name):
                 continue
@@ -258,12 +258,6 @@ class Session:
         if self._run_glob is None or fnmatch.fnmatchcase(name, self._run_glob):
             return True
         return self._also is not None and called(name, self._also)
-
-    def _note(self, problems: Iterable[Problem]) -> None:
-        for problem in problems:
-            self.problems.pop(problem.key, None)
-            if not problem.healed:
-                self.problems[problem.key] = problem
 
     def _leave(self, view: RunView, path: str) -> None:
         """A log turned out to belong to another run; a run that has no other log is none."""
@@ -285,9 +279,9 @@ class Session:
 
     def diagnostics(self) -> list[Problem]:
         """What is odd about files and data: problems of reading first, then what the judges say of data."""
-        found = [problem for problem in self.problems.values() if not problem.healed]
+        found = list(self.problems.values())
         for view in self.ordered():
-            found += [problem for problem in view.run.problems.values() if not problem.healed]
+            found += view.run.problems.values()
             found += view.judge.diagnostics()
         for name, (of, step) in self.lineage().items():
             found.append(Problem("info", "continues", name, f"continues {of} at step {step}"))

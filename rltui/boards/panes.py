@@ -74,8 +74,8 @@ def panes_of(
         counted = [finding for finding in mine if finding.severity != "info"]
         more = odd if pane == "findings" else 0
         severity = worst_of(counted) or ("warning" if more else "")
-        return PaneTab(id=pane, title=view.names.pane_titles.get(pane, title), key=key, warnings=len(counted) + more, severity=severity,
-                       metrics=counts.get(pane, 0))  # fmt: skip
+        title = view.names.pane_titles.get(pane, title)
+        return PaneTab(pane, title, key, len(counted) + more, severity, counts.get(pane, 0))
 
     tabs = [
         tab(pane.id, pane.tab, pane.key)

@@ -135,8 +135,7 @@ def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
             break
     session.judge(force=True)
     status = follower.status()
-    for problem in status.problems:
-        session.problems[problem.key] = problem
+    session.problems.note(status.problems)
     return {
         "follow": {
             "file_systems": [list(pair) for pair in status.file_systems],

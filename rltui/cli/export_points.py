@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.whole import read_all
-from rltui.scalars import Batch, Problem
+from rltui.scalars import Batch, Problems
 from rltui.store.points import HIGHEST
 from rltui.store.restarts import Restarts
 
@@ -127,7 +127,7 @@ class Exporter:
         self._all_sources = all_sources
         self._verify = verify
         self._held = held
-        self.problems: dict[tuple[str, str, int | None], Problem] = {}
+        self.problems = Problems()
         self.sources: dict[str, Source] = {}
 
     def portions(self) -> Iterator[Portion]:
@@ -170,10 +170,7 @@ class Exporter:
         for delivery in read_all(
             self._logdirs, run_glob=run_glob, all_sources=self._all_sources, verify=self._verify
         ):
-            for problem in delivery.batch.problems:
-                self.problems.pop(problem.key, None)
-                if not problem.healed:
-                    self.problems[problem.key] = problem
+            self.problems.note(delivery.batch.problems)
             self.sources[delivery.source.path] = delivery.source
             yield delivery
 

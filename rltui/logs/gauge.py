@@ -11,13 +11,11 @@ from rltui.logs.files import Calls
 from rltui.logs.inequality import median
 from rltui.logs.pace import HOT_SECONDS
 from rltui.logs.tracked import Tracked
-from rltui.scalars import Problem
+from rltui.scalars import Problem, Problems
 
 if TYPE_CHECKING:
     from rltui.logs.agenda import Agenda
     from rltui.logs.seeker import Seeker
-
-_KEPT = 1000  # troubles kept
 
 
 class Gauge:
@@ -27,7 +25,7 @@ class Gauge:
         self.bell = "off"
         self._lags: deque[float] = deque(maxlen=64)
         self._looks: deque[float] = deque(maxlen=256)
-        self._problems: dict[tuple[str, str, int | None], Problem] = {}
+        self._problems = Problems()
         self._opened = 0
         self._read = 0
 
@@ -46,11 +44,7 @@ class Gauge:
 
     def note(self, problems: Iterable[Problem]) -> None:
         """Troubles told, or withdrawn."""
-        for problem in problems:
-            if problem.healed:
-                self._problems.pop(problem.key, None)
-            elif len(self._problems) < _KEPT:
-                self._problems[problem.key] = problem
+        self._problems.note(problems)
 
     def status(
         self,

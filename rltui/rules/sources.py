@@ -15,7 +15,7 @@ _TOLD = ("torn-tail", "damaged-stretch", "implausible-length")
 
 def of_sources(run: Any, now: float) -> list[Problem]:
     """Troubles with files that only show with time; `now` in seconds since 1970."""
-    told = {problem.path for problem in run.problems.values() if problem.code in _TOLD and not problem.healed}
+    told = {problem.path for problem in run.problems.values() if problem.code in _TOLD}
     mains = _mains(run)
     others = any(not source.gone for source in mains)
     found = []

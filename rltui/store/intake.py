@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.delivery import Source
-from rltui.scalars import Batch, Problem
+from rltui.scalars import Batch, Problem, Problems
 from rltui.store.points import (
     HIGHEST,
     LOWEST,
@@ -35,7 +35,7 @@ class Intake(Tables):
         self.points = 0  # read, superseded ones too
         self.superseded = 0
         self.restarts = Restarts()
-        self.problems: dict[tuple[str, str, int | None], Problem] = {}
+        self.problems = Problems()
 
     @property
     def attempts(self) -> list[Attempt]:

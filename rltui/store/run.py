@@ -10,12 +10,11 @@ import numpy as np
 
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.settings_text import is_settings_tag
-from rltui.scalars import Problem, Text
+from rltui.scalars import Text
 from rltui.store.intake import Intake
 from rltui.store.points import F64, HIGHEST, I64, LOWEST, Fresh, sensible
 
 KEPT_TEXTS = 1000  # text tags kept, the newest of each
-KEPT_PROBLEMS = 1000
 KEPT_LOGS = 64  # logs whose own settings are kept apart, the newest
 CADENCE = 256  # recent (step, wall) pairs for the pace of the run
 
@@ -116,7 +115,7 @@ class Run(Intake):
         self.version += 1
         self.sources[source.path] = source
         if batch.problems:
-            self._note_problems(batch.problems)
+            self.problems.note(batch.problems)
         if batch.texts:
             self._note_texts(batch.texts)
             self._note_settings(source.path, batch.texts)
@@ -141,12 +140,6 @@ class Run(Intake):
             return fresh
         taken = self._take(source, batch)
         return [*fresh, *taken] if fresh else taken
-
-    def _note_problems(self, problems: Sequence[Problem]) -> None:
-        for problem in problems:
-            self.problems.pop(problem.key, None)
-            if not problem.healed and len(self.problems) < KEPT_PROBLEMS:
-                self.problems[problem.key] = problem
 
     def _note_settings(self, path: str, texts: Sequence[Text]) -> None:
         """Each attempt says anew how it was started: what earlier logs said is not overwritten."""

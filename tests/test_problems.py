@@ -1,0 +1,42 @@
+"""Problems with files: the newest report stands, a healed one goes, and they are never without number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rltui.scalars import Problem, Problems
+
+
+def _problem(path: str, message: str = "damaged") -> Problem:
+    return Problem("warning", "corrupt-record", path, message)
+
+
+def test_the_newest_report_stands_and_a_healed_one_goes() -> None:
+    """Of one trouble only what was said last is known; once it is over, nothing."""
+    known = Problems()
+    known.note([_problem("a"), _problem("b"), _problem("a", "more damaged")])
+    assert [(one.path, one.message) for one in known.values()] == [("b", "damaged"), ("a", "more damaged")]
+    known.note([replace(_problem("a"), healed=True)])
+    assert [one.path for one in known.values()] == ["b"]
+
+
+def test_a_full_list_still_keeps_what_it_knows_up_to_date() -> None:
+    """Beyond the most that are kept nothing new is taken in; a known one is renewed."""
+    known = Problems()
+    known.note(_problem(str(number)) for number in range(Problems.MOST + 5))
+    assert len(known) == Problems.MOST
+    known.note([_problem("0", "twice")])
+    assert [one.message for one in known.values() if one.path == "0"] == ["twice"]
+    known.note([replace(_problem("1"), healed=True), _problem("new")])
+    assert len(known) == Problems.MOST
+    assert "new" in {one.path for one in known.values()}
+
+
+def test_a_problem_as_json_has_the_promised_fields() -> None:
+    """What programs read of a diagnostic: level, code, path and message."""
+    assert _problem("a").as_json() == {
+        "level": "warning",
+        "code": "corrupt-record",
+        "path": "a",
+        "message": "damaged",
+    }
