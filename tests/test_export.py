@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import math
@@ -365,6 +366,26 @@ def test_other_records_of_event_files(tmp_path: Path, kind: str, folder: str, ta
     out = tmp_path / "x.parquet"
     assert run(LOGS / folder, "--kind", kind, "--output", out).exit_code == 0
     assert [row["tag"] for row in parquet.read_table(out).to_pylist()].count(tag) == len(table)
+
+
+def test_texts_are_of_the_run_that_other_commands_name(tmp_path: Path) -> None:
+    """A sub-run of add_hparams is no run of its own here either; what is left out or damaged is said."""
+    name = "events.out.tfevents.1700000000.host"
+    words = w.version() + w.event(0, w.text("note", "some words"))
+    points = w.version() + w.event(1, w.simple("loss", 1.0))
+    for place, data in (
+        (f"run/{name}", points + words + b"torn"),
+        (f"run/1712345678.123/{name}", words + w.event(0, w.hparams({"lr": 0.1}))),
+        (f"packed/{name}.gz", gzip.compress(words)),
+    ):
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).write_bytes(data)
+    result = run(tmp_path, "--kind", "text", "--run", "[rp]*", "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(result.stdout_bytes.decode())))
+    assert [(row["run"], row["text"]) for row in rows if row["tag"].startswith("note")] == [
+        ("run", "some words")
+    ] * 2
+    assert f"packed/{name}.gz: left out" in result.output
 
 
 @needs_shared

@@ -18,6 +18,8 @@ from rltui.cli.output import fail, note
 from rltui.logs.formats import could_be_log
 from rltui.logs.logdir import Found, scan
 from rltui.logs.runname import is_events
+from rltui.logs.whole import read_all
+from rltui.scalars import Problems
 from rltui.text import clean
 
 COLUMNS = {
@@ -41,21 +43,43 @@ def export_tables(
     found, _, missing = scan(logdirs, could_be_log)
     if missing:
         fail(f"{clean(missing[0])}: no such file or folder")
-    files = [each for each in found if is_events(each.name) and not each.name.endswith(".gz")]
+    events = [each for each in found if is_events(each.name)]
+    runs = _runs(logdirs) if events else {}
+    files = [(runs.get(each.path, each.run), each) for each in events]
     if run_glob is not None:
-        files = [each for each in files if fnmatchcase(each.run, run_glob)]
+        files = [(run, each) for run, each in files if fnmatchcase(run, run_glob)]
+    for _, packed in files:
+        if packed.name.endswith(".gz"):
+            note(f"{packed.path}: left out; --kind {kind} reads no compressed file: unpack it elsewhere")
+    files = [(run, each) for run, each in files if not each.name.endswith(".gz")]
     if not files:
         where = ", ".join(clean(logdir) for logdir in logdirs)
         fail(f"{where}: no event files found; --kind {kind} is in no other log")
-    rows = _rows(sorted(files, key=lambda each: (each.run, each.path)), kind, metrics)
+    rows = _rows(sorted(files, key=lambda file: (file[0], file[1].path)), kind, metrics)
     if form == "csv":
         _write_csv(rows, kind, output, logdirs)
     else:
         _write_parquet(rows, kind, output, logdirs)
 
 
-def _rows(files: Sequence[Found], kind: str, metrics: Sequence[str]) -> Iterator[Row]:
-    for file in files:
+def _runs(logdirs: Sequence[str]) -> dict[str, str]:
+    """The run of each log, as every other command names it: a sub-run of `add_hparams` is no run of its own.
+
+    Says on standard error what is wrong with the files.
+    """
+    runs: dict[str, str] = {}
+    problems = Problems()
+    for delivery in read_all(logdirs, all_sources=True):
+        problems.note(delivery.batch.problems)
+        runs[delivery.source.path] = delivery.source.run
+    for problem in problems.values():
+        if problem.level != "info":
+            note(f"{problem.path}: {problem.message}")
+    return runs
+
+
+def _rows(files: Sequence[tuple[str, Found]], kind: str, metrics: Sequence[str]) -> Iterator[Row]:
+    for run, file in files:
         try:
             table = _table(file.place, kind)
         except ValueError as error:
@@ -70,7 +94,7 @@ def _rows(files: Sequence[Found], kind: str, metrics: Sequence[str]) -> Iterator
             tag = clean(str(record.get("tag", "")))
             if metrics and not any(fnmatchcase(tag, each) for each in metrics):
                 continue
-            row: Row = {"run": file.run, "source": file.path, "tag": tag}
+            row: Row = {"run": run, "source": file.path, "tag": tag}
             row["step"] = None if record.get("step") is None else int(record["step"])
             row["wall_time"] = None if record.get("wall_time") is None else float(record["wall_time"])
             for name in COLUMNS[kind]:
@@ -92,8 +116,6 @@ def _table(place: str, kind: str) -> list[Row]:
 
 def _texts(place: str) -> list[Row]:
     """The texts of one event file by our own reader."""
-    from rltui.logs.whole import read_all
-
     return [
         {"tag": text.tag, "step": text.step, "wall_time": text.wall_time, "text": text.body}
         for delivery in read_all([place])

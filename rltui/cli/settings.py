@@ -15,6 +15,7 @@ from rltui.boards.text import as_text
 from rltui.cli.output import emit, emit_json
 from rltui.logs.settings import Settings
 from rltui.session import RunView
+from rltui.text import clean
 
 WIDTH = 56  # cells that a value gets in a comparison; what is longer is cut in the middle
 
@@ -58,7 +59,7 @@ def print_comparison(
     )
     if form == "json":
         runs = [view.name for view in others]
-        head = {"schema": 1, "logdir": logdirs[0], "baseline": base.name, "runs": runs}
+        head = {"schema": 1, "logdir": clean(logdirs[0]), "baseline": base.name, "runs": runs}
         emit_json({**head, **config_record(made)})
     elif form == "markdown":
         emit(config_markdown(made).rstrip("\n"))

@@ -99,6 +99,7 @@ class Desk:
         ] = []  # ("copy", text), ("theme", id): for whoever owns the terminal
         self._run: str | None = None
         self._brief: dict[str, str] = {}
+        self._briefed = (0, "")
         self._chose_run = False
         self._framed: RunView | None = None  # the run of the frame that is being drawn: asked for many times
         self._message = ("", 0.0)
@@ -149,8 +150,9 @@ class Desk:
 
     def brief(self, name: str) -> str:
         """A short name of a run that tells it from the others."""
-        if len(self._brief) != len(self.session.runs):
-            self._brief = brief(self.session.runs)
+        known = (len(self.session.runs), next(reversed(self.session.runs), ""))  # new ones come last
+        if self._briefed != known:
+            self._briefed, self._brief = known, brief(self.session.runs)
         return self.title(self._brief.get(name, name))
 
     def title(self, name: str) -> str:
