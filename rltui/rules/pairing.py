@@ -6,7 +6,9 @@ import numpy as np
 
 from rltui.rules.track import Floats, Ints
 
-WAITING = 1 << 16  # points of one side that wait for a partner; writers of one run are never so far apart
+# Points of one side that wait for a partner. Most quotients of a run never get one, so this is what its
+# judge grows by over hours; of a log that is read whole before its partner the newest so many are judged.
+WAITING = 1 << 14
 
 _MERGED = 64  # small pieces that become one
 
