@@ -60,52 +60,93 @@ def read_file(
 
     `own` tells the user's own file from one beside the logs, which may hold display facts only.
     """
-    level: Level = "error" if own else "warning"
-    before_this = len(problems)
-    shown = clean(str(path))
+    faults = _Faults(problems, clean(str(path)), "error" if own else "warning")
+    found = _open(path, faults, needed=needed)
+    if found is None:
+        return None
+    text, mode = found
+    table = _parsed(text, faults)
+    if table is None:
+        return None
+    facts = _checked(table, text, own, faults)
+    if _has_secret(facts.get("alerts", {})) and mode & (stat.S_IRWXG | stat.S_IRWXO):
+        message = "holds the address or a header of a webhook; chmod 600 it, or name a variable: $NAME"
+        problems.append(Problem("warning", "config-readable-by-others", faults.shown, message))
+    for index, threshold in enumerate(facts.get("thresholds", ())):
+        threshold["where"] = f"{faults.shown}: thresholds {index + 1}"
+    return facts
 
-    def fault(message: str, code: str = "config", offset: int | None = None) -> None:
-        problems.append(Problem(level, code, shown, message, offset))
 
+class _Faults:
+    """What is wrong with one file, told with its place, no more than _FAULTS times."""
+
+    def __init__(self, problems: list[Problem], shown: str, level: Level) -> None:
+        self.shown = shown
+        self._problems = problems
+        self._level = level
+        self._told = self._untold = 0
+
+    def add(self, message: str, code: str = "config", offset: int | None = None) -> None:
+        """Tell a fault of the whole file, or of a place in it."""
+        self._problems.append(Problem(self._level, code, self.shown, message, offset))
+
+    def unreadable(self, message: str) -> None:
+        """Tell why nothing of the file holds."""
+        self.add(f"{message}; the defaults hold", "config-unreadable")
+
+    def at(self, text: str, path: KeyPath, message: str) -> None:
+        """Tell a fault of a key in the file's text."""
+        if self._told >= _FAULTS:
+            self._untold += 1
+            return
+        self._told += 1
+        line = line_of(text, path)
+        where = f"line {line}: " if line else ""
+        before = sum(map(len, text.splitlines(keepends=True)[: line - 1])) if line else None
+        self.add(f"{where}{spell(path)} {message}", offset=before)
+
+    def close(self) -> None:
+        """Tell how many faults were not told."""
+        if self._untold:
+            self.add(f"has {self._untold} more faults")
+
+
+def _open(path: Path, faults: _Faults, *, needed: bool) -> tuple[str, int] | None:
+    """Text and mode of the file; None, and why, where it cannot be read. Only a needed one is missed."""
     try:
-        text, mode = _read(path)
+        return _read(path)
     except FileNotFoundError:
         if needed:
-            fault("named by RLTUI_CONFIG, but there is no such file", "config-unreadable")
-        return None
+            faults.add("named by RLTUI_CONFIG, but there is no such file", "config-unreadable")
     except UnicodeDecodeError as error:
-        fault(f"is not UTF-8 at byte {error.start}; the defaults hold", "config-unreadable")
-        return None
+        faults.unreadable(f"is not UTF-8 at byte {error.start}")
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        fault(f"cannot be read: {clean(reason)}; the defaults hold", "config-unreadable")
-        return None
-    # Most people have no configuration: what checks one is loaded when there is one.
-    import tomllib
+        faults.unreadable(f"cannot be read: {clean(reason)}")
+    return None
 
-    from rltui.config.schema import DISPLAY, PRIVATE
-    from rltui.forms import DROP
+
+def _parsed(text: str, faults: _Faults) -> dict[str, Any] | None:
+    """The file as TOML; None, and why, where it is none."""
+    import tomllib  # most people have no configuration: what reads and checks one is loaded for one
 
     try:
         if any(line.count(".") > _DOTS for line in text.split("\n")):
             raise RecursionError
-        table = tomllib.loads(text)
+        return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         reason = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "nested too deeply"
-        fault(f"is not TOML: {clean(reason, 200)}; the defaults hold", "config-unreadable")
+        faults.unreadable(f"is not TOML: {clean(reason, 200)}")
         return None
 
-    untold = 0
+
+def _checked(table: dict[str, Any], text: str, own: bool, faults: _Faults) -> dict[str, Any]:
+    """What may stand in the file and is right."""
+    from rltui.config.schema import DISPLAY, PRIVATE
+    from rltui.forms import DROP
 
     def tell(path: KeyPath, message: str) -> None:
-        nonlocal untold
-        if len(problems) - before_this >= _FAULTS:
-            untold += 1
-            return
-        line = line_of(text, path)
-        where = f"line {line}: " if line else ""
-        before = sum(map(len, text.splitlines(keepends=True)[: line - 1])) if line else None
-        fault(f"{where}{spell(path)} {message}", offset=before)
+        faults.at(text, path, message)
 
     kinds: dict[str, Kind] = {**DISPLAY, **PRIVATE} if own else DISPLAY
     facts: dict[str, Any] = {}
@@ -118,19 +159,7 @@ def read_file(
         taken = kinds[key].take(value, (key,), tell)
         if taken is not DROP:
             facts[key] = taken
-    if untold:
-        fault(f"has {untold} more faults")
-    if _has_secret(facts.get("alerts", {})) and mode & (stat.S_IRWXG | stat.S_IRWXO):
-        problems.append(
-            Problem(
-                "warning",
-                "config-readable-by-others",
-                shown,
-                "holds the address or a header of a webhook; chmod 600 it, or name a variable: $NAME",
-            )
-        )
-    for index, threshold in enumerate(facts.get("thresholds", ())):
-        threshold["where"] = f"{shown}: thresholds {index + 1}"
+    faults.close()
     return facts
 
 
