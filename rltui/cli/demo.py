@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from rltui.cli import import_loop
-from rltui.cli.output import FOUND, emit, fail, leave
+from rltui.cli.output import FOUND, WRONG, emit, fail, leave
 from rltui.demo import recording
 from rltui.demo.replay import Replay
 
@@ -64,11 +64,15 @@ def command(
             _print_overview(folder)
             return
         import_loop()
-        from rltui.screen.start import run
+        from rltui.screen.start import RefusedError, run
 
         replay.start()
-        code = run([folder], theme=theme, ascii_only=ascii_only, color=not no_color, mouse=not no_mouse)
-        replay.stop()
+        try:
+            code = run([folder], theme=theme, ascii_only=ascii_only, color=not no_color, mouse=not no_mouse)
+        except RefusedError as refused:
+            fail(str(refused), FOUND if refused.name else WRONG)
+        finally:
+            replay.stop()
     leave(code)
 
 

@@ -7,7 +7,7 @@ import click
 from rltui.cli import import_loop, imported
 from rltui.cli.arguments import LogDir
 from rltui.cli.loading import read_config
-from rltui.cli.output import leave
+from rltui.cli.output import FOUND, WRONG, fail, leave
 
 
 @click.command(name="watch")
@@ -68,13 +68,13 @@ def command(
         imported()
         leave(follow(logdirs, config, run_glob=run_glob, poll=poll))
     import_loop()
-    from rltui.screen.start import run
+    from rltui.screen.start import RefusedError, run
 
     imported()
     color = not options.pop("no_color")
     mouse = not options.pop("no_mouse")
-    leave(
-        run(
+    try:
+        code = run(
             list(logdirs),
             config=config,
             run_glob=run_glob,
@@ -83,4 +83,6 @@ def command(
             mouse=mouse,
             **options,  # type: ignore[arg-type]
         )
-    )
+    except RefusedError as refused:
+        fail(str(refused), FOUND if refused.name else WRONG)
+    leave(code)

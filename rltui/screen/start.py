@@ -22,6 +22,14 @@ from rltui.screen.terminal import guard, terminal_problem
 from rltui.themes import load_themes
 
 
+class RefusedError(Exception):
+    """The monitor cannot be opened here, or not as asked; says why. name: something asked for is unknown."""
+
+    def __init__(self, message: str, *, name: bool = False) -> None:
+        super().__init__(message)
+        self.name = name
+
+
 def build(
     session: Any,
     logdirs: Sequence[str] = (),
@@ -88,7 +96,7 @@ def run(
     reset: bool = False,
     config: Config | None = None,
 ) -> int:
-    """Open the monitor and stay until the user leaves. Returns the exit code."""
+    """Open the monitor and stay until the user leaves. Returns the exit code. Raises RefusedError."""
     from rltui.session import Session
 
     config = config if config is not None else Config()
@@ -96,14 +104,10 @@ def run(
     mouse = mouse and config.mouse is not False
     ascii_only = ascii_only or config.ascii is True or (config.ascii is None and ascii_needed())
     problem = terminal_problem()
-    unknown = theme is not None and theme not in (known := load_themes()[0])
-    if problem is None and unknown:
-        problem = f"no theme is called '{theme}'; there are {', '.join(sorted(known))}"
-        print(f"rltui: {problem}", file=sys.stderr)
-        return 1
     if problem is not None:
-        print(f"rltui: {problem}", file=sys.stderr)
-        return 2
+        raise RefusedError(problem)
+    if theme is not None and theme not in (known := load_themes()[0]):
+        raise RefusedError(f"no theme is called '{theme}'; there are {', '.join(sorted(known))}", name=True)
     memory_path = path_for(logdirs)
     if reset and memory_path is not None:
         forget(memory_path)
