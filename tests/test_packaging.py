@@ -57,6 +57,21 @@ def test_the_readme_names_make_targets_that_exist() -> None:
     assert set(re.findall(r"\bmake ([a-z]+)", README)) <= targets | {"it"}
 
 
+def test_the_numbers_of_the_readme_are_true() -> None:
+    """As many metrics, frameworks and themes as it says."""
+    from rltui.frameworks.load import frameworks
+    from rltui.glossary import glossary
+    from rltui.themes import load_themes
+
+    said = re.search(r"about (\d+) metrics of (\d+) frameworks", README)
+    assert said is not None
+    assert abs(len(glossary().metrics) - int(said[1])) < 10
+    written = [each for each in frameworks() if each.id != "glossary"]  # that one is no framework's
+    assert len(written) == int(said[2])
+    shipped = {name for name, theme in load_themes()[0].items() if theme.id != "plain"}
+    assert len(shipped) == 7 and "one of seven themes" in README
+
+
 def test_pictures_of_the_readme_are_there() -> None:
     """No broken image."""
     for picture in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README):

@@ -38,7 +38,6 @@ class ExplainPage(Listing):
         row, name = self.row, self.row.name
         metric = name.metric if name is not None else None
         lines: list[Line] = []
-        items: list[tuple[int, str]] = []
         heading = ""
 
         def say(label: str, text: str, role: str = "text") -> None:
@@ -73,25 +72,28 @@ class ExplainPage(Listing):
                     say(label, text, ROLES.get(heading, "text"))
         lines.append(BLANK)
         self._facts(lines, width)
-        links = metric.check_next if metric is not None else ()
-        found = [(tag, one) for one in links if (tag := desk.tag_of(one)) is not None]
-        if found:
-            lines.append(BLANK)
-            lines.append(line(("look next at", "strong")))
-            view = desk.view
-            for tag, _ in found:
-                title = view.names.name(tag).title if view is not None else tag
-                items.append((len(lines), tag))
-                spans: list[Span] = [
-                    ("  → ", "accent"),
-                    (fit(title, 30), "text"),
-                    (f"  {fit(tag, width - 40)}", "dim"),
-                ]
-                lines.append(line(*spans))
+        items = self._links(desk, lines, width)
         if metric is not None and metric.sources:
             lines.append(BLANK)
             lines += [line((part, "faint")) for part in wrap("from " + "; ".join(metric.sources), width)]
         return lines, items
+
+    def _links(self, desk: Desk, lines: list[Line], width: int) -> list[tuple[int, str]]:
+        """Add what to look at next, as far as the run has it; the line of each link and its tag."""
+        metric = self.row.name.metric if self.row.name is not None else None
+        found = [
+            tag for one in (metric.check_next if metric is not None else ()) if (tag := desk.tag_of(one))
+        ]
+        if found:
+            lines += [BLANK, line(("look next at", "strong"))]
+        items = []
+        for tag in found:
+            title = desk.view.names.name(tag).title if desk.view is not None else tag
+            items.append((len(lines), tag))
+            lines.append(
+                line(("  → ", "accent"), (fit(title, 30), "text"), (f"  {fit(tag, width - 40)}", "dim"))
+            )
+        return items
 
     def _facts(self, lines: list[Line], width: int) -> None:
         main = self.row.main
