@@ -81,9 +81,8 @@ class ExplainPage(Listing):
     def _links(self, desk: Desk, lines: list[Line], width: int) -> list[tuple[int, str]]:
         """Add what to look at next, as far as the run has it; the line of each link and its tag."""
         metric = self.row.name.metric if self.row.name is not None else None
-        found = [
-            tag for one in (metric.check_next if metric is not None else ()) if (tag := desk.tag_of(one))
-        ]
+        links = metric.check_next if metric is not None else ()
+        found = [tag for one in links if (tag := desk.tag_of(one)) is not None]
         if found:
             lines += [BLANK, line(("look next at", "strong"))]
         items = []
