@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -173,53 +174,51 @@ class ChartPage:
 
     def act(self, desk: Desk, action: str, argument: str) -> bool:
         """Cursor, zoom, axes; the next metric; back."""
-        low, high = self.shown
-        step = (high - low) / max(self.columns - 1, 1)
-        if action in ("left", "right"):
-            at = (low + high) / 2 if self.cursor is None else self.cursor
-            self.cursor = min(max(at + (step if action == "right" else -step), low), high)
-        elif action == "cursor":
-            self.cursor = low + (high - low) * int(argument) / max(self.columns - 1, 1)
-        elif action in ("home", "end"):
-            last = self.row.main.last_step if self.row.main is not None and self._grows(desk) else None
-            self.cursor = low if action == "home" else high if last is None else float(last)
-        elif action in ("zoom-in", "zoom-out"):
-            self._zoom(desk, 0.5 if action == "zoom-in" else 2.0, self.cursor)
-        elif action in ("page-up", "page-down"):
-            self._pan(desk, -0.5 if action == "page-up" else 0.5)
-        elif action == "reset":
-            self.zoom = self._held = None
-        elif action == "axis":
-            self._turn_axis(desk)
-        elif action == "log":
-            self.log, self._held = not self.log, None
-        elif action == "overlap":
-            self._turn_overlap(desk)
-        elif action == "spread":
-            self._turn_spread(desk)
-        elif action in ("smoother", "rougher"):
-            desk.do_plain(action)
-            used = weight_of(desk.smoothing, self._points, self.row.smooth)
-            told = f"moving average {used:.2f}" if used else "every point, no average"
-            if 0 < used < SMOOTHINGS[desk.smoothing]:
-                told += f": {SMOOTHINGS[desk.smoothing]:.2f} would lag behind {self._points:,} points"
-            desk.say(told)
-        elif action == "together":
-            from rltui.screen.prompt import MetricPicker
-
-            desk.overlays.append(MetricPicker(desk, self.row.tag))
-        elif action in ("next-pane", "previous-pane", "up", "down"):
-            self._turn_row(desk, 1 if action in ("next-pane", "down") else -1)
-        elif action in ("back", "open"):
-            desk.close()
-        elif action.startswith("pane:"):
+        if action.startswith("pane:"):
             desk.overlays.clear()
             return False
-        elif action == "nothing":
-            pass
-        else:
-            return False
-        return True
+        does = _ACTIONS.get(action)
+        if does is not None:
+            does(self, desk, argument)
+        return does is not None
+
+    def _place(self, column: float) -> float:
+        """Where a column of the plot is on the x axis."""
+        low, high = self.shown
+        return low + (high - low) * column / max(self.columns - 1, 1)
+
+    def _point(self, place: float) -> None:
+        """Put the cursor somewhere within what is shown."""
+        self.cursor = min(max(place, self.shown[0]), self.shown[1])
+
+    def _sideways(self, columns: int) -> None:
+        low, high = self.shown
+        at = (low + high) / 2 if self.cursor is None else self.cursor
+        self._point(at + columns * (high - low) / max(self.columns - 1, 1))
+
+    def _newest(self, desk: Desk) -> None:
+        """The cursor on the newest point; while a run goes on there is room behind it."""
+        last = self.row.main.last_step if self.row.main is not None and self._grows(desk) else None
+        self.cursor = self.shown[1] if last is None else float(last)
+
+    def _reset(self) -> None:
+        self.zoom = self._held = None
+
+    def _turn_log(self) -> None:
+        self.log, self._held = not self.log, None
+
+    def _smooth(self, desk: Desk, action: str) -> None:
+        desk.do_plain(action)
+        used = weight_of(desk.smoothing, self._points, self.row.smooth)
+        told = f"moving average {used:.2f}" if used else "every point, no average"
+        if 0 < used < SMOOTHINGS[desk.smoothing]:
+            told += f": {SMOOTHINGS[desk.smoothing]:.2f} would lag behind {self._points:,} points"
+        desk.say(told)
+
+    def _add(self, desk: Desk) -> None:
+        from rltui.screen.prompt import MetricPicker
+
+        desk.overlays.append(MetricPicker(desk, self.row.tag))
 
     def _turn_spread(self, desk: Desk) -> None:
         words = words_of(self.row)
@@ -237,9 +236,7 @@ class ChartPage:
 
     def wheel(self, desk: Desk, direction: int, column: int) -> None:
         """The mouse wheel at a column of the plot: zoom in (upwards) or out round what is below it."""
-        low, high = self.shown
-        at = low + (high - low) * column / max(self.columns - 1, 1)
-        self._zoom(desk, 0.8 if direction < 0 else 1.25, at, keep=True)
+        self._zoom(desk, 0.8 if direction < 0 else 1.25, self._place(column), keep=True)
 
     def drag(self, desk: Desk, columns: int) -> None:
         """The mouse has moved the curve by so many columns to the right."""
@@ -319,6 +316,34 @@ class ChartPage:
     def type(self, desk: Desk, key: str) -> bool:
         """Charts take no text."""
         return False
+
+
+_ACTIONS: dict[str, Callable[[ChartPage, Desk, str], None]] = {
+    "left": lambda page, desk, _: page._sideways(-1),
+    "right": lambda page, desk, _: page._sideways(1),
+    "cursor": lambda page, desk, column: page._point(page._place(int(column))),
+    "home": lambda page, desk, _: page._point(-math.inf),
+    "end": lambda page, desk, _: page._newest(desk),
+    "zoom-in": lambda page, desk, _: page._zoom(desk, 0.5, page.cursor),
+    "zoom-out": lambda page, desk, _: page._zoom(desk, 2.0, page.cursor),
+    "page-up": lambda page, desk, _: page._pan(desk, -0.5),
+    "page-down": lambda page, desk, _: page._pan(desk, 0.5),
+    "reset": lambda page, desk, _: page._reset(),
+    "axis": lambda page, desk, _: page._turn_axis(desk),
+    "log": lambda page, desk, _: page._turn_log(),
+    "overlap": lambda page, desk, _: page._turn_overlap(desk),
+    "spread": lambda page, desk, _: page._turn_spread(desk),
+    "smoother": lambda page, desk, _: page._smooth(desk, "smoother"),
+    "rougher": lambda page, desk, _: page._smooth(desk, "rougher"),
+    "together": lambda page, desk, _: page._add(desk),
+    "next-pane": lambda page, desk, _: page._turn_row(desk, 1),
+    "previous-pane": lambda page, desk, _: page._turn_row(desk, -1),
+    "down": lambda page, desk, _: page._turn_row(desk, 1),
+    "up": lambda page, desk, _: page._turn_row(desk, -1),
+    "back": lambda page, desk, _: desk.close(),
+    "open": lambda page, desk, _: desk.close(),
+    "nothing": lambda page, desk, _: None,
+}
 
 
 def _log(value: float) -> float:
