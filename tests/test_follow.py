@@ -418,3 +418,22 @@ def test_nothing_read_ahead_is_kept(tmp_path: Path) -> None:
     tracks = live.follower.tracks.values()
     assert all(track.copy is None and track.ending is None for track in tracks)
     assert {len(kept) for kept in live.heard.points.values()} == {30, 12_000, 30_000}
+
+
+def test_a_log_that_went_quiet_is_read_on(tmp_path: Path) -> None:
+    """What a log learned of its records is let go after a while; what comes later is read all the same."""
+    log = write(tmp_path / "events.out.tfevents.1.host", event_bytes(range(600)))
+    live = Live(tmp_path)
+    live.look()
+    append(log, event_bytes(range(600, 700), tag="other", head=False))
+    live.after(1.0)
+    track = live.follower.tracks[str(log)]
+    learned = track.log._known  # type: ignore[union-attr]
+    live.after(2000)
+    assert track.log._known is not learned  # type: ignore[union-attr]
+    append(log, event_bytes(range(700, 1300), head=False))
+    live.after(1.0)
+    said = live.heard.points["events.out.tfevents.1.host"]
+    assert [(tag, step) for tag, step, _ in said] == [
+        ("other" if 600 <= step < 700 else "loss", step) for step in range(1300)
+    ]

@@ -148,7 +148,7 @@ class Feed:
             if system.events and root.place not in seeker.dead
         ]
         if folders:
-            self._bell = Bell(folders, self.ring, self.follower.could_be_log)
+            self._bell = Bell(folders, self.ring, self.follower.kinds.could_be_log)
             self._bell.start()
         elif seeker.systems:
             self.follower.gauge.bell = "the file system does not report changes"

@@ -69,10 +69,10 @@ class Follower:
         self._choice = Choice(run_glob, also)
         self._all_sources = all_sources
         self._clock, self._wall = clock, wall
-        self._kinds = kinds or AllFormats()
+        self.kinds = kinds or AllFormats()
         self._calls = Calls()
         self.pace = Pace(poll, system or FileSystem("", remote=False, events=False, hold=True))
-        self.seeker = Seeker(self.logdirs, self._kinds, self.pace, system=system, wall=wall)
+        self.seeker = Seeker(self.logdirs, self.kinds, self.pace, system=system, wall=wall)
         self.gauge = Gauge()
         self.tracks: dict[str, Tracked] = {}
         self._absorbed: set[str] = set()
@@ -98,10 +98,6 @@ class Follower:
             self._returned(calls)
         else:
             self.gauge.looked(time.perf_counter() - began)
-
-    def could_be_log(self, name: str) -> bool:
-        """Whether a file of this base name would be opened."""
-        return self._kinds.could_be_log(name)
 
     @property
     def caught_up(self) -> bool:
@@ -216,7 +212,7 @@ class Follower:
         if not self._choice.may_take(found):
             if found.place not in self._aside:
                 self._aside.add(found.place)
-                unasked = Tracked(found, self._kinds)
+                unasked = Tracked(found, self.kinds)
                 unasked.aside = True  # opened only if a log that was asked for may be its twin
                 self._family.add(unasked)
             return
@@ -230,7 +226,7 @@ class Follower:
             self._absorbed.update(original.absorbed)
             if calls.given_up or found.place in self._absorbed:
                 return
-        track = Tracked(found, self._kinds)
+        track = Tracked(found, self.kinds)
         track.changed = at
         calls.subject = track
         self.tracks[found.place] = track
@@ -249,6 +245,8 @@ class Follower:
         while (track := self._agenda.take(at)) is not None:
             if trust and track.asleep(calls, at):
                 unchanged += 1
+                if at - track.changed > HOT_SECONDS:
+                    track.close()  # what it learned of its records: restarts leave a quiet log each
             else:
                 yield from self._visit(track, at, calls, over if self._reads(track) else None)
                 if calls.given_up:
