@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, repeat
 
 import numpy as np
@@ -15,8 +15,6 @@ from rltui.scalars import Batch
 
 CSV_HEAD = b"run,tag,step,wall_time,value,source,superseded,series\n"
 CHUNK = 1 << 15  # lines that are joined at once
-
-_Printer = Callable[[Source, Batch, NDArray[np.bool_] | None], Iterable[bytes]]
 
 
 def _numbers(array: NDArray[np.generic]) -> list[bytes]:

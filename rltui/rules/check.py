@@ -42,7 +42,6 @@ _RULE: dict[str, Kind] = {
     **dict.fromkeys(("check_next", "quiet_when", "info_when", "needs"), TEXTS),
     **dict.fromkeys(("title", "message", "advice", "source", "pane", "per"), Text()),
 }
-_NAMING = ("quiet_when", "info_when", "needs", "none", "explains")  # keys that name rules
 _NEEDED = ("id", "metric", "kind", "severity")
 _SYMPTOM = Table(
     {

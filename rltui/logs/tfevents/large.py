@@ -12,7 +12,6 @@ from rltui.logs.tfevents.words import TEXT_LIMIT
 
 _SHORT = 64 << 10  # bytes of a field that is kept as it is
 _WINDOW = 64 << 10  # bytes of one ranged read
-_STUB = bytes(3)  # no element of any tensor has this size
 
 # The way to what matters: number of a field -> what is inside it. Event.summary, Summary.value,
 # Value.tensor, TensorProto.string_val.
