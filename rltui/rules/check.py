@@ -24,6 +24,7 @@ _ID = Text(pattern=r"[a-z][a-z0-9-]*", permitted="lower-case words joined by '-'
 _POINTS = Number(low=0, whole=True)
 _WINDOWS = Many(Text(permitted="a window, such as '0.1*50 0.4*20'"))
 _SEVERITY = Text(choices=tuple(RANK))
+_PANE = Text(choices=("overview", *(pane.id for pane in glossary().panes)))
 _RULE: dict[str, Kind] = {
     "id": _ID,
     "metric": TEXTS,
@@ -40,7 +41,8 @@ _RULE: dict[str, Kind] = {
     ),
     **dict.fromkeys(("fires", "quiet"), _WINDOWS),
     **dict.fromkeys(("check_next", "quiet_when", "info_when", "needs"), TEXTS),
-    **dict.fromkeys(("title", "message", "advice", "source", "pane", "per"), Text()),
+    **dict.fromkeys(("title", "message", "advice", "source", "per"), Text()),
+    "pane": _PANE,
 }
 _NEEDED = ("id", "metric", "kind", "severity")
 _SYMPTOM = Table(
@@ -49,7 +51,8 @@ _SYMPTOM = Table(
         "severity": _SEVERITY,
         "all": Many(Many(Text(), single=True)),
         **dict.fromkeys(("none", "explains", "check_next"), TEXTS),
-        **dict.fromkeys(("title", "message", "advice", "pane", "source"), Text()),
+        **dict.fromkeys(("title", "message", "advice", "source"), Text()),
+        "pane": _PANE,
         "together": Number(low=0),
     },
     needed=("id", "severity", "title", "message", "all"),
