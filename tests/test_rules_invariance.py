@@ -10,6 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from rltui.rules.judge import Judge
+from rltui.rules.kinds import KINDS, Verdict
+from rltui.rules.load import rulebook
+from rltui.rules.moment import Moment
 from rltui.rules.robust import medians, quantile
 from rltui.rules.track import CAP, Track
 from rltui.rules.window import Window
@@ -70,8 +73,8 @@ def test_a_window_says_the_same_of_one_moment_and_of_many(every: int) -> None:
         return [
             *(window.level(length) for length in (1, 3, 8, 30)), *(window.usual(skip) for skip in (0, 5, 40)),
             window.noise(5), window.noise(40), window.jitter(0), window.jitter(8, 3), window.loudest(8),
-            window.spread(30), *window.extremes(1), *window.extremes(8), *window.trend(), medians(rows),
-            rows[:, -1], rows[:, 0],
+            window.bend(), window.spread(30), *window.extremes(1), *window.extremes(8), *window.trend(),
+            window.trend_noise(), medians(rows), rows[:, -1], rows[:, 0],
         ]  # fmt: skip
 
     def track() -> Track:
@@ -81,11 +84,68 @@ def test_a_window_says_the_same_of_one_moment_and_of_many(every: int) -> None:
 
     many, single = track(), track()
     whole = asked(Window(many, at))
-    parts = [asked(Window(single, at[k : k + 1])) for k in range(len(at))]
+    parts = [asked(Moment(single, at[k : k + 1])) for k in range(len(at))]
     for place, found in enumerate(whole):
         alone = np.concatenate([part[place] for part in parts])
         assert alone.tobytes() == found.tobytes() or np.array_equal(alone, found, equal_nan=True), place
     assert many.marks == single.marks or repr(many.marks) == repr(single.marks)
+
+
+def odd_series(n: int, seed: int) -> list[np.ndarray]:
+    """Series of n ticks on which every kind of condition holds now and then, and on which none does."""
+    noise = np.random.default_rng(seed)
+    place, steady = np.arange(n), noise.standard_normal(n)
+    jump = 1 + 0.05 * steady
+    jump[n // 2 :] *= noise.choice([0.01, 0.3, 4, 30, -1])
+    spikes = np.abs(steady) + 0.1
+    spikes[noise.random(n) < 0.1] *= 100
+    return [
+        0.5 + 0.1 * steady, steady.cumsum() - 3, np.round(steady.cumsum() / 3), jump, spikes,
+        np.full(n, 0.5), np.where(place < n // 2, np.abs(steady), 0.0), (-1.0) ** place + 0.01 * steady,
+        np.linspace(0, 1, n) + 0.02 * steady, np.linspace(1.4189, -1, n), np.exp(-place / 9),
+        50 * steady - 900, np.clip(0.9 + 0.3 * steady, 0, 1),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("n", "every"), [(17, 1), (60, 1), (140, 3)])
+def test_a_kind_says_the_same_of_one_moment_and_of_many(n: int, every: int) -> None:
+    """Every rule's verdict on all moments at once is that on each alone; an idle watch misses nothing."""
+    different = {
+        repr((rule.kind, rule.numbers, rule.words)): rule
+        for rule in rulebook().rules.values()
+        if rule.kind in KINDS
+    }
+    at, held = np.arange(2, n, every), set()
+
+    def track(values: np.ndarray) -> Track:
+        made = Track("x", None)
+        made.feed(np.arange(n), values, lambda track, begun: None)
+        return made
+
+    def said(found: Verdict | None, k: int) -> tuple[object, ...] | None:
+        if found is None:
+            return None
+        return bool(found.on[k]), bool(found.off[k]), float(found.value[k]) + 0, float(found.limit[k]) + 0
+
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for values in odd_series(n, every):
+            many, single = track(values), track(values)
+            window, moments = Window(many, at), [Moment(single, at[k : k + 1]) for k in range(len(at))]
+            for rule in different.values():
+                judge = KINDS[rule.kind]
+                whole, alone = judge(rule, window, False), [judge(rule, each, False) for each in moments]
+                begun = None if whole is None or whole.began is None else np.asarray(whole.began).tolist()
+                on = [whole is not None and bool(whole.on[k]) for k in range(len(at))]
+                for k, each in enumerate(alone):
+                    assert repr(said(each, 0)) == repr(said(whole, k)), (rule.id, k)
+                    if on[k] and begun is not None:
+                        assert each is not None and each.began is not None
+                        assert each.began[0] == begun[k], (rule.id, k)
+                    assert judge(rule, moments[k], True) is not None or not on[k], (rule.id, k)
+                assert judge(rule, window, True) is not None or not any(on), rule.id
+                held |= {rule.kind} if any(on) else set()
+            assert repr(sorted(many.marks.items())) == repr(sorted(single.marks.items()))
+    assert n < 60 or held == set(KINDS)
 
 
 def test_a_quantile_is_numpys() -> None:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from rltui.rules import quality
 from rltui.rules.finding import Finding, Health, health_of, order
 from rltui.rules.judged import Judged, Paced, Quotient, Series
@@ -49,6 +51,7 @@ class Judge:
 
     # ---- feeding
 
+    @np.errstate(invalid="ignore", divide="ignore")  # what is not known yet is NaN, and compares as such
     def feed(self, fresh: Sequence[Any]) -> None:
         """Take new points in, in order of arrival per tag."""
         by_tag: dict[str, list[Any]] = {}

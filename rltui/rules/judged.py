@@ -8,6 +8,7 @@ import numpy as np
 
 from rltui.rules import quality
 from rltui.rules.model import Rule
+from rltui.rules.moment import Moment
 from rltui.rules.own import OwnWatch
 from rltui.rules.pace import TIMED, Pace
 from rltui.rules.pairing import Pairing
@@ -37,10 +38,9 @@ class Judged:
         at = self._moments(begun)
         if at is None:
             return
-        window = Window(track, at)
+        window = Moment(track, at) if len(at) == 1 else Window(track, at)
         for watch in self.watches:
-            if watch.kind is not None:
-                watch.advance(watch.kind(watch.rule, window), window)
+            watch.look(window)
 
     def _moments(self, begun: int) -> Ints | None:
         """The new ticks at which rules look: all of the first 32, every second up to 128, then every fourth.

@@ -122,26 +122,31 @@ def _pairs(count: int) -> tuple[I64, I64, float]:
     return early, late, math.sqrt(count * (count - 1) * (2 * count + 5) / 18)
 
 
-def mann_kendall(rows: F64) -> tuple[F64, F64, F64]:
-    """Z of the part medians, their change from first to last quarter, and the noise of ticks about them."""
-    parts = rows.reshape(len(rows), TREND_PARTS, -1)
-    means = np.sort(parts, axis=2)
-    width = means.shape[2]
-    middle = (means[:, :, (width - 1) // 2] + means[:, :, width // 2]) / 2
-    change = middle[:, -3:].mean(axis=1) - middle[:, :3].mean(axis=1)
-    noise = NORMAL * medians(np.abs(parts - middle[:, :, None]).reshape(len(rows), -1))
-    return concordance(middle), change, noise
+def part_medians(rows: F64) -> F64:
+    """(m, TREND_PARTS) medians of the parts of (m, n) rows, n a multiple of TREND_PARTS."""
+    parts = np.sort(rows.reshape(len(rows), TREND_PARTS, -1), axis=2)
+    width = parts.shape[2]
+    found: F64 = (parts[:, :, (width - 1) // 2] + parts[:, :, width // 2]) / 2
+    return found
 
 
-def mann_kendall_one(row: list[float]) -> tuple[F64, F64, F64]:
-    """The same of a single row, in plain numbers."""
-    width = len(row) // TREND_PARTS
-    parts = [row[at : at + width] for at in range(0, len(row), width)]
-    middle = [median_of(part) for part in parts]
+def rise(parts: F64) -> F64:
+    """(m,) change of part medians from the first quarter to the last."""
+    found: F64 = parts[:, -3:].mean(axis=1) - parts[:, :3].mean(axis=1)
+    return found
+
+
+def concordance_one(parts: list[float]) -> float:
+    """Z of a single row, in plain numbers."""
     s = 0
-    for place, early in enumerate(middle):
-        for late in middle[place + 1 :]:
+    for place, early in enumerate(parts):
+        for late in parts[place + 1 :]:
             s += (late > early) - (late < early)
-    change = (middle[-3] + middle[-2] + middle[-1]) / 3 - (middle[0] + middle[1] + middle[2]) / 3
-    away = [abs(value - level) for part, level in zip(parts, middle, strict=True) for value in part]
-    return np.array([s / _pairs(TREND_PARTS)[2]]), np.array([change]), np.array([NORMAL * median_of(away)])
+    return s / _pairs(len(parts))[2]
+
+
+def middle_of(part: F64) -> float:
+    """The median of (n,) numbers, n > 0, none of them NaN, in place: sorts them."""
+    part.sort()
+    size = len(part)
+    return (float(part[(size - 1) // 2]) + float(part[size // 2])) / 2

@@ -49,6 +49,13 @@ class Watch:
         """Whether it is neither idle nor pending."""
         return self.episode is not None and self.episode.firing
 
+    def look(self, window: Window) -> None:
+        """Judge the window's moments."""
+        if self.kind is not None:
+            verdict = self.kind(self.rule, window, self.episode is None)
+            if verdict is not None:
+                self.advance(verdict, window)
+
     def advance(self, verdict: Verdict, window: Window) -> None:
         """Take the verdict on the window's moments into the state."""
         on: Sequence[bool] = verdict.on if isinstance(verdict.on, list) else verdict.on.tolist()

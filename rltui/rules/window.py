@@ -1,43 +1,56 @@
 """What rules ask of a series at the moments when new ticks came: rolling levels, noise, trends.
 
 All functions are vectorised over m moments and cached, because several rules ask the same. A level is
-always a median over several ticks: no rule sees a single sample.
+always a median over several ticks: no rule sees a single sample. The plural of a word (`levels`) is the
+lowest and the highest that it is at any of the moments, NaN left out, in plain numbers: from it most rules
+tell at once that they hold nowhere. For a single moment there is `rltui.rules.moment`.
 """
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rltui.rules.robust import (
     NORMAL,
     TREND_LENGTHS,
-    mann_kendall,
-    mann_kendall_one,
+    TREND_PARTS,
+    concordance,
     median_of,
+    medians,
+    middle,
+    part_medians,
+    rise,
     sorted_middle,
     trend_length,
-    trend_length_one,
 )
 from rltui.rules.track import START, Floats, Ints, Track
 
 BEFORE = 50  # ticks of the past that "usual" means
 PAD = 128  # ticks that are nowhere in front of the first: rows and what they leave out are no longer
 BEFORE_MIN = 8  # fewer say nothing about what is usual
-_STEP = NORMAL / float(np.sqrt(2.0))  # likewise, from differences of neighbours
+BENT = 24  # ticks that `bend` sees
+NEIGHBOURS = NORMAL / float(np.sqrt(2.0))  # likewise, from differences of neighbours
+BENDS = float(np.sqrt(6.0))  # deviation of a second difference of noise of one
 _PADDING = np.full(PAD, np.nan)
+
+Span = tuple[float, float]  # the lowest and the highest
+Key = tuple[str, int, int]
 
 
 class Window:
     """A track seen at m moments; moment k sees the ticks up to position `at[k]` and none after."""
 
-    __slots__ = ("_cache", "_padded", "at", "track")
+    __slots__ = ("_cache", "_padded", "_spans", "at", "last", "track")
 
     def __init__(self, track: Track, at: Ints) -> None:
         self.track = track
         self.at = at  # (m,) positions among the ticks held, from 0
-        self._cache: dict[tuple[str, int, int], Floats] = {}
+        self.last = int(at[-1])  # the last of them
+        self._cache: dict[Key, Floats] = {}
+        self._spans: dict[Key, Span] = {}
         self._padded: Floats | None = None
 
     def __len__(self) -> int:
@@ -45,88 +58,87 @@ class Window:
 
     def rows(self, length: int, skip: int = 0) -> Floats:
         """(m, length) the last `length` ticks after leaving out `skip`; NaN in front where there are none."""
-        if len(self.at) == 1:
-            end = int(self.at[0]) + 1 - skip
-            if end >= length:
-                return self.track.value[end - length : end].reshape(1, -1)
-            row: Floats = np.full((1, length), np.nan)
-            if end > 0:
-                row[0, length - end :] = self.track.value[:end]
-            return row
-        every, begin = self._every(length), 1 - skip + PAD - length
-        first, last = int(self.at[0]), int(self.at[-1])
-        if last - first + 1 == len(self.at):  # every tick, as in a short run
-            return every[first + begin : last + begin + 1].copy()
-        return every[self.at + begin]
-
-    def _every(self, length: int) -> Floats:
-        """(any, length) a view of all rows of neighbours; row k ends before tick k - PAD + length."""
         padded = self._padded
         if padded is None:
-            padded = self._padded = np.concatenate((_PADDING, self.track.value[: int(self.at[-1]) + 1]))
-        return np.ndarray((len(padded) - length + 1, length), np.float64, padded, 0, (8, 8))
-
-    def _last(self, length: int, skip: int) -> list[float]:
-        """The ticks of the only moment, as numbers: for one row Python is faster than numpy."""
-        end = max(int(self.at[0]) + 1 - skip, 0)
-        part: list[float] = self.track.value[max(end - length, 0) : end].tolist()
-        return part
+            padded = self._padded = np.concatenate((_PADDING, self.track.value[: self.last + 1]))
+        every: Floats = np.ndarray((len(padded) - length + 1, length), np.float64, padded, 0, (8, 8))
+        begin = 1 - skip + PAD - length  # row k of all ends before tick k - PAD + length
+        first = int(self.at[0])
+        if self.last - first + 1 == len(self.at):  # every tick, as in a short run
+            return every[first + begin : self.last + begin + 1].copy()
+        return every[self.at + begin]
 
     def _reach(self, length: int, skip: int) -> int:
         """Columns of such rows that hold a tick at any moment, at least one; those before are empty."""
-        return min(length, max(int(self.at[-1]) + 1 - skip, 1))
+        return min(length, max(self.last + 1 - skip, 1))
 
     def _have(self, length: int, skip: int) -> Ints:
         """(m,) ticks in such rows; rises from moment to moment."""
         return np.minimum(np.maximum(self.at + (1 - skip), 0), length)
 
-    def _median(self, name: str, length: int, skip: int, least: int) -> Floats:
-        """(m,) medians of such rows; NaN where fewer than `least` ticks are there."""
-        key = (name, length, skip)
-        found = self._cache.get(key)
-        if found is None:
-            if len(self.at) == 1:
-                part = self._last(length, skip)
-                found = np.array([median_of(part) if len(part) >= least else np.nan])
-            elif least == length:
-                found = self._full_median(length, skip)
-            else:
-                have = self._have(length, skip)
-                found = sorted_middle(self.rows(self._reach(length, skip), skip), have)
-                if have[0] < least:
-                    found[have < least] = np.nan
-            self._cache[key] = found
-        return found
+    def _span(self, key: Key, found: Floats) -> Span:
+        """Lowest and highest of (m,) numbers, NaN left out."""
+        span = self._spans.get(key)
+        if span is None:
+            span = self._spans[key] = float(np.fmin.reduce(found)), float(np.fmax.reduce(found))
+        return span
 
-    def _full_median(self, length: int, skip: int) -> Floats:
-        """(m,) medians of such rows that are full; NaN of others."""
-        table = self.rows(length, skip)
-        table.sort(axis=1)
-        found: Floats = (table[:, (length - 1) // 2] + table[:, length // 2]) / 2
-        found[: int(self.at.searchsorted(length + skip - 1))] = np.nan
-        return found
+    def ticks(self, length: int) -> Span:
+        """No tick among the last `length` of any moment lies outside these two."""
+        begin = max(int(self.at[0]) + 1 - length, 0)
+        key = ("ticks", begin, 0)
+        span = self._spans.get(key)
+        if span is None:
+            held = self.track.value[begin : self.last + 1]
+            span = self._spans[key] = float(held.min()), float(held.max())
+        return span
 
     def level(self, length: int) -> Floats:
         """(m,) median of the last `length` ticks; NaN until there are as many."""
-        return self._median("level", length, 0, length)
+        key = ("level", length, 0)
+        found = self._cache.get(key)
+        if found is None:
+            if self.last + 1 < length:
+                found = np.full(len(self), np.nan)
+            else:
+                table = self.rows(length)
+                table.sort(axis=1)
+                found = (table[:, (length - 1) // 2] + table[:, length // 2]) / 2
+                found[: int(self.at.searchsorted(length - 1))] = np.nan
+            self._cache[key] = found
+        return found
+
+    def levels(self, length: int) -> Span:
+        """Lowest and highest level."""
+        return self._span(("level", length, 0), self.level(length))
 
     def usual(self, skip: int, length: int = BEFORE) -> Floats:
         """(m,) median of up to `length` ticks before the last `skip`; NaN where it would be a guess."""
-        return self._median("usual", length, skip, BEFORE_MIN)
+        key = ("usual", length, skip)
+        found = self._cache.get(key)
+        if found is None:
+            if self.last + 1 - skip < BEFORE_MIN:
+                found = np.full(len(self), np.nan)
+            else:
+                have = self._have(length, skip)
+                found = sorted_middle(self.rows(self._reach(length, skip), skip), have)
+                if have[0] < BEFORE_MIN:
+                    found[have < BEFORE_MIN] = np.nan
+            self._cache[key] = found
+        return found
+
+    def usuals(self, skip: int) -> Span:
+        """Lowest and highest usual level."""
+        return self._span(("usual", BEFORE, skip), self.usual(skip))
 
     def noise(self, skip: int, length: int = BEFORE) -> Floats:
         """(m,) robust standard deviation of the ticks that `usual` sees."""
         key = ("noise", length, skip)
         found = self._cache.get(key)
         if found is None:
-            if len(self.at) == 1:
-                usual = float(self.usual(skip, length)[0])
-                found = np.array([NORMAL * median_of([abs(v - usual) for v in self._last(length, skip)])])
-            else:
-                rows = self.rows(self._reach(length, skip), skip)
-                away = np.abs(rows - self.usual(skip, length)[:, None])
-                found = NORMAL * sorted_middle(away, self._have(length, skip))
-            self._cache[key] = found
+            rows = self.rows(self._reach(length, skip), skip)
+            away = np.abs(rows - self.usual(skip, length)[:, None])
+            found = self._cache[key] = NORMAL * sorted_middle(away, self._have(length, skip))
         return found
 
     def jitter(self, skip: int, length: int = BEFORE) -> Floats:
@@ -134,15 +146,14 @@ class Window:
         key = ("jitter", length, skip)
         found = self._cache.get(key)
         if found is None:
-            if len(self.at) == 1:
-                part = self._last(length, skip)
-                found = np.array([_STEP * median_of([abs(b - a) for a, b in pairwise(part)])])
-            else:
-                rows = self.rows(max(self._reach(length, skip), 2), skip)
-                away = np.abs(rows[:, 1:] - rows[:, :-1])
-                found = _STEP * sorted_middle(away, self._have(length - 1, skip + 1))
-            self._cache[key] = found
+            rows = self.rows(max(self._reach(length, skip), 2), skip)
+            away = np.abs(rows[:, 1:] - rows[:, :-1])
+            found = self._cache[key] = NEIGHBOURS * sorted_middle(away, self._have(length - 1, skip + 1))
         return found
+
+    def jitters(self, skip: int) -> Span:
+        """Lowest and highest jitter."""
+        return self._span(("jitter", BEFORE, skip), self.jitter(skip))
 
     def loudest(self, skip: int) -> Floats:
         """(m,) largest jitter so far: a calm end must not make an early stroke of luck look like a level.
@@ -159,15 +170,35 @@ class Window:
             self._cache[key] = found
         return found
 
+    def bend(self) -> Floats:
+        """(m,) robust deviation of second differences of recent ticks: a steady climb is no noise."""
+        key = ("bend", BENT, 0)
+        found = self._cache.get(key)
+        if found is None:
+            rows = self.rows(BENT)
+            away = np.abs(rows[:, 2:] - 2 * rows[:, 1:-1] + rows[:, :-2])
+            have = np.clip(self.at - 1, 0, BENT - 2)
+            found = self._cache[key] = NORMAL * middle(np.sort(away, axis=1), have) / BENDS
+        return found
+
+    def bends(self) -> Span:
+        """Lowest and highest bend."""
+        return self._span(("bend", BENT, 0), self.bend())
+
     def spread(self, length: int) -> Floats:
         """(m,) highest minus lowest of the last `length` ticks; NaN until there are as many."""
-        if len(self.at) == 1:
-            part = self._last(length, 0)
-            return np.array([max(part) - min(part) if len(part) == length else np.nan])
-        rows = self.rows(length)
-        found: Floats = rows.max(axis=1) - rows.min(axis=1)
-        found[self.at + 1 < length] = np.nan
+        key = ("spread", length, 0)
+        found = self._cache.get(key)
+        if found is None:
+            rows = self.rows(length)
+            found = rows.max(axis=1) - rows.min(axis=1)
+            found[self.at + 1 < length] = np.nan
+            self._cache[key] = found
         return found
+
+    def spreads(self, length: int) -> Span:
+        """Smallest and largest spread."""
+        return self._span(("spread", length, 0), self.spread(length))
 
     def start(self) -> tuple[float, float, float]:
         """Median, lowest and highest of the first ticks. Rules are not asked before they are there."""
@@ -179,46 +210,60 @@ class Window:
 
         Carried by the track from window to window, so it must be asked of every window or of none.
         """
-        key = ("best", length, 0)
+        key, other = ("best", length, 0), ("worst", length, 0)
         if key not in self._cache:
             before = self.track.marks.get(length, (np.nan, np.nan))
             start, level = self.start()[0], self.level(length)
-            if len(self.at) == 1:
-                now = float(level[0])
-                top = max((value for value in (now, start, before[0]) if value == value), default=np.nan)
-                bottom = min((value for value in (now, start, before[1]) if value == value), default=np.nan)
-                best, worst = np.array([top]), np.array([bottom])
-            else:
-                best = np.fmax.accumulate(np.fmax(np.fmax(level, before[0]), start))
-                worst = np.fmin.accumulate(np.fmin(np.fmin(level, before[1]), start))
+            best = np.fmax.accumulate(np.fmax(np.fmax(level, before[0]), start))
+            worst = np.fmin.accumulate(np.fmin(np.fmin(level, before[1]), start))
             self.track.marks[length] = (float(best[-1]), float(worst[-1]))
-            self._cache[key], self._cache[("worst", length, 0)] = best, worst
-        return self._cache[key], self._cache[("worst", length, 0)]
+            self._cache[key], self._cache[other] = best, worst
+        return self._cache[key], self._cache[other]
 
-    def trend(self) -> tuple[Floats, Floats, Floats]:
-        """(m,) Mann–Kendall z, change over the window, robust noise within it.
+    def bests(self, length: int) -> Span:
+        """Lowest and highest of the highest levels so far; carried as `extremes` is."""
+        return self._span(("best", length, 0), self.extremes(length)[0])
+
+    def worsts(self, length: int) -> Span:
+        """Lowest and highest of the lowest levels so far; carried as `extremes` is."""
+        return self._span(("worst", length, 0), self.extremes(length)[1])
+
+    def trend(self) -> tuple[Floats, Floats]:
+        """(m,) Mann-Kendall z, change over the window.
 
         The window is the last fifth of the run, at least 24 ticks (two ticks to a part), at most 96. NaN
         where there are fewer.
         """
-        key = ("trend", 0, 0)
+        key, other = ("trend", 0, 0), ("change", 0, 0)
         if key not in self._cache:
-            z, change, noise = self._trend_one() if len(self.at) == 1 else self._trends()
-            self._cache[key], self._cache[("trend", 1, 0)], self._cache[("trend", 2, 0)] = z, change, noise
-        return self._cache[key], self._cache[("trend", 1, 0)], self._cache[("trend", 2, 0)]
+            z, change = np.full(len(self), np.nan), np.full(len(self), np.nan)
+            for chosen, rows in self._trends():
+                parts = part_medians(rows)
+                z[chosen], change[chosen] = concordance(parts), rise(parts)
+            self._cache[key], self._cache[other] = z, change
+        return self._cache[key], self._cache[other]
 
-    def _trends(self) -> tuple[Floats, Floats, Floats]:
-        z, change, noise = (np.full(len(self), np.nan) for _ in range(3))
+    def trends(self) -> Span:
+        """Lowest and highest z."""
+        return self._span(("trend", 0, 0), self.trend()[0])
+
+    def trend_noise(self) -> Floats:
+        """(m,) robust noise within the window of the trend."""
+        key = ("trend noise", 0, 0)
+        found = self._cache.get(key)
+        if found is None:
+            found = self._cache[key] = np.full(len(self), np.nan)
+            for chosen, rows in self._trends():
+                away = np.abs(rows.reshape(len(rows), TREND_PARTS, -1) - part_medians(rows)[:, :, None])
+                found[chosen] = NORMAL * medians(away.reshape(len(rows), -1))
+        return found
+
+    def _trends(self) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
+        """The moments that a trend of one length is read at, and their rows; for each length."""
+        if self.last + 1 < TREND_LENGTHS[1]:
+            return
+        lengths = trend_length(self.at + 1)
         for length in TREND_LENGTHS[1:]:
-            chosen = trend_length(self.at + 1) == length
+            chosen = lengths == length
             if chosen.any():
-                part = Window(self.track, self.at[chosen])
-                z[chosen], change[chosen], noise[chosen] = mann_kendall(part.rows(length))
-        return z, change, noise
-
-    def _trend_one(self) -> tuple[Floats, Floats, Floats]:
-        ticks = int(self.at[0]) + 1
-        length = trend_length_one(ticks)
-        if not length:
-            return np.array([np.nan]), np.array([np.nan]), np.array([np.nan])
-        return mann_kendall_one(self._last(length, 0))
+                yield chosen, Window(self.track, self.at[chosen]).rows(length)

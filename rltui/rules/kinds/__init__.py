@@ -1,4 +1,10 @@
-"""The kinds of conditions, one small module each: `KINDS[name](rule, window) -> Verdict`."""
+"""The kinds of conditions, one small module each: `KINDS[name](rule, window, idle) -> Verdict | None`.
+
+None: the condition holds at no moment, and the watch is idle, so nobody asks whether it has ceased. Most
+watches are idle most of the time; so each kind first asks, in plain numbers, what must be true of some
+moment for it to hold at any. That is never a guess: what is judged is the same without it. What a track
+carries along (`Window.extremes`, `Window.loudest`) is asked before, because it must be asked every time.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,7 @@ from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
 from rltui.rules.window import Window
 
-Kind = Callable[[Rule, Window], Verdict]
+Kind = Callable[[Rule, Window, bool], Verdict | None]
 
 KINDS: dict[str, Kind] = {
     "threshold": threshold.judge,

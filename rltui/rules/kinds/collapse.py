@@ -11,38 +11,44 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Bools, Verdict, first_of, quiet
+from rltui.rules.kinds.verdict import Bools, Verdict, first_of
 from rltui.rules.model import Rule
 from rltui.rules.robust import trend_length
 from rltui.rules.window import Window
 
 
-def judge(rule: Rule, window: Window) -> Verdict:
+def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     """Level against a share of the highest of the first ticks."""
     start = window.start()[2]
+    worst = window.worsts(1)[1]
     if not start > rule.number("least", 0.0):
-        return quiet(window)
-    negative = window.extremes(1)[1] < -1e-4 * start
+        return None
     length = int(rule.number("window", 5))
-    level, limit = window.level(length), rule.number("fraction", 0.1) * start
+    limit, arrival = rule.number("fraction", 0.1) * start, rule.number("arrival", 0.0)
+    if idle:
+        lowest, highest = window.levels(length)
+        if worst < -1e-4 * start or not lowest < (0.5 * start if arrival else limit):
+            return None
+        if arrival and not (highest > limit and window.trends()[0] <= FALLING):
+            return None
+    level, negative = window.level(length), window.extremes(1)[1] < -1e-4 * start
     limits = np.full(len(window), limit)
-    arrival = rule.number("arrival", 0.0)
-    with np.errstate(invalid="ignore"):
-        if not arrival:
-            beyond = window.rows(length) < limit
-            off = level > limit * (1 + rule.number("release", 0.5))
-            on = (level < limit) & ~negative
-            if on.any():
-                on &= _stays(window, start, limit, rule.number("quick", 0.0))
-            return Verdict(on, off | negative, level, limits, first_of(window, beyond, length), upward=False)
-        z, change, noise = window.trend()
-        pace = change / np.maximum(trend_length(window.at + 1) * 0.75, 1)  # per tick
-        left = (level - limit) / np.maximum(-pace, 1e-300)  # ticks until the floor
-        falling = (z <= -2.5) & (-change > 2 * noise)
-        on = falling & (level > limit) & (level < 0.5 * start) & (left < arrival * (window.at + 1))
-        return Verdict(on & ~negative, ~falling & ~np.isnan(z), level, limits, upward=False)
+    if not arrival:
+        beyond = window.rows(length) < limit
+        off = level > limit * (1 + rule.number("release", 0.5))
+        on = (level < limit) & ~negative
+        if on.any():
+            on &= _stays(window, start, limit, rule.number("quick", 0.0))
+        return Verdict(on, off | negative, level, limits, first_of(window, beyond, length), upward=False)
+    z, change = window.trend()
+    pace = change / np.maximum(trend_length(window.at + 1) * 0.75, 1)  # per tick
+    left = (level - limit) / np.maximum(-pace, 1e-300)  # ticks until the floor
+    falling = (z <= FALLING) & (-change > 2 * window.trend_noise())
+    on = falling & (level > limit) & (level < 0.5 * start) & (left < arrival * (window.at + 1))
+    return Verdict(on & ~negative, ~falling & ~np.isnan(z), level, limits, upward=False)
 
 
+FALLING = -2.5  # z of a fall that goes on
 QUICK = 12  # ticks that a fall may take in any case to count as quick
 
 

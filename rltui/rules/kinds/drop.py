@@ -22,31 +22,37 @@ LOST = 0.5  # share of a fall that must have been climbed before, for it to be t
 YOUNG = 40  # ticks in which small ups and downs are exploration
 
 
-def judge(rule: Rule, window: Window) -> Verdict:
+def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     """Level against best level minus a share of the range."""
     length = int(rule.number("window", 8))
-    level = window.level(length)
     top, bottom = window.extremes(length)
     start, lowest, _ = window.start()
+    noise: Floats = window.loudest(length)
+    fraction = rule.number("fraction", 0.5)
+    if idle:
+        (tops, highest), bottoms = window.bests(length), window.worsts(length)[1]
+        if not window.levels(length)[0] < highest - fraction * (tops - min(bottoms, lowest)):
+            return None
+    level = window.level(length)
     bottom = np.fmin(bottom, lowest)
     span = top - bottom
-    noise: Floats = window.loudest(length)
     if length < BEFORE_MIN:  # few values, such as evaluations: their noise is guessed from all there are
         noise = np.fmax(noise, window.jitter(0))
-    fall = rule.number("fraction", 0.5) * span
+    fall = fraction * span
     limit = top - (np.fmax if length < BEFORE_MIN else np.maximum)(fall, rule.number("sigmas", 5) * noise)
-    rows = window.rows(length)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        beyond = rows < limit[:, None]
-        on = (level < limit) & (beyond.sum(axis=1) >= 0.75 * length)
-        if on.any():
-            size = np.maximum(np.abs(top), np.abs(bottom))
-            small = np.where(window.at < YOUNG, rule.number("young", 0.1), rule.number("least", 0.03))
-            on &= span > small * size
-            on &= (top - start >= GAINED * span) | (_held(window, limit) >= HELD)
-            if length >= BEFORE_MIN:
-                on = _beyond_waves(window, on, top - level, top - start, length)
-        off = level > limit + rule.number("release", 0.25) * span
+    on = level < limit
+    if idle and not on.any():
+        return None
+    beyond = window.rows(length) < limit[:, None]
+    on &= beyond.sum(axis=1) >= 0.75 * length
+    if on.any():
+        size = np.maximum(np.abs(top), np.abs(bottom))
+        small = np.where(window.at < YOUNG, rule.number("young", 0.1), rule.number("least", 0.03))
+        on &= span > small * size
+        on &= (top - start >= GAINED * span) | (_held(window, limit) >= HELD)
+        if length >= BEFORE_MIN:
+            on = _beyond_waves(window, on, top - level, top - start, length)
+    off = level > limit + rule.number("release", 0.25) * span
     return Verdict(on, off, level, limit, first_of(window, beyond, length), upward=False)
 
 

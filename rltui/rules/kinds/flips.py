@@ -10,15 +10,17 @@ from rltui.rules.robust import medians
 from rltui.rules.window import Window
 
 
-def judge(rule: Rule, window: Window) -> Verdict:
+def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     """Share of neighbours with opposite signs, of values whose size is at least `least`."""
     length = int(rule.number("window", 24))
-    rows = window.rows(length)
     least, share = rule.number("least", 0.0), rule.number("share", 0.9)
-    with np.errstate(invalid="ignore"):
-        flips = (rows[:, 1:] * rows[:, :-1] < 0).sum(axis=1) / max(length - 1, 1)
-        size = medians(np.abs(rows))
-        enough = window.at + 1 >= length
-        on = enough & (flips >= share) & (size >= least)
-        off = enough & ((flips < share - 0.2) | (size < 0.5 * least))
+    low, high = window.ticks(length)
+    if idle and (window.last + 1 < length or low >= 0 or high <= 0):
+        return None
+    rows = window.rows(length)
+    flips = (rows[:, 1:] * rows[:, :-1] < 0).sum(axis=1) / max(length - 1, 1)
+    size = medians(np.abs(rows))
+    enough = window.at + 1 >= length
+    on = enough & (flips >= share) & (size >= least)
+    off = enough & ((flips < share - 0.2) | (size < 0.5 * least))
     return Verdict(on, off, size, np.full(len(window), least), np.maximum(window.at - length + 1, 0))

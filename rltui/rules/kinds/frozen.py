@@ -9,12 +9,13 @@ from rltui.rules.model import Rule
 from rltui.rules.window import Window
 
 
-def judge(rule: Rule, window: Window) -> Verdict:
+def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     """The last `window` ticks are equal, and the series was not always so."""
     length = int(rule.number("window", 30))
-    spread = window.spread(length)
-    level = window.level(1)
     best, worst = window.extremes(1)
+    if idle and window.spreads(length)[0] != 0:
+        return None
+    spread, level = window.spread(length), window.level(1)
     on = (spread == 0) & (best > worst)
     began = np.maximum(window.at - length + 1, 0)
     return Verdict(on, spread > 0, level, np.zeros(len(window)), began)

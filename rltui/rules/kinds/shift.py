@@ -9,22 +9,25 @@ from rltui.rules.model import Rule
 from rltui.rules.window import Window
 
 
-def judge(rule: Rule, window: Window) -> Verdict:
+def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     """Recent level against `times` the usual level, up or down."""
     length = int(rule.number("window", 8))
     times, release = rule.number("times", 1.5), rule.number("release", 0.2)
+    up = rule.words.get("direction", "up") == "up"
+    least = rule.number("least", -np.inf if up else 0.0)
+    if idle:
+        (lowest, highest), (low, high) = window.levels(length), window.usuals(length)
+        if not (highest > max(times * low, least) if up else high > least and lowest < high / times):
+            return None
     level, usual = window.level(length), window.usual(length)
+    # Below zero there is no share of what is usual.
+    limit = np.maximum(times * usual, least) if up else np.where(usual > least, usual / times, np.nan)
+    on = level > limit if up else level < limit
+    if idle and not on.any():
+        return None
     noise = np.maximum(window.noise(length), rule.number("floor", 0.05) * np.abs(usual))
     far = np.abs(level - usual) > rule.number("sigmas", 4) * noise
     rows = window.rows(length)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        if rule.words.get("direction", "up") == "up":
-            limit = np.maximum(times * usual, rule.number("least", -np.inf))
-            on, beyond = far & (level > limit), rows > limit[:, None]
-            return Verdict(on, level < limit * (1 - release), level, limit, first_of(window, beyond, length))
-        # Below zero there is no share of what is usual.
-        limit = np.where(usual > rule.number("least", 0.0), usual / times, np.nan)
-        on, beyond = far & (level < limit), rows < limit[:, None]
-        return Verdict(
-            on, level > limit * (1 + release), level, limit, first_of(window, beyond, length), upward=False
-        )
+    beyond = rows > limit[:, None] if up else rows < limit[:, None]
+    off = level < limit * (1 - release) if up else level > limit * (1 + release)
+    return Verdict(far & on, off, level, limit, first_of(window, beyond, length), upward=up)

@@ -11,34 +11,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Verdict, first_of
+from rltui.rules.kinds.verdict import Verdict, first_of, sizes
 from rltui.rules.model import Rule
 from rltui.rules.window import Window
 
 RECENT = 40
 
 
-def judge(rule: Rule, window: Window) -> Verdict:
+def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     """Recent level, or recent samples, against a multiple of the usual level."""
     length = int(rule.number("window", 3))
     recurring = int(rule.number("recurring", 0))
     skip = RECENT if recurring else length
+    times, least, start = rule.number("times", 10), rule.number("least", 0.0), abs(window.start()[0])
+    if idle:
+        usually = max(sizes(window.usuals(skip))[0], start)
+        highest = sizes(window.ticks(RECENT) if recurring else window.levels(length))[1]
+        if not highest > max(times * usually, least):
+            return None
     usual = np.abs(window.usual(skip))
-    start = abs(window.start()[0])
     usual = np.fmax(usual, start) if not np.isnan(start) else usual
-    noise = np.maximum(window.noise(skip), rule.number("floor", 0.1) * usual)
-    limit = np.maximum(rule.number("times", 10) * usual, usual + rule.number("sigmas", 6) * noise)
-    limit = np.maximum(limit, rule.number("least", 0.0))
+    limit = np.maximum(times * usual, least)
     limit[np.isnan(window.usual(skip))] = np.nan
+    if idle and not recurring and not (np.abs(window.level(length)) > limit).any():
+        return None
+    noise = np.maximum(window.noise(skip), rule.number("floor", 0.1) * usual)
+    limit = np.maximum(limit, usual + rule.number("sigmas", 6) * noise)
     if recurring:
         rows = np.abs(window.rows(RECENT))
-        with np.errstate(invalid="ignore"):
-            beyond = rows > limit[:, None]
+        beyond = rows > limit[:, None]
         count = beyond.sum(axis=1)
         value = np.where(np.isnan(rows).all(axis=1), np.nan, np.nanmax(np.nan_to_num(rows), axis=1))
         return Verdict(count >= recurring, count == 0, value, limit, first_of(window, beyond, RECENT))
     level = np.abs(window.level(length))
     rows = np.abs(window.rows(length))
-    with np.errstate(invalid="ignore"):
-        beyond = rows > limit[:, None]
-        return Verdict(level > limit, level < 0.5 * limit, level, limit, first_of(window, beyond, length))
+    beyond = rows > limit[:, None]
+    return Verdict(level > limit, level < 0.5 * limit, level, limit, first_of(window, beyond, length))

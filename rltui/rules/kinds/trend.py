@@ -7,27 +7,33 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Verdict
+from rltui.rules.kinds.verdict import Verdict, sizes
 from rltui.rules.model import Rule
 from rltui.rules.robust import trend_length
 from rltui.rules.window import Window
 
 
-def judge(rule: Rule, window: Window) -> Verdict:
+def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     """Z and change against their limits."""
-    z, change, noise = window.trend()
-    level = np.abs(window.usual(0, 24))
-    least = np.maximum(rule.number("noises", 1.0) * noise, rule.number("relative", 0.05) * level)
-    least = np.maximum(least, rule.number("absolute", 0.0))
     limit, direction = rule.number("z", 2.5), rule.words.get("direction", "up")
-    with np.errstate(invalid="ignore"):
-        if direction == "flat":
-            on = (np.abs(z) < limit) & (np.abs(change) <= least)
-            return Verdict(on, ~on & ~np.isnan(z), change, least)
-        towards = z if direction == "up" else -z
-        moved = change if direction == "up" else -change
-        on = (towards >= limit) & (moved > least)
-        return Verdict(on, (towards < 1.0) | (moved < 0.5 * least), change, least, _began(window))
+    if idle:
+        lowest, highest = window.trends()
+        far = highest if direction == "up" else -lowest
+        if not (sizes((lowest, highest))[0] < limit if direction == "flat" else far >= limit):
+            return None
+    z, change = window.trend()
+    level = np.abs(window.usual(0, 24))
+    least = np.maximum(
+        rule.number("noises", 1.0) * window.trend_noise(), rule.number("relative", 0.05) * level
+    )
+    least = np.maximum(least, rule.number("absolute", 0.0))
+    if direction == "flat":
+        on = (np.abs(z) < limit) & (np.abs(change) <= least)
+        return Verdict(on, ~on & ~np.isnan(z), change, least)
+    towards = z if direction == "up" else -z
+    moved = change if direction == "up" else -change
+    on = (towards >= limit) & (moved > least)
+    return Verdict(on, (towards < 1.0) | (moved < 0.5 * least), change, least, _began(window))
 
 
 def _began(window: Window) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.rules.track import Floats, Ints
-from rltui.rules.window import Window
+from rltui.rules.window import Span, Window
 
 Bools = NDArray[np.bool_]
 
 
 @dataclass(slots=True)
 class Verdict:
-    """All of shape (m,), lists where m is 1.
+    """All of shape (m,), lists where numpy is the longer way: one moment, or the same at all.
 
     `on`: the condition holds. `off`: it has clearly ceased; between the two nothing changes.
     """
@@ -28,14 +28,14 @@ class Verdict:
     upward: bool = True  # whether the bad side lies above the limit, for latched rules
 
 
-def quiet(window: Window) -> Verdict:
-    """Nothing holds and nothing ceases: not enough is known."""
-    none = np.zeros(len(window), np.bool_)
-    nan = np.full(len(window), np.nan)
-    return Verdict(none, none, nan, nan)
-
-
 def first_of(window: Window, beyond: Bools, length: int) -> Ints:
     """(m,) position of the first tick of each row of `beyond` (m, length) that is true."""
     found: Ints = window.at - (length - 1) + beyond.argmax(axis=1)
     return np.maximum(found, 0)
+
+
+def sizes(span: Span) -> Span:
+    """The smallest and the largest size of numbers between two."""
+    low, high = span
+    large = max(abs(low), abs(high))
+    return (0.0 if low <= 0.0 <= high else min(abs(low), abs(high))), large
