@@ -43,6 +43,10 @@ class Damage:
             self._new.append(problem)
             self._told = problem
 
+    def say(self, problem: Problem) -> None:
+        """Report something that is no matter of a place."""
+        self._new.append(problem)
+
     def give_up(self, code: str, message: str, at: int, count: int) -> None:
         """Report bytes that were skipped for good; nothing is watched any more."""
         self.tell("warning", code, message, at, count)

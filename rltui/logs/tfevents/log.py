@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rltui.logs.base import BLOCK, RECORD_CAP, File
+from rltui.logs.tags import too_many
 from rltui.logs.tfevents import bulk, ending, event, large, records, tail, together, wire
 from rltui.logs.tfevents.damage import Damage
 from rltui.logs.tfevents.known import Known
@@ -36,6 +37,8 @@ class EventLog:
         self._ahead: tuple[bytes, together.Beginning] | None = None
         self._ahead_of_end: tuple[bytes, together.Beginning] | None = None
         self._damage = Damage(path)
+        self._path = path
+        self._full = False  # whether tags have been left out
 
     @property
     def offset(self) -> int:
@@ -66,9 +69,9 @@ class EventLog:
         ahead, self._ahead_of_end = self._ahead_of_end, None
         if ahead is not None and self._known.is_new and ahead[0] == data:
             self._learner().tags.begin_like(ahead[1].known.tags)
-            return ahead[1].decoded.batch
+            return ahead[1].known.tags.named(ahead[1].decoded.batch)
         known = self._learner().fork()
-        return ending.decode(data, known, self._verify)
+        return known.tags.named(ending.decode(data, known, self._verify))
 
     def close(self) -> None:
         """Let go of what was learned."""
@@ -133,6 +136,12 @@ class EventLog:
 
     def _report(self, batch: Batch) -> Batch:
         """The batch with the problems that came up since the last one."""
+        named = self._known.tags.named(batch)
+        if named is not batch:
+            batch = named
+            if not self._full:
+                self._full = True
+                self._damage.say(too_many(self._path))
         problems = self._damage.take()
         if not problems:
             return batch

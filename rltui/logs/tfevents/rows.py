@@ -7,10 +7,10 @@ import struct
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.logs.tags import name_of
 from rltui.logs.tfevents import event, words
 from rltui.logs.tfevents.tags import SCALARS, Tags
 from rltui.scalars import Batch, Problem, SessionStart, Text
-from rltui.text import clean
 
 _pack_double = struct.Struct("<d").pack
 
@@ -63,7 +63,7 @@ class Rows:
                     self._say(parsed, value, "hparams", body)
 
     def _say(self, parsed: event.Event, value: event.Value, kind: str, body: str) -> None:
-        tag = clean(value.tag.decode("utf-8", "replace"))
+        tag = name_of(value.tag.decode("utf-8", "replace"))
         self.texts.append(
             Text(tag, parsed.step, parsed.wall_time, "text" if kind == "text" else "hparams", body)
         )

@@ -23,6 +23,7 @@ WALL_KEY, STEP_KEY = 0x09, 0x10  # the keys of wall_time and step, always one by
 BODY = 9  # where the step, or without one the body, begins
 
 _SHAPES_KEPT = 100_000  # a program that never repeats itself must not fill the memory
+_LONGEST = 1024  # bytes of a shape, likewise: records with longer names are parsed each time
 
 
 class Layout(NamedTuple):
@@ -86,6 +87,8 @@ def shape_of(parsed: event.Event, data: bytes) -> Shape | None:
     if not value.simple and value.plugin not in (None, SCALARS):
         return None
     at, width = value.number.at, value.number.width
+    if len(data) - parsed.body - width > _LONGEST:
+        return None
     return Shape(
         value.tag,
         Layout(len(data) - at - width, width),

@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
+import numpy as np
+
+from rltui.logs import tags
+from rltui.logs.tags import KEPT, Names, name_of
 from rltui.logs.tfevents.event import Value
-from rltui.text import clean
+from rltui.scalars import Batch, SessionStart
 
 SCALARS = b"scalars"
 
-
-_SHORT = 256  # bytes of a raw tag whose name is kept
+_SHORT = 256  # bytes of a raw tag whose name is kept for other logs
 
 
 @lru_cache(maxsize=1 << 13)
 def _name(tag: bytes) -> str:
     """The cleaned name of a raw tag. Logs of many runs share their tags, and so their names."""
-    return clean(tag.decode("utf-8", "replace"))
+    return name_of(tag.decode("utf-8", "replace"))
 
 
-class Tags:
+def _key(tag: bytes) -> bytes:
+    """What a raw tag is remembered by."""
+    return tag if len(tag) <= KEPT else _name.__wrapped__(tag).encode()
+
+
+class Tags(Names):
     """Tags by their raw bytes, numbered in the order of their first scalar.
 
-    names: the cleaned names by number; tags that clean to the same name share a number.
+    names: the cleaned names by number; tags that clean to the same name share a number. When the table is
+    full all further ones have the number TAG_CAP, behind all names: see `named`.
     plugins: raw tag -> plugin named by the tag's first metadata in the file; writers may leave
     metadata off all later values of a tag.
     """
 
     def __init__(self) -> None:
-        self.names: list[str] = []
+        super().__init__()
         self.plugins: dict[bytes, bytes] = {}
         self._numbers: dict[bytes, int] = {}
-        self._by_name: dict[str, int] = {}
 
     def __len__(self) -> int:
         """Raw tags that have a number."""
@@ -41,29 +50,53 @@ class Tags:
         """The number of a raw tag that has a scalar."""
         known = self._numbers.get(tag)
         if known is None:
-            name = _name(tag) if len(tag) <= _SHORT else _name.__wrapped__(tag)
-            known = self._by_name.setdefault(name, len(self.names))
-            if known == len(self.names):
-                self.names.append(name)
-            self._numbers[tag] = known
+            known = self.take(_name(tag) if len(tag) <= _SHORT else _name.__wrapped__(tag))
+            if known < 0:
+                return tags.TAG_CAP
+            if len(tag) <= KEPT:
+                self._numbers[tag] = known
         return known
+
+    def named(self, batch: Batch) -> Batch:
+        """A batch without the points whose tags found no place."""
+        if len(self.names) < tags.TAG_CAP or not len(batch):
+            return batch
+        keep = batch.tag < tags.TAG_CAP
+        if keep.all():
+            return batch
+        before = np.concatenate([[0], np.cumsum(keep)])
+        starts = tuple(SessionStart(int(before[start.index]), start.step) for start in batch.starts)
+        return replace(
+            batch,
+            tag=batch.tag[keep],
+            step=batch.step[keep],
+            wall_time=batch.wall_time[keep],
+            value=batch.value[keep],
+            single=batch.single[keep],
+            starts=starts,
+        )
 
     def learn(self, value: Value) -> bytes | None:
         """The plugin that a value belongs to; remembers its metadata for the values that follow."""
         if value.plugin is None:
-            return self.plugins.get(value.tag)
-        self.plugins.setdefault(value.tag, value.plugin)
+            return self.plugin_of(value.tag)
+        if len(self.plugins) < tags.TAG_CAP:
+            self.plugins.setdefault(_key(value.tag), value.plugin)
         return value.plugin
+
+    def plugin_of(self, tag: bytes) -> bytes | None:
+        """The plugin that a tag's first metadata named, as far as they came."""
+        return self.plugins.get(_key(tag))
 
     def is_scalar(self, tag: bytes) -> bool:
         """Whether a tensor of this tag without metadata of its own counts as a scalar by now."""
-        return self.plugins.get(tag) == SCALARS
+        return self.plugin_of(tag) == SCALARS
 
     def begin_like(self, other: Tags) -> None:
         """Number the tags as another log did that began with the same ones and knows no metadata yet."""
         self.names.extend(other.names[len(self.names) :])
         self._numbers.update(other._numbers)
-        self._by_name.update(other._by_name)
+        self._places.update(other._places)
 
     def copy(self) -> Tags:
         """The same tags, apart."""
@@ -75,6 +108,6 @@ class Tags:
     def fork(self) -> Tags:
         """The same numbers, but metadata learned from now on stay apart: for a look ahead of the reading."""
         other = Tags()
-        other.names, other._numbers, other._by_name = self.names, self._numbers, self._by_name
+        other.names, other._numbers, other._places = self.names, self._numbers, self._places
         other.plugins = dict(self.plugins)
         return other

@@ -48,7 +48,7 @@ def template_of(parsed: event.Event, data: bytes, tags: Tags) -> Template | None
     widths = set()
     for value in parsed.values:
         if value.number is None or not (
-            value.simple or (value.plugin or tags.plugins.get(value.tag)) == SCALARS
+            value.simple or (value.plugin or tags.plugin_of(value.tag)) == SCALARS
         ):
             return None
         widths.add(value.number.width)
