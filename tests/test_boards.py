@@ -12,11 +12,12 @@ from rltui.boards.board import Board, board
 from rltui.boards.frame import card_grid, header_lines, overview_lines, tab_bar
 from rltui.boards.layout import Ranges, board_lines, plan, row_lines, short_key, short_title
 from rltui.boards.overview import coarse, header, key_rows, overview
-from rltui.boards.panes import FIXED, panes_of
+from rltui.boards.panes import FIXED, WITHOUT_METRICS, panes_of
 from rltui.boards.row import bridge, curve, rows_of, value_at
 from rltui.boards.text import as_text, pane_lines
 from rltui.boards.window import Window, column_width, window_of
 from rltui.draw.line import Line, beside, crop, cut, fill, line, sides, wrap
+from rltui.names.place import TAKEN
 from rltui.session import RunView
 from rltui.text import cell_width
 from tests.support.fakerun import NOW, FakeRun, FakeSeries, believable, finding
@@ -56,6 +57,11 @@ def test_panes_that_metrics_call_for(view: RunView) -> None:
     assert "validation" in ids
     assert "preference" not in ids
     assert ids[-4:] == ["mine", "findings", "all", "config"]
+
+
+def test_no_section_of_a_run_takes_the_place_of_a_pane() -> None:
+    """Keys such as `config/lr` get a pane beside the one of that name, which shows something else."""
+    assert set(WITHOUT_METRICS) <= set(TAKEN)
 
 
 def test_a_title_of_the_users_stands_on_tab_and_heading(view: RunView) -> None:

@@ -49,6 +49,9 @@ def test_check_knows_what_names_refer_to(own: Path) -> None:
     (own.parent / "themes").mkdir()
     shipped = (shipped_folder() / "night.toml").read_text()
     (own.parent / "themes" / "mine.toml").write_text(shipped)
+    for section in ("other", "general"):
+        own.write_text(f"pane = '{section}'")
+        assert run("--check")[0] == 0
     own.write_text("theme = 'mine'\npane = 'own'\n[panes.own]\ntitle = 'Own'\nmetrics = ['loss']")
     assert run("--check")[0] == 0
 

@@ -81,6 +81,7 @@ def _references(config: Config) -> Iterator[str]:
     """What is wrong with names of things that are told elsewhere: frameworks, themes, panes."""
     from rltui.boards.panes import FIXED
     from rltui.names import catalogue
+    from rltui.names.place import GENERAL
     from rltui.themes import load_themes
 
     frameworks = catalogue().frameworks
@@ -92,7 +93,9 @@ def _references(config: Config) -> Iterator[str]:
         yield f"theme: no theme is called '{config.theme}'; permitted: {', '.join(sorted(themes))}"
     for fault in faults:
         yield f"themes/{fault.path}: {fault.message}"
-    panes = {*FIXED, *config.panes, *(metric["pane"] for metric in config.metrics if "pane" in metric)}
+    sections = (*catalogue().pane_titles, GENERAL[0])  # among those that the names of a run make
+    panes = {*FIXED, *sections, *config.panes}
+    panes |= {metric["pane"] for metric in config.metrics if "pane" in metric}
     if config.pane is not None and config.pane not in panes:
         yield f"pane: no pane is called '{config.pane}'; permitted: {', '.join(sorted(panes))}"
 
