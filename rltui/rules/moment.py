@@ -19,13 +19,11 @@ from rltui.rules.robust import (
     trend_length_one,
 )
 from rltui.rules.track import Floats, Ints, Track
-from rltui.rules.window import BEFORE, BEFORE_MIN, BENDS, BENT, NEIGHBOURS, Key, Span, Window
-
-_UNKNOWN = (math.nan, math.nan)
+from rltui.rules.window import BEFORE, BEFORE_MIN, BENDS, BENT, NEIGHBOURS, UNKNOWN, Key, Span, Window
 
 
 class Moment(Window):
-    """A track seen at one moment. Lowest and highest are the same number."""
+    """A track seen at one moment. What is never less or more is the number itself."""
 
     __slots__ = ("_lists",)
 
@@ -124,7 +122,7 @@ class Moment(Window):
         span = self._spans.get(key)
         if span is None:
             mark = -1 - skip
-            value = self.track.marks.get(mark, _UNKNOWN)[0]
+            value = self.track.marks.get(mark, UNKNOWN)[0]
             if self.last + 1 - skip >= BEFORE_MIN:
                 jitter = self.jitters(skip)[0]
                 value = value if value >= jitter else jitter
@@ -152,7 +150,7 @@ class Moment(Window):
     def spreads(self, length: int) -> Span:
         """Highest minus lowest, twice."""
         if self.last + 1 < length:
-            return _UNKNOWN
+            return UNKNOWN
         low, high = self.ticks(length)
         return high - low, high - low
 
@@ -166,9 +164,9 @@ class Moment(Window):
         if best is not None:
             return best, self._spans[other]
         marks = self.track.marks
-        known = [*marks.get(length, _UNKNOWN), self.start()[0], self.levels(length)[0]]
+        known = [*marks.get(length, UNKNOWN), self.start()[0], self.levels(length)[0]]
         known = [value for value in known if value == value]
-        high, low = (max(known), min(known)) if known else _UNKNOWN
+        high, low = (max(known), min(known)) if known else UNKNOWN
         marks[length] = high, low
         return self._keep(key, high), self._keep(other, low)
 

@@ -20,6 +20,7 @@ NORMAL = 1.4826  # from median absolute deviation to standard deviation, for nor
 TREND_PARTS = 12  # medians that a trend is read from
 TREND_LENGTHS = (0, 24, 48, 96)  # ticks of a trend: two to a part at least
 _REACHED = (24, 120, 320)  # ticks of the run from which on it is the next longer one
+TREND_FROM = np.array(_REACHED) - 1  # positions of the ticks at which it is
 _LENGTHS = np.array(TREND_LENGTHS)
 
 
@@ -59,19 +60,14 @@ def median_of(part: list[float]) -> float:
 
 
 def middle(table: F64, have: I64) -> F64:
-    """Median of the first `have[k]` values of each sorted row; NaN for none."""
-    if not table.shape[1]:
+    """Median of the first `have[k]` values of each sorted row, NaN for none; `have` rises from row to row."""
+    size, none = table.shape[1], int(have.searchsorted(1))
+    if none == len(have):
         return np.full(len(have), np.nan)
-    if len(have) == 1:
-        count = int(have[0])
-        if count == 0:
-            return np.full(1, np.nan)
-        return np.array([(table[0, (count - 1) // 2] + table[0, count // 2]) / 2])
-    rows = np.arange(len(have))
-    found: F64 = (
-        table[rows, np.maximum(have - 1, 0) // 2] + table[rows, np.minimum(have // 2, table.shape[1] - 1)]
-    ) / 2
-    return np.where(have > 0, found, np.nan)
+    flat, begin = table.ravel(), np.arange(0, table.size, size)
+    found: F64 = (flat[begin + np.maximum(have - 1, 0) // 2] + flat[begin + have // 2]) / 2
+    found[:none] = np.nan
+    return found
 
 
 def sorted_middle(table: F64, have: I64) -> F64:
@@ -132,7 +128,8 @@ def part_medians(rows: F64) -> F64:
 
 def rise(parts: F64) -> F64:
     """(m,) change of part medians from the first quarter to the last."""
-    found: F64 = parts[:, -3:].mean(axis=1) - parts[:, :3].mean(axis=1)
+    last, first = parts[:, -3] + parts[:, -2] + parts[:, -1], parts[:, 0] + parts[:, 1] + parts[:, 2]
+    found: F64 = last / 3 - first / 3
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,44 +57,56 @@ class Watch:
 
     def advance(self, verdict: Verdict, window: Window) -> None:
         """Take the verdict on the window's moments into the state."""
-        on: Sequence[bool] = verdict.on if isinstance(verdict.on, list) else verdict.on.tolist()
+        on: list[bool] = verdict.on if isinstance(verdict.on, list) else verdict.on.tolist()
         if self.rule.warmup:
             early = self.rule.warmup // self.track.stride  # ticks whose points are not judged
             on = [holds and at >= early for holds, at in zip(on, window.at.tolist(), strict=True)]
         if self.episode is None and not any(on):
             return
-        track, rule = self.track, self.rule
-        shift = track.serial - track.n + 1
-        for k in range(len(on)):
-            episode, serial = self.episode, int(window.at[k]) + shift
-            value = float(verdict.value[k])
-            if on[k]:
-                if episode is None:
-                    began = int(window.at[k]) if verdict.began is None else int(verdict.began[k])
-                    usual = median(track.value[max(0, began - 10) : began]) if began else np.nan
-                    episode = self.episode = Episode(
-                        int(track.first[began]), value, float(verdict.limit[k]), usual, serial, serial
-                    )
-                episode.value, episode.seen = value, serial
-                if not rule.latch:
-                    episode.limit = float(verdict.limit[k])
-                if not episode.firing and serial - episode.begun + 1 >= rule.hold:
-                    episode.firing = True
-                continue
-            if episode is None:
-                continue
+        begin = 0
+        while begin < len(on):
+            end = _end(on, begin)
+            if on[begin]:
+                self._hold(verdict, window, begin, end - 1)
+            elif self.episode is not None:
+                self._cease(self.episode, verdict, window, range(begin, end))
+            begin = end
+
+    def _hold(self, verdict: Verdict, window: Window, first: int, last: int) -> None:
+        """It holds from one moment to another, and at all between."""
+        track, rule, episode, serial = self.track, self.rule, self.episode, self._serial(window, last)
+        if episode is None:
+            began = int(window.at[first] if verdict.began is None else verdict.began[first])
+            usual = median(track.value[max(0, began - 10) : began]) if began else np.nan
+            limit, begun = float(verdict.limit[first]), self._serial(window, first)
+            episode = self.episode = Episode(int(track.first[began]), np.nan, limit, usual, begun, begun)
+        episode.value, episode.seen = float(verdict.value[last]), serial
+        if not rule.latch:
+            episode.limit = float(verdict.limit[last])
+        if serial - episode.begun + 1 >= rule.hold:
+            episode.firing = True
+
+    def _cease(self, episode: Episode, verdict: Verdict, window: Window, moments: range) -> None:
+        """It does not hold at some moments: it is over, or goes on until it has clearly ceased for long."""
+        for k in moments:
+            value, serial = float(verdict.value[k]), self._serial(window, k)
             if not self._released(episode, verdict, k, value):
                 if episode.firing:
                     episode.seen = serial
                     if not np.isnan(value):
                         episode.value = value
-                continue
-            if not episode.firing:
+            elif not episode.firing:
                 self.episode = None
-            elif serial - episode.seen >= rule.keep:
-                episode.resolved_step = int(track.last[int(window.at[k])])
+                return
+            elif serial - episode.seen >= self.rule.keep:
+                episode.resolved_step = int(self.track.last[int(window.at[k])])
                 self.past = (*self.past[-(KEPT - 1) :], episode)
                 self.episode = None
+                return
+
+    def _serial(self, window: Window, k: int) -> int:
+        """Number of a moment's tick among all ever made, from 1."""
+        return int(window.at[k]) + self.track.serial - self.track.n + 1
 
     def _released(self, episode: Episode, verdict: Verdict, k: int, value: float) -> bool:
         if not self.rule.latch or not episode.firing:
@@ -113,3 +124,11 @@ class Watch:
         self.past = tuple(
             each for each in self.past if each.resolved_step is not None and each.resolved_step < step
         )
+
+
+def _end(on: list[bool], begin: int) -> int:
+    """Where the stretch of like moments that begins at one of them ends."""
+    try:
+        return on.index(not on[begin], begin)
+    except ValueError:
+        return len(on)

@@ -1,9 +1,10 @@
 """What rules ask of a series at the moments when new ticks came: rolling levels, noise, trends.
 
 All functions are vectorised over m moments and cached, because several rules ask the same. A level is
-always a median over several ticks: no rule sees a single sample. The plural of a word (`levels`) is the
-lowest and the highest that it is at any of the moments, NaN left out, in plain numbers: from it most rules
-tell at once that they hold nowhere. For a single moment there is `rltui.rules.moment`.
+always a median over several ticks: no rule sees a single sample. The plural of a word (`levels`) is two
+plain numbers between which it lies at all moments, NaN left out, found without working it out where that
+is shorter: from them most rules tell at once that they hold nowhere. For a single moment there is
+`rltui.rules.moment`.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rltui.rules.robust import (
     NORMAL,
+    TREND_FROM,
     TREND_LENGTHS,
     TREND_PARTS,
     concordance,
@@ -24,7 +25,6 @@ from rltui.rules.robust import (
     part_medians,
     rise,
     sorted_middle,
-    trend_length,
 )
 from rltui.rules.track import START, Floats, Ints, Track
 
@@ -36,6 +36,8 @@ NEIGHBOURS = NORMAL / float(np.sqrt(2.0))  # likewise, from differences of neigh
 BENDS = float(np.sqrt(6.0))  # deviation of a second difference of noise of one
 _PADDING = np.full(PAD, np.nan)
 
+UNKNOWN = (float("nan"), float("nan"))
+
 Span = tuple[float, float]  # the lowest and the highest
 Key = tuple[str, int, int]
 
@@ -43,7 +45,7 @@ Key = tuple[str, int, int]
 class Window:
     """A track seen at m moments; moment k sees the ticks up to position `at[k]` and none after."""
 
-    __slots__ = ("_cache", "_padded", "_spans", "at", "last", "track")
+    __slots__ = ("_cache", "_padded", "_spans", "_whole", "at", "last", "track")
 
     def __init__(self, track: Track, at: Ints) -> None:
         self.track = track
@@ -52,21 +54,26 @@ class Window:
         self._cache: dict[Key, Floats] = {}
         self._spans: dict[Key, Span] = {}
         self._padded: Floats | None = None
+        self._whole: Window | None = None
 
     def __len__(self) -> int:
         return len(self.at)
 
     def rows(self, length: int, skip: int = 0) -> Floats:
         """(m, length) the last `length` ticks after leaving out `skip`; NaN in front where there are none."""
+        return self._rows(self.at, length, skip)
+
+    def _rows(self, at: Ints, length: int, skip: int) -> Floats:
+        """The same at some of the moments, a copy."""
         padded = self._padded
         if padded is None:
             padded = self._padded = np.concatenate((_PADDING, self.track.value[: self.last + 1]))
         every: Floats = np.ndarray((len(padded) - length + 1, length), np.float64, padded, 0, (8, 8))
         begin = 1 - skip + PAD - length  # row k of all ends before tick k - PAD + length
-        first = int(self.at[0])
-        if self.last - first + 1 == len(self.at):  # every tick, as in a short run
-            return every[first + begin : self.last + begin + 1].copy()
-        return every[self.at + begin]
+        first, last = int(at[0]), int(at[-1])
+        if last - first + 1 == len(at):  # every tick, as in a short run
+            return every[first + begin : last + begin + 1].copy()
+        return every[at + begin]
 
     def _reach(self, length: int, skip: int) -> int:
         """Columns of such rows that hold a tick at any moment, at least one; those before are empty."""
@@ -75,6 +82,22 @@ class Window:
     def _have(self, length: int, skip: int) -> Ints:
         """(m,) ticks in such rows; rises from moment to moment."""
         return np.minimum(np.maximum(self.at + (1 - skip), 0), length)
+
+    def _earlier(self, word: str, skip: int, length: int) -> Floats | None:
+        """What was said so many ticks before of all ticks so far: in a young run that is worked out once.
+
+        None where the moments leave out ticks.
+        """
+        if len(self) <= self.last + 1 - START or not skip:
+            return None
+        whole = self._whole
+        if whole is None:
+            whole = self._whole = Window(self.track, np.arange(self.last + 1))
+        found: Floats = getattr(whole, word)(0, length)
+        first, end = int(self.at[0]) - skip, max(self.last + 1 - skip, 0)
+        if first >= 0:
+            return found[first:end]
+        return np.concatenate((_PADDING[:-first], found[:end]))[: len(self)]
 
     def _span(self, key: Key, found: Floats) -> Span:
         """Lowest and highest of (m,) numbers, NaN left out."""
@@ -90,7 +113,7 @@ class Window:
         span = self._spans.get(key)
         if span is None:
             held = self.track.value[begin : self.last + 1]
-            span = self._spans[key] = float(held.min()), float(held.max())
+            span = self._spans[key] = float(np.minimum.reduce(held)), float(np.maximum.reduce(held))
         return span
 
     def level(self, length: int) -> Floats:
@@ -109,8 +132,8 @@ class Window:
         return found
 
     def levels(self, length: int) -> Span:
-        """Lowest and highest level."""
-        return self._span(("level", length, 0), self.level(length))
+        """No level lies outside these; NaN where there is none."""
+        return self.ticks(length) if self.last + 1 >= length else UNKNOWN
 
     def usual(self, skip: int, length: int = BEFORE) -> Floats:
         """(m,) median of up to `length` ticks before the last `skip`; NaN where it would be a guess."""
@@ -119,7 +142,7 @@ class Window:
         if found is None:
             if self.last + 1 - skip < BEFORE_MIN:
                 found = np.full(len(self), np.nan)
-            else:
+            elif (found := self._earlier("usual", skip, length)) is None:
                 have = self._have(length, skip)
                 found = sorted_middle(self.rows(self._reach(length, skip), skip), have)
                 if have[0] < BEFORE_MIN:
@@ -128,17 +151,20 @@ class Window:
         return found
 
     def usuals(self, skip: int) -> Span:
-        """Lowest and highest usual level."""
-        return self._span(("usual", BEFORE, skip), self.usual(skip))
+        """No usual level lies outside these; NaN where there is none."""
+        return self.ticks(BEFORE + skip) if self.last + 1 - skip >= BEFORE_MIN else UNKNOWN
 
     def noise(self, skip: int, length: int = BEFORE) -> Floats:
         """(m,) robust standard deviation of the ticks that `usual` sees."""
         key = ("noise", length, skip)
         found = self._cache.get(key)
         if found is None:
-            rows = self.rows(self._reach(length, skip), skip)
-            away = np.abs(rows - self.usual(skip, length)[:, None])
-            found = self._cache[key] = NORMAL * sorted_middle(away, self._have(length, skip))
+            found = self._earlier("noise", skip, length)
+            if found is None:
+                rows = self.rows(self._reach(length, skip), skip)
+                away = np.abs(rows - self.usual(skip, length)[:, None])
+                found = NORMAL * sorted_middle(away, self._have(length, skip))
+            self._cache[key] = found
         return found
 
     def jitter(self, skip: int, length: int = BEFORE) -> Floats:
@@ -146,9 +172,12 @@ class Window:
         key = ("jitter", length, skip)
         found = self._cache.get(key)
         if found is None:
-            rows = self.rows(max(self._reach(length, skip), 2), skip)
-            away = np.abs(rows[:, 1:] - rows[:, :-1])
-            found = self._cache[key] = NEIGHBOURS * sorted_middle(away, self._have(length - 1, skip + 1))
+            found = self._earlier("jitter", skip, length)
+            if found is None:
+                rows = self.rows(max(self._reach(length, skip), 2), skip)
+                away = np.abs(rows[:, 1:] - rows[:, :-1])
+                found = NEIGHBOURS * sorted_middle(away, self._have(length - 1, skip + 1))
+            self._cache[key] = found
         return found
 
     def jitters(self, skip: int) -> Span:
@@ -197,8 +226,18 @@ class Window:
         return found
 
     def spreads(self, length: int) -> Span:
-        """Smallest and largest spread."""
-        return self._span(("spread", length, 0), self.spread(length))
+        """No spread lies outside these: it is at least that of two neighbours. NaN where there is none."""
+        if self.last + 1 < length:
+            return UNKNOWN
+        begin = max(int(self.at[0]) + 1 - length, 0)
+        key = ("spread", begin, -1)
+        span = self._spans.get(key)
+        if span is None:
+            held = self.track.value[begin : self.last + 1]
+            low, high = self.ticks(length)
+            closest = float(np.minimum.reduce(np.abs(held[1:] - held[:-1]))) if length > 1 else 0.0
+            span = self._spans[key] = closest, high - low
+        return span
 
     def start(self) -> tuple[float, float, float]:
         """Median, lowest and highest of the first ticks. Rules are not asked before they are there."""
@@ -222,11 +261,13 @@ class Window:
 
     def bests(self, length: int) -> Span:
         """Lowest and highest of the highest levels so far; carried as `extremes` is."""
-        return self._span(("best", length, 0), self.extremes(length)[0])
+        best = self.extremes(length)[0]
+        return float(best[0]), float(best[-1])
 
     def worsts(self, length: int) -> Span:
         """Lowest and highest of the lowest levels so far; carried as `extremes` is."""
-        return self._span(("worst", length, 0), self.extremes(length)[1])
+        worst = self.extremes(length)[1]
+        return float(worst[-1]), float(worst[0])
 
     def trend(self) -> tuple[Floats, Floats]:
         """(m,) Mann-Kendall z, change over the window.
@@ -258,12 +299,11 @@ class Window:
                 found[chosen] = NORMAL * medians(away.reshape(len(rows), -1))
         return found
 
-    def _trends(self) -> Iterator[tuple[NDArray[np.bool_], Floats]]:
+    def _trends(self) -> Iterator[tuple[slice, Floats]]:
         """The moments that a trend of one length is read at, and their rows; for each length."""
         if self.last + 1 < TREND_LENGTHS[1]:
             return
-        lengths = trend_length(self.at + 1)
-        for length in TREND_LENGTHS[1:]:
-            chosen = lengths == length
-            if chosen.any():
-                yield chosen, Window(self.track, self.at[chosen]).rows(length)
+        edges = [*self.at.searchsorted(TREND_FROM).tolist(), len(self)]
+        for length, begin, end in zip(TREND_LENGTHS[1:], edges, edges[1:], strict=False):
+            if begin < end:
+                yield slice(begin, end), self._rows(self.at[begin:end], length, 0)

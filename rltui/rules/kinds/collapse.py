@@ -37,7 +37,7 @@ def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
         beyond = window.rows(length) < limit
         off = level > limit * (1 + rule.number("release", 0.5))
         on = (level < limit) & ~negative
-        if on.any():
+        if np.count_nonzero(on):
             on &= _stays(window, start, limit, rule.number("quick", 0.0))
         return Verdict(on, off | negative, level, limits, first_of(window, beyond, length), upward=False)
     z, change = window.trend()

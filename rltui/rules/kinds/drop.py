@@ -41,11 +41,11 @@ def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     fall = fraction * span
     limit = top - (np.fmax if length < BEFORE_MIN else np.maximum)(fall, rule.number("sigmas", 5) * noise)
     on = level < limit
-    if idle and not on.any():
+    if idle and not np.count_nonzero(on):
         return None
     beyond = window.rows(length) < limit[:, None]
     on &= beyond.sum(axis=1) >= 0.75 * length
-    if on.any():
+    if np.count_nonzero(on):
         size = np.maximum(np.abs(top), np.abs(bottom))
         small = np.where(window.at < YOUNG, rule.number("young", 0.1), rule.number("least", 0.03))
         on &= span > small * size

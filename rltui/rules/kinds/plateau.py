@@ -71,7 +71,7 @@ def flat(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     level, noise = window.level(length), window.jitter(0)
     top, bottom = window.extremes(smooth)
     on = top - bottom <= 4 * np.maximum(noise, 0.01 * np.abs(level))
-    if idle and not on.any():
+    if idle and not np.count_nonzero(on):
         return None
     rows = window.rows(length)
     first, last = medians(rows[:, :third]), medians(rows[:, -third:])
@@ -84,6 +84,8 @@ def _one_way(rows: Floats) -> Floats:
     """(m,) Mann and Kendall's z of the means of up to twelve parts of each row."""
     parts = min(12, rows.shape[1])
     width = rows.shape[1] // parts
+    if width == 1:
+        return concordance(rows)
     return concordance(rows[:, rows.shape[1] - parts * width :].reshape(len(rows), parts, width).mean(axis=2))
 
 

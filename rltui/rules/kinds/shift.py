@@ -23,7 +23,7 @@ def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     # Below zero there is no share of what is usual.
     limit = np.maximum(times * usual, least) if up else np.where(usual > least, usual / times, np.nan)
     on = level > limit if up else level < limit
-    if idle and not on.any():
+    if idle and not np.count_nonzero(on):
         return None
     noise = np.maximum(window.noise(length), rule.number("floor", 0.05) * np.abs(usual))
     far = np.abs(level - usual) > rule.number("sigmas", 4) * noise

@@ -36,7 +36,7 @@ def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     lows, highs = _limits(rule, window, length)
     level = np.abs(window.level(length)) if absolute else window.level(length)
     on = (level > highs) | (level < lows)
-    if idle and not on.any():
+    if idle and not np.count_nonzero(on):
         return None
     rows = np.abs(window.rows(length)) if absolute else window.rows(length)
     beyond = (rows > highs[:, None]) | (rows < lows[:, None])
