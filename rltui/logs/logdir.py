@@ -102,6 +102,28 @@ def _prefixes(places: Sequence[str]) -> dict[str, str]:
     return {place: f"{name}/" if name else "" for place, name in zip(distinct, names, strict=True)}
 
 
+@dataclass(slots=True)
+class _Walk:
+    """What one walk has before it, and what it has met."""
+
+    stack: list[_Folder]
+    links: list[tuple[_Folder, str]] = field(default_factory=list)  # the folder and the link's name
+    seen: set[tuple[int, int]] = field(default_factory=set)  # device and inode of folders
+    reals: set[str] = field(default_factory=set)  # logs by their own places
+    alive: set[str] = field(default_factory=set)
+    waiting: list[str] = field(default_factory=list)
+    pruned: int = 0
+
+    def descend(self, folder: _Folder) -> None:
+        """Go on in what is below a folder; its links come last."""
+        self.links += [(folder, name) for name in folder.links]
+        for name in reversed(folder.folders):
+            if name.startswith(_PRUNED_STARTS):
+                self.pruned += 1
+            else:
+                self.stack.append(_below(folder, name, f"{folder.real}/{name}"))
+
+
 class Search:
     """Repeated walks over the LOGDIRs. A walk after the first lists only folders that changed."""
 
@@ -135,71 +157,72 @@ class Search:
         are visited once whatever links lead to them; what only a link leads to comes last, so that a
         log is known by its own place. Raises GivenUpError only.
         """
-        seen: set[tuple[int, int]] = set()
-        reals: set[str] = set()
-        links: list[tuple[_Folder, str]] = []
-        pruned = 0
-        waiting: list[str] = []
-        alive: set[str] = set()
-        stack: list[_Folder] = []
-        for root in reversed(self.roots):
-            if root.place in self.skipped:
-                continue
-            real = calls.run(root.place, os.path.realpath, root.place)
-            stack.append(_Folder(root.place, root.prefix.rstrip("/"), root, real, 0))
-        while stack or links:
-            if stack:
-                folder = stack.pop()
+        walk = _Walk(self._starts(calls))
+        while walk.stack or walk.links:
+            if walk.stack:
+                folder: _Folder | None = walk.stack.pop()
             else:
-                parent, name = links.pop(0)
-                target = yield from self._resolve(parent, name, reals, calls)
-                if target is None:
-                    continue
-                folder = target
-            root = folder.root
-            key = f"{folder.place}\0{root.only or ''}"
-            if folder.depth > DEPTH or folder.place in self.skipped:
-                pruned += 1
-                continue
-            try:
-                status = calls.run(folder.place, os.stat, folder.place)
-            except GivenUpError:
-                raise
-            except OSError as error:
-                if folder.depth == 0 and error.errno in (errno.ENOENT, errno.ENOTDIR):
-                    waiting.append(root.given)
-                else:
-                    yield from self._trouble(folder.place, folder.shown, error)
-                continue
-            number = (status.st_dev, status.st_ino)
-            if root.only is None:
-                if number in seen:
-                    continue
-                seen.add(number)
-            alive.add(key)
-            known = self._known.get(key)
+                folder = yield from self._resolve(*walk.links.pop(0), walk.reals, calls)
+            known = (yield from self._enter(folder, walk, calls, fresh)) if folder is not None else None
             if known is None:
-                known = self._known[key] = folder
-            known.device = status.st_dev
-            stale = fresh or not self._trust or known.changed_ns != status.st_mtime_ns
-            if stale:
-                young = self._wall() - status.st_mtime < YOUNG
-                complete = yield from self._list(known, calls)
-                known.changed_ns = status.st_mtime_ns if complete and not young else -1
-            for name in known.found:
-                reals.add(f"{known.real}/{name}")
-            yield None
-            if root.only is not None:
                 continue
-            links += [(known, name) for name in known.links]
-            for name in reversed(known.folders):
-                if name.startswith(_PRUNED_STARTS):
-                    pruned += 1
-                    continue
-                stack.append(_below(known, name, f"{known.real}/{name}"))
-        for key in self._known.keys() - alive:
+            walk.reals.update(f"{known.real}/{name}" for name in known.found)
+            yield None
+            if known.root.only is None:
+                walk.descend(known)
+        for key in self._known.keys() - walk.alive:
             del self._known[key]
-        self.pruned, self.waiting = pruned, tuple(waiting)
+        self.pruned, self.waiting = walk.pruned, tuple(walk.waiting)
+
+    def _starts(self, calls: Calls) -> list[_Folder]:
+        """The roots, to be taken from the end."""
+        return [
+            _Folder(
+                root.place,
+                root.prefix.rstrip("/"),
+                root,
+                calls.run(root.place, os.path.realpath, root.place),
+                0,
+            )
+            for root in reversed(self.roots)
+            if root.place not in self.skipped
+        ]
+
+    def _enter(
+        self, folder: _Folder, walk: _Walk, calls: Calls, fresh: bool
+    ) -> Generator[Item, None, _Folder | None]:
+        """Look at a folder, and list it if it changed. The value is what is known of it now.
+
+        None where there is nothing to see: too deep, seen before, or in trouble.
+        """
+        root = folder.root
+        if folder.depth > DEPTH or folder.place in self.skipped:
+            walk.pruned += 1
+            return None
+        try:
+            status = calls.run(folder.place, os.stat, folder.place)
+        except GivenUpError:
+            raise
+        except OSError as error:
+            if folder.depth == 0 and error.errno in (errno.ENOENT, errno.ENOTDIR):
+                walk.waiting.append(root.given)
+            else:
+                yield from self._trouble(folder.place, folder.shown, error)
+            return None
+        number = (status.st_dev, status.st_ino)
+        if root.only is None:
+            if number in walk.seen:
+                return None
+            walk.seen.add(number)
+        key = f"{folder.place}\0{root.only or ''}"
+        walk.alive.add(key)
+        known = self._known.setdefault(key, folder)
+        known.device = status.st_dev
+        if fresh or not self._trust or known.changed_ns != status.st_mtime_ns:
+            young = self._wall() - status.st_mtime < YOUNG
+            complete = yield from self._list(known, calls)
+            known.changed_ns = status.st_mtime_ns if complete and not young else -1
+        return known
 
     def _list(self, folder: _Folder, calls: Calls) -> Generator[Item, None, bool]:
         """List one folder anew; the generator's value says whether that went to the end."""
