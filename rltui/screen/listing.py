@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from rltui.screen.desk import Desk
 
 
+_PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette")  # what the screen does under any list
+
+
 class Listing(ABC):
     """Lines in a box; the selected one of `items` is marked. Items are (line index, argument)."""
 
@@ -79,39 +82,40 @@ class Listing(ABC):
 
     def act(self, desk: Desk, action: str, argument: str) -> bool:
         """Moving, choosing, leaving; other panes and programs work as ever."""
-        steps = {
-            "up": -1,
-            "down": 1,
-            "page-up": -self.rows,
-            "page-down": self.rows,
-            "home": -(10**9),
-            "end": 10**9,
-        }
-        by = steps.get(action, 0)
-        if by and self.at == 0 and self.reach and (self.scroll.top < self.reach if by > 0 else True):
-            self.scroll.top = min(max(self.scroll.top + by, 0), self.reach)
-        elif by:
-            self.at = min(max(self.at + by, 0), max(self.count - 1, 0))
-        elif action == "item":
-            self.at = int(argument)
-            self.choose(desk, self._items[self.at][1])
-        elif action == "open":
-            # Typing may have changed the list since it was drawn.
-            _, items = self.content(desk, *self._size)
-            if items:
-                self.choose(desk, items[min(self.at, len(items) - 1)][1])
-        elif action == "nothing":
-            pass
-        elif action == "back":
-            desk.close()
-        elif action in ("quit", "interrupt", "theme", "redraw", "palette"):
+        if action in _PASSED_ON:
             return False
-        elif action.startswith("pane:"):
+        if action.startswith("pane:"):
             desk.overlays.clear()
             return False
-        else:
+        if by := self._distance(action):
+            self._move(by)
+        elif action == "item":
+            self.at = int(argument)
+            self._choose_marked(desk, self._items)
+        elif action == "open":  # typing may have changed the list since it was drawn
+            self._choose_marked(desk, self.content(desk, *self._size)[1])
+        elif action == "back":
+            desk.close()
+        elif action != "nothing":
             return self.more(desk, action, argument)
         return True
+
+    def _distance(self, action: str) -> int:
+        """Items that an action moves by; 0 for what moves nothing."""
+        far = 10**9
+        page = {"page-up": -self.rows, "page-down": self.rows, "home": -far, "end": far}
+        return {"up": -1, "down": 1, **page}.get(action, 0)
+
+    def _move(self, by: int) -> None:
+        """Go to another item; what stands above the first one is read before."""
+        if self.at == 0 and self.reach and (by < 0 or self.scroll.top < self.reach):
+            self.scroll.top = min(max(self.scroll.top + by, 0), self.reach)
+        else:
+            self.at = min(max(self.at + by, 0), max(self.count - 1, 0))
+
+    def _choose_marked(self, desk: Desk, items: list[tuple[int, str]]) -> None:
+        if items:
+            self.choose(desk, items[min(self.at, len(items) - 1)][1])
 
     def more(self, desk: Desk, action: str, argument: str) -> bool:
         """Actions of one kind of list; what it does not know is not done behind it either."""
