@@ -89,7 +89,7 @@ class Track:
             return
         if not count:
             return
-        low, high = float(values.min()), float(values.max())
+        low, high = float(np.minimum.reduce(values)), float(np.maximum.reduce(values))
         if math.isfinite(low) and math.isfinite(high):
             self.last_step = int(steps[-1])
         else:

@@ -9,7 +9,7 @@ is shorter: from them most rules tell at once that they hold nowhere. For a sing
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
 
 import numpy as np
 
@@ -36,7 +36,7 @@ NEIGHBOURS = NORMAL / float(np.sqrt(2.0))  # likewise, from differences of neigh
 BENDS = float(np.sqrt(6.0))  # deviation of a second difference of noise of one
 _PADDING = np.full(PAD, np.nan)
 
-UNKNOWN = (float("nan"), float("nan"))
+UNKNOWN = (math.nan, math.nan)
 
 Span = tuple[float, float]  # the lowest and the highest
 Key = tuple[str, int, int]
@@ -45,7 +45,7 @@ Key = tuple[str, int, int]
 class Window:
     """A track seen at m moments; moment k sees the ticks up to position `at[k]` and none after."""
 
-    __slots__ = ("_cache", "_padded", "_spans", "_whole", "at", "last", "track")
+    __slots__ = ("_cache", "_padded", "_parts", "_spans", "_start", "_whole", "at", "last", "track")
 
     def __init__(self, track: Track, at: Ints) -> None:
         self.track = track
@@ -55,6 +55,8 @@ class Window:
         self._spans: dict[Key, Span] = {}
         self._padded: Floats | None = None
         self._whole: Window | None = None
+        self._parts: list[tuple[slice, Floats, Floats]] | None = None
+        self._start: tuple[float, float, float] | None = None
 
     def __len__(self) -> int:
         return len(self.at)
@@ -123,6 +125,8 @@ class Window:
         if found is None:
             if self.last + 1 < length:
                 found = np.full(len(self), np.nan)
+            elif length == 1:
+                found = self.track.value[self.at]
             else:
                 table = self.rows(length)
                 table.sort(axis=1)
@@ -193,8 +197,10 @@ class Window:
         found = self._cache.get(key)
         if found is None:
             mark = -1 - skip
-            jitter = np.where(self.at + 1 - skip >= BEFORE_MIN, self.jitter(skip), np.nan)
-            found = np.fmax.accumulate(np.fmax(jitter, self.track.marks.get(mark, (np.nan, np.nan))[0]))
+            found = np.full(len(self), self.track.marks.get(mark, UNKNOWN)[0])
+            known = int(self.at.searchsorted(BEFORE_MIN + skip - 1))
+            if known < len(self):
+                found[known:] = np.fmax.accumulate(np.fmax(self.jitter(skip)[known:], found[0]))
             self.track.marks[mark] = (float(found[-1]), np.nan)
             self._cache[key] = found
         return found
@@ -241,8 +247,12 @@ class Window:
 
     def start(self) -> tuple[float, float, float]:
         """Median, lowest and highest of the first ticks. Rules are not asked before they are there."""
-        start = self.track.start
-        return (median_of(start), min(start), max(start)) if len(start) >= START else (np.nan,) * 3
+        found = self._start
+        if found is None:
+            start = self.track.start
+            found = (median_of(start), min(start), max(start)) if len(start) >= START else (math.nan,) * 3
+            self._start = found
+        return found
 
     def extremes(self, length: int) -> tuple[Floats, Floats]:
         """(m,) highest and lowest level so far, the start included; NaN before the start is known.
@@ -251,10 +261,10 @@ class Window:
         """
         key, other = ("best", length, 0), ("worst", length, 0)
         if key not in self._cache:
-            before = self.track.marks.get(length, (np.nan, np.nan))
             start, level = self.start()[0], self.level(length)
-            best = np.fmax.accumulate(np.fmax(np.fmax(level, before[0]), start))
-            worst = np.fmin.accumulate(np.fmin(np.fmin(level, before[1]), start))
+            high, low = self.track.marks.get(length, (start, start))
+            best = np.fmax.accumulate(np.fmax(level, np.fmax(high, start)))
+            worst = np.fmin.accumulate(np.fmin(level, np.fmin(low, start)))
             self.track.marks[length] = (float(best[-1]), float(worst[-1]))
             self._cache[key], self._cache[other] = best, worst
         return self._cache[key], self._cache[other]
@@ -278,8 +288,7 @@ class Window:
         key, other = ("trend", 0, 0), ("change", 0, 0)
         if key not in self._cache:
             z, change = np.full(len(self), np.nan), np.full(len(self), np.nan)
-            for chosen, rows in self._trends():
-                parts = part_medians(rows)
+            for chosen, _, parts in self._trends():
                 z[chosen], change[chosen] = concordance(parts), rise(parts)
             self._cache[key], self._cache[other] = z, change
         return self._cache[key], self._cache[other]
@@ -294,16 +303,18 @@ class Window:
         found = self._cache.get(key)
         if found is None:
             found = self._cache[key] = np.full(len(self), np.nan)
-            for chosen, rows in self._trends():
-                away = np.abs(rows.reshape(len(rows), TREND_PARTS, -1) - part_medians(rows)[:, :, None])
+            for chosen, rows, parts in self._trends():
+                away = np.abs(rows.reshape(len(rows), TREND_PARTS, -1) - parts[:, :, None])
                 found[chosen] = NORMAL * medians(away.reshape(len(rows), -1))
         return found
 
-    def _trends(self) -> Iterator[tuple[slice, Floats]]:
-        """The moments that a trend of one length is read at, and their rows; for each length."""
-        if self.last + 1 < TREND_LENGTHS[1]:
-            return
-        edges = [*self.at.searchsorted(TREND_FROM).tolist(), len(self)]
-        for length, begin, end in zip(TREND_LENGTHS[1:], edges, edges[1:], strict=False):
-            if begin < end:
-                yield slice(begin, end), self._rows(self.at[begin:end], length, 0)
+    def _trends(self) -> list[tuple[slice, Floats, Floats]]:
+        """For each length of a trend: the moments that it is read at, their rows, medians of their parts."""
+        if self._parts is None:
+            self._parts = []
+            edges = [*self.at.searchsorted(TREND_FROM).tolist(), len(self)]
+            for length, begin, end in zip(TREND_LENGTHS[1:], edges, edges[1:], strict=False):
+                if begin < end:
+                    rows = self._rows(self.at[begin:end], length, 0)
+                    self._parts.append((slice(begin, end), rows, part_medians(rows)))
+        return self._parts

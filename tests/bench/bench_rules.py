@@ -1,4 +1,4 @@
-"""What judging costs, in bulk and for one live step: `python -m tests.bench.bench_rules`.
+"""What judging costs: in bulk, many short runs, one live step: `python -m tests.bench.bench_rules`.
 
 Processor time of this process, which does not depend on who else uses the machine.
 """
@@ -11,6 +11,8 @@ import time
 import numpy as np
 
 from rltui.rules.judge import Judge
+from rltui.rules.load import rulebook
+from rltui.rules.selection import Selection
 from tests.support.judged import FakeNames, FakeRun, fresh
 
 CANONICAL = (
@@ -83,10 +85,37 @@ def bulk(total: int = 1_000_000) -> float:
     return time.process_time() - begin
 
 
+def many(runs: int = 100, tags: int = 40, points: int = 25) -> float:
+    """Seconds to judge one of many short runs whole; their rules are chosen once."""
+    known = sorted({metric for rule in rulebook().rules.values() for metric in rule.metrics})[::3][:tags]
+    noise, names, run = np.random.default_rng(2), FakeNames(), FakeRun()
+    pieces = [
+        [fresh(tag, 0.02 * noise.standard_normal(points) + place / tags) for place, tag in enumerate(known)]
+        for _ in range(runs)
+    ]
+    chosen = Selection(names)
+    took = []
+    for _ in range(3):
+        begin = time.process_time()
+        for each in pieces:
+            judge = Judge(run, names, selection=chosen)
+            judge.feed(each)
+        took.append((time.process_time() - begin) / runs)
+    watches = sum(len(series.watches) for series in judge.series.values())
+    seconds = min(took)
+    print(
+        f"  a whole run of {tags} tags at {points} points: {seconds * 1e3:.2f} ms, "
+        f"{seconds / watches * 1e6:.1f} us for each of {watches} watches"
+    )
+    return seconds
+
+
 def main() -> None:
-    """Print both, and how a million points compare with the same points one step at a time."""
+    """Print all, and how a million points compare with the same points one step at a time."""
     for n in (50, 500, 2000, 20_000):
         live(n)
+    for n in (25, 100):
+        many(points=n)
     seconds = min(bulk() for _ in range(3))
     print(f"  a million scalars at once: {seconds:.3f} s")
     print(f"  ratio of a step's cost at 20,000 to that at 500: {live(20_000) / live(500):.2f}")

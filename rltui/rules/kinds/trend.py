@@ -9,7 +9,7 @@ import numpy as np
 
 from rltui.rules.kinds.verdict import Verdict, sizes
 from rltui.rules.model import Rule
-from rltui.rules.robust import trend_length
+from rltui.rules.robust import TREND_LENGTHS, trend_length
 from rltui.rules.window import Window
 
 
@@ -17,6 +17,8 @@ def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     """Z and change against their limits."""
     limit, direction = rule.number("z", 2.5), rule.words.get("direction", "up")
     if idle:
+        if window.last + 1 < TREND_LENGTHS[1]:
+            return None
         lowest, highest = window.trends()
         far = highest if direction == "up" else -lowest
         if not (sizes((lowest, highest))[0] < limit if direction == "flat" else far >= limit):
