@@ -61,6 +61,7 @@ def live(n: int = 2000, steps: int = 200) -> float:
     data = columns(n + steps)
     judge = Judge(FakeRun(), FakeNames())
     judge.feed([fresh(tag, values[:n]) for tag, values in data.items()])
+    judge.findings()  # the first one loads the glossary
     took = []
     for k in range(n, n + steps):
         pieces = [fresh(tag, values[k : k + 1], [k + 1]) for tag, values in data.items()]
