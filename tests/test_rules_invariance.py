@@ -159,6 +159,18 @@ def test_a_quantile_is_numpys() -> None:
     assert np.isnan(quantile(np.empty(0), 0.5))
 
 
+def test_no_tick_is_minus_zero() -> None:
+    """Medians of zeros of both signs would depend on how they were sorted, and so on the pieces."""
+    values = np.array([-0.0, 0.0, 1.0, -0.0] * 300)
+    whole, single = Track("x", None), Track("x", None)
+    whole.feed(np.arange(1200), values, lambda track, begun: None)
+    for k in range(1200):
+        single.feed(np.arange(k, k + 1), values[k : k + 1], lambda track, begun: None)
+    for track in (whole, single):
+        assert not np.signbit([*track.value[track.filled], *track.start]).any()
+    assert whole.value.tobytes() == single.value.tobytes()
+
+
 def test_ticks_are_bounded() -> None:
     """A hundred thousand points fit in 512 ticks."""
     values = np.random.default_rng(1).normal(size=100_000)

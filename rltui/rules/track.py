@@ -4,7 +4,8 @@ A tick is the median of `stride` consecutive finite points (the mean of two). Th
 ticks are there; then neighbours are joined and the stride doubles. So a rule's window is a number of
 points in a short run and a share of the run in a longer one: the rate of false alarms does not grow with
 the length of a run, memory is bounded, and a million points cost no more rounds than twelve joinings.
-Ticks depend only on the order of the points, never on the pieces in which they came.
+Ticks depend only on the order of the points, never on the pieces in which they came. None is minus zero:
+which of two zeros a median is would depend on how they were sorted.
 """
 
 from __future__ import annotations
@@ -207,7 +208,7 @@ class Track:
     def _append(self, first: int, last: int, value: float) -> None:
         """One tick."""
         self._have_room(1)
-        place = self.n
+        place, value = self.n, value + 0.0
         self.value[place] = value
         self.first[place], self.last[place] = first, last
         self.n += 1
@@ -235,6 +236,7 @@ class Track:
             table = np.sort(values[:whole].reshape(count, stride), axis=1)
             self.value[to] = (table[:, (stride - 1) // 2] + table[:, stride // 2]) / 2
             self.first[to], self.last[to] = steps[:whole:stride], steps[stride - 1 : whole : stride]
+        self.value[to] += 0.0
         self.n += count
         self.serial += count
         if len(self.start) < START:
