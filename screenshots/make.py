@@ -54,10 +54,11 @@ PICTURES = (
     Picture(
         "runs", ("verl-ppo", "kl-runaway", "forgetting", "overfitting", "slowdown"), ("r",), size=(120, 16)
     ),
+    Picture("marked", ("late-collapse", "kl-runaway"), ("r", "down", "x", "escape"), size=(120, 32)),
     Picture(
         "comparison",
         ("late-collapse", "kl-runaway"),
-        ("r", "down", "x", "escape", "3", "enter"),
+        ("r", "down", "x", "escape", "3", "down", "down", "enter"),
         size=(120, 32),
     ),
     Picture("together", ("late-collapse",), ("3", "down", "down", "M", "up", "up", "enter"), size=(120, 32)),
