@@ -10,6 +10,7 @@ is shorter: from them most rules tell at once that they hold nowhere. For a sing
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -85,8 +86,8 @@ class Window:
         """(m,) ticks in such rows; rises from moment to moment."""
         return np.minimum(np.maximum(self.at + (1 - skip), 0), length)
 
-    def _earlier(self, word: str, skip: int, length: int) -> Floats | None:
-        """What was said so many ticks before of all ticks so far: in a young run that is worked out once.
+    def _earlier(self, word: Callable[[Window, int, int], Floats], skip: int, length: int) -> Floats | None:
+        """A word of the moments `skip` ticks before: for a young run it is worked out once, at every tick.
 
         None where the moments leave out ticks.
         """
@@ -95,7 +96,7 @@ class Window:
         whole = self._whole
         if whole is None:
             whole = self._whole = Window(self.track, np.arange(self.last + 1))
-        found: Floats = getattr(whole, word)(0, length)
+        found = word(whole, 0, length)
         first, end = int(self.at[0]) - skip, max(self.last + 1 - skip, 0)
         if first >= 0:
             return found[first:end]
@@ -146,7 +147,7 @@ class Window:
         if found is None:
             if self.last + 1 - skip < BEFORE_MIN:
                 found = np.full(len(self), np.nan)
-            elif (found := self._earlier("usual", skip, length)) is None:
+            elif (found := self._earlier(Window.usual, skip, length)) is None:
                 have = self._have(length, skip)
                 found = sorted_middle(self.rows(self._reach(length, skip), skip), have)
                 if have[0] < BEFORE_MIN:
@@ -163,7 +164,7 @@ class Window:
         key = ("noise", length, skip)
         found = self._cache.get(key)
         if found is None:
-            found = self._earlier("noise", skip, length)
+            found = self._earlier(Window.noise, skip, length)
             if found is None:
                 rows = self.rows(self._reach(length, skip), skip)
                 away = np.abs(rows - self.usual(skip, length)[:, None])
@@ -176,7 +177,7 @@ class Window:
         key = ("jitter", length, skip)
         found = self._cache.get(key)
         if found is None:
-            found = self._earlier("jitter", skip, length)
+            found = self._earlier(Window.jitter, skip, length)
             if found is None:
                 rows = self.rows(max(self._reach(length, skip), 2), skip)
                 away = np.abs(rows[:, 1:] - rows[:, :-1])

@@ -1,9 +1,11 @@
 """The kinds of conditions, one small module each: `KINDS[name](rule, window, idle) -> Verdict | None`.
 
-None: the condition holds at no moment, and the watch is idle, so nobody asks whether it has ceased. Most
-watches are idle most of the time; so each kind first asks, in plain numbers, what must be true of some
-moment for it to hold at any. That is never a guess: what is judged is the same without it. What a track
-carries along (`Window.extremes`, `Window.loudest`) is asked before, because it must be asked every time.
+None: the condition holds at no moment, and the watch is idle, so nobody asks whether it has ceased; or the
+condition can never hold for this series. Most watches are idle most of the time; so each kind first asks,
+in plain numbers, what must be true of some moment for it to hold at any. That is never a guess: what is
+judged is the same without it. What a track carries along (`Window.extremes`, `Window.loudest`) is asked
+before, because it must be asked every time. Where numbers are not known yet they are NaN and compare as
+such: who calls a kind lets numpy ignore that.
 """
 
 from __future__ import annotations

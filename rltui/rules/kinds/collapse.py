@@ -20,9 +20,9 @@ from rltui.rules.window import Window
 def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     """Level against a share of the highest of the first ticks."""
     start = window.start()[2]
-    worst = window.worsts(1)[1]
     if not start > rule.number("least", 0.0):
         return None
+    worst = window.worsts(1)[1]
     length = int(rule.number("window", 5))
     limit, arrival = rule.number("fraction", 0.1) * start, rule.number("arrival", 0.0)
     if idle:
