@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -13,10 +14,11 @@ from rltui.rules.own import OwnWatch
 from rltui.rules.pace import TIMED, Pace
 from rltui.rules.pairing import Pairing
 from rltui.rules.selection import Plan
-from rltui.rules.track import START, Floats, Ints, Track
+from rltui.rules.track import CAP, START, Floats, Ints, Track
 from rltui.rules.watch import Watch
 from rltui.rules.window import Window
 
+ALL, HALF = 32, 128  # ticks up to which rules look at every one, and at every second one
 _DERIVED = " / "  # joins the tags of a quotient
 
 
@@ -43,22 +45,16 @@ class Judged:
             watch.look(window)
 
     def _moments(self, begun: int) -> Ints | None:
-        """The new ticks at which rules look: all of the first 32, every second up to 128, then every fourth.
-
-        None before the start of the series is known.
-        """
+        """The new ticks at which rules look. None before the start of the series is known."""
         end = self.track.n
         if self.track.serial == end:
             begun = max(begun, START - 1)
         if end - begun == 1:
-            every = 1 if begun < 32 else 2 if begun < 128 else 4
+            every = 1 if begun < ALL else 2 if begun < HALF else 4
             return None if (begun + self.beat) % every else np.array((begun,), np.int64)
-        if end <= 32:
-            return np.arange(begun, end) if begun < end else None
-        at: Ints = np.arange(begun, max(end, begun))
-        beat = at + self.beat
-        chosen: Ints = at[(at < 32) | ((at < 128) & (beat % 2 == 0)) | (beat % 4 == 0)]
-        return chosen if len(chosen) else None
+        looked = _looked(self.beat)
+        low, high = looked.searchsorted((begun, end)).tolist()
+        return looked[low:high] if low < high else None
 
     def rewind(self, step: int) -> None:
         """Forget what is at or above a step, and look at what stays as if nothing else had ever come.
@@ -73,6 +69,14 @@ class Judged:
             self.evaluate(self.track, 0)
             for watch, past in zip(self.watches, over, strict=True):
                 watch.past = past
+
+
+@cache
+def _looked(beat: int) -> Ints:
+    """The ticks at which rules look: all of the first 32, every second up to 128, then every fourth."""
+    at = np.arange(CAP)
+    found: Ints = at[(at < ALL) | ((at < HALF) & ((at + beat) % 2 == 0)) | ((at + beat) % 4 == 0)]
+    return found
 
 
 class Quotient(Judged):

@@ -11,7 +11,7 @@ import numpy as np
 
 from rltui.rules.kinds.verdict import Bools, Verdict, first_of
 from rltui.rules.model import Rule
-from rltui.rules.track import Floats, Ints
+from rltui.rules.track import Floats
 from rltui.rules.window import BEFORE_MIN, Window
 
 HELD = 12  # ticks that a first level must have lasted
@@ -49,7 +49,7 @@ def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
         size = np.maximum(np.abs(top), np.abs(bottom))
         small = np.where(window.at < YOUNG, rule.number("young", 0.1), rule.number("least", 0.03))
         on &= span > small * size
-        on &= (top - start >= GAINED * span) | (_held(window, limit) >= HELD)
+        on = _held(window, on, top - start >= GAINED * span, limit)
         if length >= BEFORE_MIN:
             on = _beyond_waves(window, on, top - level, top - start, length)
     off = level > limit + rule.number("release", 0.25) * span
@@ -76,11 +76,9 @@ def _beyond_waves(window: Window, on: Bools, fall: Floats, gain: Floats, length:
     return found
 
 
-def _held(window: Window, limit: Floats) -> Ints:
-    """(m,) ticks so far that were not below the limit."""
-    held = window.track.value[window.track.filled][: int(window.at[-1]) + 1]
-    found = [
-        int(np.count_nonzero(held[: at + 1] >= line))
-        for at, line in zip(window.at.tolist(), limit.tolist(), strict=True)
-    ]
-    return np.array(found, np.int64)
+def _held(window: Window, on: Bools, gained: Bools, limit: Floats) -> Bools:
+    """Leave out falls from a level that was not gained, nor held for enough ticks not below the limit."""
+    found, held = on.copy(), window.track.value
+    for k in np.flatnonzero(on & ~gained):
+        found[k] = np.count_nonzero(held[: int(window.at[k]) + 1] >= limit[k]) >= HELD
+    return found
