@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+# Promises are about results. How long an example takes says how busy the machine is.
+settings.register_profile("rltui", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("rltui")
 
 
 @pytest.fixture(scope="session")

@@ -408,7 +408,7 @@ def test_export_agrees_with_the_store() -> None:
     assert store.runs["odd/odd-torch/purged"].superseded == 20
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(histories())
 def test_flags_are_what_the_store_hides(history: tuple[list[Row], list[int], list[tuple[int, int]]]) -> None:
     """For any history of restarts the points without the flag are those that the store shows, tag by tag."""

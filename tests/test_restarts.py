@@ -368,7 +368,7 @@ def test_restart_far_beyond_the_window_is_counted_and_said_to_be_about() -> None
     assert series.last_step == 399
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(histories())
 def test_batches_do_not_matter(history: tuple[list[Row], list[int], list[tuple[int, int]]]) -> None:
     """Any division of the same points into batches shows the same series and supersedes the same points."""
@@ -406,7 +406,7 @@ def _files(draw: st.DrawFn) -> tuple[list[list[Row]], list[int]]:
     return logs, draw(st.permutations(pieces))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(_files())
 def test_order_of_arrival_does_not_matter(history: tuple[list[list[Row]], list[int]]) -> None:
     """Logs of one run read newest first, oldest first or in turns show the same and supersede the same."""

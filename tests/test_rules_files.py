@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.rules.check import build
@@ -65,7 +65,6 @@ KEYS = st.sampled_from(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])  # what slows it is the machine, not the promise
 @given(
     st.dictionaries(
         st.sampled_from(["rule", "symptom", "scenario", "gap", "other"]),

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.rules.judge import Judge
@@ -31,7 +31,7 @@ def said(judge: Judge) -> list[tuple[object, ...]]:
     ]
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12)
 @given(name=st.sampled_from(SICK), seed=st.integers(0, 999), cuts=st.lists(st.floats(0, 1), max_size=6))
 def test_any_split_gives_the_same_findings(name: str, seed: int, cuts: list[float]) -> None:
     """Points fed at once, in any pieces, or with tags in another order say the same."""

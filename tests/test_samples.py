@@ -62,7 +62,6 @@ def test_gini_of_known_groups(values: list[float], wanted: float) -> None:
     assert gini(values) == pytest.approx(wanted)
 
 
-@settings(deadline=None)
 @given(_groups)
 def test_gini_is_the_mean_difference(values: list[float]) -> None:
     """The sorted formula equals the definition over all pairs."""
@@ -72,7 +71,6 @@ def test_gini_is_the_mean_difference(values: list[float]) -> None:
         assert gini(values) == pytest.approx(pairs / (2 * len(values) * total), abs=1e-9)
 
 
-@settings(deadline=None)
 @given(_groups, st.randoms(), st.integers(-30, 30))
 def test_gini_bounds_and_invariances(values: list[float], shuffle: random.Random, power: int) -> None:
     """It lies in [0, 1], and neither order nor scale nor repetition of the group makes a difference."""
@@ -87,7 +85,6 @@ def test_gini_bounds_and_invariances(values: list[float], shuffle: random.Random
     assert gini([*values, *values]) == pytest.approx(found, abs=1e-9)
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0, 1e6), min_size=1, max_size=9), st.randoms())
 def test_max_median_ratio(values: list[float], shuffle: random.Random) -> None:
     """The ratio is that of the longest to the median, at least one, in any order; no median, no ratio."""
@@ -153,7 +150,7 @@ def test_aggregates_of_a_step() -> None:
     assert found == pytest.approx(wanted)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.floats(0, 100), st.integers(0, 500)), min_size=1, max_size=20),
     st.randoms(),
@@ -328,7 +325,7 @@ def test_length_limit(record: dict[str, Any], wanted: bool | None) -> None:
     assert hit_limit(record) is wanted
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.integers(0, 700), max_size=6), st.integers(1, 300))
 def test_any_pieces_give_the_same(places: list[int], budget: int) -> None:
     """However the bytes arrive, the last word on every step is the same."""

@@ -120,7 +120,7 @@ def _series(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     return steps, values
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(_series(), st.integers(1, 40), st.integers(0, 3), st.floats(0, 0.9), st.floats(0.05, 1.2))
 def test_columns_of_a_window_that_is_exact(
     series: tuple[np.ndarray, np.ndarray], width: int, size: int, begin: float, share: float
@@ -150,7 +150,7 @@ def test_columns_of_a_window_that_is_exact(
             assert np.isnan(columns.low[index])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(_series(), st.lists(st.integers(0, 400), max_size=12), st.integers(1, 50))
 def test_nothing_is_lost_between_window_and_buckets(
     series: tuple[np.ndarray, np.ndarray], cuts: list[int], width: int
@@ -183,7 +183,7 @@ def test_nothing_is_lost_between_window_and_buckets(
     assert np.array_equal(tables[0][1].step, tables[1][1].step)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.permutations(range(60)), st.lists(st.integers(0, 60), max_size=8))
 def test_points_in_any_order_are_counted_once(order: list[int], cuts: list[int]) -> None:
     """Out-of-order points of two live writers are sorted in, whatever has left the window before."""
@@ -362,7 +362,7 @@ def test_last_step_is_what_several_series_agree_on() -> None:
     assert one(Store(), ticks([4])).last_step == 4
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(
     st.integers(1, 5),
     st.integers(0, 400),

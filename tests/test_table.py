@@ -148,7 +148,7 @@ def test_newest_rows() -> None:
     assert len(newest) > 20
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.floats(), st.one_of(st.none(), st.floats(), st.text(max_size=4))), max_size=8),
     st.lists(st.integers(0, 300), max_size=5),
@@ -193,7 +193,7 @@ _cells = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(_cells, min_size=3, max_size=3), st.sampled_from([",", "\t", ";"]))
 def test_rows_of_plain_numbers_are_read_as_all_others(cells: list[str], delimiter: str) -> None:
     """The fast way is taken for rows only that it reads as the patient one does, steps and signs included."""

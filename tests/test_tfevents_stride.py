@@ -50,7 +50,7 @@ def test_a_step_that_comes_again_is_a_stride() -> None:
     assert [batch.step.tolist() for batch in batches] == [[k] * len(TAGS) for k in range(10, 16)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_strides_as_records(data: st.DataObject) -> None:
     """Whatever comes between the steps of a run, and whatever they hold, strides change nothing."""

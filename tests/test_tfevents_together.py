@@ -78,14 +78,14 @@ def cut(drawn: list[tuple[bool, bytes, int, bytes]]) -> tuple[list[bytes], list[
     return first, later
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(_logs, st.sampled_from([SINGLY, COLUMNS]))
 def test_together_as_alone(drawn: list[tuple[bool, bytes, int, bytes]], size: int) -> None:
     """Any logs, plain or not, torn or whole, give the same together as alone, and go on alike."""
     same(*cut(drawn), size)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(_logs, st.lists(st.tuples(st.integers(0, 7), st.integers(0, 1500), st.integers(0, 7)), max_size=4))
 def test_damage_together_as_alone(
     drawn: list[tuple[bool, bytes, int, bytes]], flips: list[tuple[int, int, int]]
@@ -114,7 +114,7 @@ def ends(contents: list[bytes], length: int, *, shown: bool) -> list[tuple[objec
     return said
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(_logs, st.integers(1, 3000), st.sampled_from([SINGLY, COLUMNS]))
 def test_ends_together_as_alone(drawn: list[tuple[bool, bytes, int, bytes]], length: int, size: int) -> None:
     """The ends of logs, wherever they are cut, give the same together as alone, and so do the logs then."""

@@ -220,7 +220,7 @@ def layout(y: int, row: list[tuple[str, Style | None]]) -> LayoutUpdate:
     return LayoutUpdate([[strip]], Region(0, y, WIDTH, 1))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.tuples(st.integers(0, HEIGHT - 1), rows), max_size=12))
 def test_any_lines_in_any_order_leave_the_same_glass(updates: list[tuple[int, Any]]) -> None:
     """Whatever is drawn over whatever, every cell and colour is right."""
