@@ -7,7 +7,7 @@ time and a value.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -105,6 +105,21 @@ class Batch:
     def __bool__(self) -> bool:
         """Whether it says anything at all."""
         return bool(len(self.tag) or self.starts or self.texts or self.problems)
+
+    def where(self, keep: NDArray[np.bool_]) -> Batch:
+        """Only the points for which `keep`, (n,), is true; starts move with them, the rest of it stays."""
+        if keep.all():
+            return self
+        before = np.concatenate([[0], np.cumsum(keep)])  # kept points before each point
+        return replace(
+            self,
+            tag=self.tag[keep],
+            step=self.step[keep],
+            wall_time=self.wall_time[keep],
+            value=self.value[keep],
+            single=self.single[keep],
+            starts=tuple(SessionStart(int(before[start.index]), start.step) for start in self.starts),
+        )
 
 
 EMPTY = Batch()

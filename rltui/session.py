@@ -13,9 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from rltui.config import Config
 from rltui.knowledge import Knowledge
 from rltui.logs.delivery import Delivery
@@ -26,7 +23,7 @@ from rltui.rules.judge import Judge
 from rltui.rules.liveness import Liveness, liveness
 from rltui.rules.sources import of_sources
 from rltui.rules.then import Then, judged_by, now_of, remembered
-from rltui.scalars import Batch, Problem, Problems, SessionStart
+from rltui.scalars import Batch, Problem, Problems
 from rltui.store import Fresh, Run, Store
 from rltui.store.lineage import Lineage, lineage
 
@@ -327,22 +324,9 @@ class Session:
 
 def _until(batch: Batch, step: int) -> Batch:
     """The points of a batch at or below a step: a replay sees no more than was there then."""
-    keep = batch.step <= step
-    if keep.all():
-        return batch
-    before: NDArray[np.int64] = np.cumsum(keep) - keep  # kept points before each point
-    starts = tuple(
-        SessionStart(int(before[start.index]) if start.index < len(before) else int(keep.sum()), start.step)
-        for start in batch.starts
-        if start.step <= step
-    )
+    then = batch.where(batch.step <= step)
     return dataclasses.replace(
-        batch,
-        tag=batch.tag[keep],
-        step=batch.step[keep],
-        wall_time=batch.wall_time[keep],
-        value=batch.value[keep],
-        single=batch.single[keep],
-        starts=starts,
-        texts=tuple(text for text in batch.texts if text.step <= step),
+        then,
+        starts=tuple(start for start in then.starts if start.step <= step),
+        texts=tuple(text for text in then.texts if text.step <= step),
     )

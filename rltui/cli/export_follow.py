@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rltui.cli.export_lines import JsonLines
-from rltui.cli.export_points import RunReader, Wanted, take
+from rltui.cli.export_points import RunReader, Wanted
 from rltui.cli.told import Told
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow import Follower
@@ -55,7 +55,7 @@ class Tail:
         flags = reader.superseded(source, batch, number, reader.generation(source.path))
         mask = self._new(source.path, batch)
         if not mask.all():
-            batch, flags = take(batch, mask), None if flags is None else flags[mask]
+            batch, flags = batch.where(mask), None if flags is None else flags[mask]
         for block in self._printer.lines(source, batch, flags):
             self._write(block)
         return bool(len(batch))

@@ -28,7 +28,7 @@ import numpy as np
 
 from rltui.cli.export import finish
 from rltui.cli.export_file import refuse_inside
-from rltui.cli.export_points import Exporter, Portion, take
+from rltui.cli.export_points import Exporter, Portion
 from rltui.cli.output import fail, note
 from rltui.scalars import Batch
 from rltui.text import clean
@@ -320,4 +320,4 @@ def _write(
 def _after(portion: Portion, skip: int) -> Portion:
     mask = np.arange(len(portion.batch)) >= skip
     flags = None if portion.superseded is None else portion.superseded[mask]
-    return Portion(portion.source, take(portion.batch, mask), flags, portion.number + skip, portion.life)
+    return Portion(portion.source, portion.batch.where(mask), flags, portion.number + skip, portion.life)

@@ -199,7 +199,7 @@ class Exporter:
             if wanted is not None:
                 if not wanted.any():
                     continue
-                batch, flags = take(batch, wanted), None if flags is None else flags[wanted]
+                batch, flags = batch.where(wanted), None if flags is None else flags[wanted]
             if len(batch):
                 yield Portion(portion.source, batch, flags, portion.number, portion.life)
 
@@ -242,16 +242,3 @@ class Wanted:
         table = np.array(self.table(batch), np.bool_)
         found: NDArray[np.bool_] = table[batch.tag] if len(table) else np.zeros(0, np.bool_)
         return found
-
-
-def take(batch: Batch, mask: NDArray[np.bool_]) -> Batch:
-    """Some points of a batch, nothing else of it."""
-    return Batch(
-        batch.tags,
-        batch.tag[mask],
-        batch.step[mask],
-        batch.wall_time[mask],
-        batch.value[mask],
-        batch.single[mask],
-        written=batch.written,
-    )

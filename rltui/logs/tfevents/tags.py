@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
-
-import numpy as np
 
 from rltui.logs import tags
 from rltui.logs.tags import KEPT, Names, name_of
 from rltui.logs.tfevents.event import Value
-from rltui.scalars import Batch, SessionStart
+from rltui.scalars import Batch
 
 SCALARS = b"scalars"
 
@@ -61,20 +58,7 @@ class Tags(Names):
         """A batch without the points whose tags found no place."""
         if len(self.names) < tags.TAG_CAP or not len(batch):
             return batch
-        keep = batch.tag < tags.TAG_CAP
-        if keep.all():
-            return batch
-        before = np.concatenate([[0], np.cumsum(keep)])
-        starts = tuple(SessionStart(int(before[start.index]), start.step) for start in batch.starts)
-        return replace(
-            batch,
-            tag=batch.tag[keep],
-            step=batch.step[keep],
-            wall_time=batch.wall_time[keep],
-            value=batch.value[keep],
-            single=batch.single[keep],
-            starts=starts,
-        )
+        return batch.where(batch.tag < tags.TAG_CAP)
 
     def learn(self, value: Value) -> bytes | None:
         """The plugin that a value belongs to; remembers its metadata for the values that follow."""
