@@ -49,10 +49,5 @@ async def test_a_step_with_bands_stays_within_a_packet(
         watched.step()
         await pilot.pause()
         assert any(role.startswith("band") for line in watched.app.glass.page.lines for _, role in line.spans)
-        sent = []
-        for _ in range(12):
-            before = watched.glasses.wire_bytes
-            watched.step()
-            await pilot.pause()
-            sent.append(watched.glasses.wire_bytes - before)
+        sent = await watched.sent(pilot)
     assert statistics.median(sent) <= 1500, sent
