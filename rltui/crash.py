@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from rltui import __version__, places
+from rltui import __version__, paths
 from rltui.text import clean
 
 EXIT = 70  # EX_SOFTWARE of sysexits.h
@@ -18,7 +18,7 @@ def report(error: BaseException) -> str:
     """Write a traceback to a file of the user's own; returns the one line that people see. Never raises."""
     text = f"rltui {__version__}\n{''.join(traceback.format_exception(error))}"
     name = f"crash-{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
-    folders: tuple[Callable[[], Path | None], ...] = (places.state, _temporary)
+    folders: tuple[Callable[[], Path | None], ...] = (paths.state, _temporary)
     for folder in folders:
         try:
             place = folder()

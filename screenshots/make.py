@@ -13,12 +13,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from rltui.boards.svg import as_svg
 from rltui.demo import recording
 from rltui.demo.replay import ROWS_PER_SECOND, Replay
+from rltui.draw.themes import DEFAULT
+from rltui.panes.render.svg import as_svg
 from rltui.screen.start import build
-from rltui.session import Session
-from rltui.themes import DEFAULT
+from rltui.session.session import Session
 
 FOLDER = Path(__file__).parent
 NOW = 1_795_000_000.0  # any moment will do; the same one gives the same pictures

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from rltui.rules.judge import Judge
-from rltui.session import Session
+from rltui.rules.evaluate.evaluator import Judge
+from rltui.session.session import Session
 from rltui.store import Fresh, Points
 from tests.support.shared import LOGS, manifest
 

@@ -18,11 +18,11 @@ from concurrent.futures import Future, ProcessPoolExecutor
 
 import pytest
 
-from rltui.logs import formats
-from rltui.logs.base import HEAD
-from rltui.logs.tfevents import FORMAT as EVENTS
-from rltui.logs.tfevents import bulk
-from rltui.scalars import Batch, concat
+from rltui.batch import Batch, concat
+from rltui.logs.formats import registry
+from rltui.logs.formats.interface import HEAD
+from rltui.logs.formats.tfevents import FORMAT as EVENTS
+from rltui.logs.formats.tfevents.bulk import bulk_reader
 from tests.bench import fuzz_text
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, cut, read_on, read_whole
@@ -87,7 +87,7 @@ def deliver(pieces: list[bytes], columns_from: int, budget: int, verify: bool) -
     file, log = MemFile(NAME, *pieces), EVENTS.open(NAME, verify=verify)
     before = 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bulk, "WORTH", columns_from)
+        patch.setattr(bulk_reader, "WORTH", columns_from)
         batches = read_on(log, file, budget)
         while file.grow():
             batches += read_on(log, file, budget)
@@ -145,7 +145,7 @@ def attempt_packed(seed: bytes, draw: random.Random) -> None:
     del packed[draw.randrange(len(packed) + 1) :]
     data = bytes(packed)
     name = draw.choice(("metrics.jsonl.gz", "progress.csv.gz", NAME + ".gz"))
-    form = formats.recognise(name, data[:HEAD])
+    form = registry.recognise(name, data[:HEAD])
     if form is not None:
         read_whole(form, MemFile(name, data))
 

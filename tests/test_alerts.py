@@ -14,10 +14,10 @@ import pytest
 from click.testing import CliRunner
 
 from rltui.alerts import Alert, Gate, Post, Settings, settings_of
-from rltui.alerts.settings import MissingVariableError, expand
-from rltui.alerts.sinks import CommandSink, SinkError, payload, terminal_text
+from rltui.alerts.alert_config import MissingVariableError, expand
+from rltui.alerts.receivers import CommandSink, SinkError, payload, terminal_text
 from rltui.alerts.webhook import WebhookSink, body_of
-from rltui.cli.alert import command
+from rltui.cli.commands.alert import command
 from rltui.rules.finding import Evidence, Finding, Severity
 
 

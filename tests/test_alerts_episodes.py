@@ -6,12 +6,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from rltui.alerts import Alert, Gate, Post, Settings
-from rltui.alerts.post import tell
+from rltui.alerts.dispatcher import tell
+from rltui.batch import Problem
 from rltui.rules.finding import Finding
-from rltui.rules.liveness import Liveness
-from rltui.scalars import Problem
-from rltui.screen.hush import SNOOZE, Hush
-from rltui.screen.memory import Memory, recall, remember
+from rltui.rules.run_state.liveness import Liveness
+from rltui.screen.acknowledgements import SNOOZE, Hush
+from rltui.screen.saved_layout import Memory, recall, remember
 
 
 def finding(name: str = "kl", severity: str = "critical", since: int = 640, **more: Any) -> Finding:

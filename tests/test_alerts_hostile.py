@@ -12,8 +12,15 @@ from pathlib import Path
 import pytest
 
 from rltui.alerts import Alert, Post, Settings
-from rltui.alerts.settings import summary, without_secrets
-from rltui.alerts.sinks import CommandSink, SinkError, TerminalSink, own_terminal, sentence, terminal_text
+from rltui.alerts.alert_config import summary, without_secrets
+from rltui.alerts.receivers import (
+    CommandSink,
+    SinkError,
+    TerminalSink,
+    own_terminal,
+    sentence,
+    terminal_text,
+)
 from rltui.alerts.webhook import WebhookSink
 from rltui.config import load_config
 from rltui.rules.finding import Finding

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rltui.alerts import Alert, Ledger, Post, Settings
-from rltui.alerts.ledger import FORGOTTEN, KEPT, Told
+from rltui.alerts.sent_log import FORGOTTEN, KEPT, Told
 from rltui.rules.finding import Finding
 
 NOW = 1.7e9

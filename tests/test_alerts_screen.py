@@ -7,8 +7,8 @@ from typing import Any
 
 from rltui.config import Config
 from rltui.screen.app import Monitor
-from rltui.screen.chart import ChartPage
-from rltui.screen.ruler import Ruler
+from rltui.screen.pages.chart.chart_page import ChartPage
+from rltui.screen.pages.chart.x_axis import Ruler
 from rltui.screen.start import build
 from tests.support.fakerun import NOW, FakeRun, believable, finding
 from tests.support.screens import session

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from rltui.boards.arrivals import arrivals
-from rltui.boards.row import curve, rows_of
-from rltui.screen.desk import Desk
+from rltui.panes.row import curve, rows_of
+from rltui.panes.single_step import arrivals
 from rltui.screen.start import build
-from rltui.session import Session
+from rltui.screen.state import Desk
+from rltui.session.session import Session
 from tests.support.fakerun import NOW
 
 VALUES = [9.7, 11.5, 10.9, 55.3, 13.4, 8.4, 30.0, 31.0]

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rltui.boards.band import band_of, band_text, healthy_rows, within_bounds
-from rltui.boards.layout import range_text, unhealthy
-from rltui.glossary import Metric, glossary
+from rltui.metrics.glossary import Metric, glossary
+from rltui.panes.healthy_range import band_of, band_text, healthy_rows, within_bounds
+from rltui.panes.render.pane_lines import range_text, unhealthy
 
 BANDED = [metric for metric in glossary().metrics.values() if metric.band is not None]
 

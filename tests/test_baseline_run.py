@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rltui.boards.beside import beside
-from rltui.boards.row import rows_of
-from rltui.compare import compare
-from rltui.index import counterpart
-from rltui.logs.follow import Follower
-from rltui.logs.runname import called, named
+from rltui.logs.discovery.run_names import called, named
+from rltui.logs.follow.follower import Follower
+from rltui.panes.comparison import compare
+from rltui.panes.other_runs import beside
+from rltui.panes.row import rows_of
 from rltui.screen.start import build
-from rltui.session import Session
+from rltui.session.session import Session
+from rltui.session.tag_index import counterpart
 from tests.support.commands import rltui
 from tests.support.fakerun import NOW, believable
 from tests.support.screens import monitor

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.boards.frame import card_lines
-from rltui.boards.row import difference_text
-from rltui.compare import Difference, compare
-from rltui.screen.desk import Desk
-from rltui.session import Session
+from rltui.panes.comparison import Difference, compare
+from rltui.panes.render.frame_lines import card_lines
+from rltui.panes.row import difference_text
+from rltui.screen.state import Desk
+from rltui.session.session import Session
 from tests.support.fakerun import NOW, FakeRun
 from tests.support.golden import recorded
 from tests.support.screens import monitor
@@ -84,7 +84,7 @@ def test_the_preview_of_a_pane_shows_marked_runs() -> None:
 
 def test_a_card_without_other_runs_is_as_before() -> None:
     """Nothing beside means the very same cells."""
-    from rltui.boards.overview import overview
+    from rltui.panes.overview import overview
 
     data = overview(run("a", score=0.2), NOW)  # type: ignore[arg-type]
     cards = [

@@ -10,9 +10,9 @@ import pytest
 from textual._xterm_parser import XTermParser
 from textual.events import Key
 
-from rltui.screen.chart import ChartPage
-from rltui.screen.desk import Desk
-from rltui.screen.keys import BINDINGS, Bind, key_name, shown
+from rltui.screen.input.bindings import BINDINGS, Bind, key_name, shown
+from rltui.screen.pages.chart.chart_page import ChartPage
+from rltui.screen.state import Desk
 from tests.support.fakerun import FakeRun, believable, finding
 from tests.support.screens import monitor, warned
 
@@ -303,7 +303,7 @@ def test_a_folder_that_is_a_run_shows_its_own_name() -> None:
 
 def test_three_hundred_runs_cost_what_is_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:
     """The list of 300 runs asks only those in sight for their metrics; filters take words, globs, regexes."""
-    import rltui.screen.runs as listed
+    import rltui.screen.pages.runs_page as listed
 
     runs = []
     for index in range(300):

@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rltui.boards.config import Column, columns_of, config_board, lineage_of
-from rltui.boards.config_lines import config_lines, config_markdown, config_record, labels
-from rltui.boards.lineage import continues, starts
-from rltui.boards.topics import KEY, UNSET, rank, topic
-from rltui.cli import commands
-from rltui.logs.settings import Settings, joined, settings_of
+from rltui.cli import command_group
+from rltui.hparams.hparams import Settings, joined, settings_of
+from rltui.hparams.topics import KEY, UNSET, rank, topic
+from rltui.panes.attempt_history import continues, starts
+from rltui.panes.hparams_pane import Column, columns_of, config_board, lineage_of
+from rltui.panes.render.hparams_lines import config_lines, config_markdown, config_record, labels
 from rltui.screen.app import Monitor
-from rltui.screen.shelf import Shelf
+from rltui.screen.hparams_thread import Shelf
 from rltui.screen.start import build
-from rltui.session import Session
-from rltui.store.points import Attempt
+from rltui.session.session import Session
+from rltui.store.model import Attempt
 from tests.support.fakerun import FakeRun, believable
 from tests.support.shared import BUNDLED
 
@@ -223,16 +223,16 @@ def test_files_are_not_touched_before_somebody_asks(tmp_path: Path) -> None:
 
 def test_an_error_of_our_own_does_not_end_the_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings that break the reader are one problem of that run; the next run's are read as ever."""
-    from rltui.logs import settings_files
+    from rltui.hparams import files
 
-    real = settings_files.beside
+    real = files.beside
 
     def broken(paths: Sequence[str], logdirs: Sequence[str]) -> Settings:
         if paths == ("bad.jsonl",):
             raise ZeroDivisionError
         return real(paths, logdirs)
 
-    monkeypatch.setattr(settings_files, "beside", broken)
+    monkeypatch.setattr(files, "beside", broken)
     (tmp_path / "config.json").write_text('{"lr": 1}')
     shelf, bad, good = Shelf([str(tmp_path)]), believable(), believable()
     for name, view in (("bad", bad), ("good", good)):
@@ -337,7 +337,7 @@ async def test_a_stuck_file_system_stops_no_key(tmp_path: Path, monkeypatch: pyt
         gate.wait(20)
         return Settings()
 
-    monkeypatch.setattr("rltui.logs.settings_files.beside", stuck)
+    monkeypatch.setattr("rltui.hparams.files.beside", stuck)
     app = screen(tmp_path)
     try:
         async with app.run_test(size=(80, 24)) as pilot:
@@ -399,7 +399,7 @@ def logs(tmp_path: Path) -> Path:
 
 def run(*args: str) -> str:
     """Standard output of a command that must succeed."""
-    done = CliRunner().invoke(commands, list(args))
+    done = CliRunner().invoke(command_group, list(args))
     assert done.exit_code == 0, done.output
     return done.stdout
 

@@ -8,17 +8,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rltui.boards.board import Board, board
-from rltui.boards.frame import card_grid, header_lines, overview_lines, tab_bar
-from rltui.boards.layout import Ranges, board_lines, plan, row_lines, short_key, short_title
-from rltui.boards.overview import coarse, header, key_rows, overview
-from rltui.boards.panes import FIXED, WITHOUT_METRICS, panes_of
-from rltui.boards.row import bridge, curve, rows_of, value_at
-from rltui.boards.text import as_text, pane_lines
-from rltui.boards.window import Window, column_width, window_of
-from rltui.draw.line import Line, beside, crop, cut, fill, line, sides, wrap
-from rltui.names.place import TAKEN
-from rltui.session import RunView
+from rltui.draw.cells import Line, beside, crop, cut, fill, line, sides, wrap
+from rltui.metrics.unknown_keys import TAKEN
+from rltui.panes.overview import coarse, header, key_rows, overview
+from rltui.panes.pane import Board, board
+from rltui.panes.pane_list import FIXED, WITHOUT_METRICS, panes_of
+from rltui.panes.render.frame_lines import card_grid, header_lines, overview_lines, tab_bar
+from rltui.panes.render.pane_lines import Ranges, board_lines, plan, row_lines, short_key, short_title
+from rltui.panes.render.plain_text import as_text, pane_lines
+from rltui.panes.row import bridge, curve, rows_of, value_at
+from rltui.panes.step_window import Window, column_width, window_of
+from rltui.session.session import RunView
 from rltui.text import cell_width
 from tests.support.fakerun import NOW, FakeRun, FakeSeries, believable, finding
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.screen.brief import brief
+from rltui.screen.pages.short_run_names import brief
 
 
 def test_only_what_tells_runs_apart_is_kept() -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rltui.draw.chart import Plot, Stroke, draw, y_ticks
-from rltui.screen.desk import Desk
+from rltui.draw.large_chart import Plot, Stroke, draw, y_ticks
 from rltui.screen.start import build
-from rltui.session import Session
+from rltui.screen.state import Desk
+from rltui.session.session import Session
 from tests.support.fakerun import NOW, FakeRun, finding
 from tests.support.screens import monitor
 

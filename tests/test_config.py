@@ -8,8 +8,8 @@ import pytest
 
 from rltui.config import Config, load_config
 from rltui.config.schema import DISPLAY, PRIVATE
-from rltui.names import Names
-from rltui.places import config_file
+from rltui.metrics import Names
+from rltui.paths import config_file
 from tests.support.config import logs, own, told
 
 __all__ = ["logs", "own"]  # fixtures

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from rltui.cli.config import command
+from rltui.batch import Problem
+from rltui.cli.commands.config import command
 from rltui.config import json_schema, load_config, read_file
 from rltui.config.schema import DISPLAY, PRIVATE
-from rltui.glossary.model import DIRECTIONS, STATISTICS
-from rltui.names import Names, catalogue, explain, snippet
-from rltui.scalars import Problem
-from rltui.themes import shipped_folder
+from rltui.draw.themes import shipped_folder
+from rltui.metrics import Names, catalogue, explain, snippet
+from rltui.metrics.glossary.model import DIRECTIONS, STATISTICS
 from tests.support.config import logs, own
 
 __all__ = ["logs", "own"]  # fixtures

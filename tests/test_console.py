@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.logs import console
-from rltui.scalars import Batch
+from rltui.batch import Batch
+from rltui.logs.formats import console
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_on, read_whole
 from tests.support.shared import BUNDLED
 from tests.support.textlogs import read_path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.draw.chart import Grid, Plot, Stroke, draw
+from rltui.draw.large_chart import Grid, Plot, Stroke, draw
 
 X = np.arange(100.0)
 TICKS = ((0.0, "0"), (99.0, "99"))

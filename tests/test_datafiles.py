@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from rltui import datafiles
-from rltui.datafiles import Loaded, load
-from rltui.scalars import Problem
+from rltui.batch import Problem
+from rltui.data import toml_files
+from rltui.data.toml_files import Loaded, load
 
 CALLS: list[int] = []
 
@@ -169,4 +169,4 @@ def test_recalling_takes_little_memory(cache: Path, folder: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 1_000_000
-    assert datafiles._CAP > 1_000_000
+    assert toml_files._CAP > 1_000_000

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from rltui.boards.board import board
 from rltui.demo import recording
 from rltui.demo.recording import Recording, in_rows
 from rltui.demo.replay import Replay
-from rltui.session import Session
+from rltui.panes.pane import board
+from rltui.session.session import Session
 
 ROWS = tuple(
     (step, float(step), {"critic/score/mean": step / 8, "actor/entropy": 1.0}) for step in range(1, 11)

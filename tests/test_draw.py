@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.draw.braille import Canvas
-from rltui.draw.line import cut_sentence
-from rltui.draw.number import (
+from rltui.draw.cells import cut_sentence
+from rltui.draw.numbers import (
     format_age,
     format_change,
     format_duration,
@@ -18,8 +18,8 @@ from rltui.draw.number import (
     format_value,
     short_step,
 )
-from rltui.draw.scale import hold, widened
-from rltui.draw.spark import sparkline
+from rltui.draw.sparkline import sparkline
+from rltui.draw.value_range import hold, widened
 
 NAN = float("nan")
 

@@ -22,11 +22,11 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 
-from rltui.cli.export import command
-from rltui.cli.export_follow import Tail
-from rltui.cli.export_lines import CsvLines, JsonLines
-from rltui.cli.export_points import Exporter, RunReader
-from rltui.logs.whole import read_all
+from rltui.cli.commands.export import command
+from rltui.cli.export.follow_points import Tail
+from rltui.cli.export.point_lines import CsvLines, JsonLines
+from rltui.cli.export.points import Exporter, RunReader
+from rltui.logs.follow.read_all import read_all
 from rltui.store import Store
 from tests.support import tfwriter as w
 from tests.support.child import running

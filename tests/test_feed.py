@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from rltui.logs.bell import Bell
 from rltui.logs.delivery import Delivery
-from rltui.logs.feed import Feed
-from rltui.logs.follow import Follower
+from rltui.logs.follow.follower import Follower
+from rltui.logs.follow.fs_events import Bell
+from rltui.logs.follow.reader_thread import Feed
 from tests.support.listening import LONG, Listener
 from tests.support.livelogs import LOCAL, append, event_bytes, lines, points, write
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from rltui.logs import files
-from rltui.logs.base import HEAD
 from rltui.logs.files import MARKER, Calls, GivenUpError, LocalFile, identity, marker
+from rltui.logs.formats.interface import HEAD
 
 
 def _descriptors() -> int:

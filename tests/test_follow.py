@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rltui.logs.base import BLOCK
-from rltui.logs.follow import read_all
-from rltui.logs.whole import MissingError
+from rltui.logs.follow.follower import read_all
+from rltui.logs.follow.read_all import MissingError
+from rltui.logs.formats.interface import BLOCK
 from tests.support import tfwriter
 from tests.support.livelogs import (
     NFS,
@@ -338,7 +338,7 @@ def test_verify_reads_every_checksum(tmp_path: Path) -> None:
 def test_look_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A look stops after the block in which its time ran out, so that keys and other logs get their turn."""
     _large(tmp_path / "events.out.tfevents.1.host", 100_000, 1000.0)
-    monkeypatch.setattr("rltui.logs.follow.SLICE", 0.0)
+    monkeypatch.setattr("rltui.logs.follow.follower.SLICE", 0.0)
     live = Live(tmp_path)
     largest = 0
     while not live.follower.caught_up:

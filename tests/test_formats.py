@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rltui.logs.base import HEAD
-from rltui.logs.formats import FORMATS, could_be_log, recognise
+from rltui.logs.formats.interface import HEAD
+from rltui.logs.formats.registry import FORMATS, could_be_log, recognise
 from tests.support.shared import BUNDLED, needs_shared
 from tests.support.textlogs import differences, oracle_cases, read_path
 

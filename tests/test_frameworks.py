@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.config import Config
-from rltui.frameworks.load import DATA, frameworks, load
-from rltui.frameworks.match import (
+from rltui.metrics import Catalogue, Names, Recogniser
+from rltui.metrics.frameworks.load import DATA, frameworks, load
+from rltui.metrics.frameworks.patterns import (
     Matcher,
     PatternError,
     ambiguous,
@@ -22,8 +23,7 @@ from rltui.frameworks.match import (
     specificity,
     to_regex,
 )
-from rltui.glossary.load import glossary
-from rltui.names import Catalogue, Names, Recogniser
+from rltui.metrics.glossary.load import glossary
 from tests.support.catalogue import catalogue as entries
 from tests.support.catalogue import needs_catalogue
 
@@ -206,10 +206,10 @@ def test_a_new_framework_and_metric_need_no_python(tmp_path: Path) -> None:
     words.mkdir()
     (names / "zork.toml").write_text(_ZORK)
     (names / "conventions.toml").write_text((DATA / "conventions.toml").read_text())
-    for path in (Path(DATA).parents[1] / "glossary" / "data").glob("*.toml"):
+    for path in (Path(DATA).parent / "metrics").glob("*.toml"):
         (words / path.name).write_text(path.read_text())
     (words / "underground.toml").write_text(_ZORK_METRIC)
-    from rltui.glossary.load import load as load_glossary
+    from rltui.metrics.glossary.load import load as load_glossary
 
     shipped = Catalogue(load_glossary(words), load(names))
     assert shipped.problems == ()

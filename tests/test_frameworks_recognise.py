@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rltui.names import Recogniser, catalogue, recognise
+from rltui.metrics import Recogniser, catalogue, recognise
 from tests.support import catalogue as shared
 from tests.support.catalogue import needs_catalogue
 from tests.support.shared import manifest, needs_shared

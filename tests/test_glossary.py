@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from rltui.glossary import Glossary, Metric, glossary
-from rltui.glossary.model import DIRECTIONS, TITLE_WIDTH, UNITS
+from rltui.metrics.glossary import Glossary, Metric, glossary
+from rltui.metrics.glossary.model import DIRECTIONS, TITLE_WIDTH, UNITS
 from rltui.text import cell_width
 from tests.support.shared import SHARED
 

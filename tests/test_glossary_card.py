@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rltui.glossary import glossary
-from rltui.glossary.card import Card, Judged
+from rltui.metrics.glossary import glossary
+from rltui.metrics.glossary.entry_text import Card, Judged
 from rltui.text import cell_width
 
 # The fields that scripts rely on; they may grow, never change or vanish.

@@ -9,10 +9,10 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from rltui.boards.meaning import cards_of
-from rltui.cli import explain as explain_command
-from rltui.cli import glossary as glossary_command
-from rltui.glossary import glossary
+from rltui.cli.commands import explain as explain_command
+from rltui.cli.commands import glossary as glossary_command
+from rltui.metrics.glossary import glossary
+from rltui.panes.metric_card import cards_of
 from tests.support.shared import SHARED
 
 CATALOGUE = SHARED / "metric-catalog.json"

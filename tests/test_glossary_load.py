@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rltui.glossary import load, metric_row
-from rltui.scalars import Problem
+from rltui.batch import Problem
+from rltui.metrics.glossary import load, metric_row
 
 PANE = '[pane]\ntitle = "Policy"\norder = 1\nintro = "Look here first."\n'
 GOOD = (

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from rltui.logs import gzipped
-from rltui.logs.base import HEAD
-from rltui.logs.formats import recognise
-from rltui.logs.whole import read_all
-from rltui.scalars import Batch
+from rltui.batch import Batch
+from rltui.logs.follow.read_all import read_all
+from rltui.logs.formats import gzip_log
+from rltui.logs.formats.interface import HEAD
+from rltui.logs.formats.registry import recognise
 from tests.support.memfile import MemFile, points, read_on, read_whole
 from tests.support.shared import BUNDLED
 from tests.support.textlogs import read_path
@@ -88,7 +88,7 @@ def test_damage_keeps_what_lies_before() -> None:
 
 def test_a_bomb_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small file that unfolds to one enormous document is given up at the cap."""
-    monkeypatch.setattr(gzipped, "_WINDOW_CAP", 1 << 20)
+    monkeypatch.setattr(gzip_log, "_WINDOW_CAP", 1 << 20)
     engine = zlib.compressobj(9, zlib.DEFLATED, 31)
     data = engine.compress(b'[{"step": 1, "x": 1}' + b" " * (8 << 20)) + engine.flush()
     batch = read("metrics.jsonl.gz", data, 1 << 16)

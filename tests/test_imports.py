@@ -22,11 +22,11 @@ def loaded_by(statement: str) -> set[str]:
 @pytest.mark.parametrize(
     "module",
     [
-        "rltui.session",
-        "rltui.boards.text",
-        "rltui.rules.judge",
-        "rltui.logs.follow",
-        "rltui.compare",
+        "rltui.session.session",
+        "rltui.panes.render.plain_text",
+        "rltui.rules.evaluate.evaluator",
+        "rltui.logs.follow.follower",
+        "rltui.panes.comparison",
         "rltui.demo.replay",
     ],
 )

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rltui.batch import Batch
 from rltui.logs.delivery import Delivery, Source
-from rltui.scalars import Batch
-from rltui.screen import intake as intake_module
-from rltui.screen.inbox import PIECE
-from rltui.screen.intake import Intake
+from rltui.screen import updates as intake_module
+from rltui.screen.delivery_parts import PIECE
+from rltui.screen.updates import Intake
 
 
 def large() -> Delivery:

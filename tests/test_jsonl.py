@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.logs import jsonl
-from rltui.logs.base import LINE_CAP
-from rltui.logs.lines import PATIENCE
-from rltui.logs.tags import TAG_CAP
-from rltui.scalars import Batch
+from rltui.batch import Batch
+from rltui.logs.formats import jsonl
+from rltui.logs.formats.interface import LINE_CAP
+from rltui.logs.records.tag_table import TAG_CAP
+from rltui.logs.records.text_lines import PATIENCE
 from tests.support.memfile import MemFile, SparseFile, cut, points, read_in_pieces, read_on, read_whole
 
 FORM = jsonl.FORMAT
@@ -273,7 +273,7 @@ def test_hostile_keys() -> None:
 
 def test_ever_new_keys_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys made anew for each record stop at the cap, which is said once."""
-    monkeypatch.setattr("rltui.logs.tags.TAG_CAP", 50)
+    monkeypatch.setattr("rltui.logs.records.tag_table.TAG_CAP", 50)
     assert TAG_CAP == 100_000
     batch = read(*({"step": n, f"k{n}": 1.0} for n in range(80)))
     assert len(batch.tags) == len(batch) == 50

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.logs import tokens
-from rltui.logs.flatten import scalars
-from rltui.logs.rows import Rows
+from rltui.logs.records import json_nan
+from rltui.logs.records.flatten import scalars
+from rltui.logs.records.record_batcher import Rows
 from tests.support.memfile import points
 
 _PIECES = [
@@ -48,7 +48,7 @@ def spelled(value: object) -> str:
 def certain(line: bytes) -> object:
     """What `tokens` makes of a line, as text; None where it leaves it to a more patient reader."""
     try:
-        return spelled(tokens.loads(line)[0])
+        return spelled(json_nan.loads(line)[0])
     except ValueError:
         return None
 
@@ -89,13 +89,13 @@ def test_what_is_no_json_is_not_made_json(line: str) -> None:
 def test_doubtful_lines_are_left_to_the_patient_reader(line: bytes) -> None:
     """A token where no value can stand, a text that looks like a mark, and a quote that may be none."""
     with pytest.raises(ValueError, match=r".*"):
-        tokens.loads(line)
+        json_nan.loads(line)
 
 
 def test_tokens_are_counted() -> None:
     """The count says whether it was worth it; a token in a text is none."""
-    assert tokens.loads(b'{"NaN": NaN, "a": [Infinity, {"b": -Infinity}], "c": "NaN"}')[1] == 3
-    assert tokens.loads(b'{"a": 1}') == ({"a": 1}, 0)
+    assert json_nan.loads(b'{"NaN": NaN, "a": [Infinity, {"b": -Infinity}], "c": "NaN"}')[1] == 3
+    assert json_nan.loads(b'{"a": 1}') == ({"a": 1}, 0)
 
 
 _CELLS = (

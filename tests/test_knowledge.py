@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rltui.config import Config
-from rltui.knowledge import KEPT, Knowledge
 from rltui.logs.delivery import Delivery
-from rltui.session import Session
+from rltui.session.session import Session
+from rltui.session.shared_names import KEPT, Knowledge
 from tests.support.feeding import delivery
 
 TAGS = ("actor/entropy", "actor/kl_loss", "actor/pg_clipfrac", "critic/score/mean", "own/metric")

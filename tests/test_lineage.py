@@ -7,8 +7,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from rltui.cli.runs import command as runs
-from rltui.session import Session
+from rltui.cli.commands.runs import command as runs
+from rltui.session.session import Session
 from rltui.store import Store
 from rltui.store.lineage import Lineage, lineage
 from tests.support.feeding import delivery, ticks

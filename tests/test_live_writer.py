@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.delivery import Delivery
-from rltui.logs.feed import Feed
-from rltui.logs.follow import Follower
+from rltui.logs.follow.follower import Follower
+from rltui.logs.follow.reader_thread import Feed
 from tests.support.listening import Listener
 from tests.support.livelogs import LOCAL, Heard, Point, lines, points
 from tests.support.writer import Training

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from rltui.names import Names
-from rltui.rules.liveness import liveness
-from rltui.scalars import Text
+from rltui.batch import Text
+from rltui.metrics import Names
+from rltui.rules.run_state.liveness import liveness
 
 HOUR = 3600.0
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from rltui.boards.meaning import card_of_name, cards_of
 from rltui.config import Config, Threshold
-from rltui.names import Names
-from rltui.screen.explain import ExplainPage
+from rltui.metrics import Names
+from rltui.panes.metric_card import card_of_name, cards_of
+from rltui.screen.pages.explain_page import ExplainPage
 from rltui.screen.start import build
-from rltui.session import Session
+from rltui.session.session import Session
 from rltui.text import cell_width
 from tests.support.shared import BUNDLED
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from rltui.config import Config
-from rltui.screen.memory import remember
+from rltui.draw.themes import DEFAULT, SIXTEEN
+from rltui.screen.saved_layout import remember
 from rltui.screen.start import build
-from rltui.session import Session
-from rltui.themes import DEFAULT, SIXTEEN
+from rltui.session.session import Session
 
 
 @pytest.fixture(autouse=True)

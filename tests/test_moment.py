@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rltui.boards.row import rows_of
-from rltui.rules.then import MOST
-from rltui.screen.desk import Desk
+from rltui.panes.row import rows_of
 from rltui.screen.start import build
-from rltui.session import Session
+from rltui.screen.state import Desk
+from rltui.session.past_findings import MOST
+from rltui.session.session import Session
 from tests.support import tfwriter
 from tests.support.livelogs import Live, append, write
 
@@ -172,7 +172,7 @@ def test_going_back_and_forth_tells_what_was_then(folder: Path) -> None:
 
 def test_a_moment_that_is_not_fully_remembered_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the points of then are not all held any more, findings are those remembered, without values."""
-    monkeypatch.setattr("rltui.rules.then.MOST", 10)
+    monkeypatch.setattr("rltui.session.past_findings.MOST", 10)
     desk = desk_of(Session.load([folder], run_glob="a"), at_step=200)
     desk.go("findings")
     for size in ((140, 45), (80, 24)):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.names import Names, catalogue, explain, nearest, recognise
+from rltui.metrics import Names, catalogue, explain, nearest, recognise
 from tests.support import catalogue as shared
 from tests.support.catalogue import needs_catalogue
 from tests.support.shared import needs_shared

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rltui.screen.start import build
-from rltui.session import Session
+from rltui.session.session import Session
 
 NOW = 1_795_000_000.0
 

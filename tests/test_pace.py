@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rltui.logs.filesystem import FileSystem
-from rltui.logs.pace import Pace
+from rltui.logs.follow.filesystem import FileSystem
+from rltui.logs.follow.poll_interval import Pace
 from tests.support.livelogs import LOCAL, NFS, Live, append, lines, points, write
 
 

@@ -31,9 +31,9 @@ def test_the_wheel_carries_its_data(wheel: set[str]) -> None:
     """Themes, glossary, frameworks, rules and recordings are in the wheel; tests and logs are not."""
     for needed in (
         "themes_data/.*toml",
-        "glossary/data/.*toml",
-        "frameworks/data/.*toml",
-        "rules/data/.*toml",
+        "data/metrics/.*toml",
+        "data/frameworks/.*toml",
+        "data/rules/.*toml",
         r"demo/recordings/.*\.gz",
         r"screen/app\.py",
     ):
@@ -59,9 +59,9 @@ def test_the_readme_names_make_targets_that_exist() -> None:
 
 def test_the_numbers_of_the_readme_are_true() -> None:
     """As many metrics, frameworks and themes as it says."""
-    from rltui.frameworks.load import frameworks
-    from rltui.glossary import glossary
-    from rltui.themes import load_themes
+    from rltui.draw.themes import load_themes
+    from rltui.metrics.frameworks.load import frameworks
+    from rltui.metrics.glossary import glossary
 
     said = re.search(r"about (\d+) metrics of (\d+) frameworks", README)
     assert said is not None

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rltui.screen.desk import Desk
-from rltui.screen.memory import Memory, remember
+from rltui.screen.saved_layout import Memory, remember
 from rltui.screen.start import build
+from rltui.screen.state import Desk
 from tests.support.fakerun import NOW, believable
 from tests.support.screens import monitor, session
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
-from rltui.logs.backlog import Backlog
 from rltui.logs.delivery import Source
-from rltui.logs.patience import MOUNT, Patience
-from rltui.logs.tracked import Tracked
+from rltui.logs.follow.history_queue import Backlog
+from rltui.logs.follow.hung_calls import MOUNT, Patience
+from rltui.logs.follow.log_file import Tracked
 
 
 class _Log(Tracked):

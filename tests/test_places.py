@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rltui import crash, places
-from rltui.screen.memory import path_for
+from rltui import crash, paths
+from rltui.screen.saved_layout import path_for
 
 
 @pytest.fixture
@@ -26,14 +26,14 @@ def homeless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_a_home_nothing_is_kept(homeless: None) -> None:
     """No folder is made up where none is known: not beside the logs, not in the working directory."""
-    assert (places.state(), places.cache(), places.config_file(), path_for(["/logs"])) == (None,) * 4
+    assert (paths.state(), paths.cache(), paths.config_file(), path_for(["/logs"])) == (None,) * 4
 
 
 def test_a_relative_base_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A relative XDG folder would be another one in each working directory: the standard ignores it."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_STATE_HOME", "state")
-    assert places.state() == tmp_path / ".local" / "state" / "rltui"
+    assert paths.state() == tmp_path / ".local" / "state" / "rltui"
 
 
 def test_a_crash_without_a_home_still_keeps_its_traceback(
@@ -66,12 +66,12 @@ def test_what_lies_in_a_logdir(tmp_path: Path) -> None:
     log.touch()
     (tmp_path / "link").symlink_to(runs)
     for inside in (runs, runs / "new.txt", tmp_path / "link" / "a" / "new.txt", aside / ".." / "runs" / "x"):
-        assert places.logdir_around(inside, ["elsewhere", str(runs)]) == str(runs)
+        assert paths.logdir_around(inside, ["elsewhere", str(runs)]) == str(runs)
     for inside in (log, runs / "a" / "out.csv", runs / "a" / "deeper" / "out.csv"):
-        assert places.logdir_around(inside, [str(log)]) == str(log)
+        assert paths.logdir_around(inside, [str(log)]) == str(log)
     for outside in (aside / "x", tmp_path / "runs.txt", runs / "b" / "x"):
-        assert places.logdir_around(outside, [str(log)]) is None
-    assert places.logdir_around(aside / "x", [str(runs)]) is None
+        assert paths.logdir_around(outside, [str(log)]) is None
+    assert paths.logdir_around(aside / "x", [str(runs)]) is None
 
 
 def test_an_export_is_not_written_beside_the_log_it_reads(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.rules import quality
-from rltui.rules.judge import Judge
+from rltui.rules.evaluate.evaluator import Judge
+from rltui.rules.run_state import data_quality
 from tests.support.judged import FakeName, FakeNames, FakeRun, fresh, ids, judge_of
 
 
@@ -84,8 +84,8 @@ def test_each_tag_is_compared_with_the_middle_of_its_like(seed: int, tags: int) 
 def test_what_is_odd_is_found_once_for_each_feed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A screen that asks at every frame costs nothing; new points are looked at."""
     asked = []
-    find = quality.diagnostics
-    monkeypatch.setattr(quality, "diagnostics", lambda *args: asked.append(1) or find(*args))
+    find = data_quality.diagnostics
+    monkeypatch.setattr(data_quality, "diagnostics", lambda *args: asked.append(1) or find(*args))
     judge = judge_of({"a": [1.0, float("nan")]})
     assert codes(judge) == codes(judge) == ["non-finite"]
     assert len(asked) == 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.boards.board import board
-from rltui.boards.layout import board_lines
-from rltui.draw.number import format_range
-from rltui.screen.desk import Desk
+from rltui.draw.numbers import format_range
+from rltui.panes.pane import board
+from rltui.panes.render.pane_lines import board_lines
+from rltui.screen.state import Desk
 from tests.support.fakerun import NOW, FakeRun, believable
 from tests.support.screens import monitor
 
@@ -78,7 +78,7 @@ def test_no_hints_for_settings_that_are_not_there() -> None:
 
 def test_a_run_in_deep_folders_goes_by_its_short_name() -> None:
     """In the header and in the names of files."""
-    from rltui.screen.snapshot import file_name
+    from rltui.screen.save_snapshot import file_name
 
     deep = believable()
     deep.name = "verl-ppo-b/tensorboard_log/verl_tiny/verl-ppo-b"
@@ -93,7 +93,7 @@ def test_a_run_in_deep_folders_goes_by_its_short_name() -> None:
 )
 def test_a_card_says_what_stands_behind_its_name(width: int, words: str) -> None:
     """The ends of a distribution are those of now; the word goes first where there is no room."""
-    from rltui.boards.frame import card_lines
+    from rltui.panes.render.frame_lines import card_lines
 
     run = FakeRun()
     for key, level in (("mean", 6.0), ("min", 4.0), ("max", 15.0)):

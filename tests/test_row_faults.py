@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from rltui.boards.board import board
-from rltui.boards.frame import card_lines
-from rltui.boards.row import curve, rows_of
-from rltui.boards.window import Window
-from rltui.screen.findings import finding_block
+from rltui.panes.pane import board
+from rltui.panes.render.frame_lines import card_lines
+from rltui.panes.row import curve, rows_of
+from rltui.panes.step_window import Window
+from rltui.screen.pages.findings_page import finding_block
 from tests.support.fakerun import NOW, FakeRun, finding
 from tests.support.screens import monitor
 

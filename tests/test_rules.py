@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.rules.example import values
-from rltui.rules.judge import Judge
+from rltui.rules.evaluate.evaluator import Judge
 from rltui.rules.load import rulebook
 from rltui.rules.model import Example, Rule
+from rltui.rules.window_language import values
 from tests.support.judged import FakeNames, FakeRun, fresh
 
 BOOK = rulebook()

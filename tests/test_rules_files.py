@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.rules.check import build
+from rltui.batch import Problem
 from rltui.rules.load import load
-from rltui.scalars import Problem
+from rltui.rules.schema import build
 
 GOOD = """
 [[rule]]

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.rules.judge import Judge
+from rltui.rules.evaluate.evaluator import Judge
+from rltui.rules.evaluate.robust_statistics import medians, quantile
+from rltui.rules.evaluate.rolling_window import Window
+from rltui.rules.evaluate.single_moment import Moment
+from rltui.rules.evaluate.ticks import CAP, Track
 from rltui.rules.kinds import KINDS, Verdict
 from rltui.rules.load import rulebook
-from rltui.rules.moment import Moment
-from rltui.rules.robust import medians, quantile
-from rltui.rules.track import CAP, Track
-from rltui.rules.window import Window
 from tests.support.judged import FakeNames, FakeRun, fresh
 from tests.support.synthetic import PATHOLOGIES, Shape, healthy
 

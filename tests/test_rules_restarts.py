@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from rltui.config import Threshold
 from rltui.config.model import Config
-from rltui.rules.judge import Judge
-from rltui.rules.tally import KEPT, Tally
-from rltui.rules.track import BAD_KEPT, CAP, Track
-from rltui.session import Session
+from rltui.rules.evaluate.evaluator import Judge
+from rltui.rules.evaluate.rewindable_counter import KEPT, Tally
+from rltui.rules.evaluate.ticks import BAD_KEPT, CAP, Track
+from rltui.session.session import Session
 from tests.support.judged import FakeName, FakeNames, FakeRun, fresh, ids
 from tests.support.livelogs import Live, append, line, write
 from tests.support.synthetic import PATHOLOGIES, Shape, healthy

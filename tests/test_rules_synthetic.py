@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pytest
 
-from rltui.rules.judge import Judge
+from rltui.rules.evaluate.evaluator import Judge
 from tests.support.judged import FakeNames, FakeRun, fresh
 from tests.support.synthetic import KINDS, PATHOLOGIES, Series, healthy, random_shape
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.judge import Judge
+from rltui.rules.evaluate.evaluator import Judge
 from tests.support.judged import FakeName, FakeNames, FakeRun, fresh, ids, judge_of
 from tests.support.synthetic import Shape, healthy
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rltui.screen.order import COLUMNS, Order, natural
+from rltui.screen.pages.run_sorting import COLUMNS, Order, natural
 from tests.support.fakerun import NOW, FakeRun, believable
 from tests.support.screens import monitor
 

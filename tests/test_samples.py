@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.logs import samples
-from rltui.logs.inequality import all_equal, gini, max_median_ratio
-from rltui.logs.sampled import SampledStep, hit_limit, numbers
-from rltui.logs.samples import REST, STEPS_HELD, step_in_path
-from rltui.scalars import Batch
+from rltui.batch import Batch
+from rltui.logs.formats import samples
+from rltui.logs.formats.samples import REST, STEPS_HELD, step_in_path
+from rltui.logs.records.group_statistics import all_equal, gini, max_median_ratio
+from rltui.logs.records.sample_statistics import SampledStep, hit_limit, numbers
 from tests.support.memfile import MemFile, cut, read_in_pieces, read_on, read_whole
 
 FORM = samples.FORMAT

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from rltui.draw.marks import plain
+from rltui.draw.symbols import plain
 from rltui.screen.app import Monitor
-from rltui.screen.desk import Desk
-from rltui.screen.filters import fuzzy, matcher
-from rltui.screen.inbox import pieces
-from rltui.screen.keys import BINDINGS, Keys
-from rltui.screen.memory import Memory, forget, path_for, recall, remember
-from rltui.screen.snapshot import file_name, place, write
+from rltui.screen.delivery_parts import pieces
+from rltui.screen.input.bindings import BINDINGS, Keys
+from rltui.screen.input.text_filter import fuzzy, matcher
+from rltui.screen.save_snapshot import file_name, place, write
+from rltui.screen.saved_layout import Memory, forget, path_for, recall, remember
+from rltui.screen.state import Desk
 from tests.support.fakerun import FakeRun, believable, finding
 from tests.support.screens import glass, monitor, session, warned
 
@@ -195,7 +195,7 @@ def monitor_without_runs() -> Desk:
 
 def test_every_action_of_the_table_is_known() -> None:
     """The table of bindings and the table of actions agree."""
-    from rltui.screen.actions import _ACTIONS
+    from rltui.screen.input.actions import _ACTIONS
 
     special = {"mark", "sort", "sort-back", "reverse"}
     special |= {"axis", "log", "zoom-in", "zoom-out", "reset", "overlap", "spread"}
@@ -468,7 +468,7 @@ def test_thousands_of_metrics_stay_quick() -> None:
     over.press("9")
     over.frame(140, 45)
     drawn: list[str] = []
-    import rltui.screen.compose as compose
+    import rltui.screen.pages.frame as compose
 
     original = compose.row_lines
 
@@ -563,8 +563,8 @@ def test_large_deliveries_come_in_pieces() -> None:
     """Large deliveries are applied in parts that say the same; only the first starts the log anew."""
     import numpy as np
 
+    from rltui.batch import Batch, SessionStart
     from rltui.logs.delivery import Delivery, Source
-    from rltui.scalars import Batch, SessionStart
 
     n = 50_001
     batch = Batch(

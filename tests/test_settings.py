@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from rltui.logs.settings import HIDDEN, MOST, joined, same, settings_of, value_of, yaml_of
-from rltui.logs.settings_files import beside, read
-from rltui.logs.settings_text import is_settings_tag, mapping_in, recorded
-from rltui.scalars import Text
-from rltui.session import Session
+from rltui.batch import Text
+from rltui.hparams.files import beside, read
+from rltui.hparams.hparams import HIDDEN, MOST, joined, same, settings_of, value_of, yaml_of
+from rltui.hparams.logged_text import is_settings_tag, mapping_in, recorded
+from rltui.session.session import Session
 from tests.support.shared import BUNDLED, LOGS, needs_shared
 
 

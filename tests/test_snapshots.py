@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rltui.screen.desk import Desk
-from rltui.screen.keys import BINDINGS
-from rltui.screen.paint import Palette
-from rltui.themes import PLAIN, load_themes, shipped_folder
+from rltui.draw.themes import PLAIN, load_themes, shipped_folder
+from rltui.screen.input.bindings import BINDINGS
+from rltui.screen.state import Desk
+from rltui.screen.terminal.strips import Palette
 from tests.support.golden import FOLDER, drawn, recorded, same
 
 SIZES = ((140, 45), (100, 30), (80, 24), (40, 12))

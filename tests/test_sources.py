@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from rltui.logs.follow import Follower
-from rltui.rules.liveness import liveness
-from rltui.rules.sources import OLD, of_sources
-from rltui.scalars import Problem
-from rltui.screen.desk import Desk
+from rltui.batch import Problem
+from rltui.logs.follow.follower import Follower
+from rltui.rules.run_state.liveness import liveness
+from rltui.rules.run_state.log_state import OLD, of_sources
 from rltui.screen.start import build
-from rltui.session import Session
+from rltui.screen.state import Desk
+from rltui.session.session import Session
 from tests.support.shared import SHARED
 
 NOW = 1_795_000_000.0

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rltui.boards.frame import card_lines
-from rltui.boards.row import Row
-from rltui.boards.spread import Spread, spread, words_of
-from rltui.boards.window import Window
+from rltui.draw.ascii_curve import Plain
 from rltui.draw.braille import Canvas
-from rltui.draw.chart import Area, Plot, Stroke, draw
-from rltui.draw.plain import Plain
-from rltui.draw.scale import embracing
-from rltui.screen.chart import ChartPage
+from rltui.draw.large_chart import Area, Plot, Stroke, draw
+from rltui.draw.value_range import embracing
+from rltui.panes.render.frame_lines import card_lines
+from rltui.panes.row import Row
+from rltui.panes.spread import Spread, spread, words_of
+from rltui.panes.step_window import Window
+from rltui.screen.pages.chart.chart_page import ChartPage
 from tests.support.fakerun import FakeName, FakeRun, FakeSeries, believable
 from tests.support.screens import monitor
 

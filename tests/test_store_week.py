@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rltui.batch import Batch
 from rltui.logs.delivery import Delivery, Source
-from rltui.scalars import Batch
 from rltui.store import Store
 from tests.support.week import Week
 

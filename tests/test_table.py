@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.logs import table
-from rltui.logs.number import real, step_of
-from rltui.scalars import Batch
+from rltui.batch import Batch
+from rltui.logs.formats import csv_table
+from rltui.logs.records.parse_number import real, step_of
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_on, read_whole
 from tests.support.shared import BUNDLED
 
-FORM = table.FORMAT
+FORM = csv_table.FORMAT
 
 
 def read(text: str, name: str = "progress.csv") -> Batch:
@@ -197,7 +197,7 @@ _cells = st.one_of(
 @given(st.lists(_cells, min_size=3, max_size=3), st.sampled_from([",", "\t", ";"]))
 def test_rows_of_plain_numbers_are_read_as_all_others(cells: list[str], delimiter: str) -> None:
     """The fast way is taken for rows only that it reads as the patient one does, steps and signs included."""
-    header = table._Header.of(delimiter.join(["step", "loss", "kl"]).encode())
+    header = csv_table._Header.of(delimiter.join(["step", "loss", "kl"]).encode())
     assert header is not None
     line = delimiter.join(cells).encode()
     found = header.plain(line)

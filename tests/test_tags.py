@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.logs import jsonl, tfevents
-from rltui.logs.tags import NAME_CAP, Names, name_of
-from rltui.logs.tfevents.log import EventLog
-from rltui.scalars import Batch, concat
+from rltui.batch import Batch, concat
+from rltui.logs.formats import jsonl, tfevents
+from rltui.logs.formats.tfevents.event_file import EventLog
+from rltui.logs.records.tag_table import NAME_CAP, Names, name_of
 from rltui.text import clean
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile
@@ -24,7 +24,7 @@ LONG = st.text(min_size=NAME_CAP + 1, max_size=3 * NAME_CAP)
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A log may have fifty tags."""
-    monkeypatch.setattr("rltui.logs.tags.TAG_CAP", 50)
+    monkeypatch.setattr("rltui.logs.records.tag_table.TAG_CAP", 50)
 
 
 def _events(tags: Sequence[str], steps: Sequence[int], value: float = 0.5) -> bytes:
@@ -125,7 +125,7 @@ def test_a_name_of_megabytes_is_not_kept() -> None:
 def _held(log: object) -> Iterator[bytes | str]:
     """Every text that a log holds, its tables and those of all logs included."""
     seen: set[int] = set()
-    left = [log, tfevents.log.bulk.BOOK]
+    left = [log, tfevents.event_file.bulk_reader.BOOK]
     while left:
         one = left.pop()
         if id(one) in seen:

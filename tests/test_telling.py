@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rltui.screen.desk import Desk
+from rltui.screen.state import Desk
 from tests.support.fakerun import NOW, FakeRun, believable
 from tests.support.screens import monitor
 

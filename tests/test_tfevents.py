@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rltui.logs.base import RECORD_CAP
-from rltui.logs.tfevents import FORMAT
-from rltui.scalars import Batch, SessionStart
+from rltui.batch import Batch, SessionStart
+from rltui.logs.formats.interface import RECORD_CAP
+from rltui.logs.formats.tfevents import FORMAT
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, SparseFile, read_on, read_whole
 from tests.support.shared import BUNDLED, LOGS, needs_shared, oracles

@@ -7,10 +7,10 @@ import tracemalloc
 
 import pytest
 
-from rltui.logs.base import Log
-from rltui.logs.tfevents import FORMAT
-from rltui.logs.tfevents.damage import PATIENCE
-from rltui.scalars import Batch, Problem, concat
+from rltui.batch import Batch, Problem, concat
+from rltui.logs.formats.interface import Log
+from rltui.logs.formats.tfevents import FORMAT
+from rltui.logs.formats.tfevents.framing.damage import PATIENCE
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, SparseFile, read_on, read_whole
 

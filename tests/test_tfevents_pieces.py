@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.logs.tfevents import FORMAT
-from rltui.scalars import Batch, concat
+from rltui.batch import Batch, concat
+from rltui.logs.formats.tfevents import FORMAT
 from tests import fuzz
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, cut, read_on

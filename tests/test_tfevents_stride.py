@@ -8,14 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.logs.tfevents import FORMAT, stride
-from rltui.scalars import Batch
+from rltui.batch import Batch
+from rltui.logs.formats.tfevents import FORMAT
+from rltui.logs.formats.tfevents.bulk import step_stride
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile
 from tests.support.tfdraw import content
 
 NAME = "events.out.tfevents.1763600000.node7.991.0"
-TAGS = [f"actor/metric_{number}" for number in range(stride.LEAST + 4)]
+TAGS = [f"actor/metric_{number}" for number in range(step_stride.LEAST + 4)]
 
 
 def step(number: int, tags: list[str] = TAGS, value: float | bytes = 0.5) -> bytes:
@@ -27,7 +28,7 @@ def live(pieces: list[bytes], *, singly: bool) -> list[Batch]:
     """What each piece gives that a writer appends, with or without strides."""
     with pytest.MonkeyPatch.context() as patch:
         if singly:
-            patch.setattr(stride, "LEAST", 1 << 30)
+            patch.setattr(step_stride, "LEAST", 1 << 30)
         file, log, given = MemFile(NAME, w.version()), FORMAT.open(NAME), []
         for piece in [b"", *pieces]:
             file.append(piece)
@@ -54,7 +55,7 @@ def test_a_step_that_comes_again_is_a_stride() -> None:
 @given(st.data())
 def test_strides_as_records(data: st.DataObject) -> None:
     """Whatever comes between the steps of a run, and whatever they hold, strides change nothing."""
-    tags = data.draw(st.lists(st.sampled_from(TAGS), min_size=stride.LEAST, max_size=12))
+    tags = data.draw(st.lists(st.sampled_from(TAGS), min_size=step_stride.LEAST, max_size=12))
     number = data.draw(st.sampled_from([0, 1, 120, 16380, 2**35, -5]))
     pieces: list[bytes] = []
     for _ in range(data.draw(st.integers(3, 12))):

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.logs.tfevents import FORMAT, together
-from rltui.scalars import Batch, concat
+from rltui.batch import Batch, concat
+from rltui.logs.formats.tfevents import FORMAT
+from rltui.logs.formats.tfevents.bulk import many_files
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, read_on
 from tests.support.tfdraw import COLUMNS, SINGLY, columns_from, content, files, record
@@ -133,8 +134,8 @@ def test_all_styles_together(size: int) -> None:
 def test_logs_of_one_program_share_what_they_know() -> None:
     """Plain logs that met the same shapes are slices of one read, with the same tags."""
     one, other = w.simple_file(20), w.simple_file(30)
-    together.decode([one])
-    first, second = together.decode([one, other])
+    many_files.decode([one])
+    first, second = many_files.decode([one, other])
     assert first.known is second.known
     assert first.decoded.batch.tags is second.decoded.batch.tags
 
@@ -149,8 +150,8 @@ def test_tags_that_come_late() -> None:
 def test_tensors_of_the_new_style_are_plain() -> None:
     """Tags whose first value alone carries metadata are read together, too."""
     content = w.STYLES["tf2"](20)
-    together.decode([content])
-    first, second = together.decode([content, content])
+    many_files.decode([content])
+    first, second = many_files.decode([content, content])
     assert first.known is second.known
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rltui.draw.line import ROLES, SERIES
-from rltui.themes import DEFAULT, SIXTEEN, load_themes, shipped_folder
+from rltui.draw.cells import ROLES, SERIES
+from rltui.draw.themes import DEFAULT, SIXTEEN, load_themes, shipped_folder
 
 THEMES, PROBLEMS = load_themes()
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rltui.cli.lines import follow
-from rltui.cli.told import Told
+from rltui.batch import Batch, Problem
+from rltui.cli.file_problems import Told
+from rltui.cli.finding_lines import follow
 from rltui.config import Config
 from rltui.logs.delivery import Delivery, Source
-from rltui.scalars import Batch, Problem
 from tests.support.commands import rltui
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rltui.logs.follow import read_all
-from rltui.session import Session
+from rltui.logs.follow.follower import read_all
+from rltui.session.session import Session
 from tests.support import tfwriter
 from tests.support.livelogs import Heard, Live, append, event_bytes, points, write
 from tests.support.shared import LOGS, needs_shared

@@ -18,12 +18,12 @@ from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.strip import Strip
 
-from rltui.logs.follow import Follower
-from rltui.screen import wire as wire_module
+from rltui.logs.follow.follower import Follower
 from rltui.screen.app import Monitor
 from rltui.screen.start import build
-from rltui.screen.wire import Wire, parse, turn, usable
-from rltui.session import Session
+from rltui.screen.terminal import cell_diff as wire_module
+from rltui.screen.terminal.cell_diff import Wire, parse, turn, usable
+from rltui.session.session import Session
 from tests.support.glasses import Glasses
 from tests.support.paced import Paced
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from rltui.names import Names, recognise
+from rltui.metrics import Names, recognise
 from tests.support.catalogue import logs
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rltui.alerts.gate import Alert, Gate
-from rltui.alerts.ledger import Ledger
-from rltui.alerts.post import Post
-from rltui.alerts.settings import Settings, settings_of
+from rltui.alerts.alert_config import Settings, settings_of
+from rltui.alerts.dispatcher import Post
+from rltui.alerts.sent_log import Ledger
+from rltui.alerts.throttle import Alert, Gate
 
 __all__ = ["Alert", "Gate", "Ledger", "Post", "Settings", "settings_of"]

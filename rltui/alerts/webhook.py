@@ -11,9 +11,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rltui import __version__
-from rltui.alerts.gate import Alert
-from rltui.alerts.settings import WEBHOOK, MissingVariableError, Settings, expand
-from rltui.alerts.sinks import SinkError, payload
+from rltui.alerts.alert_config import WEBHOOK, MissingVariableError, Settings, expand
+from rltui.alerts.receivers import SinkError, payload
+from rltui.alerts.throttle import Alert
 
 BODY_CAP = 64 << 10  # bytes; chats refuse more anyway
 LOCAL = ("localhost", "127.0.0.1", "::1")

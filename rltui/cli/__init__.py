@@ -60,7 +60,7 @@ class Commands(click.Group):
         """Import the module of a command and return its `command`."""
         if name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"rltui.cli.{name}").command
+        command: click.Command = importlib.import_module(f"rltui.cli.commands.{name}").command
         if name != "watch":  # which has more to import
             imported()
         return command
@@ -111,7 +111,7 @@ def _nearest(word: str) -> list[str]:
 
 @click.group(cls=Commands, epilog=EXAMPLES, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "--version", message="rltui %(version)s")
-def commands() -> None:
+def command_group() -> None:
     """Watch reinforcement learning runs in the terminal: what each metric means, what is wrong, since when.
 
     rltui reads TensorBoard event files and JSONL, CSV and console logs while they are written. It never
@@ -145,7 +145,7 @@ def run(args: Sequence[str] | None = None) -> NoReturn:
 
 def _run(args: Sequence[str] | None) -> int:
     try:
-        result: Any = commands.main(args=args, prog_name="rltui", standalone_mode=False)
+        result: Any = command_group.main(args=args, prog_name="rltui", standalone_mode=False)
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as end:

@@ -10,8 +10,8 @@ from typing import Any
 from rltui.cli.arguments import need
 from rltui.cli.output import fail, no_logs, note
 from rltui.config import Config, load_config
-from rltui.names import Names
-from rltui.session import Session
+from rltui.metrics import Names
+from rltui.session.session import Session
 from rltui.text import clean
 
 

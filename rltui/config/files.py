@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rltui.batch import Level, Problem
 from rltui.config.model import Config, Environment, OwnPane, Threshold
-from rltui.places import config_file
-from rltui.scalars import Level, Problem
+from rltui.paths import config_file
 from rltui.text import clean
 
 if TYPE_CHECKING:
-    from rltui.forms import Kind
-    from rltui.forms import Path as KeyPath
+    from rltui.data.schema import Kind
+    from rltui.data.schema import Path as KeyPath
 
 NAME = "rltui.toml"  # beside the logs
 _CAP = 1 << 20  # bytes
@@ -143,7 +143,7 @@ def _parsed(text: str, faults: _Faults) -> dict[str, Any] | None:
 def _checked(table: dict[str, Any], text: str, own: bool, faults: _Faults) -> dict[str, Any]:
     """What may stand in the file and is right."""
     from rltui.config.schema import DISPLAY, PRIVATE
-    from rltui.forms import DROP
+    from rltui.data.schema import DROP
 
     def tell(path: KeyPath, message: str) -> None:
         faults.at(text, path, message)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeVar
 
-from rltui.scalars import Problem
+from rltui.batch import Problem
 
 Range = tuple[float, float]
 T = TypeVar("T")

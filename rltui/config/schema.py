@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rltui.forms import Either, Flag, Interval, Kind, Many, Map, Number, Table, Text
-from rltui.scalars import SEVERITIES
+from rltui.batch import SEVERITIES
+from rltui.data.schema import Either, Flag, Interval, Kind, Many, Map, Number, Table, Text
 
 DIRECTIONS = ("up", "down", "flat", "near0", "near1", "none")
 STATISTICS = ("mean", "min", "max", "std")

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Iterator
 
 from rltui.demo.recording import Recording, in_rows, write
-from rltui.logs.follow import read_all
-from rltui.names import recognise
+from rltui.logs.follow.follower import read_all
+from rltui.metrics import recognise
 
 
 def points_of(log: str) -> Iterator[tuple[str, int, float, float]]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rltui.demo.recording import Recording, Row
-from rltui.logs.tfevents import crc, wire
+from rltui.logs.formats.tfevents import protobuf
+from rltui.logs.formats.tfevents.framing import masked_crc
 
 BEFORE = 0.4  # share of the run that is there when the monitor opens
 ROWS_PER_SECOND = 2.0  # at speed 1: quick enough to see it live, slow enough to read
@@ -70,13 +71,13 @@ def _write_rows(file: BinaryIO, rows: tuple[Row, ...], times: list[float]) -> No
     for (step, _, values), at in zip(rows, times, strict=True):
         for tag, value in values.items():
             name = tag.encode()
-            single = wire.field(0x0A, name) + b"\x15" + struct.pack("<f", value)
-            file.write(_record(_event(at, step, wire.field(0x2A, wire.field(0x0A, single)))))
+            single = protobuf.field(0x0A, name) + b"\x15" + struct.pack("<f", value)
+            file.write(_record(_event(at, step, protobuf.field(0x2A, protobuf.field(0x0A, single)))))
 
 
 def _event(wall_time: float, step: int, rest: bytes) -> bytes:
     """tensorflow.Event on the wire: wall_time (1, double), step (2, varint, left out at 0), then `rest`."""
-    count = b"\x10" + wire.encode(step % (1 << 64)) if step else b""
+    count = b"\x10" + protobuf.encode(step % (1 << 64)) if step else b""
     return b"\x09" + struct.pack("<d", wall_time) + count + rest
 
 
@@ -87,4 +88,4 @@ def _record(payload: bytes) -> bytes:
 
 
 def _masked(data: bytes) -> bytes:
-    return struct.pack("<I", crc.masked(data))
+    return struct.pack("<I", masked_crc.masked(data))

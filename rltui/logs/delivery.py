@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rltui.scalars import EMPTY, Batch, Problem
+from rltui.batch import EMPTY, Batch, Problem
 
 Kind = Literal["points", "newest", "rewritten", "restarted", "gone", "state"]
 

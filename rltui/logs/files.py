@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
-from rltui.logs.base import HEAD, File
+from rltui.logs.formats.interface import HEAD, File
 
 P = ParamSpec("P")
 T = TypeVar("T")

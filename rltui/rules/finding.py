@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rltui.scalars import SEVERITIES, Severity
+from rltui.batch import SEVERITIES, Severity
 
 State = Literal["firing", "resolved"]
 Health = Literal["ok", "warning", "critical"]

@@ -11,12 +11,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rltui import datafiles
+from rltui.batch import Problem
+from rltui.data import toml_files
 from rltui.rules.kinds import NUMBERS, WORDS
 from rltui.rules.model import Applies, Example, Gap, Rule, Scenario, Symptom
-from rltui.scalars import Problem
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data" / "rules"
 
 _LISTS = ("check_next", "quiet_when", "info_when", "needs")
 _TEXTS = ("title", "message", "advice", "source", "pane", "per")
@@ -46,7 +46,7 @@ def rulebook() -> Rulebook:
 
 def load(folder: Path) -> Rulebook:
     """The rules of a folder of files. Never raises for what the files hold."""
-    loaded = datafiles.load(folder, "rules", _build, version=_VERSION)
+    loaded = toml_files.load(folder, "rules", _build, version=_VERSION)
     rules = {row["id"]: rule_of(row) for row in loaded.data["rules"]}
     return Rulebook(
         rules,
@@ -58,7 +58,7 @@ def load(folder: Path) -> Rulebook:
 
 
 def _build(tables: Mapping[str, dict[str, Any]], problems: list[Problem]) -> dict[str, Any]:
-    from rltui.rules.check import build  # not needed while what was made of the files is remembered
+    from rltui.rules.schema import build  # not needed while what was made of the files is remembered
 
     return build(tables, problems)
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from rltui.scalars import Severity
+from rltui.batch import Severity
 
 SIGN = "sign"  # a fact that symptoms and other rules refer to, never shown by itself
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rltui.rules.evaluate.firing import Firing, State
 from rltui.rules.finding import RANK, Finding
+from rltui.rules.messages import symptom_finding
 from rltui.rules.model import Symptom
-from rltui.rules.state import Firing, State
-from rltui.rules.verbal import symptom_finding
 
 
 def gather(state: State, single: list[Finding]) -> list[Finding]:

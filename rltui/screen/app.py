@@ -18,18 +18,18 @@ from textual.css.query import NoMatches
 from textual.message import Message
 
 from rltui import crash
-from rltui.scalars import Problem
-from rltui.screen import mouse
-from rltui.screen.desk import Desk
-from rltui.screen.driver import GuardedDriver
-from rltui.screen.glass import Glass
-from rltui.screen.heap import give_back
-from rltui.screen.intake import Intake
-from rltui.screen.keys import key_name
-from rltui.screen.memory import remember
-from rltui.screen.paint import Palette, filtered, textual_theme
-from rltui.screen.wire import Sparing
-from rltui.themes import PLAIN, SIXTEEN
+from rltui.batch import Problem
+from rltui.draw.themes import PLAIN, SIXTEEN
+from rltui.screen.input import mouse
+from rltui.screen.input.bindings import key_name
+from rltui.screen.memory_release import give_back
+from rltui.screen.saved_layout import remember
+from rltui.screen.state import Desk
+from rltui.screen.terminal.cell_diff import Sparing
+from rltui.screen.terminal.driver import GuardedDriver
+from rltui.screen.terminal.line_widget import Glass
+from rltui.screen.terminal.strips import Palette, filtered, textual_theme
+from rltui.screen.updates import Intake
 
 FRAME = 0.25  # seconds between frames that nobody asked for by a key
 PAUSE = 0.002  # seconds between two moments of taking data in, for keys
@@ -224,7 +224,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         """When all that was there has been read and judged, give back what that needed; be ready for keys."""
         if self._full and self.intake.empty and not self._waiting and self._progress() is None:
             self._full = False
-            for name in ("actions", "config"):  # the first values did not wait for them
+            for name in ("input.actions", "pages.hparams_page"):  # the first values did not wait for them
                 importlib.import_module(f"rltui.screen.{name}")
             give_back()
 
@@ -249,7 +249,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         desk = self.desk
         if self.alerts is None:
             return
-        from rltui.alerts.post import tell
+        from rltui.alerts.dispatcher import tell
 
         now = desk.clock()
         for view in list(desk.session.runs.values()):

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from rltui import crash
+from rltui.batch import Problem
 from rltui.config import Config
-from rltui.scalars import Problem
+from rltui.draw.themes import load_themes
 from rltui.screen.app import Monitor
-from rltui.screen.around import ascii_needed
-from rltui.screen.desk import Desk
-from rltui.screen.heap import share
-from rltui.screen.keys import Keys
-from rltui.screen.memory import Memory, forget, path_for, recall
-from rltui.screen.terminal import guard, terminal_problem
-from rltui.themes import load_themes
+from rltui.screen.input.bindings import Keys
+from rltui.screen.memory_release import share
+from rltui.screen.saved_layout import Memory, forget, path_for, recall
+from rltui.screen.state import Desk
+from rltui.screen.terminal.capabilities import ascii_needed
+from rltui.screen.terminal.guard import guard, terminal_problem
 
 
 class RefusedError(Exception):
@@ -76,7 +76,7 @@ def build(
 
 def _nearest(weight: float) -> int:
     """The smoothing that comes nearest to a weight from the configuration."""
-    from rltui.screen.actions import SMOOTHINGS
+    from rltui.screen.input.actions import SMOOTHINGS
 
     return min(range(len(SMOOTHINGS)), key=lambda at: abs(SMOOTHINGS[at] - weight))
 
@@ -97,7 +97,7 @@ def run(
     config: Config | None = None,
 ) -> int:
     """Open the monitor and stay until the user leaves. Returns the exit code. Raises RefusedError."""
-    from rltui.session import Session
+    from rltui.session.session import Session
 
     config = config if config is not None else Config()
     color = color and config.color is not False
@@ -117,8 +117,8 @@ def run(
         ascii_only=ascii_only, color=color, config=config, memory_path=memory_path,
     )  # fmt: skip
     share()
-    from rltui.logs.feed import Feed
-    from rltui.logs.follow import Follower
+    from rltui.logs.follow.follower import Follower
+    from rltui.logs.follow.reader_thread import Feed
 
     follower = Follower(list(logdirs), run_glob=run_glob, also=baseline, poll=poll or config.poll or 1.0)
     app.follower = follower

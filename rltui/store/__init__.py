@@ -1,6 +1,6 @@
 """What has been read, held in bounded memory: exact recent points, bucketed history, attempts."""
 
-from rltui.store.points import Attempt, Columns, Fresh, Points
+from rltui.store.model import Attempt, Columns, Fresh, Points
 from rltui.store.run import Run
 from rltui.store.series import Series
 from rltui.store.store import Store

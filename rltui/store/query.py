@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.store.buckets import Buckets, Values
-from rltui.store.points import F64, HIGHEST, I64, Axis, Columns, Points, sensible
+from rltui.store.history import Buckets, Values
+from rltui.store.model import F64, HIGHEST, I64, Axis, Columns, Points, sensible
 
 EXACT = 2.0**53  # below it floats hold every step
 _TOP = 2.0**63

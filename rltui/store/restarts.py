@@ -19,9 +19,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rltui.scalars import SessionStart
-from rltui.store.points import F64, HIGHEST, I64, LOWEST, NO_POINTS, Points, Reason, sensible
-from rltui.store.segments import Cut, Log, Piece, Rows, Segment, name_time
+from rltui.batch import SessionStart
+from rltui.store.attempts import Cut, Log, Piece, Rows, Segment, name_time
+from rltui.store.model import F64, HIGHEST, I64, LOWEST, NO_POINTS, Points, Reason, sensible
 
 KEPT_SEGMENTS = 32  # segments of one log that the store tells apart; older ones are merged
 

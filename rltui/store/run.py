@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from rltui.batch import Text
+from rltui.hparams.logged_text import is_settings_tag
 from rltui.logs.delivery import Delivery, Source
-from rltui.logs.settings_text import is_settings_tag
-from rltui.scalars import Text
-from rltui.store.intake import Intake
-from rltui.store.points import F64, HIGHEST, I64, LOWEST, Fresh, sensible
+from rltui.store.append import Intake
+from rltui.store.model import F64, HIGHEST, I64, LOWEST, Fresh, sensible
 
 KEPT_TEXTS = 1000  # text tags kept, the newest of each
 KEPT_LOGS = 64  # logs whose own settings are kept apart, the newest

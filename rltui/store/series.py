@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.store.points import F64, HIGHEST, LOWEST, NO_POINTS, Axis, Columns, Points, join
+from rltui.store.model import F64, HIGHEST, LOWEST, NO_POINTS, Axis, Columns, Points, join
 from rltui.store.query import EXACT, columns
 
 if TYPE_CHECKING:
-    from rltui.store.tables import Tables
+    from rltui.store.tag_rows import Tables
 
 KEPT_SUPERSEDED = 1024  # superseded points of a series that are kept; all are counted
 

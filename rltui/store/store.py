@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from rltui.logs.delivery import Delivery
-from rltui.store.points import Fresh
+from rltui.store.model import Fresh
 from rltui.store.run import Run
 
 WINDOW = 1024  # exact recent points per series of a run that is looked at

@@ -18,9 +18,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-import rltui.logs.formats  # noqa: F401 - imported when the first name is looked at: no part of the reading
-from rltui.logs.feed import Feed
-from rltui.logs.follow import Follower, read_all
+import rltui.logs.formats.registry  # noqa: F401 - imported when the first name is looked at: no part of the reading
+from rltui.logs.follow.follower import Follower, read_all
+from rltui.logs.follow.reader_thread import Feed
 from tests.bench.bench_wire import running
 from tests.support import tfwriter
 
@@ -231,7 +231,9 @@ def growing(count: int = 1000, seconds: int = 8) -> None:
 
 def headless(count: int, scalars: int, rounds: int = 5) -> None:
     """CPU of whole processes that read everything, beside reading alone."""
-    reading = "import sys; from rltui.logs.follow import read_all; [0 for _ in read_all(sys.argv[1:])]"
+    reading = (
+        "import sys; from rltui.logs.follow.follower import read_all; [0 for _ in read_all(sys.argv[1:])]"
+    )
     with runs(count, scalars) as root:
         commands = {
             "read alone": [sys.executable, "-c", reading, str(root)],

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from rltui import datafiles
-from rltui.frameworks.check import build
-from rltui.frameworks.load import DATA, load
-from rltui.names import Names, Recogniser, catalogue
+from rltui.data import toml_files
+from rltui.metrics import Names, Recogniser, catalogue
+from rltui.metrics.frameworks.load import DATA, load
+from rltui.metrics.frameworks.schema import build
 
 
 def tags(count: int) -> list[str]:
@@ -59,7 +59,7 @@ def main() -> None:
         recogniser.result()
 
     print(f"recognising 10,000 tags  {best(recognise) * 1e3:7.1f} ms")
-    parsed = best(lambda: build(datafiles._parse(sorted(DATA.glob("*.toml")), []), []), 3)
+    parsed = best(lambda: build(toml_files._parse(sorted(DATA.glob("*.toml")), []), []), 3)
     with tempfile.TemporaryDirectory():
         load(Path(DATA))
         cached = best(lambda: load(DATA))

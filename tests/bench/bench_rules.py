@@ -10,9 +10,9 @@ import time
 
 import numpy as np
 
-from rltui.rules.judge import Judge
+from rltui.rules.evaluate.evaluator import Judge
+from rltui.rules.evaluate.rule_selection import Selection
 from rltui.rules.load import rulebook
-from rltui.rules.selection import Selection
 from tests.support.judged import FakeNames, FakeRun, fresh
 
 CANONICAL = (

@@ -12,10 +12,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
+from rltui.batch import Batch
 from rltui.logs.delivery import Delivery, Source
-from rltui.scalars import Batch
-from rltui.screen.desk import Desk
-from rltui.session import Session
+from rltui.screen.state import Desk
+from rltui.session.session import Session
 
 SIZE = (140, 45)
 

@@ -13,9 +13,9 @@ from functools import partial
 
 import numpy as np
 
-from rltui.cli.export_lines import JsonLines
+from rltui.batch import Batch
+from rltui.cli.export.point_lines import JsonLines
 from rltui.logs.delivery import Delivery, Source
-from rltui.scalars import Batch
 from rltui.store import Run, Store
 
 TAGS = tuple(f"actor/metric_{number}" for number in range(60))

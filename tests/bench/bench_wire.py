@@ -24,7 +24,7 @@ import numpy as np
 import pyte
 
 from rltui.draw.braille import Canvas
-from rltui.screen.probe import Probe
+from rltui.screen.terminal.probe import Probe
 from tests.support.paced import Paced
 
 SIZE = (140, 45)
@@ -173,10 +173,10 @@ def charts() -> Figures:
 
 def day(hours: int = 24) -> None:
     """A session and a frame every ten steps, with a clock that runs ahead: memory must stay flat."""
+    from rltui.batch import Batch
     from rltui.logs.delivery import Delivery, Source
-    from rltui.scalars import Batch
     from rltui.screen.start import build
-    from rltui.session import Session
+    from rltui.session.session import Session
     from tests.support.paced import TAGS
 
     start, count = 1_763_600_000.0, len(TAGS)

@@ -9,10 +9,10 @@ import random
 import sys
 import time
 
-from rltui.logs import console, document, jsonl, samples, table
-from rltui.logs.base import HEAD, Format
-from rltui.logs.formats import recognise
-from rltui.scalars import Batch
+from rltui.batch import Batch
+from rltui.logs.formats import console, csv_table, json_document, jsonl, samples
+from rltui.logs.formats.interface import HEAD, Format
+from rltui.logs.formats.registry import recognise
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
 from tests.support.shared import BUNDLED
 
@@ -38,10 +38,13 @@ def seeds() -> list[tuple[Format, bytes]]:
         (jsonl.FORMAT, (BUNDLED / "verl-grpo-nan" / "verl-grpo-nan.jsonl").read_bytes()[:6000]),
         (jsonl.FORMAT, (BUNDLED / "sb3-sac" / "progress.json").read_bytes()[:3000]),
         (jsonl.FORMAT, 5 * odd),
-        (document.FORMAT, (BUNDLED / "trl-onlinedpo" / "trainer_state.json").read_bytes()[:3000] + b"}]}"),
-        (document.FORMAT, b'[{"step": 1, "x": 1}, {"step": 2, "x": NaN}]'),
-        (table.FORMAT, (BUNDLED / "sb3-sac" / "progress.csv").read_bytes()[:1500]),
-        (table.FORMAT, b'#{"t_start": 1614619328.25}\nr,l,t\n10.0,10,0.5\n20.0,25,1.5\n"a",2,3\n'),
+        (
+            json_document.FORMAT,
+            (BUNDLED / "trl-onlinedpo" / "trainer_state.json").read_bytes()[:3000] + b"}]}",
+        ),
+        (json_document.FORMAT, b'[{"step": 1, "x": 1}, {"step": 2, "x": NaN}]'),
+        (csv_table.FORMAT, (BUNDLED / "sb3-sac" / "progress.csv").read_bytes()[:1500]),
+        (csv_table.FORMAT, b'#{"t_start": 1614619328.25}\nr,l,t\n10.0,10,0.5\n20.0,25,1.5\n"a",2,3\n'),
         (console.FORMAT, (BUNDLED / "verl-grpo-nan" / "console.log").read_bytes()[:4000]),
         (samples.FORMAT, 6 * sample),
     ]

@@ -165,7 +165,7 @@ class FakeRun:
         return False
 
     def then(self, step: int, *, again: bool = True) -> Any:
-        from rltui.rules.then import now_of, remembered
+        from rltui.session.past_findings import now_of, remembered
 
         if step >= self.last_step:
             return now_of(self.judge)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
+from rltui.batch import Batch, SessionStart
 from rltui.logs.delivery import Delivery, Kind, Source
-from rltui.scalars import Batch, SessionStart
 
 Row = tuple[str, int, float]  # tag, step, value
 _TAGS: dict[str, int] = {}  # one table for all logs: a log's table only grows

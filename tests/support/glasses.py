@@ -9,7 +9,7 @@ from rich.console import Console
 from textual._compositor import CompositorUpdate
 from textual.geometry import Size
 
-from rltui.screen.wire import Wire
+from rltui.screen.terminal.cell_diff import Wire
 
 Cell = tuple[Any, ...]
 

@@ -12,9 +12,9 @@ from tempfile import TemporaryDirectory
 
 from rltui.demo import recording
 from rltui.demo.replay import ROWS_PER_SECOND, Replay
-from rltui.screen.desk import Desk
 from rltui.screen.start import build
-from rltui.session import Session
+from rltui.screen.state import Desk
+from rltui.session.session import Session
 
 FOLDER = Path(__file__).parent.parent / "snapshots"
 NOW = 1_795_000_000.0  # any moment will do

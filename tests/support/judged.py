@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rltui.rules.judge import Judge
+from rltui.rules.evaluate.evaluator import Judge
 from rltui.rules.load import Rulebook
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from rltui.batch import Problem
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.files import LocalFile
-from rltui.logs.filesystem import FileSystem
-from rltui.logs.follow import Follower
-from rltui.scalars import Problem
+from rltui.logs.follow.filesystem import FileSystem
+from rltui.logs.follow.follower import Follower
 from tests.support import tfwriter
 
 LOCAL = FileSystem("ext4", remote=False, events=True, hold=True)

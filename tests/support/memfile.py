@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from rltui.logs.base import BLOCK, File, Format, Log
-from rltui.scalars import Batch, concat
+from rltui.batch import Batch, concat
+from rltui.logs.formats.interface import BLOCK, File, Format, Log
 
 
 class MemFile:

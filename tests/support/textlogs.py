@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from rltui.logs.base import HEAD
-from rltui.logs.formats import recognise
-from rltui.scalars import Batch
+from rltui.batch import Batch
+from rltui.logs.formats.interface import HEAD
+from rltui.logs.formats.registry import recognise
 from tests.support.memfile import MemFile, read_whole
 from tests.support.shared import oracles
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 import pytest
 from hypothesis import strategies as st
 
-from rltui.logs.tfevents import bulk
-from rltui.scalars import Batch
+from rltui.batch import Batch
+from rltui.logs.formats.tfevents.bulk import bulk_reader
 from tests.support import tfwriter as w
 
 SINGLY, COLUMNS = 1 << 60, 0
@@ -66,7 +66,7 @@ files = st.lists(record(), max_size=40).map(b"".join)
 def columns_from(size: int) -> Iterator[None]:
     """Read blocks of at least `size` bytes as columns."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bulk, "WORTH", size)
+        patch.setattr(bulk_reader, "WORTH", size)
         yield
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rltui.names import Names, recognise
-from rltui.rules.judge import Judge
+from rltui.metrics import Names, recognise
+from rltui.rules.evaluate.evaluator import Judge
 from tests.support.judged import FakeRun, Fresh, Points
 
 _K = "policy.approx_kl"

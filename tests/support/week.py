@@ -9,7 +9,7 @@ import tracemalloc
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rltui.logs.follow import Follower
+from rltui.logs.follow.follower import Follower
 from rltui.store import Store
 from tests.support import tfwriter
 

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rltui.rules.kinds import collapse, drop, flips, frozen, plateau, shift, spike, threshold, trend
+from rltui.rules.evaluate.rolling_window import Window
+from rltui.rules.kinds import collapse, drop, flips, frozen, plateau, shift, spike, threshold, trend_test
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
-from rltui.rules.window import Window
 
 Kind = Callable[[Rule, Window, bool], Verdict | None]
 
@@ -23,7 +23,7 @@ KINDS: dict[str, Kind] = {
     "threshold": threshold.judge,
     "spike": spike.judge,
     "shift": shift.judge,
-    "trend": trend.judge,
+    "trend": trend_test.judge,
     "collapse": collapse.judge,
     "drop": drop.judge,
     "flips": flips.judge,

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.evaluate.robust_statistics import trend_length
+from rltui.rules.evaluate.rolling_window import Window
 from rltui.rules.kinds.verdict import Bools, Verdict, first_of
 from rltui.rules.model import Rule
-from rltui.rules.robust import trend_length
-from rltui.rules.window import Window
 
 
 def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:

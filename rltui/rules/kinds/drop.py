@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.evaluate.rolling_window import BEFORE_MIN, Window
+from rltui.rules.evaluate.ticks import Floats
 from rltui.rules.kinds.verdict import Bools, Verdict, first_of
 from rltui.rules.model import Rule
-from rltui.rules.track import Floats
-from rltui.rules.window import BEFORE_MIN, Window
 
 HELD = 12  # ticks that a first level must have lasted
 WAVES = 3.4  # deviations that a fall must exceed

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.evaluate.robust_statistics import medians
+from rltui.rules.evaluate.rolling_window import Window
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
-from rltui.rules.robust import medians
-from rltui.rules.window import Window
 
 
 def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.rules.evaluate.rolling_window import Window
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
-from rltui.rules.window import Window
 
 
 def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:

@@ -11,11 +11,11 @@ import math
 
 import numpy as np
 
+from rltui.rules.evaluate.rolling_window import Span, Window
+from rltui.rules.evaluate.single_moment import Moment
+from rltui.rules.evaluate.ticks import Floats
 from rltui.rules.kinds.verdict import Verdict, first_of, sizes
 from rltui.rules.model import Rule
-from rltui.rules.moment import Moment
-from rltui.rules.track import Floats
-from rltui.rules.window import Span, Window
 
 NORMAL_ENTROPY = 0.5 * math.log(2 * math.pi * math.e)  # nats, one action with a deviation of one
 

@@ -1,0 +1,94 @@
+"""Which alerts were sent for a LOGDIR, kept in the user's state folder: a restart repeats none."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rltui import paths
+
+KEPT = 500  # entries, the latest
+FORGOTTEN = 30 * 86400.0  # seconds after which an entry is dropped
+_LIMIT = 1 << 20  # bytes; a larger file is not ours
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The latest alert of one finding id in one run."""
+
+    since_step: int  # of the episode
+    rank: int
+    at: float  # seconds since 1970
+
+
+class Ledger:
+    """Remembers what was told, by (run, finding id).
+
+    Nothing here raises: without a file that can be read nothing was told, without one that can be written
+    nothing is kept. What another monitor of the same folder wrote meanwhile is kept, too.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.told: dict[tuple[str, str], Told] = {} if path is None else _read(path)
+
+    @classmethod
+    def of(cls, logdirs: Sequence[str | os.PathLike[str]]) -> Ledger:
+        """The ledger of these folders, whatever they are called this time."""
+        return cls(paths.of_logdirs("alerts", logdirs))
+
+    def note(self, run: str, name: str, told: Told) -> None:
+        """Remember an alert, and write at once: the next moment may be the last."""
+        self.told[(run, name)] = told
+        if self.path is None:
+            return
+        merged = _read(self.path)
+        for key, one in self.told.items():
+            if key not in merged or merged[key].at <= one.at:
+                merged[key] = one
+        newest = sorted(merged.items(), key=lambda item: item[1].at)[-KEPT:]
+        self.told = {key: one for key, one in newest if told.at - one.at < FORGOTTEN}
+        _write(self.path, self.told)
+
+
+def _read(path: Path) -> dict[tuple[str, str], Told]:
+    try:
+        if path.stat().st_size > _LIMIT:
+            return {}
+        table: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    entries = table if isinstance(table, list) else []
+    return dict(found for entry in entries if (found := _entry(entry)) is not None)
+
+
+def _entry(entry: Any) -> tuple[tuple[str, str], Told] | None:
+    """One line of the file; None when it is none of ours."""
+    if not isinstance(entry, list) or [type(part) for part in entry[:4]] != [str, str, int, int]:
+        return None
+    run, name, since, rank, *rest = entry
+    if len(rest) != 1 or not isinstance(rest[0], float) or not math.isfinite(rest[0]):
+        return None
+    return (run, name), Told(since, rank, rest[0])
+
+
+def _write(path: Path, told: dict[tuple[str, str], Told]) -> None:
+    """Whole or not at all."""
+    table = [[run, name, one.since_step, one.rank, float(one.at)] for (run, name), one in told.items()]
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle, made = tempfile.mkstemp(dir=path.parent, prefix=".alerts-")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(table, file, ensure_ascii=True, indent=0)
+            Path(made).replace(path)
+        except OSError:
+            Path(made).unlink(missing_ok=True)
+            raise

@@ -1,0 +1,142 @@
+"""What `check` prints for people, as text or Markdown: the worst run first, since when, what to do."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+
+from rltui.batch import Problem
+from rltui.draw.cells import wrap
+from rltui.draw.numbers import format_age, format_duration, format_step
+from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH, STATE_GLYPH, plain
+from rltui.rules.finding import HEALTHS, Evidence, Finding
+from rltui.rules.messages import number
+from rltui.session.session import RunView
+from rltui.text import in_markdown
+
+WIDTH = 100
+MOST_PROBLEMS = 20
+GLYPHS = {**HEALTH_GLYPH, **SEVERITY_GLYPH, "do": "→", "end": STATE_GLYPH["ended"]}
+_WORSE = HEALTHS[::-1]
+
+
+def glyphs() -> dict[str, str]:
+    """The marks that standard output can show."""
+    try:
+        "".join(GLYPHS.values()).encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return {name: plain(glyph) for name, glyph in GLYPHS.items()}
+    return GLYPHS
+
+
+def moment(view: RunView, at_step: int | None) -> float:
+    """Now; as of an earlier step the moment of the run's last point then, when the log says it."""
+    last = view.run.last_wall
+    return last if at_step is not None and last == last else time.time()
+
+
+def told(view: RunView) -> list[tuple[Finding, list[Finding]]]:
+    """Findings that nothing explains, each with those that it explains, most important first."""
+    found = view.judge.findings()
+    return [
+        (finding, [other for other in found if other.explained_by == finding.id])
+        for finding in found
+        if finding.explained_by is None
+    ]
+
+
+def text(views: Sequence[RunView], problems: Sequence[Problem], at_step: int | None) -> Iterator[str]:
+    """The verdict as lines of plain text."""
+    marks = glyphs()
+    for view in sorted(views, key=lambda view: _WORSE.index(view.judge.health)):
+        found = told(view)
+        yield f"{marks[view.judge.health]} {view.name}   {_facts(view, at_step)}"
+        for finding, below in found:
+            yield from _finding(finding, below, marks)
+        if found:
+            yield ""
+    if problems:
+        yield "Files and data:"
+        for problem in problems[:MOST_PROBLEMS]:
+            first, *rest = wrap(f"{problem.level}: {problem.path}: {problem.message}", WIDTH - 4) or [""]
+            yield f"  {first}"
+            yield from (f"    {part}" for part in rest)
+        if len(problems) > MOST_PROBLEMS:
+            yield f"  and {len(problems) - MOST_PROBLEMS} more; --json has all"
+        yield ""
+    yield _summary(views, at_step)
+
+
+def _facts(view: RunView, at_step: int | None) -> str:
+    live = view.liveness(moment(view, at_step))
+    step = "no step" if view.run.last_step is None else f"step {format_step(view.run.last_step)}"
+    if at_step is not None:
+        return " · ".join((view.framework, step))
+    facts = [view.framework, live.word, step]
+    if live.age is not None:
+        facts.append(f"last point {format_age(live.age)}")
+    if live.eta is not None:
+        facts.append(f"eta {format_duration(live.eta)}")
+    if live.quiet:
+        facts.append(f"quiet: {live.quiet}")
+    return " · ".join(facts)
+
+
+def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) -> Iterator[str]:
+    since = f"since step {format_step(finding.since_step)}"
+    yield f"  {marks[finding.severity]} {finding.title or finding.id}, {since}  [{finding.id}]"
+    parts = [finding.message]
+    if below:
+        parts.append("explains: " + ", ".join(other.title or other.id for other in below))
+    parts += [_evidence(item) for item in finding.evidence if finding.symptom]
+    if finding.advice and finding.rank:
+        parts.append(f"{marks['do']} {finding.advice}")
+    if finding.check_next and finding.rank:
+        parts.append(f"look next at {', '.join(finding.check_next)}")
+    for part in parts:
+        yield from (f"      {one}" for one in wrap(part, WIDTH - 6))
+
+
+def _evidence(item: Evidence) -> str:
+    before = "" if item.before is None else f"{number(item.before)} to "
+    now = "" if item.now is None else number(item.now)
+    return f"{item.tag}  {before}{now}, since step {format_step(item.since_step)}"
+
+
+def _summary(views: Sequence[RunView], at_step: int | None) -> str:
+    words = [
+        f"{count} {health}"
+        for health in _WORSE
+        if (count := sum(view.judge.health == health for view in views))
+    ]
+    if at_step is None:
+        stalled = sum(view.liveness(moment(view, None)).state == "stalled" for view in views)
+        words += [f"{stalled} stalled"] if stalled else []
+    else:
+        words.append(f"as it was at step {format_step(at_step)}")
+    return f"{len(views)} run{'s' * (len(views) != 1)}: {', '.join(words)}"
+
+
+def markdown(views: Sequence[RunView], problems: Sequence[Problem], at_step: int | None) -> Iterator[str]:
+    """The verdict as Markdown: one table, for a chat or the summary of a CI job."""
+    yield f"**{in_markdown(_summary(views, at_step))}**"
+    yield ""
+    yield "| | run | framework | state | step | finding | since step | what to do |"
+    yield "|---|---|---|---|---:|---|---:|---|"
+    for view in sorted(views, key=lambda view: _WORSE.index(view.judge.health)):
+        live = view.liveness(moment(view, at_step))
+        step = "" if view.run.last_step is None else format_step(view.run.last_step)
+        head = (GLYPHS[view.judge.health], view.name, view.framework, live.word, step)
+        rows = [
+            (f"{GLYPHS[one.severity]} {one.message}", format_step(one.since_step), one.advice)
+            for one, _ in told(view)
+        ]
+        for place, row in enumerate(rows or [("nothing is wrong", "", "")]):
+            cells = (*(head if place == 0 else ("",) * len(head)), *row)
+            yield "| " + " | ".join(in_markdown(cell) for cell in cells) + " |"
+    for place, problem in enumerate(problems[:MOST_PROBLEMS]):
+        line = f"- {problem.level}: {in_markdown(problem.path)}: {in_markdown(problem.message)}"
+        yield ("\n" if place == 0 else "") + line
+    if len(problems) > MOST_PROBLEMS:
+        yield f"- and {len(problems) - MOST_PROBLEMS} more"

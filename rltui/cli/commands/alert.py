@@ -1,0 +1,90 @@
+"""`rltui alert`: which ways out are configured, and whether they work."""
+
+from __future__ import annotations
+
+import click
+
+from rltui.alerts import Alert, Settings, settings_of
+from rltui.alerts.alert_config import summary
+from rltui.alerts.receivers import SinkError, sinks_of
+from rltui.cli.loading import read_config
+from rltui.cli.output import FOUND, emit, fail, leave
+from rltui.rules.finding import Finding
+
+TEST = Finding(
+    id="test",
+    severity="warning",
+    pane="overview",
+    metrics=(),
+    canonical=(),
+    since_step=0,
+    message="This is a test of rltui's alerts",
+    advice="Nothing is wrong.",
+    title="test",
+)
+
+
+@click.group(name="alert")
+def command() -> None:
+    """Try the alerts that your configuration asks for. They are off unless it does.
+
+    \b
+    Examples:
+      rltui alert list
+      rltui alert test
+    """
+
+
+@command.command(name="test", short_help="Send one test alert by every configured way.")
+@click.argument("sink", required=False, type=click.Choice(["terminal", "command", "webhook"]))
+def test(sink: str | None) -> None:
+    """Send one test alert by every configured way, or by SINK, and say how it went.
+
+    Exit code 0: all arrived. 1: one failed. 2: none is configured.
+
+    \b
+    Examples:
+      rltui alert test
+      rltui alert test webhook
+    """
+    settings = _configured(sink)
+    failed = False
+    for way in sinks_of(settings):
+        if sink not in (None, way.name):
+            continue
+        try:
+            way.send(Alert("test", "test", TEST))
+            emit(f"{way.name:10} sent")
+        except SinkError as error:
+            failed = True
+            emit(f"{way.name:10} failed: {error}")
+    if failed:
+        leave(FOUND)
+
+
+@command.command(name="list", short_help="List the configured ways out.")
+def ways() -> None:
+    """List the configured ways out, from which severity on, and when an alert is sent. Secrets are not shown.
+
+    \b
+    Examples:
+      rltui alert list
+    """
+    settings = _configured(None)
+    for way, words in summary(settings):
+        emit(f"{way:10} {words}")
+    steps = f" and {settings.dwell_steps} steps" if settings.dwell_steps else ""
+    emit()
+    emit(f"An alert is sent when a finding has lasted {settings.dwell:g} s{steps}, once per episode.")
+    emit(f"The episode is over when the finding has been gone for {settings.clear:g} s.")
+    emit(f"The same cause alerts again after {settings.cooldown:g} s at the earliest.")
+    emit(f"Runs: {', '.join(settings.runs) or 'all'}" + ("" if settings.ended else ", while they are live"))
+
+
+def _configured(sink: str | None) -> Settings:
+    settings = settings_of(read_config().alerts)
+    if not settings.wanted:
+        fail("no alerts are configured; name some in [alerts] of your own file: rltui config path")
+    if sink is not None and sink not in settings.ways:
+        fail(f"no {sink} is configured under [alerts]; there is: {', '.join(settings.ways)}")
+    return settings

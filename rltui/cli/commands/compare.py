@@ -1,0 +1,192 @@
+"""`rltui compare`: runs against a baseline at matched steps."""
+
+from __future__ import annotations
+
+import click
+
+from rltui.cli.arguments import JSON, LOGDIRS, RUN
+from rltui.cli.loading import load
+from rltui.cli.output import FOUND, CommandError, emit, emit_json, fail
+from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
+from rltui.logs.discovery.run_names import named
+from rltui.panes.comparison import Axis, Comparison, Difference, compare
+from rltui.session.session import RunView, Session
+from rltui.text import clean, in_markdown, pad
+
+FEW = 20  # rows a person reads of one comparison; --all prints the rest
+HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's middle half")
+
+
+@click.command(name="compare")
+@LOGDIRS
+@click.option(
+    "--baseline",
+    required=True,
+    metavar="RUN",
+    help="The run to compare with: its name in `rltui runs`, or a part of it between slashes.",
+)
+@RUN
+@click.option(
+    "--by",
+    "axis",
+    type=click.Choice(["step", "time", "tokens"]),
+    default="step",
+    show_default=True,
+    help="Match at equal steps, time since start, or tokens.",
+)
+@click.option("--all", "every", is_flag=True, help="All metrics or settings, not only the important ones.")
+@click.option("--config", "settings", is_flag=True, help="What the runs were started with, where it differs.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
+)
+@JSON
+def command(
+    logdirs: tuple[str, ...],
+    baseline: str,
+    run_glob: str | None,
+    axis: Axis,
+    every: bool,
+    settings: bool,
+    form: str,
+    as_json: bool,
+) -> None:
+    """Compare the runs below LOGDIR with a baseline where both have been: at equal steps, time or tokens.
+
+    A metric is marked when it has left the range in which the baseline itself moved around that place.
+
+    \b
+    Examples:
+      rltui compare runs/ --baseline good_run
+      rltui compare runs/ --baseline good_run --run 'new*' --by tokens --format markdown
+      rltui compare runs/ --baseline good_run --config
+    """
+    session = load(logdirs)
+    base = _baseline(session, baseline)
+    others = [view for view in session.ordered() if view is not base and _wanted(view, run_glob)]
+    if not others:
+        fail("no other run to compare with the baseline", FOUND)
+    if settings:
+        from rltui.cli.hparams_output import print_comparison
+
+        print_comparison(base, others, logdirs, "json" if as_json else form, every=every)
+        return
+    found = [(view, compare(view, base, axis)) for view in others]
+    if as_json or form == "json":
+        emit_json(
+            {
+                "schema": 1,
+                "logdir": clean(logdirs[0]),
+                "baseline": base.name,
+                "by": axis,
+                "runs": [_json(view.name, comparison) for view, comparison in found],
+            }
+        )
+        return
+    write = _markdown if form == "markdown" else _text
+    for view, comparison in found:
+        if comparison is None:
+            emit(f"{view.name} and {base.name}: no common {axis} to compare at")
+            continue
+        said = f"{view.name} against {base.name}, at {_place(comparison)}"
+        emit(f"### {in_markdown(said)}" if form == "markdown" else said)
+        emit()
+        shown = comparison.differences if every else _important(comparison)
+        write(shown)
+        hidden = len(comparison.differences) - len(shown)
+        outside = sum(difference.outside for difference in comparison.differences)
+        more = f"; {hidden} more with --all" if hidden else ""
+        emit(f"\n{outside} of {len(comparison.differences)} metrics outside the baseline's spread{more}\n")
+
+
+def _wanted(view: RunView, run_glob: str | None) -> bool:
+    import fnmatch
+
+    return run_glob is None or fnmatch.fnmatchcase(view.name, run_glob)
+
+
+def _baseline(session: Session, name: str) -> RunView:
+    from difflib import get_close_matches
+
+    found = named(session.runs, name)
+    if len(found) == 1:
+        return session.runs[found[0]]
+    close = found or get_close_matches(name, session.runs, n=3, cutoff=0.6)
+    hint = "; nearest: " if close and not found else "; there are "
+    shown = close or sorted(session.runs)
+    more = ", …" if len(shown) > 5 else ""
+    raise CommandError(f"no single run named {name!r}{hint}{', '.join(shown[:5])}{more}", FOUND)
+
+
+def _important(comparison: Comparison) -> tuple[Difference, ...]:
+    known = [difference for difference in comparison.differences if difference.canonical is not None]
+    return tuple((known or list(comparison.differences))[:FEW])
+
+
+def _place(comparison: Comparison) -> str:
+    if comparison.axis == "time":
+        return f"{format_seconds(comparison.matched)} after the start"
+    if comparison.axis == "tokens":
+        return f"{format_si(comparison.matched)} tokens"
+    return f"step {format_step(int(comparison.matched))}"
+
+
+def _cells(difference: Difference) -> tuple[str, ...]:
+    unit = difference.unit
+    mark = "" if not difference.outside else {True: "▲", False: "▼", None: "◆"}[difference.better]
+    percent = "" if difference.percent is None else f"{difference.percent:+.1f}"
+    return (
+        mark,
+        difference.title,
+        difference.tag,
+        format_value(difference.value, unit),
+        format_value(difference.baseline, unit),
+        format_change(difference.value, difference.baseline, unit),
+        percent,
+        f"{format_value(difference.spread[0], unit)} … {format_value(difference.spread[1], unit)}",
+    )
+
+
+def _text(differences: tuple[Difference, ...]) -> None:
+    rows = [_cells(difference) for difference in differences]
+    limits = (1, 24, 30, 10, 10, 10, 8, 24)
+    widths = [min(limit, max(len(row[i]) for row in [HEADS, *rows])) for i, limit in enumerate(limits)]
+    for row in [HEADS, *rows]:
+        cells = (
+            pad(cell, width, right=i in (3, 4, 5, 6))
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        emit("  ".join(cells).rstrip())
+    emit("\n▲ better ▼ worse ◆ different: outside the range in which the baseline itself moved")
+
+
+def _markdown(differences: tuple[Difference, ...]) -> None:
+    emit("| " + " | ".join(HEADS) + " |")
+    emit("|" + "---|" * len(HEADS))
+    for difference in differences:
+        emit("| " + " | ".join(in_markdown(cell) for cell in _cells(difference)) + " |")
+
+
+def _json(run: str, comparison: Comparison | None) -> dict[str, object]:
+    if comparison is None:
+        return {"run": run, "matched": None, "metrics": []}
+    return {
+        "run": run,
+        "matched": comparison.matched,
+        "metrics": [
+            {
+                "canonical": difference.canonical,
+                "title": difference.title,
+                "unit": difference.unit,
+                "tag": difference.tag,
+                "baseline_tag": difference.baseline_tag,
+                "value": difference.value,
+                "baseline": difference.baseline,
+                "difference": difference.difference,
+                "percent": difference.percent,
+                "spread": list(difference.spread),
+                "outside": difference.outside,
+                "better": difference.better,
+            }
+            for difference in comparison.differences
+        ],
+    }

@@ -1,0 +1,107 @@
+"""`rltui config`: where the configuration is, whether it is right, and what may stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from rltui.batch import Problem
+from rltui.cli.output import WRONG, emit, emit_json, fail, leave, note
+from rltui.config import Config, json_schema, load_config, read_file
+from rltui.config.files import NAME
+from rltui.paths import config_file
+from rltui.text import clean
+
+
+@click.command(name="config")
+@click.option("--check", is_flag=True, help="Say everything that is wrong; exit 2 if anything is.")
+@click.option("--schema", is_flag=True, help="Print the JSON schema, for editors.")
+@click.option("--path", "show_path", is_flag=True, help="Print where your own file is, or would be.")
+@click.argument("file", required=False, type=click.Path())
+def command(check: bool, schema: bool, show_path: bool, file: str | None) -> None:
+    """Check or locate the configuration; FILE instead of your own with --check.
+
+    A FILE named rltui.toml is checked as one beside logs, where only names, panes, ranges and thresholds
+    count.
+
+    \b
+    Examples:
+      rltui config --path
+      rltui config --check
+      rltui config --check runs/rltui.toml
+      rltui config --schema > rltui-config.json
+    """
+    if schema + show_path + check > 1:
+        fail("--check, --schema and --path do not go together")
+    if schema:
+        emit_json(json_schema(), indent=2)
+    elif show_path:
+        path = config_file()
+        if path is None:
+            fail("no home folder is known; set RLTUI_CONFIG to a file")
+        emit(clean(str(path)))
+    elif check or file is not None:
+        _check(file)
+    else:
+        _tell()
+
+
+def _check(file: str | None) -> None:
+    problems = list(problems_of(Path(file)) if file is not None else problems_of(None))
+    for problem in problems:
+        note(f"{problem.path}: {problem.message}")
+    if problems:
+        leave(WRONG)
+    emit(f"{clean(file) if file is not None else clean(str(config_file()))}: nothing is wrong")
+
+
+def problems_of(path: Path | None) -> tuple[Problem, ...]:
+    """Everything that is wrong with a file (or the user's own), what it refers to included."""
+    from rltui.config.files import joined
+    from rltui.metrics import Names
+    from rltui.screen.input.bindings import Keys
+
+    problems: list[Problem] = []
+    if path is None:
+        config: Config = load_config()
+        problems += config.problems
+    else:
+        facts = read_file(path, problems, own=path.name != NAME)
+        if facts is None and not problems:
+            problems.append(Problem("error", "config-unreadable", clean(str(path)), "there is no such file"))
+        config = joined([(path, facts)])
+    shown = config.files[0] if config.files else ""
+    faults = [Problem("error", "config", shown, message) for message in _references(config)]
+    return (*problems, *faults, *Keys(config.keys).problems, *Names(config=config).problems)
+
+
+def _references(config: Config) -> Iterator[str]:
+    """What is wrong with names of things that are told elsewhere: frameworks, themes, panes."""
+    from rltui.draw.themes import load_themes
+    from rltui.metrics import catalogue
+    from rltui.metrics.unknown_keys import GENERAL
+    from rltui.panes.pane_list import FIXED
+
+    frameworks = catalogue().frameworks
+    for run, name in config.frameworks.items():
+        if not frameworks.known(name):
+            yield f"frameworks.{run}: no framework '{name}'; permitted: {', '.join(frameworks.labels)}"
+    themes, faults = load_themes()
+    if config.theme is not None and config.theme not in themes:
+        yield f"theme: no theme is called '{config.theme}'; permitted: {', '.join(sorted(themes))}"
+    for fault in faults:
+        yield f"themes/{fault.path}: {fault.message}"
+    sections = (*catalogue().pane_titles, GENERAL[0])  # among those that the names of a run make
+    panes = {*FIXED, *sections, *config.panes}
+    panes |= {metric["pane"] for metric in config.metrics if "pane" in metric}
+    if config.pane is not None and config.pane not in panes:
+        yield f"pane: no pane is called '{config.pane}'; permitted: {', '.join(sorted(panes))}"
+
+
+def _tell() -> None:
+    path = config_file()
+    there = path is not None and path.is_file()
+    emit(f"{clean(str(path))}: {'read' if there else 'not there; the defaults hold'}")
+    emit("rltui config --check says what is wrong in it, --schema what may stand in it")

@@ -1,0 +1,234 @@
+"""`rltui doctor`: how this machine, this terminal and these logs look to rltui."""
+
+from __future__ import annotations
+
+import locale
+import os
+import platform
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rltui import __version__
+from rltui.alerts import settings_of
+from rltui.alerts.alert_config import summary
+from rltui.cli.arguments import JSON, LogDir, need
+from rltui.cli.output import emit, emit_json
+from rltui.config import load_config
+from rltui.draw.numbers import format_seconds, format_si
+from rltui.draw.themes import load_themes
+from rltui.logs.follow.follower import Follower
+from rltui.metrics import Names, catalogue, snippet
+from rltui.paths import config_file
+from rltui.rules.load import rulebook
+from rltui.session.session import RunView, Session
+from rltui.text import clean
+
+LIBRARIES = (
+    "textual",
+    "numpy",
+    "watchdog",
+    "plotext",
+    "tbparse",
+    "click",
+    "orjson",
+    "google-crc32c",
+    "pyarrow",
+)
+CATCH_UP = 30.0  # seconds that doctor reads logs before it reports on what it has
+SHOWN = 15  # unrecognised keys listed for people; --json has them all
+
+
+@click.command(name="doctor")
+@click.argument("logdirs", metavar="[LOGDIR ...]", nargs=-1, type=LogDir())
+@click.option(
+    "--screen", is_flag=True, help="Measure what one update of the screen costs, on a recorded run."
+)
+@JSON
+def command(logdirs: tuple[str, ...], screen: bool, as_json: bool) -> None:
+    """Report versions, terminal, file systems, how changes are noticed, configuration, unrecognised metrics.
+
+    \b
+    Examples:
+      rltui doctor
+      rltui doctor /scratch/me/runs
+      rltui doctor runs/ --json | jq .unrecognised
+    """
+    need(logdirs)
+    report: dict[str, Any] = {
+        "schema": 1,
+        "versions": _versions(),
+        "terminal": _terminal(),
+        "config": _config(logdirs),
+    }
+    if logdirs:
+        report |= _logs(logdirs)
+    if screen:
+        from rltui.screen.terminal.measure import measure
+
+        report["screen"] = measure(list(logdirs) or None)
+    if as_json:
+        emit_json(report)
+    else:
+        _print(report)
+
+
+def _versions() -> dict[str, str]:
+    found = {"rltui": __version__, "python": platform.python_version(), "system": platform.platform()}
+    for library in LIBRARIES:
+        try:
+            found[library] = metadata.version(library)
+        except metadata.PackageNotFoundError:
+            found[library] = "missing"
+    return found
+
+
+def _terminal() -> dict[str, Any]:
+    environ = os.environ
+    true_color = environ.get("COLORTERM", "") in ("truecolor", "24bit")
+    term = environ.get("TERM", "")
+    colors = (
+        0
+        if "NO_COLOR" in environ or term == "dumb"
+        else 1 << 24
+        if true_color
+        else 256
+        if "256" in term
+        else 16
+    )
+    size = os.get_terminal_size() if sys.stdout.isatty() else None
+    return {
+        "is_terminal": sys.stdin.isatty() and sys.stdout.isatty(),
+        "size": [size.columns, size.lines] if size else None,
+        "term": clean(term),
+        "colors": colors,
+        "encoding": locale.getpreferredencoding(False),
+        "multiplexer": "tmux" if "TMUX" in environ else "screen" if "STY" in environ else None,
+        "ssh": "SSH_CONNECTION" in environ,
+    }
+
+
+def _config(logdirs: tuple[str, ...]) -> dict[str, Any]:
+    config = load_config([Path(logdir) for logdir in logdirs])
+    data = (*catalogue().problems, *rulebook().problems, *load_themes()[1])
+    problems = (*config.problems, *Names(config=config).problems, *data)
+    own = config_file()
+    return {
+        "own": clean(str(own)) if own else None,
+        "read": [clean(str(path)) for path in config.files],
+        "problems": [f"{problem.path}: {problem.message}" for problem in problems],
+        "alerts": [f"{way}: {words}" for way, words in summary(settings_of(config.alerts))],
+    }
+
+
+def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
+    """Follow the logs until they are read, as `watch` would, and tell how that went."""
+    session, follower = Session(load_config([Path(logdir) for logdir in logdirs])), Follower(logdirs)
+    began = time.monotonic()
+    while not follower.caught_up and time.monotonic() - began < CATCH_UP:
+        session.apply(follower.look())
+        if follower.status().waiting:
+            break
+    session.judge(force=True)
+    status = follower.status()
+    session.problems.note(status.problems)
+    return {
+        "follow": {
+            "file_systems": [list(pair) for pair in status.file_systems],
+            "noticing": status.noticing,
+            "bell": status.bell,
+            "poll": status.poll,
+            "rescan": status.rescan,
+            "lag": status.lag,
+            "files": status.files,
+            "twins": status.twins,
+            "bytes": status.bytes_known,
+            "bytes_read": status.bytes_read,
+            "seconds_to_read": time.monotonic() - began,
+            "longest_look": status.look_worst,
+            "waiting": list(status.waiting),
+            "complete": follower.caught_up,
+        },
+        "runs": [_recognised(view) for view in session.ordered()],
+        "unrecognised": _unrecognised(session),
+        "diagnostics": [problem.as_json() for problem in session.diagnostics()],
+    }
+
+
+def _recognised(view: RunView) -> dict[str, Any]:
+    unknown = sum(not view.names.name(tag).recognised for tag in view.run.series)
+    return {
+        "run": view.name,
+        "framework": view.framework,
+        "confidence": view.recognition.confidence,
+        "reason": view.recognition.reason,
+        "tags": len(view.run.series),
+        "unrecognised": unknown,
+        "points": view.run.points,
+    }
+
+
+def _unrecognised(session: Session) -> dict[str, int]:
+    """Keys that no glossary entry knows, with the number of runs that write them, most frequent first."""
+    counts: dict[str, int] = {}
+    for view in session.runs.values():
+        for tag in view.run.series:
+            if not view.names.name(tag).recognised:
+                counts[tag] = counts.get(tag, 0) + 1
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _print(report: dict[str, Any]) -> None:
+    versions, terminal, config = report["versions"], report["terminal"], report["config"]
+    emit(f"rltui {versions['rltui']} on Python {versions['python']}, {versions['system']}")
+    emit("  " + ", ".join(f"{library} {versions[library]}" for library in LIBRARIES))
+    size = "x".join(map(str, terminal["size"])) if terminal["size"] else "no terminal"
+    colors = {0: "no colours", 1 << 24: "true colour"}.get(
+        terminal["colors"], f"{terminal['colors']} colours"
+    )
+    inside = f", inside {terminal['multiplexer']}" if terminal["multiplexer"] else ""
+    emit(f"Terminal: {size}, TERM={terminal['term'] or '(unset)'}, {colors}, {terminal['encoding']}{inside}")
+    read = ", ".join(config["read"]) or f"none (yours would be {config['own'] or 'nowhere: no home folder'})"
+    emit(f"Configuration: {read}")
+    for problem in config["problems"]:
+        emit(f"  ! {problem}")
+    emit(f"Alerts: {'; '.join(config['alerts']) or 'off'}")
+    if "follow" in report:
+        _print_logs(report)
+    if "screen" in report:
+        from rltui.screen.terminal.measure import sentences
+
+        for number, sentence in enumerate(sentences(report["screen"])):
+            emit(f"  {sentence}" if number else f"Screen: {sentence}")
+
+
+def _print_logs(report: dict[str, Any]) -> None:
+    follow = report["follow"]
+    for place, system in follow["file_systems"]:
+        emit(f"Logs: {clean(place)} on {system}")
+    emit(f"  {follow['noticing']}")
+    emit(
+        f"  {follow['files']} logs, {format_si(follow['bytes'])}B, "
+        f"read in {format_seconds(follow['seconds_to_read'])}; {follow['twins']} say what another log says"
+    )
+    if not follow["complete"]:
+        emit(f"  not all read within {CATCH_UP:.0f} s; the figures below are of what was")
+    for run in report["runs"]:
+        known = f"{run['tags'] - run['unrecognised']} of {run['tags']} keys known"
+        emit(f"  {run['run']}: {run['framework']} ({run['confidence']:.0%}: {run['reason']}), {known}")
+    for problem in report["diagnostics"]:
+        emit(f"  {problem['level']}: {problem['path']}: {problem['message']}")
+    unknown = list(report["unrecognised"])
+    if not unknown:
+        return
+    emit(
+        f"\n{len(unknown)} keys that no glossary entry knows; they are shown in panes made from their names."
+    )
+    emit("To name them, put into your configuration:\n")
+    emit(snippet(unknown[:SHOWN], Names()) + "\n")
+    if len(unknown) > SHOWN:
+        emit(f"# … and {len(unknown) - SHOWN} more: rltui doctor --json lists them all")

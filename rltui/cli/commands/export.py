@@ -1,0 +1,139 @@
+"""`rltui export`: every point of every run, for other programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import click
+
+from rltui.batch import Problem
+from rltui.cli.arguments import LOGDIRS, VERIFY, need
+from rltui.cli.output import FOUND, fail, no_logs, note
+
+FORMATS = ("jsonl", "csv", "parquet")
+KINDS = ("scalars", "histograms", "text", "hparams", "tensors")
+
+
+@click.command("export")
+@LOGDIRS
+@click.option(
+    "--format", "form", type=click.Choice(FORMATS), help="Default: by the ending of --output, else jsonl."
+)
+@click.option(
+    "--output",
+    "output",
+    metavar="FILE",
+    type=click.Path(),
+    help="Default: standard output. A folder for parquet.",
+)
+@click.option("--run", "run_glob", metavar="GLOB", help="Only runs whose name matches.")
+@click.option(
+    "--metric",
+    "metrics",
+    metavar="GLOB",
+    multiple=True,
+    help="Only keys that match, such as '*kl*'; may be repeated.",
+)
+@click.option("--follow", is_flag=True, help="jsonl only: go on printing points as they are written.")
+@VERIFY
+@click.option("--all-sources", is_flag=True, help="Also print twin logs, which say the same again.")
+@click.option(
+    "--kind", type=click.Choice(KINDS), default="scalars", show_default=True,
+    help="Other records of event files, for csv and parquet.",
+)  # fmt: skip
+def command(
+    logdirs: tuple[str, ...],
+    form: str | None,
+    output: str | None,
+    run_glob: str | None,
+    metrics: tuple[str, ...],
+    follow: bool,
+    verify: bool,
+    all_sources: bool,
+    kind: str,
+) -> None:
+    """Print every point that the logs below LOGDIR hold, in the order of each file.
+
+    Points of a restarted run that a later attempt replaced are marked superseded, never left out. Parquet is
+    written as one dataset partitioned by run; exporting again into the same folder adds only what is new.
+
+    \b
+    Examples:
+      rltui export runs/ --metric '*reward*' | jq -r '[.run, .step, .value] | @tsv'
+      rltui export runs/new --output points.csv
+      rltui export runs/ --output points/ --format parquet
+      rltui export runs/new --follow | my-own-alarm
+    """
+    form = form or _by_ending(output)
+    if follow:
+        if form != "jsonl" or output not in (None, "-") or kind != "scalars" or verify:
+            raise click.UsageError("--follow prints scalars as jsonl to standard output, unverified")
+        from rltui.cli.export.follow_points import follow as go_on
+
+        go_on(logdirs, run_glob, metrics, all_sources=all_sources)
+        return
+    need(logdirs)
+    if kind != "scalars":
+        if form == "jsonl":
+            raise click.UsageError(f"--kind {kind} needs --format csv or parquet")
+        from rltui.cli.export.tables import export_tables
+
+        export_tables(logdirs, run_glob, metrics, kind, form, output)
+    elif form == "parquet":
+        if output in (None, "-"):
+            raise click.UsageError("--format parquet needs --output FOLDER")
+        from rltui.cli.export.parquet import export_parquet
+
+        export_parquet(logdirs, run_glob, metrics, str(output), all_sources=all_sources, verify=verify)
+    else:
+        _lines(logdirs, run_glob, metrics, form, output, all_sources, verify)
+
+
+def _by_ending(output: str | None) -> str:
+    ending = Path(output).suffix.lower() if output else ""
+    return {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}.get(ending, "jsonl")
+
+
+def _lines(
+    logdirs: tuple[str, ...],
+    run_glob: str | None,
+    metrics: tuple[str, ...],
+    form: str,
+    output: str | None,
+    all_sources: bool,
+    verify: bool,
+) -> None:
+    from rltui.cli.export.output_file import binary_output
+    from rltui.cli.export.point_lines import CsvLines, JsonLines
+    from rltui.cli.export.points import Exporter
+
+    exporter = Exporter(logdirs, run_glob, metrics, all_sources=all_sources, verify=verify)
+    printer = CsvLines() if form == "csv" else JsonLines()
+    lives: dict[str, int] = {}
+    with binary_output(output, logdirs) as out:
+        out.write(printer.head)
+        for portion in exporter.portions():
+            path = portion.source.path
+            if lives.setdefault(path, portion.life) != portion.life:
+                printer.forget(path)
+                lives[path] = portion.life
+            for block in printer.lines(portion.source, portion.batch, portion.superseded):
+                out.write(block)
+    finish(
+        exporter.problems.values(), any(source.run for source in exporter.sources.values()), logdirs, run_glob
+    )
+    if exporter.metrics.missed():
+        fail(
+            f"no metric matches {', '.join(map(repr, metrics))}; `rltui export` without --metric has all",
+            FOUND,
+        )
+
+
+def finish(problems: Iterable[Problem], found: bool, logdirs: Sequence[str], run_glob: str | None) -> None:
+    """Say on standard error what was wrong with files; end with 2 when there was nothing to read."""
+    for problem in problems:
+        if problem.level != "info":
+            note(f"{problem.path}: {problem.message}")
+    if not found:
+        no_logs(logdirs, run_glob)

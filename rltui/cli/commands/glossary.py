@@ -1,0 +1,87 @@
+"""`rltui glossary`: what every metric means, as a document that can be read from top to bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+from rltui.cli.commands.explain import JSON, known_framework
+from rltui.cli.output import FOUND, emit, emit_json, fail, note
+from rltui.metrics.frameworks.load import frameworks
+from rltui.metrics.glossary import Metric, Pane, glossary
+from rltui.metrics.glossary.entry_text import labelled, wrap
+from rltui.metrics.glossary.model import DIRECTIONS, UNITS
+from rltui.panes.metric_card import card_of
+
+WIDTH = 80  # cells
+INDENT = 2  # cells by which an entry stands below its title
+
+
+@click.command(name="glossary")
+@click.option("--pane", metavar="NAME", help="Only one pane.")
+@click.option("--framework", metavar="NAME", help="Only what this framework writes, with its own names.")
+@JSON
+def command(pane: str | None, framework: str | None, as_json: bool) -> None:
+    """Print what every metric means, pane by pane, what to look at first on top.
+
+    \b
+    Examples:
+      rltui glossary | less
+      rltui glossary --pane policy
+      rltui glossary --framework trl-grpo
+      rltui glossary --json | jq -r '[.canonical, .title] | @tsv'
+    """
+    book = glossary()
+    for problem in book.problems:
+        note(f"{problem.path}: {problem.message}")
+    pane = {"all": None, "mfu": "perf"}.get(pane.lower(), pane) if pane is not None else None
+    if pane is not None and book.pane(pane) is None:
+        fail(f"no pane named {pane!r}; panes: {', '.join(each.id for each in book.panes)}", FOUND)
+    written = _written(known_framework(framework)) if framework is not None else None
+    panes = [each for each in book.panes if pane in (None, each.id)]
+    shown = [
+        (each, [metric for metric in book.of_pane(each.id) if written is None or metric.id in written])
+        for each in panes
+    ]
+    if as_json:
+        for _, metrics in shown:
+            for metric in metrics:
+                emit_json(card_of(metric).as_json())
+        return
+    blocks = [_pane(each, metrics, written or {}) for each, metrics in shown if metrics]
+    emit("\n\n".join(blocks))
+
+
+def _written(label: str) -> Mapping[str, Sequence[str]]:
+    """Canonical id -> the names that a framework or variant writes for it."""
+    found = frameworks().get(label)
+    names: dict[str, list[str]] = {}
+    if found is not None:
+        for name, entry in {**found.names, **(found.variant.names if found.variant else {})}.items():
+            names.setdefault(entry.canonical, []).append(name)
+    return names
+
+
+def _pane(pane: Pane, metrics: Sequence[Metric], written: Mapping[str, Sequence[str]]) -> str:
+    lines = [pane.title.upper(), "=" * len(pane.title), "", *wrap(pane.intro, WIDTH)]
+    for metric in metrics:
+        lines += ["", *_entry(metric, written.get(metric.id, ()))]
+    return "\n".join(lines)
+
+
+def _entry(metric: Metric, names: Sequence[str]) -> list[str]:
+    head = f"{metric.title} ({metric.id})"
+    body = wrap(metric.meaning, WIDTH - INDENT)
+    facts = [UNITS.get(metric.unit, metric.unit)]
+    if metric.direction != "none":
+        facts.append(DIRECTIONS[metric.direction])
+    for label, text in (
+        ("healthy", metric.healthy),
+        ("watch for", metric.watch_for),
+        ("written as", ", ".join(names)),
+        ("scale", ", ".join(facts)),
+    ):
+        if text:
+            body += labelled(label, text, WIDTH - INDENT)
+    return [head, *(" " * INDENT + line for line in body)]

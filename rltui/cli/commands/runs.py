@@ -1,0 +1,79 @@
+"""`rltui runs`: one line per run."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from rltui.cli.arguments import JSON, LOGDIRS, RUN
+from rltui.cli.loading import load
+from rltui.cli.output import emit, emit_json
+from rltui.draw.numbers import format_age, format_si, format_step
+from rltui.session.session import RunView
+from rltui.store.lineage import Lineage
+from rltui.text import clean, pad
+
+HEADS = ("run", "framework", "state", "last step", "age", "series", "points", "health")
+
+
+@click.command(name="runs")
+@LOGDIRS
+@RUN
+@JSON
+def command(logdirs: tuple[str, ...], run_glob: str | None, as_json: bool) -> None:
+    """List the runs below LOGDIR: name, framework, state, last step, age, series.
+
+    \b
+    Examples:
+      rltui runs /scratch/me/experiments
+      rltui runs . --json | jq '.runs[] | select(.state == "live") | .run'
+    """
+    session = load(logdirs, run_glob, charts=False)
+    now = time.time()
+    if as_json:
+        emit_json(
+            {
+                "schema": 1,
+                "logdir": clean(logdirs[0]),
+                "runs": [_json(view, now, session.lineage().get(view.name)) for view in session.ordered()],
+            }
+        )
+        return
+    rows = [_row(view, now) for view in session.ordered()]
+    name_width = min(max(len(row[0]) for row in [HEADS, *rows]), 60)
+    widths = [name_width] + [max(len(row[i]) for row in [HEADS, *rows]) for i in range(1, len(HEADS))]
+    for row in [HEADS, *rows]:
+        cells = [
+            pad(cell, width, right=i in (3, 4, 5, 6))
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        emit("  ".join(cells).rstrip())
+
+
+def _row(view: RunView, now: float) -> tuple[str, ...]:
+    run, live = view.run, view.liveness(now)
+    return (
+        view.name,
+        view.framework,
+        live.state,
+        format_step(run.last_step) if run.last_step is not None else "-",
+        format_age(live.age),
+        str(len(run.series)),
+        format_si(run.points),
+        view.judge.health,
+    )
+
+
+def _json(view: RunView, now: float, continues: Lineage | None) -> dict[str, object]:
+    sources = [source for source in view.run.sources.values() if source.also_of is None]
+    twins = [source for source in view.run.sources.values() if source.also_of is not None]
+    return {
+        **view.describe(now),
+        "series": len(view.run.series),
+        "sources": [
+            {"path": source.path, "format": source.format, "bytes": source.size} for source in sources
+        ],
+        "also": [{"path": source.path, "format": source.format, "bytes": source.size} for source in twins],
+        **({"continues": continues._asdict()} if continues else {}),
+    }

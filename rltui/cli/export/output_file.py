@@ -1,0 +1,71 @@
+"""Where an export goes: standard output, or a file that appears whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from rltui import paths
+from rltui.cli.output import fail
+from rltui.text import clean
+
+
+def refuse_inside(target: Path, logdirs: Sequence[str]) -> None:
+    """Stop when `target` lies in a log folder: those are only read, and an export must not find itself."""
+    logdir = paths.logdir_around(target, logdirs)
+    if logdir is not None:
+        fail(f"{clean(str(target))}: inside {clean(logdir)}, which is only read; name a file elsewhere")
+
+
+@contextlib.contextmanager
+def binary_output(target: str | None, logdirs: Sequence[str]) -> Iterator[BinaryIO]:
+    """Standard output, or `target` written beside itself and renamed when all went well.
+
+    Ends the command with one line on standard error when the target cannot be written.
+    """
+    if target is None or target == "-":
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    path = Path(target)
+    refuse_inside(path, logdirs)
+    if path.is_dir():
+        fail(f"{clean(target)}: is a folder; name a file")
+    if path.exists() and not path.is_file():
+        # A device or FIFO is written to: a rename would put a plain file in place of /dev/null.
+        try:
+            with path.open("wb") as file:
+                yield file
+        except OSError as error:
+            fail(f"{clean(target)}: cannot write there: {error.strerror}")
+        return
+    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.part")
+    try:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        fail(f"{clean(target)}: cannot write there: {error.strerror}")
+    try:
+        with os.fdopen(descriptor, "wb", buffering=1 << 18) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        _drop(beside)
+        if isinstance(error, FileNotFoundError) and error.filename not in (None, str(beside), str(path)):
+            raise
+        fail(f"{clean(target)}: not written: {error.strerror or error}; the old file, if any, is untouched")
+    except BaseException:  # an interrupt, too, leaves no half file
+        _drop(beside)
+        raise
+
+
+def _drop(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()

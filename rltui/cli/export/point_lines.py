@@ -1,0 +1,134 @@
+"""Points as lines of JSON or CSV: numbers are printed by column, lines are joined from parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from itertools import chain, repeat
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from rltui.batch import Batch
+from rltui.logs.delivery import Source
+
+CSV_HEAD = b"run,tag,step,wall_time,value,source,superseded,series\n"
+CHUNK = 1 << 15  # lines that are joined at once
+
+
+def _numbers(array: NDArray[np.generic]) -> list[bytes]:
+    """The shortest JSON text of each number that reads back to the same bits; NaN as null."""
+    if not len(array):
+        return []
+    text = orjson.dumps(np.ascontiguousarray(array), option=orjson.OPT_SERIALIZE_NUMPY)
+    return text[1:-1].split(b",")
+
+
+def _values(batch: Batch, at: slice, names: tuple[bytes, bytes, bytes]) -> list[bytes]:
+    """Values of part of a batch; `names` spell NaN, Infinity and -Infinity."""
+    value, single = batch.value[at], batch.single[at]
+    if single.all():
+        texts = _numbers(value.astype(np.float32))
+    elif not single.any():
+        texts = _numbers(value)
+    else:
+        texts = _numbers(value)
+        narrow = np.flatnonzero(single)
+        for index, text in zip(narrow.tolist(), _numbers(value[narrow].astype(np.float32)), strict=True):
+            texts[index] = text
+    for index in np.flatnonzero(~np.isfinite(value)).tolist():
+        odd = value[index]
+        texts[index] = names[0] if np.isnan(odd) else names[1] if odd > 0 else names[2]
+    return texts
+
+
+def _join(
+    heads: list[bytes], tails: Sequence[tuple[bytes, bytes]], middle: tuple[bytes, bytes], none: bytes,
+    names: tuple[bytes, bytes, bytes], batch: Batch, superseded: NDArray[np.bool_] | None,
+) -> Iterable[bytes]:  # fmt: skip
+    """Blocks of lines. heads, tails: by tag, the tails plain and superseded; one pair of tails serves all."""
+    for begin in range(0, len(batch), CHUNK):
+        at = slice(begin, begin + CHUNK)
+        walls = _numbers(batch.wall_time[at])
+        if none != b"null":
+            walls = [none if wall == b"null" else wall for wall in walls]
+        tags = batch.tag[at].tolist()
+        ends: Iterable[bytes] = repeat(tails[0][0])
+        if superseded is not None or len(tails) > 1:
+            flags = repeat(False) if superseded is None else superseded[at].tolist()
+            pairs = map(tails.__getitem__, tags) if len(tails) > 1 else repeat(tails[0])
+            ends = [pair[flag] for pair, flag in zip(pairs, flags, strict=False)]
+        parts = zip(
+            map(heads.__getitem__, tags), _numbers(batch.step[at]), repeat(middle[0]),
+            walls, repeat(middle[1]), _values(batch, at, names), ends,
+        )  # fmt: skip
+        yield b"".join(chain.from_iterable(parts))
+
+
+class JsonLines:
+    """Prints points as JSON lines, in ASCII."""
+
+    head = b""
+    _names = (b'"NaN"', b'"Infinity"', b'"-Infinity"')
+
+    def __init__(self) -> None:
+        self._heads: dict[str, list[bytes]] = {}
+
+    def lines(self, source: Source, batch: Batch, superseded: NDArray[np.bool_] | None) -> Iterable[bytes]:
+        """Blocks of whole lines."""
+        heads = self._heads.setdefault(source.path, [])
+        run = json.dumps(source.run)
+        tags = [f'"tag": {json.dumps(tag)}' for tag in spelled(batch)[len(heads) :]]
+        if batch.written:  # curves of `add_scalars` share one tag: what the run calls each of them
+            series = batch.tags[len(heads) :]
+            tags = [f'{tag}, "series": {json.dumps(name)}' for tag, name in zip(tags, series, strict=True)]
+        heads += [f'{{"run": {run}, {tag}, "step": '.encode() for tag in tags]
+        end = f', "source": {json.dumps(source.path)}'
+        tails = [(f"{end}}}\n".encode(), f'{end}, "superseded": true}}\n'.encode())]
+        return _join(
+            heads, tails, (b', "wall_time": ', b', "value": '), b"null", self._names, batch, superseded
+        )
+
+    def forget(self, path: str) -> None:
+        """The log at this path starts again, with other tags."""
+        self._heads.pop(path, None)
+
+
+class CsvLines:
+    """Prints points as CSV (RFC 4180 quoting, UTF-8, NaN and Infinity by name, an unknown time empty).
+
+    The last column is what the run calls the curve, where that is not its tag.
+    """
+
+    head = CSV_HEAD
+    _names = (b"NaN", b"Infinity", b"-Infinity")
+
+    def __init__(self) -> None:
+        self._heads: dict[str, list[bytes]] = {}
+
+    def lines(self, source: Source, batch: Batch, superseded: NDArray[np.bool_] | None) -> Iterable[bytes]:
+        """Blocks of whole lines."""
+        heads = self._heads.setdefault(source.path, [])
+        run = quoted(source.run)
+        heads += [run + b"," + quoted(tag) + b"," for tag in spelled(batch)[len(heads) :]]
+        end = b"," + quoted(source.path)
+        named = [quoted(name) for name in batch.tags] if batch.written else [b""]
+        tails = [(end + b",false," + name + b"\n", end + b",true," + name + b"\n") for name in named]
+        return _join(heads, tails, (b",", b","), b"", self._names, batch, superseded)
+
+    def forget(self, path: str) -> None:
+        """The log at this path starts again, with other tags."""
+        self._heads.pop(path, None)
+
+
+def spelled(batch: Batch) -> Sequence[str]:
+    """The tags exactly as the log writes them, control characters apart."""
+    return batch.written or batch.tags
+
+
+def quoted(text: str) -> bytes:
+    """A CSV field."""
+    if any(char in text for char in ',"\r\n'):
+        text = '"' + text.replace('"', '""') + '"'
+    return text.encode("utf-8", "backslashreplace")

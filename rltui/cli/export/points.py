@@ -1,0 +1,244 @@
+"""Every point of every log in file order, with the flag of superseded ones: what all export formats print.
+
+Whether a point is superseded is known only when its run has been read to the end. Runs of up to `HELD` points
+wait in memory for that; larger ones are read twice.
+"""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.batch import Batch, Problems
+from rltui.logs.delivery import Delivery, Source
+from rltui.logs.follow.read_all import read_all
+from rltui.store.model import HIGHEST
+from rltui.store.restarts import Restarts
+
+HELD = 2_000_000  # points of one run that wait in memory, about 40 bytes each
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Portion:
+    """Some points of one log, in its order. superseded: (n,) bool, None when no point is."""
+
+    source: Source
+    batch: Batch
+    superseded: NDArray[np.bool_] | None
+    number: int  # of the first point within its log
+    life: int = 0  # which file at that path: a replaced one is another log
+
+
+class RunReader:
+    """Follows the restarts of one run and says which of its points are superseded."""
+
+    def __init__(self, keep: int | None = None) -> None:
+        self.restarts = Restarts(keep)
+        self._rows: dict[str, int] = {}
+        self._tables: dict[str, NDArray[np.intp]] = {}
+
+    def rows(self, path: str, batch: Batch) -> NDArray[np.intp]:
+        """Rows of the batch's points; a row is a tag of the run."""
+        table = self._tables.get(path)
+        if table is None or len(table) < len(batch.tags):
+            known = self._rows
+            table = np.array([known.setdefault(tag, len(known)) for tag in batch.tags], np.intp)
+            self._tables[path] = table
+        return table[batch.tag]
+
+    def begin(self, delivery: Delivery) -> None:
+        """Take in what happened to the file before its points."""
+        if delivery.kind == "rewritten":
+            self.restarts.forget(delivery.source.path)
+            self._tables.pop(delivery.source.path, None)
+        elif delivery.kind == "restarted":
+            self.restarts.replaced(delivery.source.path)
+            self._tables.pop(delivery.source.path, None)
+
+    def note(self, source: Source, batch: Batch) -> None:
+        """Learn from points in their order."""
+        restarts, rows = self.restarts, self.rows(source.path, batch)
+        log = restarts.log(source.path, source.rank)
+        step, wall = batch.step, batch.wall_time
+        pieces = restarts.feed(log, rows, step, wall, batch.value, batch.starts)
+        for segment in restarts.released:
+            segment.cuts[:] = HIGHEST
+        restarts.released.clear()
+        restarts.admit_all(log, pieces, rows, step, wall, len(self._rows))
+        restarts.settle(log, len(rows))
+
+    def superseded(self, source: Source, batch: Batch, number: int, life: int) -> NDArray[np.bool_] | None:
+        """Which points of a batch (the first is `number` of its log) are superseded, as far as is known."""
+        if len(self.restarts.segments) < 2:
+            return None
+        flags: NDArray[np.bool_] | None = None
+        rows = self.rows(source.path, batch)
+        segments = [
+            segment
+            for segment in self.restarts.segments
+            if segment.log.path == source.path and segment.log.generation == life
+        ]
+        for index, segment in enumerate(segments):
+            end = segments[index + 1].begin if index + 1 < len(segments) else HIGHEST
+            low, high = max(segment.begin - number, 0), min(end - number, len(batch))
+            limit = self.restarts.limit(segment) if low < high else None
+            if limit is None:
+                continue
+            over = batch.step[low:high] >= limit[rows[low:high]]
+            if over.any():
+                flags = np.zeros(len(batch), np.bool_) if flags is None else flags
+                flags[low:high] = over
+        return flags
+
+    def count(self, path: str) -> int:
+        """Points noted of the log at a path."""
+        log = self.restarts.logs.get(path)
+        return 0 if log is None else log.count
+
+    def generation(self, path: str) -> int:
+        """Which life of the file at a path is being read."""
+        log = self.restarts.logs.get(path)
+        return 0 if log is None else log.generation
+
+
+class Exporter:
+    """Reads every log once (those of large runs twice) and yields its points; keeps troubles for the end."""
+
+    def __init__(
+        self,
+        logdirs: Sequence[str],
+        run_glob: str | None = None,
+        metric_globs: Sequence[str] = (),
+        *,
+        all_sources: bool = False,
+        verify: bool = False,
+        held: int = HELD,
+    ) -> None:
+        self._logdirs = logdirs
+        self._run_glob = run_glob
+        self._globs = tuple(metric_globs)
+        self.metrics = Wanted(metric_globs)
+        self._all_sources = all_sources
+        self._verify = verify
+        self._held = held
+        self.problems = Problems()
+        self.sources: dict[str, Source] = {}
+
+    def portions(self) -> Iterator[Portion]:
+        """Points run by run, log by log, in file order. Raises FileNotFoundError for a missing LOGDIR."""
+        for run, deliveries in groupby(self._read(self._run_glob), key=lambda each: each.source.run):
+            readers: dict[str | None, RunReader] = {}
+            held: list[Portion] | None = []
+            size = 0
+            for delivery in deliveries:
+                reader = readers.setdefault(_lane(delivery.source), RunReader())
+                reader.begin(delivery)
+                path = delivery.source.path
+                if delivery.kind == "rewritten" and held:
+                    held = [each for each in held if each.source.path != path]
+                batch = delivery.batch
+                if not len(batch) and not batch.starts:
+                    continue
+                number = reader.count(path)
+                reader.note(delivery.source, batch)
+                size += len(batch)
+                if size > self._held:
+                    held = None
+                elif held is not None:
+                    held.append(Portion(delivery.source, batch, None, number, reader.generation(path)))
+            portions = self._again(run) if held is None else iter(held)
+            yield from self._flagged(portions, readers)
+
+    def of_run(self, run: str) -> Exporter:
+        """The same for one run alone."""
+        return Exporter(
+            self._logdirs,
+            glob.escape(run),
+            self._globs,
+            all_sources=self._all_sources,
+            verify=self._verify,
+            held=self._held,
+        )
+
+    def _read(self, run_glob: str | None) -> Iterator[Delivery]:
+        for delivery in read_all(
+            self._logdirs, run_glob=run_glob, all_sources=self._all_sources, verify=self._verify
+        ):
+            self.problems.note(delivery.batch.problems)
+            self.sources[delivery.source.path] = delivery.source
+            yield delivery
+
+    def _again(self, run: str) -> Iterator[Portion]:
+        """The second reading of a large run."""
+        numbers: dict[str, int] = {}
+        lives: dict[str, int] = {}
+        for delivery in self._read(glob.escape(run)):
+            source, batch = delivery.source, delivery.batch
+            if delivery.kind == "restarted":
+                lives[source.path] = lives.get(source.path, 0) + 1
+                numbers[source.path] = 0
+            if source.run == run and len(batch):
+                number = numbers.get(source.path, 0)
+                numbers[source.path] = number + len(batch)
+                yield Portion(source, batch, None, number, lives.get(source.path, 0))
+
+    def _flagged(
+        self, portions: Iterator[Portion], readers: dict[str | None, RunReader]
+    ) -> Iterator[Portion]:
+        for portion in portions:
+            reader = readers[_lane(portion.source)]
+            batch = portion.batch
+            flags = reader.superseded(portion.source, batch, portion.number, portion.life)
+            wanted = self.metrics.mask(batch)
+            if wanted is not None:
+                if not wanted.any():
+                    continue
+                batch, flags = batch.where(wanted), None if flags is None else flags[wanted]
+            if len(batch):
+                yield Portion(portion.source, batch, flags, portion.number, portion.life)
+
+
+def _lane(source: Source) -> str | None:
+    """Twins say again what the others say: their restarts are their own."""
+    return None if source.also_of is None else source.path
+
+
+class Wanted:
+    """Tags that match one of some globs; all tags without globs."""
+
+    def __init__(self, globs: Sequence[str]) -> None:
+        self._globs = tuple(globs)
+        self._known: dict[str, bool] = {}
+
+    def tag(self, tag: str) -> bool:
+        """Whether points of this tag are wanted."""
+        found = self._known.get(tag)
+        if found is None:
+            found = not self._globs or any(fnmatchcase(tag, each) for each in self._globs)
+            self._known[tag] = found
+        return found
+
+    def table(self, batch: Batch) -> list[bool]:
+        """For each tag of a batch whether it is wanted, by its own spelling or by the run's."""
+        wanted = [self.tag(tag) for tag in batch.tags]
+        if batch.written:
+            wanted = [one or self.tag(tag) for one, tag in zip(wanted, batch.written, strict=True)]
+        return wanted
+
+    def missed(self) -> bool:
+        """Whether globs were given and no tag that was met matches."""
+        return bool(self._globs) and not any(self._known.values())
+
+    def mask(self, batch: Batch) -> NDArray[np.bool_] | None:
+        """(n,) bool: the wanted points; None: all."""
+        if not self._globs:
+            return None
+        table = np.array(self.table(batch), np.bool_)
+        found: NDArray[np.bool_] = table[batch.tag] if len(table) else np.zeros(0, np.bool_)
+        return found

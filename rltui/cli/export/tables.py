@@ -1,0 +1,181 @@
+"""Histograms, texts, hyperparameters and tensors of event files as tables, read whole by tbparse.
+
+Each row: run, source, tag, step, wall_time and what the kind holds. Lists are JSON in CSV, lists in Parquet.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+from rltui.batch import Problems
+from rltui.cli.export.output_file import binary_output
+from rltui.cli.export.point_lines import quoted
+from rltui.cli.output import fail, note
+from rltui.logs.discovery.run_names import is_events
+from rltui.logs.discovery.walk import Found, scan
+from rltui.logs.follow.read_all import read_all
+from rltui.logs.formats.registry import could_be_log
+from rltui.text import clean
+
+COLUMNS = {
+    "histograms": ("counts", "limits"),
+    "text": ("text",),
+    "hparams": ("value",),
+    "tensors": ("value",),
+}
+Row = dict[str, Any]
+
+
+def export_tables(
+    logdirs: Sequence[str],
+    run_glob: str | None,
+    metrics: Sequence[str],
+    kind: str,
+    form: str,
+    output: str | None,
+) -> None:
+    """Write one kind of record of every event file. Ends the command with 2 when there is no event file."""
+    found, _, missing = scan(logdirs, could_be_log)
+    if missing:
+        fail(f"{clean(missing[0])}: no such file or folder")
+    events = [each for each in found if is_events(each.name)]
+    runs = _runs(logdirs) if events else {}
+    files = [(runs.get(each.path, each.run), each) for each in events]
+    if run_glob is not None:
+        files = [(run, each) for run, each in files if fnmatchcase(run, run_glob)]
+    for _, packed in files:
+        if packed.name.endswith(".gz"):
+            note(f"{packed.path}: left out; --kind {kind} reads no compressed file: unpack it elsewhere")
+    files = [(run, each) for run, each in files if not each.name.endswith(".gz")]
+    if not files:
+        where = ", ".join(clean(logdir) for logdir in logdirs)
+        fail(f"{where}: no event files found; --kind {kind} is in no other log")
+    rows = _rows(sorted(files, key=lambda file: (file[0], file[1].path)), kind, metrics)
+    if form == "csv":
+        _write_csv(rows, kind, output, logdirs)
+    else:
+        _write_parquet(rows, kind, output, logdirs)
+
+
+def _runs(logdirs: Sequence[str]) -> dict[str, str]:
+    """The run of each log, as every other command names it: a sub-run of `add_hparams` is no run of its own.
+
+    Says on standard error what is wrong with the files.
+    """
+    runs: dict[str, str] = {}
+    problems = Problems()
+    for delivery in read_all(logdirs, all_sources=True):
+        problems.note(delivery.batch.problems)
+        runs[delivery.source.path] = delivery.source.run
+    for problem in problems.values():
+        if problem.level != "info":
+            note(f"{problem.path}: {problem.message}")
+    return runs
+
+
+def _rows(files: Sequence[tuple[str, Found]], kind: str, metrics: Sequence[str]) -> Iterator[Row]:
+    for run, file in files:
+        try:
+            table = _table(file.place, kind)
+        except ValueError as error:
+            if kind != "text":
+                note(f"{file.path}: {kind} cannot be read: {type(error).__name__}: {error}")
+                continue
+            table = _texts(file.place)  # lists of texts, as TensorFlow 2 writes them
+        except (OSError, KeyError, TypeError, AttributeError, MemoryError) as error:
+            note(f"{file.path}: {kind} cannot be read: {type(error).__name__}: {error}")
+            continue
+        for record in table:
+            tag = clean(str(record.get("tag", "")))
+            if metrics and not any(fnmatchcase(tag, each) for each in metrics):
+                continue
+            row: Row = {"run": run, "source": file.path, "tag": tag}
+            row["step"] = None if record.get("step") is None else int(record["step"])
+            row["wall_time"] = None if record.get("wall_time") is None else float(record["wall_time"])
+            for name in COLUMNS[kind]:
+                row[name] = _plain(record.get(name, record.get("value")))
+            yield row
+
+
+def _table(place: str, kind: str) -> list[Row]:
+    """What tbparse reads of one event file."""
+    from tbparse import SummaryReader
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        reader = SummaryReader(place, extra_columns={"wall_time"}, event_types={kind})
+        frame = getattr(reader, kind)
+    records: list[Row] = frame.to_dict("records")
+    return records
+
+
+def _texts(place: str) -> list[Row]:
+    """The texts of one event file by our own reader."""
+    return [
+        {"tag": text.tag, "step": text.step, "wall_time": text.wall_time, "text": text.body}
+        for delivery in read_all([place])
+        for text in delivery.batch.texts
+        if text.kind == "text"
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """Lists, numbers and text; no numpy."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "backslashreplace")
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return clean_text(value) if isinstance(value, str) else value
+
+
+def clean_text(text: str) -> str:
+    """Text for a file that people will print: control characters spelled out, line ends kept."""
+    return "\n".join(clean(line) for line in text.splitlines())
+
+
+def _cell(value: Any) -> bytes:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return b"" if value is None else b"NaN"
+    if isinstance(value, list):
+        return quoted(json.dumps(value))
+    return quoted(value if isinstance(value, str) else repr(value))
+
+
+def _write_csv(rows: Iterator[Row], kind: str, output: str | None, logdirs: Sequence[str]) -> None:
+    names = ("run", "source", "tag", "step", "wall_time", *COLUMNS[kind])
+    with binary_output(output, logdirs) as out:
+        out.write(",".join(names).encode() + b"\n")
+        for row in rows:
+            out.write(b",".join(_cell(row[name]) for name in names) + b"\n")
+
+
+def _write_parquet(rows: Iterator[Row], kind: str, output: str | None, logdirs: Sequence[str]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    if output in (None, "-"):
+        fail("--format parquet needs --output FILE")
+    numbers = pa.list_(pa.float64())
+    kinds = {"counts": numbers, "limits": numbers, "text": pa.string(), "value": pa.string()}
+    head = [("run", pa.string()), ("source", pa.string()), ("tag", pa.string()), ("step", pa.int64())]
+    schema = pa.schema([*head, ("wall_time", pa.float64()), *((name, kinds[name]) for name in COLUMNS[kind])])
+    with binary_output(output, logdirs) as out, pq.ParquetWriter(out, schema, compression="zstd") as writer:
+        held: list[Row] = []
+        for row in rows:
+            if "value" in row and not isinstance(
+                row["value"], str
+            ):  # hyperparameters and tensors of any shape
+                row["value"] = json.dumps(row["value"])
+            held.append(row)
+            if len(held) >= 1024:
+                writer.write_table(pa.Table.from_pylist(held, schema=schema))
+                held = []
+        if held:
+            writer.write_table(pa.Table.from_pylist(held, schema=schema))

@@ -1,0 +1,45 @@
+"""What is wrong with files while they are followed: each trouble said once, and when it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from rltui.batch import Problem
+from rltui.cli.output import note
+from rltui.logs.delivery import Delivery
+from rltui.text import clean
+
+
+class Told:
+    """Passes deliveries on and says their problems, `info` ones aside, through `say`.
+
+    A command that prints for ever has no end at which to list them.
+    """
+
+    def __init__(self, say: Callable[[str], object] = note) -> None:
+        self._say = say
+        self._open: dict[object, Problem] = {}
+
+    def waits_for(self, logdirs: Sequence[str]) -> None:
+        """Say which LOGDIRs are not there yet."""
+        for logdir in logdirs:
+            if not Path(logdir).exists():
+                self._say(f"{clean(logdir)}: not there yet; waiting for it")
+
+    def passing(self, deliveries: Iterable[Delivery]) -> Iterator[Delivery]:
+        """The same deliveries, their problems said."""
+        for delivery in deliveries:
+            for problem in delivery.batch.problems:
+                if problem.level != "info":
+                    self._take(problem)
+            yield delivery
+
+    def _take(self, problem: Problem) -> None:
+        before = self._open.pop(problem.key, None)
+        if not problem.healed:
+            self._open[problem.key] = problem
+            if before is None:
+                self._say(f"{problem.path}: {problem.message}")
+        elif before is not None:
+            self._say(f"{problem.path}: over: {before.message}")

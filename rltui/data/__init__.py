@@ -1,0 +1,1 @@
+"""TOML data files and how they are read."""

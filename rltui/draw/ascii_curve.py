@@ -1,0 +1,73 @@
+"""A curve of ASCII characters over several rows, three levels in each, with a spread behind it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.draw.sparkline import levels
+
+_SIGNS = "_-'"  # the lower, middle and upper third of a cell
+
+
+class Plain:
+    """`width` by `rows` cells: one column of values for each column of cells."""
+
+    def __init__(self, width: int, rows: int) -> None:
+        self._cells = np.full((rows, width), ord(" "), np.uint32)
+        self._veiled: NDArray[np.bool_] = np.zeros((rows, width), np.bool_)
+
+    def line(
+        self,
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        bottom: float,
+        top: float,
+        *,
+        sign: str = "",
+    ) -> None:
+        """One series from its minimum to its maximum in each column: (n,) extremes, NaN stays empty.
+
+        sign: what it is made of, where several share the canvas.
+        """
+        first, last = self._reach(low, high, bottom, top)
+        for column in np.flatnonzero(last >= 0).tolist():
+            start, stop = int(first[column]), int(last[column])
+            if start // 3 == stop // 3:
+                self._put(start // 3, column, sign or _SIGNS[(start % 3 + stop % 3) // 2])
+                continue
+            for row in range(start // 3, stop // 3 + 1):
+                self._put(row, column, sign or "|")
+
+    def veil(self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float) -> None:
+        """Dots from `low` to `high` in what the line left free, every other cell."""
+        first, last = self._reach(low, high, bottom, top)
+        with np.errstate(invalid="ignore"):  # beyond the range is out of sight, not at its edge
+            last[(low > top) | (high < bottom)] = -1
+        for column in np.flatnonzero(last >= 0).tolist():
+            for row in range(int(first[column]) // 3, int(last[column]) // 3 + 1):
+                at = len(self._cells) - 1 - row
+                if (row + column) % 2 and self._cells[at, column] == ord(" "):
+                    self._cells[at, column], self._veiled[at, column] = ord("."), True
+
+    def veiled(self) -> NDArray[np.bool_]:
+        """(rows, width) the cells of the veil."""
+        return self._veiled
+
+    def lines(self) -> list[str]:
+        """The rows as text, from the top."""
+        return ["".join(map(chr, row)) for row in self._cells.tolist()]
+
+    def _put(self, row: int, column: int, sign: str) -> None:
+        self._cells[len(self._cells) - 1 - row, column] = ord(sign)
+
+    def _reach(
+        self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """First and last third of a cell, from the bottom, in each column; -1 where there is nothing."""
+        count = 3 * len(self._cells)
+        width = self._cells.shape[1]
+        first, last = (levels(ends[:width], bottom, top, count) for ends in (low, high))
+        none = (first < 0) | (last < 0)
+        first[none], last[none] = 0, -1
+        return first, last

@@ -1,0 +1,1 @@
+"""Hyperparameters of runs: where they are read, and what they are about."""

@@ -1,0 +1,167 @@
+"""Settings in files beside the logs: looked for when somebody asks for them, never at the start."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rltui.batch import Problem
+from rltui.hparams.hparams import NONE, Settings, joined, json_of, settings_of, value_of, yaml_of
+from rltui.logs.discovery.walk import Root, roots_of
+from rltui.logs.files import LocalFile
+from rltui.logs.formats.registry import could_be_log
+from rltui.text import clean, quote
+
+LIMIT = 1 << 20  # bytes of a file of settings
+END = 1 << 16  # bytes of each end of a trainer's state, whose middle is the log
+LEVELS = 3  # folders above that of a log
+FOLDERS = 12  # folders that are looked into for one run
+LISTED = 4000  # entries of a folder that are looked at for sub-folders of hyperparameters
+
+# In the order in which they are believed.
+NAMES = (
+    ".hydra/config.yaml", "config.yaml", "config.yml", "config.json", "params.json", "args.json", "args.yaml",
+    "args.yml", "hparams.yml", "hparams.yaml", "hparams.json", "training_args.json", "training_args.yaml",
+    "trainer_state.json", "overrides.yaml", ".hydra/overrides.yaml",
+)  # fmt: skip
+# What a trainer's state says of how it was started; the rest is where it has come to.
+_STATE = ("eval_steps", "logging_steps", "max_steps", "num_train_epochs", "save_steps", "train_batch_size",
+          "trial_name", "trial_params")  # fmt: skip
+_HPARAMS_FOLDER = re.compile(r"\d{9,}\.\d+$")
+_ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTSUP, errno.EISDIR)
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder to look into: where it is, and how messages call it."""
+
+    place: Path
+    shown: str
+
+
+def beside(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> Settings:
+    """The settings in files beside the logs with these paths (as `Source.path`), nearest folders first.
+
+    Looks into the folders of the logs and up to three above them, never outside of a LOGDIR. Blocks as long
+    as the file system does.
+    """
+    return joined(
+        read(folder.place / name, f"{folder.shown}/{name}" if folder.shown else name)
+        for folder in folders_of(paths, logdirs)
+        for name in NAMES
+    )
+
+
+def folders_of(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> list[Folder]:
+    """The folders to look into, nearest first, each once."""
+    levels: list[list[Folder]] = [[] for _ in range(LEVELS + 2)]
+    roots = roots_of(logdirs, could_be_log)
+    for path in dict.fromkeys(paths):
+        root = _root_of(path, roots)
+        if root is None:
+            continue
+        folder = path[len(root.prefix) :].rpartition("/")[0]
+        for level in range(LEVELS + 1):
+            levels[level if not level else level + 1].append(_folder(root, folder))
+            if not level:
+                levels[1] += _hparams_folders(_folder(root, folder))
+            if not folder:
+                break
+            folder = folder.rpartition("/")[0]
+    unique = {folder.place: folder for level in levels for folder in level}
+    return list(unique.values())[:FOLDERS]
+
+
+def _root_of(path: str, roots: Sequence[Root]) -> Root | None:
+    fitting = [root for root in roots if path.startswith(root.prefix)]
+    for root in fitting:  # two LOGDIRs can share a prefix when one of them is a single file
+        if len(fitting) == 1 or (Path(root.place) / path[len(root.prefix) :]).exists():
+            return root
+    return None
+
+
+def _folder(root: Root, folder: str) -> Folder:
+    return Folder(Path(root.place) / folder, f"{root.prefix}{folder}".rstrip("/"))
+
+
+def _hparams_folders(folder: Folder) -> list[Folder]:
+    """Sub-folders that `add_hparams` makes, named by the time."""
+    found = []
+    try:
+        with os.scandir(folder.place) as entries:
+            for _, entry in zip(range(LISTED), entries, strict=False):
+                if _HPARAMS_FOLDER.match(entry.name) and entry.is_dir(follow_symlinks=False):
+                    name = clean(entry.name)
+                    found.append(Folder(Path(entry.path), f"{folder.shown}/{name}" if folder.shown else name))
+    except OSError:
+        return []
+    return sorted(found, key=lambda one: one.shown)[:4]
+
+
+def read(place: Path, shown: str) -> Settings:
+    """The settings in one file; none when it is not there, a problem when it cannot be read."""
+    try:
+        with LocalFile(str(place), shown) as file:
+            size = file.size()
+            if place.name == "trainer_state.json" and size > LIMIT:
+                data = _without_history(file.read_at(0, END), file.read_at(size - END, END))
+            elif size > LIMIT:
+                return _trouble(shown, f"{size / 1e6:.1f} MB is too large for settings; it is not read")
+            else:
+                data = file.read_at(0, LIMIT)
+    except OSError as error:
+        return NONE if error.errno in _ABSENT else _trouble(shown, error.strerror or "cannot be read")
+    return _PARSERS[place.suffix](data.decode("utf-8-sig", "replace"), place.name, shown)
+
+
+def _trouble(shown: str, message: str) -> Settings:
+    return Settings(problems=(Problem("warning", "settings-unreadable", shown, quote(message)),))
+
+
+def _json(text: str, name: str, shown: str) -> Settings:
+    record = json_of(text)
+    if record is None:
+        return _trouble(shown, "no JSON object; the settings in it are not shown") if text.strip() else NONE
+    if name == "trainer_state.json":
+        record = {key: record[key] for key in _STATE if record.get(key) is not None}
+    # A Hugging Face model saved beside its logs describes itself, not the training.
+    model = "model_type" in record or "architectures" in record
+    return settings_of(record, shown, "model_config" if model and name == "config.json" else "")
+
+
+def _yaml(text: str, name: str, shown: str) -> Settings:
+    try:
+        found = yaml_of(text)
+    except ValueError as error:
+        return _trouble(shown, str(error))
+    if isinstance(found, dict):
+        return settings_of(found, shown)
+    if isinstance(found, list) and name == "overrides.yaml":
+        return settings_of(dict(_override(str(one)) for one in found), shown)
+    if isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
+        found = found[0]  # the one argument of a constructor
+    if isinstance(found, list) and all(isinstance(one, list | tuple) and len(one) == 2 for one in found):
+        return settings_of(
+            {str(key): value for key, value in found}, shown
+        )  # an ordered dict, as SB3 zoo writes
+    return NONE if found is None else _trouble(shown, "no mapping; the settings in it are not shown")
+
+
+def _override(word: str) -> tuple[str, object]:
+    """`+trainer.lr=1e-6` -> (`trainer/lr`, 1e-06)."""
+    key, _, value = word.lstrip("+~").partition("=")
+    return (key.replace(".", "/").replace("@", "/"), value_of(value))
+
+
+def _without_history(head: bytes, tail: bytes) -> bytes:
+    """A trainer's state from its two ends, without the log between them; empty in an unknown layout."""
+    begin, mark, _ = head.partition(b'"log_history": [')
+    _, end, rest = tail.rpartition(b"\n  ],\n")
+    return begin + rest if mark and end else b""
+
+
+_PARSERS: dict[str, Callable[[str, str, str], Settings]] = {".json": _json, ".yaml": _yaml, ".yml": _yaml}

@@ -1,0 +1,1 @@
+"""Which files below a LOGDIR are logs, and of which run."""

@@ -1,0 +1,191 @@
+"""Twins: one training that is logged in several formats at once is one run.
+
+Two logs of different formats are twins when they say equal values at equal steps. Names do not count:
+a framework gives the same quantity other names in each of its logs. Most single values agree between
+different runs too (learning rates, counters), so most of what both say at a step must agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.logs.discovery.run_names import is_events, stem_of
+from rltui.logs.formats.interface import File, Format
+
+SAMPLE_BYTES = 256 << 10  # read of each log to compare it
+SAMPLE_STEPS = 8
+_FIRST = 16 << 10  # bytes of the first piece: that many steps of most logs
+TOLERANCE = 2e-5  # relative: event files hold float32, tables often five or six digits
+ENOUGH = 4  # values that both logs must hold at equal steps before anything is concluded
+AGREEING = 0.5  # share of these that must agree
+ENOUGH_WHOLE, AGREEING_WHOLE = 6, 0.8  # the same for logs of one folder, whole numbers included
+NEAREST = 16  # logs that one is compared with at most
+
+# Which of two twins is the main source: what is exact, complete and dated first.
+_RANKS = ("tfevents", "jsonl", "json", "csv", "tsv", "table", "console")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """What the beginning of a log says."""
+
+    rows: dict[int, NDArray[np.float64]]  # step: sorted distinct values
+    tags: tuple[str, ...]
+    hparams: bool
+    complete: bool  # reading more of the log would not change it
+
+    @property
+    def empty(self) -> bool:
+        """Whether it holds no scalars."""
+        return not self.tags
+
+
+class Candidate(Protocol):
+    """A log as the search for twins sees it."""
+
+    @property
+    def folder(self) -> str:
+        """Relative to LOGDIR, empty for LOGDIR itself."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """Base name."""
+        ...
+
+
+def sample(known: Format, file: File) -> Sample:
+    """Read the beginning of a log apart from its following. Raises OSError."""
+    log = known.open(file.path)
+    steps: dict[int, list[NDArray[np.float64]]] = {}
+    tags: Sequence[str] = ()
+    hparams = False
+    complete = False
+    used = np.zeros(0, np.bool_)  # by tag
+    try:
+        while True:
+            before = log.offset
+            batch = log.read(file, max(_FIRST, min(log.offset, SAMPLE_BYTES // 4)))
+            if len(batch):
+                tags = batch.tags
+                counted = np.bincount(batch.tag, minlength=len(used)) > 0
+                counted[: len(used)] |= used
+                used = counted
+            hparams = hparams or any(text.kind == "hparams" for text in batch.texts)
+            _collect(batch.step, batch.value, steps)
+            complete = len(steps) > SAMPLE_STEPS or log.offset >= SAMPLE_BYTES
+            if complete or log.offset == before:
+                break
+    finally:
+        log.close()
+    # The last step may be half written when the sample ends.
+    chosen = sorted(steps)[:SAMPLE_STEPS]
+    rows = {step: _distinct(np.concatenate(steps[step])) for step in chosen}
+    return Sample(rows, tuple(tags[index] for index in np.flatnonzero(used).tolist()), hparams, complete)
+
+
+def ending(known: Format, file: File) -> Sample:
+    """What the end of a log says, newest steps only. Raises OSError.
+
+    The beginnings of twins differ when a restart cut one of them off and the other went on.
+    """
+    log = known.open(file.path)
+    try:
+        batch = log.newest(file, SAMPLE_BYTES)
+    finally:
+        log.close()
+    steps: dict[int, list[NDArray[np.float64]]] = {}
+    newest = sorted(set(batch.step.tolist()))[-8 * SAMPLE_STEPS :]
+    if newest:
+        kept = batch.step >= newest[0]
+        _collect(batch.step[kept], batch.value[kept], steps)
+    rows = {step: _distinct(np.concatenate(values)) for step, values in steps.items()}
+    return Sample(rows, tuple(batch.tags), False, True)
+
+
+def _collect(
+    step: NDArray[np.int64], value: NDArray[np.float64], steps: dict[int, list[NDArray[np.float64]]]
+) -> None:
+    said = np.isfinite(value) & (value != step)
+    step, value = step[said], value[said]
+    if not len(step):
+        return
+    order = np.argsort(step, kind="stable")
+    step, value = step[order], value[order]
+    begins = np.flatnonzero(np.concatenate(([True], step[1:] != step[:-1])))
+    ends = np.append(begins[1:], len(step))
+    for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+        each = int(step[begin])
+        if each in steps or len(steps) < 8 * SAMPLE_STEPS:
+            steps.setdefault(each, []).append(value[begin:end])
+
+
+def _distinct(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Sorted, each once. `np.unique` would import masked arrays, ten milliseconds of the start."""
+    values = np.sort(values)
+    return values[np.concatenate(([True], values[1:] != values[:-1]))]
+
+
+def same(one: Sample, other: Sample, *, beside: bool = False) -> bool | None:
+    """Whether two logs tell of the same training; None when they do not say enough yet.
+
+    beside: they lie in one folder, so that whole numbers count too (lengths and returns of some games).
+    """
+    shared = agreed = whole = whole_agreed = 0
+    for step in one.rows.keys() & other.rows.keys():
+        few, many = sorted((one.rows[step], other.rows[step]), key=len)
+        if not len(few):
+            continue
+        right = np.clip(np.searchsorted(many, few), 0, len(many) - 1)
+        left = np.maximum(right - 1, 0)
+        distance = np.minimum(np.abs(many[right] - few), np.abs(many[left] - few))
+        hit = distance <= TOLERANCE * np.abs(few)
+        telling = few != np.rint(few)  # counters and constants agree between different runs
+        shared += int(np.count_nonzero(telling))
+        agreed += int(np.count_nonzero(telling & hit))
+        whole += len(few)
+        whole_agreed += int(np.count_nonzero(hit))
+    if shared >= ENOUGH:
+        return agreed >= AGREEING * shared
+    if beside and whole >= ENOUGH_WHOLE:
+        return whole_agreed >= AGREEING_WHOLE * whole
+    return False if one.complete and other.complete else None
+
+
+def rank(known: Format, name: str) -> int:
+    """Lower is richer. RLlib's event writer drops what is not finite, its result.json does not."""
+    if stem_of(name) == "result" and known.name not in ("csv", "table"):
+        return -1
+    if is_events(name):
+        return 0
+    return _RANKS.index(known.name) if known.name in _RANKS else len(_RANKS) - 2
+
+
+def names_of(folder: str, name: str) -> tuple[str, ...]:
+    """What a log may be called by in another format's log: its stem, or the folder of an event file."""
+    called = folder.rpartition("/")[2] if is_events(name) else stem_of(name)
+    return (called.lower(),) if called else ()
+
+
+def nearest(folder: str, name: str, others: Sequence[Candidate]) -> list[Candidate]:
+    """The logs that may be twins of `folder/name`, closest first: by common folder, then by a common name."""
+    stem = stem_of(name).lower()
+    parts = folder.split("/") if folder else []
+
+    def closeness(other: Candidate) -> tuple[int, int, str, str]:
+        theirs = other.folder.split("/") if other.folder else []
+        common = 0
+        for mine, its in zip(parts, theirs, strict=False):
+            if mine != its:
+                break
+            common += 1
+        called = stem in (stem_of(other.name).lower(), theirs[-1].lower() if theirs else "")
+        apart = len(parts) + len(theirs) - 2 * common
+        return (-common - 4 * called, apart, other.folder, other.name)
+
+    return sorted(others, key=closeness)[:NEAREST]

@@ -1,0 +1,86 @@
+"""Whether a file is still the one that was read: by its content, never by inode or time.
+
+Inodes are reused at once, change under migration, and copies that rsync puts in place bring new ones with
+the same content. So the first bytes are compared, and the bytes before the offset: a file that was rewritten
+to a larger size betrays itself there.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from rltui.logs.files import identity, marker
+from rltui.logs.formats.interface import HEAD, File
+
+Verdict = Literal["same", "wait", "replaced"]
+
+SETTLING = 1.0  # seconds that a shrunk file may take to grow again before it counts as a new one
+_LOOKS = {True: 2, False: 3}  # looks that must agree on it, with and without trust in attributes
+
+
+class Past(NamedTuple):
+    """What was read of a file that is another one now."""
+
+    head: bytes
+    mark: bytes
+    settled: int
+
+    def begins(self, content: bytes) -> bool:
+        """Whether it begins as `content`, the first HEAD bytes of a copy that was compressed since."""
+        return bool(self.head) and (
+            content.startswith(self.head) if len(self.head) == HEAD else content == self.head
+        )
+
+    def is_in(self, file: File) -> bool:
+        """Whether the file holds it. Raises OSError."""
+        return bool(self.head) and (
+            identity(file, len(self.head)) == self.head and marker(file, self.settled) == self.mark
+        )
+
+
+class Likeness:
+    """What is remembered of a file up to the offset that was settled."""
+
+    __slots__ = ("head", "mark", "shrinks", "shrunk_at")
+
+    def __init__(self) -> None:
+        self.head = b""  # first bytes, as far as they are settled: what is not may still arrive
+        self.mark = b""
+        self.shrinks = 0
+        self.shrunk_at = 0.0
+
+    def remember(self, file: File, settled: int) -> None:
+        """Take in the file as it is, up to `settled`. Raises OSError."""
+        if len(self.head) < HEAD:
+            self.head = identity(file, min(HEAD, settled))
+        self.mark = marker(file, settled)
+
+    def past(self, settled: int) -> Past:
+        """What was read up to `settled`, to find it again in another file."""
+        return Past(self.head, self.mark, settled)
+
+    def compare(self, file: File, settled: int, now: float, *, trust: bool) -> Verdict:
+        """Whether what was settled still stands there. Raises OSError.
+
+        A file that is shorter, but the same as far as it goes, is about to be written again (waited for),
+        or was cut by a restart: believed when several looks agree. On some network file systems sizes go
+        back for a while. An empty file says nothing yet.
+        """
+        if not settled:
+            return "same"
+        head = identity(file, len(self.head))
+        if not self.head.startswith(head):
+            return "replaced"
+        if len(head) == len(self.head):
+            mark = marker(file, settled)
+            if mark == self.mark:
+                self.shrinks = 0
+                return "same"
+            if len(mark) == len(self.mark):
+                return "replaced"
+        if not self.shrinks:
+            self.shrunk_at = now
+        self.shrinks += 1
+        if not head or self.shrinks < _LOOKS[trust] or now - self.shrunk_at < SETTLING:
+            return "wait"
+        return "replaced"

@@ -1,0 +1,375 @@
+"""Finding the logs below the LOGDIRs: a walk that asks nothing of files that are no logs."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rltui.batch import Problem
+from rltui.logs.discovery.run_names import run_name
+from rltui.logs.files import Calls, GivenUpError
+from rltui.text import clean, quote
+
+DEPTH = 48  # folders below LOGDIR; deeper ones are counted as pruned
+BREATH = 256  # directory entries between two chances to stop
+YOUNG = 2.0  # seconds within which a folder's time stamp may hide a later change (ticks, 2 s on FAT)
+_PRUNED_STARTS = (".", "checkpoint", "__pycache__")  # a checkpoint holds copies of trainer_state.json
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """One LOGDIR. For a single file, its folder and the one name that counts there."""
+
+    given: str
+    place: str  # absolute
+    only: str | None = None
+    prefix: str = ""  # in front of run names and paths where several LOGDIRs are given
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file named like a log."""
+
+    place: str  # absolute, as the system spells it
+    path: str  # relative to LOGDIR, cleaned
+    folder: str  # of `path`; empty for LOGDIR itself
+    name: str  # base name
+    run: str
+    rank: int | None
+    root: Root
+    device: int = 0  # of its folder: what hangs together when a mount dies
+
+
+Item = Found | Problem | None  # what a walk yields; None is a chance to stop for a while
+
+
+@dataclass(slots=True)
+class _Folder:
+    place: str
+    shown: str  # relative to LOGDIR with the root's prefix, as the system spells it
+    root: Root
+    real: str  # without links
+    depth: int
+    device: int = 0
+    changed_ns: int = -1  # time stamp at the last listing; -1: list again
+    found: dict[str, Found] = field(default_factory=dict)
+    folders: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+
+
+def is_folder(place: str) -> bool | None:
+    """Whether there is a folder; None when there is nothing, or nothing that can be asked."""
+    try:
+        return stat.S_ISDIR(os.stat(place).st_mode)  # noqa: PTH116 - a string is what is kept
+    except OSError:
+        return None
+
+
+def roots_of(
+    logdirs: Sequence[str | os.PathLike[str]],
+    could_be_log: Callable[[str], bool],
+    ask: Callable[[str], bool | None] = is_folder,
+) -> tuple[Root, ...]:
+    """The LOGDIRs as given, each with what keeps its runs apart from those of the others.
+
+    One that does not exist yet is taken for a folder, unless its name says that it will be a log.
+    """
+    places: list[tuple[str, str, str | None]] = []
+    for given in dict.fromkeys(os.fspath(logdir) for logdir in logdirs):
+        place = Path(given).expanduser().absolute()
+        folder = ask(str(place))
+        single = bool(place.suffix) and could_be_log(place.name) if folder is None else not folder
+        absolute = os.path.normpath(place.parent if single else place)
+        places.append((given, absolute, place.name if single else None))
+    prefixes = _prefixes([place for _, place, _ in places])
+    return tuple(Root(given, place, only, prefixes[place]) for given, place, only in places)
+
+
+def _prefixes(places: Sequence[str]) -> dict[str, str]:
+    """For each folder as many of its last names as tell it from the others; none when it is alone."""
+    distinct = list(dict.fromkeys(places))
+    if len(distinct) == 1:
+        return {distinct[0]: ""}
+    for count in range(1, 1 + max(len(Path(place).parts) for place in distinct)):
+        names = ["/".join(Path(place).parts[-count:]).lstrip("/") for place in distinct]
+        if len(set(names)) == len(names):
+            break
+    return {place: f"{name}/" if name else "" for place, name in zip(distinct, names, strict=True)}
+
+
+@dataclass(slots=True)
+class _Walk:
+    """What one walk has before it, and what it has met."""
+
+    stack: list[_Folder]
+    links: list[tuple[_Folder, str]] = field(default_factory=list)  # the folder and the link's name
+    seen: set[tuple[int, int]] = field(default_factory=set)  # device and inode of folders
+    reals: set[str] = field(default_factory=set)  # logs by their own places
+    alive: set[str] = field(default_factory=set)
+    waiting: list[str] = field(default_factory=list)
+    pruned: int = 0
+
+    def descend(self, folder: _Folder) -> None:
+        """Go on in what is below a folder; its links come last."""
+        self.links += [(folder, name) for name in folder.links]
+        for name in reversed(folder.folders):
+            if name.startswith(_PRUNED_STARTS):
+                self.pruned += 1
+            else:
+                self.stack.append(_below(folder, name, f"{folder.real}/{name}"))
+
+
+class Search:
+    """Repeated walks over the LOGDIRs. A walk after the first lists only folders that changed."""
+
+    def __init__(
+        self,
+        roots: Sequence[Root],
+        could_be_log: Callable[[str], bool],
+        *,
+        trust_times: bool = True,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.roots = tuple(roots)
+        self._could_be_log = could_be_log
+        self._trust = trust_times  # false on network file systems: their folder attributes are cached
+        self._wall = wall
+        self._known: dict[str, _Folder] = {}
+        self._troubled: dict[str, Problem] = {}
+        self.skipped: set[str] = set()  # folders whose listing has not come back
+        self.pruned = 0
+        self.waiting: tuple[str, ...] = ()
+
+    @property
+    def folders(self) -> int:
+        """Folders known."""
+        return len(self._known)
+
+    def walk(self, calls: Calls, *, fresh: bool = False) -> Iterator[Item]:
+        """One walk: the logs in folders that changed (in all, if `fresh`), troubles once.
+
+        None is a chance to stop for a while; a trouble that is over comes again as `healed`. Folders
+        are visited once whatever links lead to them; what only a link leads to comes last, so that a
+        log is known by its own place. Raises GivenUpError only.
+        """
+        walk = _Walk(self._starts(calls))
+        while walk.stack or walk.links:
+            if walk.stack:
+                folder: _Folder | None = walk.stack.pop()
+            else:
+                folder = yield from self._resolve(*walk.links.pop(0), walk.reals, calls)
+            known = (yield from self._enter(folder, walk, calls, fresh)) if folder is not None else None
+            if known is None:
+                continue
+            walk.reals.update(f"{known.real}/{name}" for name in known.found)
+            yield None
+            if known.root.only is None:
+                walk.descend(known)
+        for key in self._known.keys() - walk.alive:
+            del self._known[key]
+        self.pruned, self.waiting = walk.pruned, tuple(walk.waiting)
+
+    def _starts(self, calls: Calls) -> list[_Folder]:
+        """The roots, to be taken from the end."""
+        return [
+            _Folder(
+                root.place,
+                root.prefix.rstrip("/"),
+                root,
+                calls.run(root.place, os.path.realpath, root.place),
+                0,
+            )
+            for root in reversed(self.roots)
+            if root.place not in self.skipped
+        ]
+
+    def _enter(
+        self, folder: _Folder, walk: _Walk, calls: Calls, fresh: bool
+    ) -> Generator[Item, None, _Folder | None]:
+        """Look at a folder, and list it if it changed. The value is what is known of it now.
+
+        None where there is nothing to see: too deep, seen before, or in trouble.
+        """
+        root = folder.root
+        if folder.depth > DEPTH or folder.place in self.skipped:
+            walk.pruned += 1
+            return None
+        try:
+            status = calls.run(folder.place, os.stat, folder.place)
+        except GivenUpError:
+            raise
+        except OSError as error:
+            if folder.depth == 0 and error.errno in (errno.ENOENT, errno.ENOTDIR):
+                walk.waiting.append(root.given)
+            else:
+                yield from self._trouble(folder.place, folder.shown, error)
+            return None
+        number = (status.st_dev, status.st_ino)
+        if root.only is None:
+            if number in walk.seen:
+                return None
+            walk.seen.add(number)
+        key = f"{folder.place}\0{root.only or ''}"
+        walk.alive.add(key)
+        known = self._known.setdefault(key, folder)
+        known.device = status.st_dev
+        if fresh or not self._trust or known.changed_ns != status.st_mtime_ns:
+            young = self._wall() - status.st_mtime < YOUNG
+            complete = yield from self._list(known, calls)
+            known.changed_ns = status.st_mtime_ns if complete and not young else -1
+        return known
+
+    def _list(self, folder: _Folder, calls: Calls) -> Generator[Item, None, bool]:
+        """List one folder anew; the generator's value says whether that went to the end."""
+        folders: list[str] = []
+        links: list[str] = []
+        found: dict[str, Found] = {}
+        only = folder.root.only
+        try:
+            entries = calls.run(folder.place, os.scandir, folder.place)
+        except GivenUpError:
+            raise
+        except OSError as error:
+            yield from self._trouble(folder.place, folder.shown, error)
+            return False
+        with entries:
+            while True:
+                try:
+                    batch = calls.run(folder.place, _take, entries, BREATH)
+                except GivenUpError:
+                    raise
+                except OSError as error:
+                    yield from self._trouble(folder.place, folder.shown, error)
+                    return False
+                for entry in batch:
+                    name = entry.name
+                    if (only is not None and name != only) or name.startswith("."):
+                        continue
+                    if entry.is_symlink():
+                        links.append(name)
+                        if only is not None:
+                            yield self._found(folder, name, found)
+                    elif entry.is_dir(follow_symlinks=False):
+                        folders.append(name)
+                    elif self._could_be_log(name) or name == only:
+                        if entry.is_file(follow_symlinks=False):
+                            yield self._found(folder, name, found)
+                        else:
+                            yield from self._odd(folder, name)
+                if len(batch) < BREATH:
+                    break
+                yield None
+        folder.found, folder.links = found, links
+        folder.folders = sorted(folders)
+        yield from self._healed(folder.place)
+        return True
+
+    def _found(self, folder: _Folder, name: str, found: dict[str, Found]) -> Found:
+        log = folder.found.get(name)
+        if log is None:
+            said = run_name(folder.shown, name)
+            shown = clean(f"{folder.shown}/{name}" if folder.shown else name)
+            run = said.run
+            log = Found(
+                place=f"{folder.place}/{name}",
+                path=shown,
+                folder=clean(folder.shown),
+                name=name,
+                run=run,
+                rank=said.rank,
+                root=folder.root,
+                device=folder.device,
+            )
+        found[name] = log
+        return log
+
+    def _resolve(
+        self, parent: _Folder, name: str, reals: set[str], calls: Calls
+    ) -> Generator[Item, None, _Folder | None]:
+        """Where a link leads: the generator's value is a folder to visit, or None."""
+        place = f"{parent.place}/{name}"
+        if place in self.skipped:
+            return None
+        try:
+            mode = calls.run(place, os.stat, place).st_mode
+            real = calls.run(place, os.path.realpath, place)
+        except GivenUpError:
+            raise
+        except OSError as error:
+            if self._could_be_log(name):
+                yield from self._trouble(place, _shown(parent, name), error)
+            return None
+        if stat.S_ISDIR(mode):
+            return None if name.startswith(_PRUNED_STARTS) else _below(parent, name, real)
+        if self._could_be_log(name) and real not in reals:
+            reals.add(real)
+            if stat.S_ISREG(mode):
+                yield from self._healed(place)
+                yield self._found(parent, name, parent.found)
+            else:
+                yield from self._odd(parent, name)
+        return None
+
+    def _odd(self, folder: _Folder, name: str) -> Iterator[Problem]:
+        place = f"{folder.place}/{name}"
+        if place not in self._troubled:
+            path = clean(_shown(folder, name))
+            what = "named like a log, but not a regular file (a FIFO, socket or device): not read"
+            self._troubled[place] = Problem("info", "not-a-file", path, what)
+            yield self._troubled[place]
+
+    def _trouble(self, place: str, shown: str, error: OSError) -> Iterator[Problem]:
+        if place in self._troubled:
+            return
+        path = clean(shown) or "."
+        if error.errno == errno.ENOENT:
+            problem = Problem("info", "dangling-link", path, "leads to nothing")
+        else:
+            reason = quote(error.strerror or str(error))
+            problem = Problem(
+                "warning", "unreadable", path, f"cannot be read: {reason}; nothing else is affected"
+            )
+        self._troubled[place] = problem
+        yield problem
+
+    def _healed(self, place: str) -> Iterator[Problem]:
+        problem = self._troubled.pop(place, None)
+        if problem is not None:
+            yield Problem(problem.level, problem.code, problem.path, "can be read again", healed=True)
+
+
+def _take(entries: Iterator[os.DirEntry[str]], count: int) -> list[os.DirEntry[str]]:
+    batch: list[os.DirEntry[str]] = []
+    for entry in entries:
+        batch.append(entry)
+        if len(batch) == count:
+            break
+    return batch
+
+
+def _shown(folder: _Folder, name: str) -> str:
+    return f"{folder.shown}/{name}" if folder.shown else name
+
+
+def _below(parent: _Folder, name: str, real: str) -> _Folder:
+    return _Folder(f"{parent.place}/{name}", _shown(parent, name), parent.root, real, parent.depth + 1)
+
+
+def scan(
+    logdirs: Sequence[str | os.PathLike[str]], could_be_log: Callable[[str], bool]
+) -> tuple[list[Found], list[Problem], tuple[str, ...]]:
+    """One walk: the logs in the order of their paths, the troubles met, the LOGDIRs that do not exist."""
+    search = Search(roots_of(logdirs, could_be_log), could_be_log)
+    seen: dict[str, Found] = {}
+    problems: list[Problem] = []
+    for item in search.walk(Calls()):
+        if isinstance(item, Problem):
+            problems.append(item)
+        elif item is not None:
+            seen.setdefault(item.place, item)
+    return sorted(seen.values(), key=lambda found: found.path), problems, search.waiting

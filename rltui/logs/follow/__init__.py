@@ -1,0 +1,1 @@
+"""Following log files while they grow."""

@@ -1,0 +1,53 @@
+"""Of which format a file is: presumed by its name, known by its first bytes, or none."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from rltui.batch import Problem
+from rltui.logs.discovery.log_file_names import is_foreign
+from rltui.logs.discovery.run_names import is_events
+from rltui.logs.formats.interface import Format, Together, together
+from rltui.logs.formats.recognition import Kinds
+from rltui.text import quote
+
+_QUIET_ENDINGS = (".json", ".txt", ".log", ".out", ".err")  # many of these are no metrics logs
+
+
+class Recognition:
+    """What is known of one file, and what was told of it."""
+
+    __slots__ = ("_kinds", "_name", "_path", "_unknown", "presumed")
+
+    def __init__(self, name: str, path: str, kinds: Kinds) -> None:
+        self._name, self._path = name, path
+        self._kinds = kinds
+        self._unknown: Problem | None = None
+        self.presumed: Together | None = None  # the format as the name has it; no byte was looked at yet
+
+    def presume(self, status: os.stat_result) -> Format | None:
+        """The format, where the name says it all and there may be a log: it is opened only to be read."""
+        if not (is_events(self._name) and status.st_size and stat.S_ISREG(status.st_mode)):
+            return None
+        known = self._kinds.recognise(self._name, b"")
+        self.presumed = None if known is None else together(known)
+        return known if self.presumed is not None else None
+
+    def of(self, head: bytes, presumed: Format | None) -> tuple[Format | None, Problem | None]:
+        """The format of a file that begins with `head`, and what is to be told or withdrawn."""
+        if presumed is not None and head and presumed.matches(self._name, head):
+            return presumed, None
+        known = self._kinds.recognise(self._name, head) if head else None
+        told = self._unknown
+        if known is not None:
+            self._unknown = None
+            if told is None:
+                return known, None
+            return known, Problem(told.level, told.code, told.path, "is a log now", healed=True)
+        loud = not self._name.endswith(_QUIET_ENDINGS) and not is_foreign(self._name, head)
+        if told is not None or not head.strip() or not loud:
+            return None, None
+        said = f"not a log that rltui can read: begins with {quote(repr(head[:24]))}"
+        self._unknown = Problem("warning", "unrecognised", self._path, said)
+        return None, self._unknown

@@ -1,0 +1,77 @@
+"""File calls that do not come back: which logs wait for them, and what is said of it.
+
+The supervisor gives up, the thread that hung comes back, the reader reports: three threads, so what they
+share is touched under a lock that nobody holds during a file call.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+
+from rltui.batch import Batch, Problem
+from rltui.logs.delivery import Delivery, Source
+from rltui.logs.follow.log_file import Tracked
+from rltui.text import clean
+
+GIVE_UP = 5.0  # seconds after which a file call counts as one that never returns
+MOUNT = 3  # hanging logs of one device from which all logs there are left alone until one answers
+
+
+class Patience:
+    """The logs and folders that do not answer."""
+
+    def __init__(self) -> None:
+        self._news: deque[tuple[str, Tracked | None, bool]] = deque()  # path, log, whether it answers
+        self._freed: deque[Tracked] = deque()
+        self._suspended: list[Tracked] = []
+        self._lock = threading.Lock()
+
+    @property
+    def news(self) -> bool:
+        """Whether there is anything to report or to go on with."""
+        return bool(self._news or self._freed)
+
+    def give_up(self, path: str, subject: object, tracks: Mapping[str, Tracked]) -> None:
+        """A call on `path`, made for `subject` (a log, or a search), hangs. From the supervisor's thread."""
+        log = subject if isinstance(subject, Tracked) else None
+        with self._lock:
+            self._news.append((path, log, False))
+            if log is None:
+                return
+            log.stuck = True
+            beside = [each for each in list(tracks.values()) if each.found.device == log.found.device]
+            if sum(each.stuck for each in beside) >= MOUNT:
+                idle = [each for each in beside if not each.stuck]
+                for each in idle:
+                    each.stuck = True
+                self._suspended += idle
+
+    def returned(self, path: str, log: Tracked | None) -> None:
+        """The call came back, and with it the logs of its device. From the thread that had been given up."""
+        with self._lock:
+            self._news.append((path, log, True))
+            if log is None:
+                return
+            device = log.found.device
+            back = [log, *(each for each in self._suspended if each.found.device == device)]
+            self._suspended = [each for each in self._suspended if each.found.device != device]
+            for each in back:
+                each.stuck = False
+            self._freed.extend(back)
+
+    def reports(self) -> Iterator[Delivery]:
+        """What to tell of it."""
+        while self._news:
+            path, log, answers = self._news.popleft()
+            source = log.source() if log is not None else Source(run="", path=clean(path), format="")
+            late = f"the file system has not answered for {GIVE_UP:.0f} s; the rest goes on without it"
+            said = "answers again" if answers else late
+            problem = Problem("error", "not-answering", source.path, said, healed=answers)
+            yield Delivery(source, Batch(problems=(problem,)), "state")
+
+    def freed(self) -> Iterator[Tracked]:
+        """Logs that can be looked at again."""
+        while self._freed:
+            yield self._freed.popleft()

@@ -1,0 +1,400 @@
+"""One log being followed: its file, its reader, and what became of both since the last look."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from rltui.batch import EMPTY, Batch, Problem, concat
+from rltui.logs.delivery import Kind, Source
+from rltui.logs.discovery.duplicate_logs import Sample
+from rltui.logs.discovery.file_identity import Likeness, Past
+from rltui.logs.discovery.run_names import is_events
+from rltui.logs.discovery.walk import Found
+from rltui.logs.files import Calls, Copy, GivenUpError, LocalFile, Visited, identity, stamp
+from rltui.logs.follow import rotation
+from rltui.logs.follow.damage_recheck import Scars
+from rltui.logs.follow.format_state import Recognition
+from rltui.logs.follow.read_errors import Trouble
+from rltui.logs.formats.gzip_log import inside
+from rltui.logs.formats.interface import BLOCK, HEAD, Format, Log, Together
+from rltui.logs.formats.recognition import Kinds, open_log
+from rltui.logs.records.text_lines import first_text
+
+Piece = tuple[Kind, Batch]
+_Question = Callable[[Log, Visited], Batch]
+
+_SHORTEST_REST, _LONGEST_REST = 0.5, 30.0  # seconds until a torn tail is read again without a sign of change
+_KEPT_PAST = 32  # beginnings of rotated copies that a log knows again; each is some kilobytes
+_CUT = "the file was replaced or cut and begins anew; what it said before is kept as superseded"
+
+
+class Tracked:
+    """State of one log between looks. Touched by one worker at a time; holds no descriptor."""
+
+    def __init__(self, found: Found, kinds: Kinds, *, verify: bool = False) -> None:
+        self.found = found
+        self._recognition = Recognition(found.name, found.path, kinds)
+        self._verify = verify
+        self.run = found.run
+        self.also_of: str | None = None
+        self.tag_map: Callable[[str], str] | None = None  # renames the tags of a folded sub-run
+        self.format: Format | None = None
+        self._kind = ""  # name of the format, kept while the log is opened anew
+        self.log: Log | None = None
+        self.size = 0
+        self.modified = 0.0
+        self.changed = 0.0  # monotonic time of the last change seen
+        self.grown = float("-inf")  # the same, while it was followed
+        self.due = 0.0
+        self.copy: Copy | None = None  # what the next visit will find, read ahead
+        self.ending: Copy | None = None  # what the preview will find
+        self.aside = False  # nobody asked for its run
+        self.gone = False
+        self.stuck = False  # its call has not come back
+        self.opened = False  # visited at least once
+        self.caught_up = False  # everything that was there has been read
+        self.previewed = False
+        self.published = False  # points or a preview of it were delivered
+        self.tags: Sequence[str] = ()  # of which its points spoke, as its run calls them
+        self.queued = False  # waits in the backlog
+        self.restless = False  # to be opened again even if its attributes do not change
+        self._again = 0.0  # and when
+        self.sample: Sample | None = None  # what its beginning says, for finding twins
+        self.asked = -1  # the size at which the sample was taken
+        self.rotated: Sequence[Tracked] = ()  # all logs that were rotated from one name, this one too
+        self.past: list[Past] = []  # what was read here and is elsewhere now
+        self.absorbed: set[str] = set()  # rotated copies that were read as part of this log
+        self.trouble = Trouble(found.path)
+        self._announced = False
+        self._pending: Kind | None = None
+        self._stamp: tuple[int, ...] = ()
+        self._likeness = Likeness()
+        self._scars = Scars()
+
+    @property
+    def offset(self) -> int:
+        """Bytes settled."""
+        return self.log.offset if self.log is not None else 0
+
+    @property
+    def backlog(self) -> int:
+        """Bytes known but not settled."""
+        return max(0, self.size - self.offset)
+
+    @property
+    def readable(self) -> bool:
+        """Whether reading on may bring something now."""
+        return self.log is not None and not (self.stuck or self.gone or self.trouble.count)
+
+    @property
+    def complete(self) -> bool:
+        """Whether its file still holds everything that it said: nothing was rotated away or replaced."""
+        moved = self.past and not (self.format is not None and self.format.rewrites)
+        return not (self.gone or self.stuck or self.absorbed or moved)
+
+    def source(self) -> Source:
+        """The log as consumers see it now."""
+        # What is no log has troubles at most, but makes no run; an empty event file is a run that begins.
+        nothing = not self._kind and not is_events(self.found.name)
+        return Source(
+            run="" if nothing else self.run,
+            path=self.found.path,
+            format=self._kind,
+            size=self.size,
+            read=self.offset,
+            also_of=self.also_of,
+            rank=self.found.rank,
+            gone=self.gone,
+            modified=self.modified,
+            caught_up=self.caught_up,
+        )
+
+    def renamed(self, batch: Batch) -> Batch:
+        """The batch with the tags of a folded sub-run as its run calls them."""
+        if self.tag_map is None or not batch.tags:
+            return batch
+        return replace(batch, tags=[self.tag_map(tag) for tag in batch.tags], written=batch.tags)
+
+    def file(self, calls: Calls) -> Visited:
+        """The file, to be opened for a visit; or its copy."""
+        return self.copy or LocalFile(self.found.place, self.found.path, calls)
+
+    def presume(self, status: os.stat_result) -> None:
+        """Know of the file what can be known without opening it: size, time, perhaps the format."""
+        self.size, self.modified = status.st_size, status.st_mtime
+        new = not (self.rotated or self.opened or self.log)
+        if new and (known := self._recognition.presume(status)) is not None:
+            self._take_for(known)
+
+    @property
+    def presumed(self) -> Together | None:
+        """The format as the name has it, until the file is opened."""
+        return self._recognition.presumed
+
+    def visit(
+        self, calls: Calls, now: float, *, trust: bool, until: Callable[[], bool] | None, limit: int = BLOCK
+    ) -> list[Piece]:
+        """Look at the file and read what is new, until `until` says to stop. No OSError leaves it.
+
+        trust: attributes of the path are current, an unchanged file need not be opened.
+        until: None only checks and recognises the file. limit: a larger backlog is left for the history.
+        Raises GivenUpError when the worker was given up and nothing had been read.
+        """
+        pieces: list[Piece] = []
+        if self.presumed is not None and until is None:
+            return pieces
+        calls.subject = self
+        try:
+            forced = (self.restless and now >= self._again) or self._scars.due(now)
+            if trust and (self.caught_up or until is None) and self._unchanged(calls, forced):
+                return pieces
+            with self.file(calls) as file:
+                self.opened = True
+                if self.gone:
+                    self.gone = False
+                    pieces.append(("state", EMPTY))
+                if self._check(file, now, trust, forced, pieces) and until is not None:
+                    self.caught_up = self.caught_up and self.backlog <= limit
+                    if self.backlog <= limit:
+                        self._advance(file, until, pieces)
+                        for _, batch in pieces:
+                            self._scars.note(batch.problems, file, self.offset, now)
+                self._settle_down(now)
+            _add(pieces, self.trouble.over())
+        except GivenUpError:
+            if not pieces:
+                raise
+        except (FileNotFoundError, NotADirectoryError):
+            self._vanished(calls, pieces)
+        except OSError as error:
+            self._failed(self.trouble.failed(error), pieces)
+        except Exception as error:  # noqa: BLE001 - a reader's unforeseen error must not end the other logs
+            self._failed(self.trouble.broke(error), pieces)
+        return pieces
+
+    def asleep(self, calls: Calls, now: float) -> bool:
+        """Whether attributes say that there is nothing to do: what most looks find. Raises GivenUpError."""
+        calls.subject = self
+        forced = (self.restless and now >= self._again) or self._scars.due(now)
+        try:
+            return self.caught_up and self._unchanged(calls, forced)
+        except GivenUpError:
+            raise
+        except OSError:
+            return False
+
+    def _unchanged(self, calls: Calls, forced: bool) -> bool:
+        if forced or not self.opened or self.gone or self.trouble.count:
+            return False
+        return stamp(calls.run(self.found.place, os.stat, self.found.place)) == self._stamp
+
+    def newest(self, calls: Calls, length: int) -> list[Piece]:
+        """A preview of the last `length` bytes. Troubles are left for the next visit; raises GivenUpError."""
+        self.previewed = True
+        batch = self._ask(calls, lambda log, file: log.newest(file, length), self.ending)
+        return [("newest", batch)] if batch else []
+
+    def finish(self, calls: Calls) -> list[Piece]:
+        """The file will not grow any more. Raises GivenUpError only."""
+        batch = self._ask(calls, lambda log, file: log.finish(file))
+        return [("points", batch)] if batch else []
+
+    def _ask(self, calls: Calls, question: _Question, copy: Copy | None = None) -> Batch:
+        calls.subject = self
+        if self.log is None:
+            return EMPTY
+        try:
+            with copy or self.file(calls) as file:
+                return question(self.log, file)
+        except GivenUpError:
+            raise
+        except OSError:
+            return EMPTY
+        except Exception as error:  # noqa: BLE001 - a reader's unforeseen error must not end the other logs
+            told = self.trouble.broke(error)
+            return Batch(problems=(told,)) if told else EMPTY
+
+    def close(self) -> None:
+        """Let go of the reader's buffers."""
+        self.copy = self.ending = None
+        if self.log is not None:
+            self.log.close()
+
+    def forget(self) -> None:
+        """Begin again at the first byte, as if the log had never been read."""
+        self.close()
+        self.log = self.format = None
+        self._likeness, self._scars = Likeness(), Scars()
+        self.caught_up = self.previewed = False
+        self.restless, self._again = True, 0.0
+        self.sample, self.asked = None, -1
+
+    # -- the file as it is now
+
+    def _settle_down(self, now: float) -> None:
+        """When to open the file again without a sign of change, if need be: soon, then ever less often."""
+        if self.restless:
+            self._again = now + min(_LONGEST_REST, max(_SHORTEST_REST, (now - self.changed) / 4))
+
+    def _check(self, file: Visited, now: float, trust: bool, forced: bool, pieces: list[Piece]) -> bool:
+        """Take in size and time, find out whether it is the same file. False: nothing to read now."""
+        size = file.size()
+        seen = stamp(file.status) if file.status else ()
+        # Attributes may be late: a byte behind the end would tell of growth without reading all again.
+        quiet = not trust and seen == self._stamp and self.caught_up and not forced
+        if quiet and not file.read_at(self.size, 1):
+            return False
+        if seen != self._stamp and (self._stamp or self.log is not None) and self.presumed is None:
+            self.changed = self.grown = now
+        self._stamp, self.restless = seen, False
+        self.size = size
+        self.modified = file.status.st_mtime if file.status else 0.0
+        verdict = self._likeness.compare(file, self.offset, now, trust=trust)
+        if verdict == "wait":
+            self.restless = True
+            if not size and self.format is not None and not self.format.rewrites:
+                self._drain(file.calls, pieces, last=False)  # moved away, and nothing came in its place yet
+            return False
+        if verdict == "replaced":
+            self.past.append(self._likeness.past(self.offset))
+            del self.past[:-_KEPT_PAST]
+            if self._said_before(file):
+                self.forget()  # rotation moved another log here, which had been read where it was
+            else:
+                self._replaced(file.calls, pieces)
+            self.restless = False
+        elif self._scars.due(now) and self.complete and (healed := self._scars.healed(file, now)):
+            # What was skipped is there now: the log is read once more, and its troubles are withdrawn.
+            self.forget()
+            self.restless, self._pending = False, "rewritten"
+            pieces.append(("state", Batch(problems=tuple(healed))))
+        self.size = max(size, self.offset)  # attributes may lag behind what can be read
+        if self.log is None or self.presumed is not None:
+            self._recognise(file, pieces)
+        return self.log is not None
+
+    def _replaced(self, calls: Calls, pieces: list[Piece]) -> None:
+        if self.format is not None and self.format.rewrites:
+            self._pending = "rewritten"
+            self.forget()
+            return
+        self._drain(calls, pieces, last=True)
+        self.forget()
+        told = Problem("info", "restarted", self.found.path, _CUT)
+        pieces.append(("restarted", Batch(problems=(told,))))
+
+    def _drain(self, calls: Calls, pieces: list[Piece], *, last: bool) -> None:
+        """Read what the log got before it was rotated away; to the very end, if that was the last of it."""
+        if self.log is None:
+            return
+        place = rotation.moved_to(self.found.place, self._likeness.past(self.offset), calls)
+        if place is not None and (batch := self._read_from(place, calls, last=last)):
+            pieces.append(("points", batch))
+
+    def absorb(self, place: str, calls: Calls) -> list[Piece]:
+        """If the file is a copy of this log, or where it went: read on there. Raises OSError."""
+        calls.subject = self
+        if self.log is None or not rotation.holds(place, self._likeness.past(self.offset), calls):
+            return []
+        batch = self._read_from(place, calls, last=False)
+        return [("points", batch)] if batch else []
+
+    def _read_from(self, place: str, calls: Calls, *, last: bool) -> Batch:
+        assert self.log is not None
+        batches: list[Batch] = []
+        with LocalFile(place, self.found.path, calls) as file:
+            while True:
+                before = self.log.offset
+                batches.append(self.log.read(file, BLOCK))
+                if self.log.offset == before:
+                    break
+            if last:
+                batches.append(self.log.finish(file))
+            self._likeness.remember(file, self.log.offset)
+        self.absorbed.add(place)
+        return concat(batches)
+
+    def _said_before(self, file: Visited) -> bool:
+        """Whether rotation brought a log here that was read under another of its names."""
+        known = [past for other in self.rotated for past in other.past]
+        known += [other._likeness.past(other.offset) for other in self.rotated if other is not self]
+        content = inside(identity(file, HEAD)) if self.found.name.endswith(".gz") else b""
+        return any(past.is_in(file) or (content and past.begins(content)) for past in known)
+
+    def _recognise(self, file: Visited, pieces: list[Piece]) -> None:
+        presumed = self.format if self.presumed is not None else None
+        self._recognition.presumed = None
+        before = self.rotated and self._said_before(file)
+        head = b"" if before else first_text(file)
+        known, told = (None, None) if before else self._recognition.of(head, presumed)
+        _add(pieces, told)
+        if known is not None and known is not presumed:
+            self._take_for(known)
+        if known is not None:
+            return
+        if presumed is not None:
+            self.format, self.log, self._kind = None, None, ""
+        self.caught_up = True
+        if not (before or head or self._announced) and is_events(self.found.name):
+            self._announced = True
+            pieces.append(("state", EMPTY))
+
+    def _take_for(self, known: Format) -> None:
+        self.format, self.log = known, open_log(known, self.found.path, verify=self._verify)
+        self._kind, self.caught_up = known.name, False
+
+    def _advance(self, file: Visited, until: Callable[[], bool], pieces: list[Piece]) -> None:
+        """Read on until the end or until `until`; what was decoded before an error is kept."""
+        log = self.log
+        assert log is not None
+        batches: list[Batch] = []
+        started = log.offset
+        self.caught_up = False
+        try:
+            while True:
+                before = log.offset
+                batch = log.read(file, BLOCK)
+                if batch:
+                    batches.append(batch)
+                if log.offset == before or log.offset >= self.size:
+                    self.caught_up = True
+                    break
+                if until():
+                    break
+            if log.offset != started:
+                self._likeness.remember(file, log.offset)
+        finally:
+            kind, self._pending = self._pending or "points", None
+            joined = concat(batches)
+            if joined or log.offset != started:
+                pieces.append((kind, joined))
+            elif kind != "points":
+                self._pending = kind  # half of the new content: what was shown stays until the rest is there
+        self.size = max(self.size, log.offset)
+        # A torn tail may heal in place (late pages of a network file system): looked at again.
+        self.restless = self.caught_up and log.offset < self.size
+
+    # -- the file as it is not
+
+    def _vanished(self, calls: Calls, pieces: list[Piece]) -> None:
+        self.opened = True
+        if self.gone:
+            return
+        # The copy may vanish too, or not be readable: what was read stays true.
+        with contextlib.suppress(OSError):
+            self._drain(calls, pieces, last=True)
+        self.gone, self.caught_up, self._stamp = True, True, ()
+        pieces.append(("gone", EMPTY))
+
+    def _failed(self, told: Problem | None, pieces: list[Piece]) -> None:
+        self.opened = True
+        self._stamp = ()
+        _add(pieces, told)
+
+
+def _add(pieces: list[Piece], told: Problem | None) -> None:
+    if told is not None:
+        pieces.append(("state", Batch(problems=(told,))))

@@ -1,0 +1,1 @@
+"""The formats of log files, one module each."""

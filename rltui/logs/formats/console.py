@@ -1,0 +1,192 @@
+"""Console logs: lines such as `step:12 - actor/pg_loss:np.float64(0.1) - ...` between everything else.
+
+veRL prints its metrics so; under Ray the line carries colours and a `(TaskRunner pid=123)` prefix.
+torchtune's disk log has lines `Step 12 | loss:0.5 lr:1e-05`. All other lines are no business of this log.
+
+Most lines of a log have the same keys. Keys that came often become one expression, which takes a line apart
+at once; it accepts less than the reading pair by pair, and gives the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from rltui.batch import Batch, Problem
+from rltui.logs.formats.interface import BLOCK, File
+from rltui.logs.records.parse_number import from_text
+from rltui.logs.records.record_batcher import Rows
+from rltui.logs.records.text_lines import Lines
+
+_ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+_VERL = re.compile(r"(?:^|[\s)\]])step:(-?[0-9]{1,19}) - (?=\S)")
+_TORCHTUNE = re.compile(r"(?:^|\s)Step (-?[0-9]{1,19}) \| (?=\S+:)")
+_REPEATED = re.compile(r"\s*\[repeated [0-9]+x across cluster\].*\Z", re.DOTALL)
+# A value as its type prints itself: np.float32(0.5), tensor(2., device='cuda:0'), array([0.5]).
+_WRAPPED = re.compile(r"(.+?):(?:\w{1,8}\.)?(?:float|int|uint|bfloat|tensor|array)[0-9]{0,3}\(([^,]*).*\)\Z")
+
+
+# A part of what `from_text` takes for a number.
+_NUMBER = r"(-?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{0,40})?(?:[eE][+-]?[0-9]{1,4})?|nan|-?inf)"
+_PLAIN = re.compile(rf"(.+):(?:{_NUMBER}|np\.float64\({_NUMBER}\))\Z")
+_OFTEN = 100  # lines with the same keys after which they are worth an expression
+_EXPRESSIONS = 4  # of one log: for lines with and without an evaluation, and the like
+_CANDIDATES = 64  # sets of keys that are counted
+
+
+def record(line: str) -> dict[str, object] | None:
+    """The step and the numbers of a console line; None for a line that is no metrics line."""
+    parts = _parts(line)
+    return None if parts is None else _by_pairs(*parts)
+
+
+def _parts(line: str) -> tuple[int, str, str | None] | None:
+    """The step, the pairs, and what stands between two of them (None: blanks); None for any other line."""
+    if "step:" not in line and "Step " not in line:
+        return None
+    if "\x1b" in line:
+        line = _ANSI.sub("", line)
+    if found := _VERL.search(line):
+        rest = line[found.end() :]
+        return int(found[1]), (_REPEATED.sub("", rest) if "[repeated " in rest else rest).rstrip(), " - "
+    if found := _TORCHTUNE.search(line):
+        return int(found[1]), line[found.end() :], None
+    return None
+
+
+def _by_pairs(step: int, rest: str, joint: str | None) -> dict[str, object] | None:
+    """Step and numbers, pair by pair; None without numbers."""
+    numbers: dict[str, object] = {}
+    before = ""
+    for pair in rest.split(joint):
+        key, colon, value = pair.rpartition(":")
+        if value.startswith("np.float64("):  # by far the most frequent
+            value = value[11:-1]
+        elif pair.endswith(")") and (wrapped := _WRAPPED.match(pair)):
+            key, value = wrapped[1], wrapped[2].strip("[] ")
+        if not colon:  # a piece of a key or of a text that holds the separator
+            before += f"{pair} - "
+            continue
+        number = from_text(value)
+        if number is not None:
+            numbers[before + key] = number
+        before = ""
+    return {**numbers, "step": step} if numbers else None
+
+
+class _Reader:
+    """Reads the lines of one log."""
+
+    def __init__(self) -> None:
+        self._often: Counter[tuple[str, ...]] = Counter()
+        self._expressions: list[tuple[list[str], re.Pattern[str]]] = []
+
+    def record(self, line: str) -> dict[str, object] | None:
+        """What `record` gives."""
+        parts = _parts(line)
+        if parts is None:
+            return None
+        step, rest, joint = parts
+        for keys, expression in self._expressions:
+            if found := expression.fullmatch(rest):
+                return {**dict(zip(keys, map(float, found.groups()), strict=True)), "step": step}
+        numbers = _by_pairs(step, rest, joint)
+        if numbers and joint and len(self._expressions) < _EXPRESSIONS:
+            self._learn(tuple(numbers), rest.split(joint))
+        return numbers
+
+    def _learn(self, keys: tuple[str, ...], pairs: list[str]) -> None:
+        """Count a line; make an expression of lines like it when they come often and are plain."""
+        self._often[keys] += 1
+        if len(self._often) > _CANDIDATES:
+            self._often.clear()
+        if self._often[keys] != _OFTEN:
+            return
+        plain = [found for pair in pairs if (found := _PLAIN.match(pair))]
+        if len(plain) == len(pairs):
+            spelled = [
+                re.escape(found[1]) + (rf":np\.float64\({_NUMBER}\)" if found[2] is None else f":{_NUMBER}")
+                for found in plain
+            ]
+            self._expressions.append(([found[1] for found in plain], re.compile(" - ".join(spelled))))
+
+
+class ConsoleLog:
+    """One console log being read."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._lines = Lines(path)
+        self._rows = Rows(path)
+        self._reader = _Reader()
+
+    @property
+    def offset(self) -> int:
+        """Bytes settled."""
+        return self._lines.offset
+
+    def read(self, file: File, budget: int = BLOCK) -> Batch:
+        """Decode on from `offset`."""
+        self._add(self._rows, self._lines.take(file, budget))
+        return self._rows.batch(self._lines.problems())
+
+    def newest(self, file: File, length: int) -> Batch:
+        """Scalars of the last `length` bytes."""
+        size = file.size()
+        begin = max(0, size - length)
+        rows = self._rows.preview()
+        self._add(rows, file.read_at(begin, size - begin).split(b"\n")[1 if begin else 0 : -1])
+        return rows.batch()
+
+    def finish(self, file: File) -> Batch:
+        """Take what is left. A last line without newline may be cut inside a number, so it is not read."""
+        before = -1
+        while before != self._lines.offset:
+            before = self._lines.offset
+            self._add(self._rows, self._lines.take(file, final=True))
+        tail = self._lines.tail(file)
+        problems = self._lines.problems()
+        if record(tail.decode("utf-8", "replace")) is not None:
+            message = f"the last line ({len(tail):,} bytes) has no end and was not read"
+            problems.append(Problem("info", "torn-tail", self._path, message, before, len(tail)))
+        elif tail:
+            self._lines.offset += len(tail)
+        return self._rows.batch(problems)
+
+    def close(self) -> None:
+        """Let go of what was collected."""
+        self._rows.batch()
+
+    def _add(self, rows: Rows, lines: list[bytes]) -> None:
+        read = self._reader.record
+        for line in lines:
+            if b"tep" in line and (found := read(line.decode("utf-8", "replace"))) is not None:
+                rows.add(found)
+
+
+_NAME = re.compile(r"\.(log|out|txt|err)\Z|\A(stdout|stderr|console|output|nohup)\b", re.IGNORECASE)
+# Said long before the first step by programs that print such lines.
+_SIGNS = re.compile(
+    rb"\((?:TaskRunner|main_task|WorkerDict|Runner|\w*Trainer\w*) pid=|\bverl[./_ ]|Creating file logger at"
+    rb"|step:-?\d+ - \S+:|(?:^|\n)Step \d+ \| \S+:"
+)
+
+
+class Console:
+    """Console logs with metrics lines."""
+
+    name = "console"
+    rewrites = False
+
+    def matches(self, name: str, head: bytes) -> bool:
+        """By name, then by a metrics line or by a sign of a program that will print them."""
+        if not _NAME.search(name) or name.startswith("."):
+            return False
+        return not head or bool(_SIGNS.search(head))
+
+    def open(self, path: str) -> ConsoleLog:
+        """A log at its beginning."""
+        return ConsoleLog(path)
+
+
+FORMAT = Console()

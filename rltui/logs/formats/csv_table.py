@@ -1,0 +1,293 @@
+"""Tables: CSV and TSV with a header line, as Stable-Baselines3, RLlib, Spinning Up and people write them.
+
+Empty cells are missing values. An SB3 monitor file begins with `#{json}`; its rows are episodes, so the
+step is the sum of their lengths `l` and the wall time is `t_start + t`. Any other table takes its step
+from a column that names it (`axes.STEP_KEYS`) or, said once, from the number of its row.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+
+import orjson
+
+from rltui.batch import Batch, Problem
+from rltui.logs.discovery import log_file_names
+from rltui.logs.formats.interface import BLOCK, File
+from rltui.logs.records import record_keys
+from rltui.logs.records.record_batcher import Rows
+from rltui.logs.records.skipped_lines import Junk
+from rltui.logs.records.text_lines import Lines
+
+_QUOTED_CAP = 64 << 10  # bytes of a quoted field that runs over lines
+_HEADER_CAP = 4 << 20
+_LENGTH_CAP = 1 << 40  # steps of an episode; a damaged number must not carry the sum beyond 64 bits
+_DELIMITERS = ",\t;"
+_NUMBERS = {int, float}
+
+
+class _Header:
+    """The columns of a table."""
+
+    def __init__(self, line: bytes, names: list[str], delimiter: str) -> None:
+        self.line = line
+        self.names = names
+        self.delimiter = delimiter
+        self._steps = [names.index(name) for name in record_keys.step_keys(names)]
+
+    @classmethod
+    def of(cls, line: bytes) -> _Header | None:
+        """The header that a line is: at least two cells, none a number. None for any other line."""
+        text = line.decode("utf-8", "replace").strip("\ufeff\r\0")
+        delimiter = max(_DELIMITERS, key=text.count)
+        names = [name.strip() for name in _split(text, delimiter)]
+        if len(names) < 2 or not any(names) or any(_number(name) is not None for name in names):
+            return None
+        return cls(line, names, delimiter)
+
+    def cells(self, line: bytes) -> list[str]:
+        """The cells of a row."""
+        return _split(line.decode("utf-8", "replace"), self.delimiter)
+
+    def plain(self, line: bytes) -> dict[str, object] | None:
+        """What `record` gives of a row of nothing but numbers as JSON spells them; None of any other.
+
+        They are read as one JSON array, since that is ten times as fast as one by one.
+        """
+        if self.delimiter != ",":
+            if b"," in line:
+                return None
+            line = line.replace(self.delimiter.encode(), b",")
+        if b"-0," in line or line.endswith(b"-0"):  # a sign that a whole number cannot keep
+            return None
+        try:
+            values = orjson.loads(b"[" + line + b"]")
+        except ValueError:
+            return None
+        if len(values) != len(self.names) or not _NUMBERS.issuperset(map(type, values)):
+            return None
+        record: dict[str, object] = dict(zip(self.names, values, strict=True))
+        record.pop("", None)
+        return record
+
+    def record(self, cells: list[str]) -> dict[str, object]:
+        """The cells that are there under their names: numbers, and text where it is none."""
+        names = self.names
+        try:
+            if "_" not in "".join(cells):
+                record: dict[str, object] = dict(zip(names, map(float, cells), strict=True))
+                for column in self._steps:
+                    record[names[column]] = _number(cells[column])
+                record.pop("", None)
+                return record
+        except ValueError:
+            pass
+        record = {}
+        for name, cell in zip(names, cells, strict=True):
+            if name and cell:
+                number = _number(cell)
+                record[name] = cell if number is None else number
+        return record
+
+    def has_step(self, cells: list[str]) -> bool:
+        """Whether a row names its step; of a table without steps, whether it holds a number at all."""
+        if not self._steps:
+            return any(_number(cell) is not None for cell in cells)
+        return all(_number(cells[column]) is not None for column in self._steps)
+
+    def is_like(self, other: _Header) -> bool:
+        """Whether it is the header of the same table with other columns."""
+        return 2 * len(set(self.names) & set(other.names)) > len(other.names)
+
+
+def _split(line: str, delimiter: str) -> list[str]:
+    if '"' not in line:
+        return line.split(delimiter)
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+def _number(cell: str) -> int | float | None:
+    """The number in a cell; None for an empty cell and for text. `1_000` is text: trial ids look so."""
+    try:
+        if cell.isdigit() and len(cell) < 20:
+            return int(cell)
+        return None if "_" in cell else float(cell)
+    except ValueError:
+        return None
+
+
+class TableLog:
+    """One table being read."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._lines = Lines(path)
+        self._rows = Rows(path)
+        self._junk = Junk(path, "bad-row", "rows skipped that do not fit the header")
+        self._header: _Header | None = None
+        self._quoted = b""  # lines of a row whose quoted field is still open
+        self._start = math.nan  # monitor: wall time of its first episode's start
+        self._monitor = False
+        self._steps = 0  # monitor: lengths of the episodes so far
+
+    @property
+    def offset(self) -> int:
+        """Bytes settled."""
+        return self._lines.offset
+
+    def read(self, file: File, budget: int = BLOCK) -> Batch:
+        """Decode on from `offset`."""
+        self._add(self._lines.take(file, budget))
+        return self._rows.batch([*self._lines.problems(), *self._junk.problems()])
+
+    def newest(self, file: File, length: int) -> Batch:
+        """Rows of the last `length` bytes, under the header of the first line; none of a monitor file."""
+        size = file.size()
+        begin = max(0, size - length)
+        header = _Header.of(file.read_at(0, min(_HEADER_CAP, size)).partition(b"\n")[0])
+        rows = self._rows.preview()
+        if header is not None and not header.line.startswith(b"#"):
+            for line in file.read_at(begin, size - begin).split(b"\n")[1:-1]:
+                cells = header.cells(line.rstrip(b"\r"))
+                if len(cells) == len(header.names):
+                    rows.add(header.record(cells))
+        batch = rows.batch()
+        return Batch(batch.tags, batch.tag, batch.step, batch.wall_time, batch.value, batch.single)
+
+    def finish(self, file: File) -> Batch:
+        """Take what is left. A last row without newline may be cut inside a number, so it is not read."""
+        before = -1
+        while before != self._lines.offset:
+            before = self._lines.offset
+            self._add(self._lines.take(file, final=True))
+        if self._quoted:
+            self._junk.add(self._quoted, before - len(self._quoted))
+            self._quoted = b""
+        tail = self._lines.tail(file)
+        torn = []
+        if tail.strip(b" \t\r\0"):
+            message = f"the last row ({len(tail):,} bytes) has no end and was not read"
+            torn.append(Problem("info", "torn-tail", self._path, message, before, len(tail)))
+        return self._rows.batch([*self._lines.problems(), *self._junk.problems(), *torn])
+
+    def close(self) -> None:
+        """Let go of what was collected."""
+        self._rows.batch()
+        self._quoted = b""
+
+    def _add(self, lines: list[bytes]) -> None:
+        offset = self._lines.start
+        for line in lines:
+            self._line(line, offset)
+            offset += len(line) + 1
+
+    def _line(self, line: bytes, offset: int) -> None:
+        if self._quoted and self._is_row(line):  # the quote before it was torn, or never closed
+            self._junk.add(self._quoted, offset - len(self._quoted) - 1)
+            self._quoted = b""
+        if self._quoted:
+            line, self._quoted = self._quoted + b"\n" + line, b""
+        if b'"' in line and line.count(b'"') % 2 and not line.startswith(b"#") and len(line) < _QUOTED_CAP:
+            self._quoted = line
+            return
+        line = line.strip(b"\r\0")
+        if not line or line.isspace():
+            return
+        header = self._header
+        if header is None or line == header.line or line.startswith(b"#"):
+            self._begin(line, offset)
+            return
+        record = header.plain(line)
+        if record is not None:
+            self._take(record)
+            return
+        cells = header.cells(line)
+        if len(cells) == len(header.names):
+            self._take(header.record(cells))
+        elif (other := _Header.of(line)) is not None and other.is_like(header):
+            self._header = other
+        else:
+            self._junk.add(line, offset)
+
+    def _is_row(self, line: bytes) -> bool:
+        """Whether a line is a whole row by itself: as many cells as columns, numbers where the step is."""
+        header = self._header
+        if header is None or b'"' in line:
+            return False
+        cells = header.cells(line.strip(b"\r\0"))
+        return len(cells) == len(header.names) and header.has_step(cells)
+
+    def _begin(self, line: bytes, offset: int) -> None:
+        """Take the header, or a comment."""
+        if not line.startswith(b"#"):
+            self._header = _Header.of(line)
+            if self._header is None:
+                self._junk.add(line, offset)
+            return
+        try:
+            said = json.loads(line[1:])
+            self._monitor = isinstance(said, dict) and "t_start" in said
+            self._start = float(said["t_start"])
+        except (ValueError, OverflowError, RecursionError, KeyError, TypeError):
+            pass  # a comment that says nothing of a start
+
+    def _take(self, record: dict[str, object]) -> None:
+        if not self._monitor:
+            self._rows.add(record)
+            return
+        length, elapsed = record.get("l"), record.get("t")
+        if isinstance(length, int | float) and 0 <= length < _LENGTH_CAP:
+            self._steps += int(length)
+        wall = self._start + elapsed if isinstance(elapsed, int | float) else math.nan
+        self._rows.add(record, (self._steps, wall))
+
+
+_NAME = re.compile(r"\.(csv|tsv)\Z|\Aprogress\.txt\Z", re.IGNORECASE)
+
+
+class Table:
+    """CSV and TSV."""
+
+    name = "csv"
+    rewrites = True
+
+    def matches(self, name: str, head: bytes) -> bool:
+        """By name, then by the header and the first row: numbers, and a step column or a telling name."""
+        if not _NAME.search(name) or name.startswith("."):
+            return False
+        if not head:
+            return True
+        lines = head.split(b"\n")
+        if lines[0].startswith(b"#"):
+            lines = lines[1:]
+        header = _Header.of(lines[0]) if lines else None
+        if header is None:
+            return False
+        steps = record_keys.step_keys(header.names)
+        if not steps and not log_file_names.is_telling(name):
+            return False
+        if len(lines) < 2 or not lines[1].strip():
+            return True
+        first, count = lines[1], 2
+        while first.count(b'"') % 2 and count < len(lines):  # a quoted field runs over lines
+            first, count = first + b"\n" + lines[count], count + 1
+        cells = header.cells(first.rstrip(b"\r"))
+        record = header.record(cells) if len(cells) == len(header.names) else {}
+        cut = len(lines) == count
+        numbers = [key for key, value in record.items() if type(value) in (int, float) and key not in steps]
+        if not steps and log_file_names.is_of_data(header.names, numbers):
+            return False
+        return bool(numbers) or cut
+
+    def open(self, path: str) -> TableLog:
+        """A log at its beginning."""
+        return TableLog(path)
+
+
+FORMAT = Table()

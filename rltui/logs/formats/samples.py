@@ -1,0 +1,254 @@
+"""Logs with one record per sample: rollouts of veRL (`<step>.jsonl`), verifiers, prime-rl and their like.
+
+Texts are skipped; the numbers of a step become aggregates (`sampled`). A step is given when another one
+begins or nothing more arrives, and given again when more of its samples come: the later value replaces
+the earlier one.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+from rltui.batch import EMPTY, Batch, Problem
+from rltui.logs.discovery import log_file_names
+from rltui.logs.formats.interface import BLOCK, LINE_CAP, File
+from rltui.logs.formats.jsonl import records
+from rltui.logs.records import record_keys
+from rltui.logs.records.parse_number import step_of, wall_time
+from rltui.logs.records.sample_statistics import GROUP_KEYS, REWARD_KEYS, TEXT_KEYS, SampledStep, numbers
+from rltui.logs.records.skipped_lines import Junk
+from rltui.logs.records.tag_table import Tags
+from rltui.logs.records.text_lines import Lines
+
+STEPS_HELD = 4  # steps whose samples are kept for late ones
+NUMBERS_HELD = 2_000_000  # and numbers at most, 16 bytes each
+REST = 3  # looks without news after which the samples are let go; the file still has them
+
+_STEP_IN_PATH = re.compile(
+    r"(?:^|/)(?:global_?)?(?:step|iteration|iter)[_-]?(\d{1,18})(?=[/._-]|\Z)|(?:^|/)(\d{1,18})\.",
+)
+
+
+def step_in_path(path: str) -> int | None:
+    """The step that a path names: `rollouts/step_12/train.jsonl`, `dump/12.jsonl`. None for any other."""
+    found = list(_STEP_IN_PATH.finditer(path))
+    return int(found[-1][1] or found[-1][2]) if found else None
+
+
+class SamplesLog:
+    """One file of samples being read."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._lines = Lines(path)
+        self._tags = Tags(path)
+        self._junk = Junk(path, "not-json", "lines skipped that are no JSON objects")
+        self._default = step_in_path(path)
+        self._held: dict[int, SampledStep] = {}  # in order of their first samples
+        self._fresh: dict[int, None] = {}  # steps with samples that were not given yet
+        self._passed: set[int] = set()  # steps that were let go
+        self._latest: int | None = None
+        # Where the steps begin whose samples were let go in a pause, and the step before that place.
+        self._slept: tuple[int, int | None] | None = None
+        self._quiet = 0
+        self._late = self._late_told = 0
+
+    @property
+    def offset(self) -> int:
+        """Bytes settled."""
+        return self._lines.offset
+
+    def read(self, file: File, budget: int = BLOCK) -> Batch:
+        """Decode on; give the steps that are over, or all once nothing more arrives."""
+        before = self._lines.offset
+        lines = self._lines.take(file, budget)
+        if lines:
+            self._wake(file, before)
+            self._add(lines, self._lines.start)
+        moved = self._lines.offset > before
+        self._quiet = 0 if moved else self._quiet + 1
+        if moved and self._lines.offset < file.size():
+            return self._give([step for step in self._fresh if step != self._latest])
+        batch = self._give(list(self._fresh))
+        # A file for each step will hardly grow again, and there may be thousands of them.
+        if self._quiet >= REST or self._default is not None:
+            self._sleep()
+        return batch
+
+    def newest(self, file: File, length: int) -> Batch:
+        """Nothing: the end of the file may hold a part of a step only."""
+        return Batch(tags=self._tags.names)
+
+    def finish(self, file: File) -> Batch:
+        """Take what is left and give every step."""
+        before = -1
+        while before != self._lines.offset:
+            before = self._lines.offset
+            lines = self._lines.take(file, final=True)
+            if lines:
+                self._wake(file, before)
+                self._add(lines, self._lines.start)
+        tail = self._lines.tail(file)
+        torn = []
+        if tail.strip(b" \t\r\0"):
+            try:
+                last = list(records(tail))
+                self._wake(file, before)
+                for record in last:
+                    self._take(record, before)
+                self._lines.offset += len(tail)
+            except ValueError:
+                message = f"the last line ({len(tail):,} bytes) is incomplete and was not read"
+                torn.append(Problem("info", "torn-tail", self._path, message, before, len(tail)))
+        return self._give(list(self._fresh), torn)
+
+    def close(self) -> None:
+        """Let go of the samples."""
+        if not self._fresh:
+            self._sleep()
+
+    def _add(self, lines: list[bytes], offset: int) -> None:
+        for line in lines:
+            if line and not line.isspace():
+                try:
+                    for record in records(line):
+                        self._take(record, offset)
+                except ValueError:
+                    if line.strip(b" \t\r\0\xef\xbb\xbf"):
+                        self._junk.add(line, offset)
+            offset += len(line) + 1
+
+    def _take(self, record: dict[str, object], offset: int) -> None:
+        step = next(
+            (step for key in record_keys.step_keys(record) if (step := step_of(record[key])) is not None),
+            self._latest if self._default is None else self._default,
+        )
+        step = 0 if step is None else step
+        held = self._held.get(step)
+        if held is None:
+            if step in self._passed:
+                self._late += 1
+                return
+            held = self._held[step] = SampledStep(offset, self._latest)
+        held.add(record)
+        self._fresh[step] = None
+        self._latest = step
+        for key in record_keys.wall_keys(record):
+            wall = wall_time(record[key])
+            if wall == wall:
+                held.wall_time = wall if math.isnan(held.wall_time) else max(held.wall_time, wall)
+                break
+
+    def _give(self, steps: list[int], torn: list[Problem] | None = None) -> Batch:
+        problems = [*self._lines.problems(), *self._junk.problems(), *(torn or [])]
+        rows = []
+        for step in steps:
+            held = self._held[step]
+            del self._fresh[step]
+            for key, value in held.aggregates():
+                tag = self._tags.index(key)
+                if tag >= 0:
+                    rows.append((tag, step, held.wall_time, value))
+        self._let_go()
+        if self._late > self._late_told:
+            self._late_told = self._late
+            message = f"{self._late:,} samples of steps that were long over came too late and were left out"
+            problems.append(Problem("warning", "late-samples", self._path, message, count=self._late))
+        if full := self._tags.problem():
+            problems.append(full)
+        if not rows:
+            return Batch(tags=self._tags.names, problems=tuple(problems)) if problems else EMPTY
+        tags, at, walls, values = zip(*rows, strict=True)
+        return Batch(
+            tags=self._tags.names,
+            tag=np.array(tags, np.uint32),
+            step=np.array(at, np.int64),
+            wall_time=np.array(walls, np.float64),
+            value=np.array(values, np.float64),
+            single=np.zeros(len(rows), np.bool_),
+            problems=tuple(problems),
+        )
+
+    def _let_go(self) -> None:
+        """Drop the oldest steps beyond what is held for late samples."""
+        total = sum(held.size for held in self._held.values())
+        for step in list(self._held)[:-1]:
+            if len(self._held) <= STEPS_HELD and total <= NUMBERS_HELD:
+                break
+            if step not in self._fresh:
+                total -= self._held.pop(step).size
+                self._passed.add(step)
+
+    def _sleep(self) -> None:
+        """Drop all samples; those of the held steps are read again when more come."""
+        if self._held:
+            first = min(self._held.values(), key=lambda held: held.begin)
+            self._slept = (first.begin, first.after)
+            self._held.clear()
+
+    def _wake(self, file: File, end: int) -> None:
+        """Read the samples again that were let go in a pause; they stand before `end`."""
+        if self._slept is None:
+            return
+        (place, self._latest), self._slept = self._slept, None
+        junk, late = self._junk, self._late
+        self._junk = Junk(self._path, "", "")  # what is unusable there was said before
+        again, rest = place, b""
+        while place < end and (data := file.read_at(place, min(BLOCK, end - place))):
+            *lines, rest = (rest + data).split(b"\n")
+            self._add(lines, again)
+            place += len(data)
+            if len(rest) > LINE_CAP:
+                rest = b""
+        self._junk, self._late = junk, late
+
+
+_NAME = re.compile(r"sample|rollout|generation|completion|trajector|result|episode|dump", re.IGNORECASE)
+_STEP_NAME = re.compile(r"\A(?:global_?)?(?:step[_-]?)?\d{1,18}\.(?:jsonl|ndjson)\Z", re.IGNORECASE)
+
+
+class Samples:
+    """One record per sample."""
+
+    name = "samples"
+    rewrites = False
+
+    def matches(self, name: str, head: bytes) -> bool:
+        """By the first record: a prompt group or texts, a number, and a step or a name that says samples."""
+        if not log_file_names.is_json(name) or name.lower().endswith(".json"):
+            return False
+        if not head:
+            return True
+        *whole, cut = head.lstrip(b"\xef\xbb\xbf\0 \t\r\n").split(b"\n")
+        by_name = bool(_STEP_NAME.match(name) or _NAME.search(name))
+        for line in whole:
+            try:
+                first = next(records(line), None)
+            except ValueError:
+                continue
+            if first is not None:
+                measured = {key.rpartition("/")[2] for key, _ in numbers(first)}
+                texts = {key for key in first if key in TEXT_KEYS and isinstance(first[key], str | list)}
+                return bool(measured) and _is_sample(set(first), texts, measured, by_name)
+        keys = log_file_names.cut_keys(cut)
+        texts = {key for key, number in keys if key in TEXT_KEYS and not number}
+        names = {key for key, _ in keys}
+        # What is measured may stand behind texts that are longer than the head.
+        return bool(texts) and (by_name or _is_sample(names, texts, names, by_name))
+
+    def open(self, path: str) -> SamplesLog:
+        """A log at its beginning."""
+        return SamplesLog(path)
+
+
+def _is_sample(keys: set[str], texts: set[str], measured: set[str], by_name: bool) -> bool:
+    grouped = any(key in keys for key in GROUP_KEYS)
+    rewarded = any(key in measured for key in REWARD_KEYS)
+    stepped = bool(record_keys.step_keys(keys)) or by_name
+    return stepped and ((grouped and (rewarded or bool(texts))) or (bool(texts) and (rewarded or by_name)))
+
+
+FORMAT = Samples()

@@ -1,0 +1,128 @@
+"""One Event message: when, at which step, and the values in it that are scalars, texts or hparams.
+
+Field numbers are those of TensorFlow's event.proto and summary.proto. Everything else (graphs,
+images, histograms, audio) is stepped over by its length.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from rltui.logs.formats.tfevents import protobuf, tensor
+from rltui.logs.formats.tfevents.tensor import Number
+
+SESSION_START = 1
+
+_double = struct.Struct("<d").unpack_from
+_float = struct.Struct("<f").unpack_from
+
+
+class Value(NamedTuple):
+    """One value of a summary.
+
+    plugin: the plugin that the value itself names, None where it has no metadata (then the first
+    metadata of its tag in the file counts). content: where the plugin's own data stands.
+    simple: it is a `simple_value`, a scalar whatever the metadata say.
+    """
+
+    tag: bytes
+    number: Number | None
+    simple: bool
+    strings: tuple[tuple[int, int], ...]
+    plugin: bytes | None
+    content: tuple[int, int]
+
+
+class Event(NamedTuple):
+    """One event.
+
+    plain: it is nothing but wall time, step and one summary, in this order. body: where the summary begins.
+    """
+
+    wall_time: float
+    step: int
+    values: list[Value]
+    starts: bool
+    plain: bool
+    body: int
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there may be anything in it for a reader of scalars and words."""
+        return self.starts or any(
+            value.number or value.strings or value.plugin == b"hparams" for value in self.values
+        )
+
+
+def parse(data: bytes) -> Event:
+    """Read an Event. Raises MalformedError (or struct.error never: lengths are checked first)."""
+    wall_time, step, starts, summaries = 0.0, 0, False, []
+    order: list[int] = []
+    body = 0
+    for number, kind, first, end in protobuf.fields(data, 0, len(data)):
+        order.append(number)
+        if number == 1 and kind == protobuf.FIXED64:
+            (wall_time,) = _double(data, first)
+        elif number == 2 and kind == protobuf.VARINT:
+            step = protobuf.signed(protobuf.varint(data, first, end)[0])
+        elif number == 5 and kind == protobuf.BYTES:
+            summaries.append((first, end))
+        elif 3 <= number <= 9 and kind == protobuf.BYTES:
+            summaries.clear()  # one of a oneof: the last one stands
+            if number == 7:
+                starts = _session_status(data, first, end) == SESSION_START
+        if number <= 2:
+            body = end
+    values: list[Value] = []
+    for first, end in summaries:
+        for number, kind, low, high in protobuf.fields(data, first, end):
+            if number == 1 and kind == protobuf.BYTES:
+                values.append(_value(data, low, high))
+    return Event(wall_time, step, values, starts, order in ([1, 2, 5], [1, 5]), body)
+
+
+def _session_status(data: bytes, at: int, stop: int) -> int:
+    status = 0
+    for number, kind, first, end in protobuf.fields(data, at, stop):
+        if number == 1 and kind == protobuf.VARINT:
+            status = protobuf.varint(data, first, end)[0]
+    return status
+
+
+def _value(data: bytes, at: int, stop: int) -> Value:
+    tag = b""
+    number: Number | None = None
+    simple = False
+    plugin: bytes | None = None
+    content = (0, 0)
+    tensor_at: tuple[int, int] | None = None
+    for field, kind, first, end in protobuf.fields(data, at, stop):
+        if field == 1 and kind == protobuf.BYTES:
+            tag = data[first:end]
+        elif field == 2 and kind == protobuf.FIXED32:
+            number, simple, tensor_at = Number(_float(data, first)[0], True, first, 4), True, None
+        elif field == 8 and kind == protobuf.BYTES:
+            number, simple, tensor_at = None, False, (first, end)
+        elif 3 <= field <= 6 and kind == protobuf.BYTES:
+            number, simple, tensor_at = None, False, None
+        elif field == 9 and kind == protobuf.BYTES:
+            plugin, content = _plugin(data, first, end)
+    strings: tuple[tuple[int, int], ...] = ()
+    if tensor_at:
+        number, strings = tensor.parse(data, *tensor_at)
+    return Value(tag, number, simple, strings, plugin, content)
+
+
+def _plugin(data: bytes, at: int, stop: int) -> tuple[bytes | None, tuple[int, int]]:
+    """The plugin name in a SummaryMetadata, and where the plugin's own data stands."""
+    name: bytes | None = None
+    content = (0, 0)
+    for number, kind, first, end in protobuf.fields(data, at, stop):
+        if number == 1 and kind == protobuf.BYTES:
+            for inner, inner_kind, low, high in protobuf.fields(data, first, end):
+                if inner == 1 and inner_kind == protobuf.BYTES:
+                    name = data[low:high]
+                elif inner == 2 and inner_kind == protobuf.BYTES:
+                    content = (low, high)
+    return name, content

@@ -1,0 +1,1 @@
+"""TFRecord framing: records, checksums, damage."""

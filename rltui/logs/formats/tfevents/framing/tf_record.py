@@ -1,0 +1,133 @@
+"""Framing: where records begin and end, one by one, and where to go on after damage.
+
+A TFRecord file is a row of records: length (uint64, little-endian), masked CRC of those eight bytes,
+data, masked CRC of the data. Nothing marks a beginning, but the CRC of a length is as good as a mark:
+four bytes that fit eight bytes, of which the upper four must be small. Any place of a file can so be
+tested, and reading can start in the middle or go on behind damage.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+import numpy as np
+
+from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
+from rltui.logs.formats.tfevents.framing import masked_crc
+
+HEADER = 12  # length and its CRC
+FOOTER = 4  # CRC of the data
+FRAME = HEADER + FOOTER
+BAD = 0  # for `need`: there is no header where one should be
+DOUBT = -1  # for `need`: a complete record whose data are wrong, and nothing confirms its length
+
+_header = struct.Struct("<QI").unpack_from
+_footer = struct.Struct("<I").unpack_from
+_ending = struct.Struct("<fI").unpack_from  # the end of the data as a float, and the footer
+_seam = struct.Struct("<fIQI").unpack_from  # the same, and the header behind it
+
+
+class Walk(NamedTuple):
+    """Complete records, in order, and where the next begins.
+
+    records: first byte of the data, the data, their stored CRC, and the four bytes before that as a float,
+    which is what the records of simple scalars end with.
+    `need`: how many bytes the next takes in all; HEADER where not even its header is complete, BAD where
+    it is no header.
+    """
+
+    records: list[tuple[int, bytes, int, float]]
+    end: int
+    need: int
+
+
+def walk(data: bytes, at: int = 0) -> Walk:
+    """The records of `data` from `at` on; lengths are proved, data are not."""
+    records: list[tuple[int, bytes, int, float]] = []
+    add = records.append
+    size = len(data)
+    short = masked_crc.OF_SHORT_LENGTHS
+    if at + HEADER > size:
+        return Walk(records, at, HEADER)
+    length, stored = _header(data, at)
+    while (short[length] if length < masked_crc.SPAN else masked_crc.masked(data[at : at + 8])) == stored:
+        end = at + length + FRAME
+        if end + HEADER > size:
+            if end > size:
+                return Walk(records, at, length + FRAME)
+            last, proof = _ending(data, end - 2 * FOOTER)
+            add((at + HEADER, data[at + HEADER : end - FOOTER], proof, last))
+            return Walk(records, end, HEADER)
+        last, proof, length, stored = _seam(data, end - 2 * FOOTER)
+        add((at + HEADER, data[at + HEADER : end - FOOTER], proof, last))
+        at = end
+    return Walk(records, at, BAD)
+
+
+def header(data: bytes, at: int) -> int:
+    """The length that a valid header at `at` declares, or -1."""
+    if at + HEADER > len(data):
+        return -1
+    length, stored = _header(data, at)
+    return int(length) if masked_crc.masked(data[at : at + 8]) == stored else -1
+
+
+def sound(data: bytes, first: int, end: int) -> bool:
+    """Whether the data of the record at ``data[first:end]`` have the CRC that follows them."""
+    return bool(masked_crc.masked(data[first:end]) == _footer(data, end)[0])
+
+
+def sound_in_file(file: File, start: int, stop: int) -> bool:
+    """The same for data at ``[start, stop)`` of a file, block by block."""
+    total = 0
+    at = start
+    while at < stop:
+        data = file.read_at(at, min(BLOCK, stop - at))
+        if not data:
+            return False
+        total = masked_crc.extend(total, data)
+        at += len(data)
+    footer = file.read_at(stop, FOOTER)
+    return len(footer) == FOOTER and masked_crc.raw(_footer(footer)[0]) == total
+
+
+def headers(data: bytes) -> list[int]:
+    """Every place in `data` where a valid header stands of a record no longer than RECORD_CAP.
+
+    All places are tested at once: the upper half of a length is zero and its CRC is not, so candidates are
+    the ends of four or more zero bytes; their CRCs are then computed as columns.
+    """
+    buffer = np.frombuffer(data, np.uint8)
+    if len(buffer) < HEADER or not buffer.any():
+        return []
+    zero = buffer == 0
+    pairs = zero[:-1] & zero[1:]
+    fours = pairs[:-2] & pairs[2:]
+    count = len(buffer) - HEADER + 1
+    candidates = fours[4 : 4 + count] & ~fours[8 : 8 + count]
+    at = np.flatnonzero(candidates & (buffer[3 : 3 + count] <= RECORD_CAP >> 24))
+    words = np.lib.stride_tricks.sliding_window_view(buffer, HEADER)[at].copy().view("<u4")
+    return [int(place) for place in at[masked_crc.of_lengths(words[:, 0]) == words[:, 2]]]
+
+
+def find(file: File, at: int, stop: int) -> tuple[int | None, int]:
+    """The first place in ``[at, stop)`` of a whole, sound record, and up to where all places are tested."""
+    size = file.size()
+    while at < stop:
+        data = file.read_at(at, BLOCK)
+        for place in headers(data):
+            length = header(data, place)
+            record = data[place : place + length + FRAME]
+            if len(record) < length + FRAME:
+                if at + place + length + FRAME > size:
+                    continue
+                record = file.read_at(at + place, length + FRAME)
+                if len(record) < length + FRAME:
+                    continue
+            if sound(record, HEADER, HEADER + length):
+                return at + place, at + place
+        if len(data) < HEADER:
+            break
+        at += len(data) - HEADER + 1
+    return None, min(at, stop)

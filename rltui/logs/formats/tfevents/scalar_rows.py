@@ -1,0 +1,94 @@
+"""Scalars of one look, gathered event by event, and made into a batch."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.batch import Batch, Problem, SessionStart, Text
+from rltui.logs.formats.tfevents import event, texts
+from rltui.logs.formats.tfevents.event_tags import SCALARS, Tags
+from rltui.logs.records.tag_table import name_of
+
+_pack_double = struct.Struct("<d").pack
+
+
+class Rows:
+    """What events say, gathered: columns of points in file order, and what else there was.
+
+    wall_time: as the eight bytes in the file. wide: the indices of points that were no float32.
+    """
+
+    __slots__ = ("starts", "step", "tag", "texts", "value", "wall_time", "wide")
+
+    def __init__(self) -> None:
+        self.tag: list[int] = []
+        self.step: list[int] = []
+        self.wall_time: list[bytes] = []
+        self.value: list[float] = []
+        self.wide: list[int] = []
+        self.starts: list[SessionStart] = []
+        self.texts: list[Text] = []
+
+    def __len__(self) -> int:
+        return len(self.tag)
+
+    def add(self, number: int, step: int, wall_time: bytes, value: float, single: bool) -> None:
+        """Add one point."""
+        if not single:
+            self.wide.append(len(self.tag))
+        self.tag.append(number)
+        self.step.append(step)
+        self.wall_time.append(wall_time)
+        self.value.append(value)
+
+    def take(self, parsed: event.Event, data: bytes, tags: Tags) -> None:
+        """Add all that `parsed` says; `data` is the record that it was parsed from."""
+        if parsed.starts:
+            self.starts.append(SessionStart(len(self.tag), parsed.step))
+        for value in parsed.values:
+            plugin = tags.learn(value)
+            if value.number is not None:
+                if value.simple or plugin == SCALARS:
+                    wall_time = _pack_double(parsed.wall_time)
+                    number = value.number
+                    self.add(tags.number(value.tag), parsed.step, wall_time, number.value, number.single)
+            elif plugin == b"text" and value.strings:
+                self._say(parsed, value, "text", texts.text_body(data, value.strings))
+            elif plugin == b"hparams":
+                body = texts.hparams_body(data, value.content)
+                if body:
+                    self._say(parsed, value, "hparams", body)
+
+    def _say(self, parsed: event.Event, value: event.Value, kind: str, body: str) -> None:
+        tag = name_of(value.tag.decode("utf-8", "replace"))
+        self.texts.append(
+            Text(tag, parsed.step, parsed.wall_time, "text" if kind == "text" else "hparams", body)
+        )
+
+    def wall_times(self) -> NDArray[np.float64]:
+        """The wall times as a column."""
+        return np.frombuffer(b"".join(self.wall_time), np.float64)
+
+    def single(self) -> NDArray[np.bool_]:
+        """Which points were float32."""
+        single = np.ones(len(self.tag), np.bool_)
+        if self.wide:
+            single[self.wide] = False
+        return single
+
+    def batch(self, tags: Tags, problems: tuple[Problem, ...] = ()) -> Batch:
+        """The columns as a batch."""
+        return Batch(
+            tags.names,
+            np.array(self.tag, np.uint32),
+            np.array(self.step, np.int64),
+            self.wall_times(),
+            np.array(self.value, np.float64),
+            self.single(),
+            tuple(self.starts),
+            tuple(self.texts),
+            problems,
+        )

@@ -1,0 +1,1 @@
+"""From records of text logs to scalars."""

@@ -1,0 +1,108 @@
+"""One record of any shape as scalars: nested objects joined by `/`, lists summed up, the rest left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rltui.logs.records.parse_number import from_text, real, seconds, statistics
+
+NESTING = 64  # levels of objects that are followed
+TABLE_CAP = 4096  # entries of a table of counts that are summed up
+_SETTINGS = ("config", "hparams", "hyperparameters", "args")  # lists under these are settings, no metric
+
+
+def scalars(record: Mapping[str, object], skip: str | None = None) -> Iterator[tuple[str, float]]:
+    """Tag and value of every number in a record, in its order; `skip` is the key that gives the step.
+
+    A list of numbers gives `/mean`, `/min`, `/max`; so does a table of counts by value (`{"0.5": 3}`),
+    weighted by its counts. Booleans, null and text that spells no number give nothing.
+    """
+    return _walk("", record, skip, 0)
+
+
+def _walk(
+    prefix: str, record: Mapping[str, object], skip: str | None, depth: int
+) -> Iterator[tuple[str, float]]:
+    for key, value in record.items():
+        tag = prefix + key
+        kind = type(value)
+        if tag == skip:
+            continue
+        if kind is float:
+            yield tag, value  # type: ignore[misc]  # it is a float
+        elif kind is int:
+            yield tag, real(value)  # type: ignore[arg-type]  # it is an int
+        elif kind is str:
+            number = from_text(value)  # type: ignore[arg-type]  # it is a str
+            if number is None:
+                number = seconds(tag, value)  # type: ignore[arg-type]  # it is a str
+            if number is not None:
+                yield tag, number
+        elif isinstance(value, dict):
+            if (summary := _table(value)) is not None:
+                yield from _statistics(tag, summary)
+            elif depth < NESTING:
+                yield from _walk(f"{tag}/", value, skip, depth + 1)
+        elif isinstance(value, list) and not tag.startswith(_SETTINGS):
+            summary = statistics(value)
+            if summary is not None:
+                yield from _statistics(tag, summary)
+
+
+def _statistics(tag: str, summary: tuple[float, float, float]) -> Iterator[tuple[str, float]]:
+    mean, low, high = summary
+    yield f"{tag}/mean", mean
+    yield f"{tag}/min", low
+    yield f"{tag}/max", high
+
+
+def _table(record: Mapping[str, object]) -> tuple[float, float, float] | None:
+    """Mean, least and greatest value of a table of counts: its keys are fractions, its values whole counts.
+
+    Whole-number keys are names (of agents, of layers) and stay names.
+    """
+    if not record or len(record) > TABLE_CAP or not any("." in key for key in record):
+        return None
+    total, weighted, values = 0.0, 0.0, []
+    for key, count in record.items():
+        value = from_text(key)
+        if value is None or type(count) is not int or count < 0:
+            return None
+        if count:
+            values.append(value)
+            total += real(count)
+            weighted += value * real(count)
+    return (weighted / total, min(values), max(values)) if total else None
+
+
+_DECLARED = {
+    "config",
+    "configuration",
+    "hparams",
+    "hyperparameters",
+    "args",
+    "arguments",
+    "params",
+    "settings",
+}
+_KIND_KEYS = ("type", "event", "kind", "record")
+
+
+def is_declared_settings(record: Mapping[str, object]) -> bool:
+    """Whether a record says of itself that it holds settings: `"type": "config"`, `{"config": {...}}`."""
+    for key in _KIND_KEYS:
+        kind = record.get(key)
+        if isinstance(kind, str) and kind.lower() in _DECLARED:
+            return True
+    return any(isinstance(record.get(key), dict) and len(record) <= 3 for key in _DECLARED if key in record)
+
+
+def looks_like_settings(record: Mapping[str, object]) -> bool:
+    """Whether most of what a record without a step says is not numbers, as settings are."""
+    numbers = sum(type(value) in (int, float) for value in record.values())
+    return 2 * numbers <= len(record)
+
+
+def is_summary(keys: Sequence[str]) -> bool:
+    """Whether keys are those of a trainer's closing object (ms-swift), which only repeats the log."""
+    return "log_history" in keys or "last_model_checkpoint" in keys

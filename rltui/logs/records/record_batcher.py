@@ -1,0 +1,315 @@
+"""Records of any text format, collected into batches.
+
+Most records of a log have the same keys. Such records are kept as tuples of numbers and become one array
+at a time, without what says nothing (null, booleans, text that is no number). Only a record that holds
+lists, groups or numbers in text is walked key by key.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.batch import Batch, Problem, Text
+from rltui.logs.records import record_keys
+from rltui.logs.records.flatten import is_declared_settings, is_summary, looks_like_settings, scalars
+from rltui.logs.records.parse_number import from_text, ratio, real, seconds, step_of, wall_time
+from rltui.logs.records.tag_table import Tags
+
+_NUMBERS = {int, float}
+_SILENT = {bool, type(None)}  # say nothing, whatever they are
+_SHAPES = 4096  # sets of keys that are remembered; a log that makes ever new ones stays bounded
+_SETTINGS_CAP = 1 << 20  # characters of settings that are handed up
+
+
+@dataclass(slots=True)
+class _Shape:
+    """Where a set of keys has its step and its time."""
+
+    steps: list[str]
+    walls: list[str]
+    total: str | None
+    summary: bool  # of a trainer that is done: no point
+    envelope: bool  # veRL: {"step": n, "data": {...}}
+
+
+@dataclass(slots=True)
+class _Block:
+    """Records of one shape, of which nothing but numbers counts."""
+
+    columns: NDArray[np.intp] | None  # of the values, that are series; None for all of them
+    tags: NDArray[np.uint32]  # of those columns
+    places: list[int] = field(default_factory=list)
+    steps: list[int] = field(default_factory=list)
+    walls: list[float] = field(default_factory=list)
+    values: list[tuple[float, ...]] = field(default_factory=list)
+    pick: Callable[[tuple[object, ...]], Any] | None = None  # the numbers among the values; None: all of them
+
+
+_Blocks = dict[tuple[Any, ...], _Block]  # by keys, or by keys and types where not all are numbers
+
+
+class Rows:
+    """Takes records in the order of the file, gives batches in the same order."""
+
+    def __init__(self, path: str, tags: Tags | None = None, *, preview: bool = False) -> None:
+        self.tags = Tags(path) if tags is None else tags
+        self._path = path
+        self._preview = preview  # from the middle of a file: records without a step of their own are left out
+        self._explicit = False  # some record had a step key
+        self._step = 0  # of the latest record
+        self._records = 0
+        self._total = ""
+        self._shapes: dict[tuple[str, ...], _Shape] = {}
+        self._texts: list[Text] = []
+        self._problems: list[Problem] = []
+        self._clear()
+
+    def preview(self) -> Rows:
+        """A collector with the same tag table, for records from the end of the file."""
+        return Rows(self._path, self.tags, preview=True)
+
+    def add(self, record: Mapping[str, object], at: tuple[int, float] | None = None) -> None:
+        """Take one record. `at` is its step and wall time where the format knows better than its keys."""
+        keys = tuple(record)
+        shape = self._shapes.get(keys) or self._shape(keys)
+        if shape.summary:
+            return
+        key, step, wall = None, None, math.nan
+        if at is not None:
+            step, wall = at
+        else:
+            for key in shape.steps:
+                value = record[key]
+                step = step_of(value) if type(value) is int or record_keys.plain(key) != "epoch" else None
+                if step is not None:
+                    break
+            if step is None:
+                key, step = self._step_of_odd(record)
+                if step is None:
+                    return
+            for name in shape.walls:
+                wall = wall_time(record[name])
+                if wall == wall:
+                    break
+        self._records += 1
+        self._place += 1
+        self._step = step
+        if key is not None:
+            self._explicit = True
+            self._plan(record, key, shape.total, step, wall)
+        if shape.envelope and isinstance(data := record["data"], dict):
+            inner_keys = tuple(data)
+            self._take(inner_keys, data, None, step, wall, self._inner_blocks)
+        elif key == (shape.steps[0] if shape.steps else None):
+            self._take(keys, record, key, step, wall, self._blocks)
+        else:
+            self._take_loose(record, key, step, wall)
+
+    def batch(self, problems: list[Problem] | None = None) -> Batch:
+        """Everything taken since the last call."""
+        problems = [*(problems or []), *self._problems]
+        if full := self.tags.problem():
+            problems.append(full)
+        blocks = [*self._blocks.values(), *self._inner_blocks.values()]
+        parts = [_arrays(block) for block in blocks]
+        if self._loose:
+            parts.append(_loose_arrays(self._loose))
+        texts = tuple(self._texts)
+        self._texts, self._problems = [], []
+        self._clear()
+        if not parts:
+            return Batch(tags=self.tags.names, texts=texts, problems=tuple(problems))
+        all_of = parts[0] if len(parts) == 1 else _in_order(parts)
+        return Batch(
+            tags=self.tags.names,
+            tag=all_of.tag,
+            step=all_of.step,
+            wall_time=all_of.wall_time,
+            value=all_of.value,
+            single=np.zeros(len(all_of.tag), np.bool_),
+            texts=texts,
+            problems=tuple(problems),
+        )
+
+    def _clear(self) -> None:
+        self._place = -1
+        self._blocks: _Blocks = {}
+        self._inner_blocks: _Blocks = {}
+        self._loose: list[tuple[int, int, int, float, float]] = []
+
+    def _shape(self, keys: tuple[str, ...]) -> _Shape:
+        steps = record_keys.step_keys(keys)
+        walls = record_keys.wall_keys(keys)
+        total = record_keys.total_key(steps[0], keys) if steps else None
+        envelope = "data" in keys and bool(steps) and {"data", *steps, *walls}.issuperset(keys)
+        shape = _Shape(steps, walls, total, is_summary(keys), envelope)
+        if len(self._shapes) < _SHAPES:
+            self._shapes[keys] = shape
+        return shape
+
+    def _block(self, keys: tuple[str, ...], kinds: tuple[type, ...] | None, skip: str | None) -> _Block:
+        """Room for records with these keys; kinds: the types of their values, None where all are numbers."""
+        numbers = [column for column in range(len(keys)) if kinds is None or kinds[column] in _NUMBERS]
+        named = [(place, self.tags.index(keys[column])) for place, column in enumerate(numbers)
+                 if keys[column] != skip]  # fmt: skip
+        kept = [pair for pair in named if pair[1] >= 0]
+        columns = None if len(kept) == len(numbers) else np.array([place for place, _ in kept], np.intp)
+        block = _Block(columns, np.array([tag for _, tag in kept], np.uint32))
+        if kinds is not None:
+            block.pick = itemgetter(*numbers) if len(numbers) > 1 else lambda values: (values[numbers[0]],)
+        return block
+
+    def _take(
+        self,
+        keys: tuple[str, ...],
+        record: Mapping[str, object],
+        skip: str | None,
+        step: int,
+        wall: float,
+        blocks: _Blocks,
+    ) -> None:
+        values = tuple(record.values())
+        known: tuple[Any, ...] = keys
+        kinds: tuple[type, ...] | None = None
+        if not _NUMBERS.issuperset(map(type, values)):
+            kinds = tuple(map(type, values))
+            if not _rest_is_silent(keys, values, kinds, skip):
+                self._take_loose(record, skip, step, wall)
+                return
+            known = (keys, kinds)
+        block = blocks.get(known)
+        if block is None:
+            block = blocks[known] = self._block(keys, kinds, skip)
+        block.places.append(self._place)
+        block.steps.append(step)
+        block.walls.append(wall)
+        block.values.append(values if block.pick is None else block.pick(values))  # type: ignore[arg-type]
+
+    def _take_loose(self, record: Mapping[str, object], skip: str | None, step: int, wall: float) -> None:
+        index, place, loose = self.tags.index, self._place, self._loose
+        for tag, value in scalars(record, skip):
+            number = index(tag)
+            if number >= 0:
+                loose.append((place, number, step, wall, value))
+
+    def _step_of_odd(self, record: Mapping[str, object]) -> tuple[str | None, int | None]:
+        """Key and step of a record whose own keys name none; step None for one that is no point at all."""
+        nested = {
+            f"{key}/{name}": value
+            for key, group in record.items()
+            if isinstance(group, dict)
+            for name, value in group.items()
+        }
+        for key in record_keys.step_keys(nested):
+            step = step_of(nested[key])
+            if step is not None:
+                return key, step
+        if self._preview:
+            return None, None
+        first = not self._records
+        if is_declared_settings(record) or (first and looks_like_settings(record)):
+            self._settings(record)
+            return None, None
+        if self._explicit:
+            return None, self._step
+        if first:
+            message = "no step in its records; their number counts as step"
+            self._problems.append(Problem("info", "no-step", self._path, message))
+        return None, self._records + 1
+
+    def _settings(self, record: Mapping[str, object]) -> None:
+        try:
+            body = json.dumps(record)
+        except (ValueError, RecursionError):
+            return
+        if len(body) <= _SETTINGS_CAP:
+            self._texts.append(Text("config", self._step, math.nan, "hparams", body))
+
+    def _plan(
+        self, record: Mapping[str, object], key: str, total: str | None, step: int, wall: float
+    ) -> None:
+        """Hand up the planned number of steps when the record declares another one than before."""
+        if total is not None:
+            planned = step_of(record[total])
+        elif type(text := record.get(key)) is str and (pair := ratio(text)):
+            planned = pair[1]
+        else:
+            return
+        if planned is not None and str(planned) != self._total and planned > 0:
+            self._total = str(planned)
+            self._texts.append(Text(total or key, step, wall, "total-steps", self._total))
+
+
+def _rest_is_silent(
+    keys: tuple[str, ...], values: tuple[object, ...], kinds: tuple[type, ...], skip: str | None
+) -> bool:
+    """Whether there are numbers, and what is no number gives no scalar either (see `flatten.scalars`)."""
+    odd = [column for column, kind in enumerate(kinds) if kind not in _NUMBERS]
+    if len(odd) == len(kinds):
+        return False
+    for column in odd:
+        key, value = keys[column], values[column]
+        if kinds[column] in _SILENT or key == skip:
+            continue
+        if type(value) is not str or from_text(value) is not None or seconds(key, value) is not None:
+            return False
+    return True
+
+
+class _Columns(NamedTuple):
+    """Numbers as columns of one length; `place` is the number of their record within the batch."""
+
+    place: NDArray[np.int64]
+    tag: NDArray[np.uint32]
+    step: NDArray[np.int64]
+    wall_time: NDArray[np.float64]
+    value: NDArray[np.float64]
+
+
+def _arrays(block: _Block) -> _Columns:
+    """The numbers of a block, record by record."""
+    try:
+        values = np.array(block.values, np.float64)
+    except OverflowError:  # an integer beyond float64
+        values = np.array([[real(value) for value in row] for row in block.values], np.float64)
+    if block.columns is not None:
+        values = values[:, block.columns]
+    count, width = len(block.steps), len(block.tags)
+    return _Columns(
+        np.repeat(np.array(block.places, np.int64), width),
+        np.tile(block.tags, count),
+        np.repeat(np.array(block.steps, np.int64), width),
+        np.repeat(np.array(block.walls, np.float64), width),
+        values.reshape(-1),
+    )
+
+
+def _loose_arrays(loose: list[tuple[int, int, int, float, float]]) -> _Columns:
+    place, tag, step, wall, value = zip(*loose, strict=True)
+    return _Columns(
+        np.array(place, np.int64),
+        np.array(tag, np.uint32),
+        np.array(step, np.int64),
+        np.array(wall, np.float64),
+        np.array(value, np.float64),
+    )
+
+
+def _in_order(parts: list[_Columns]) -> _Columns:
+    """Several parts as one, records in the order in which they came."""
+    order = np.argsort(np.concatenate([part.place for part in parts]), kind="stable")
+    return _Columns(
+        np.concatenate([part.place for part in parts])[order],
+        np.concatenate([part.tag for part in parts])[order],
+        np.concatenate([part.step for part in parts])[order],
+        np.concatenate([part.wall_time for part in parts])[order],
+        np.concatenate([part.value for part in parts])[order],
+    )

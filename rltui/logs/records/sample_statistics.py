@@ -1,0 +1,176 @@
+"""What one record per sample says about a step: statistics over samples and over prompt groups."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+
+from rltui.logs.records.group_statistics import all_equal, gini, max_median_ratio
+from rltui.logs.records.parse_number import real
+from rltui.logs.records.record_keys import STEP_KEYS, WALL_KEYS, plain
+
+# The first of these that a record holds tells samples of one prompt from those of another.
+GROUP_KEYS = (
+    "prompt_id",
+    "example_id",  # verifiers, prime-rl
+    "group_id",
+    "prompt_uid",
+    "uid",  # veRL
+    "problem_id",
+    "question_id",
+    "group",
+    "prompt_hash",
+    "input_hash",
+)
+PROMPT_KEYS = ("input", "prompt", "question", "problem", "messages")  # else their content does
+TEXT_KEYS = frozenset({*PROMPT_KEYS, "output", "completion", "response", "generation", "trajectory"})
+REWARD_KEYS = ("reward", "score", "reward_sum", "total_reward", "reward/total", "return", "acc", "accuracy")
+LENGTH_KEYS = (
+    "completion_length",
+    "completion_len",
+    "response_length",
+    "response_len",
+    "completion_tokens",
+    "num_completion_tokens",
+    "output_tokens",
+    "num_output_tokens",
+    "generated_tokens",
+    "decode_len",
+    "length",
+    "num_tokens",
+)
+STOP_KEYS = ("stop_reason", "finish_reason", "stop_condition")
+_STOPPED = frozenset({"length", "max_tokens", "max_length", "max_seq_len", "token_limit", "truncated"})
+CUT_KEYS = ("is_truncated", "truncated", "is_clipped")
+# Numbers that name a sample, or what it should have said, and measure nothing.
+_NAMES = frozenset(
+    {*GROUP_KEYS, *STEP_KEYS, *WALL_KEYS, "id", "index", "idx", "seed", "rank", "sample_id", "rollout_id"}
+    | {"sample_index", "gts", "gt", "answer", "ground_truth", "target", "label", "data_source", "task"}
+)
+_NESTING = 8
+
+
+def numbers(record: Mapping[str, object], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, float]]:
+    """The measurements of a sample: its numbers, and its booleans as 0 and 1, so that means are shares."""
+    for key, value in record.items():
+        if type(value) is float or type(value) is int or type(value) is bool:
+            if plain(key) not in _NAMES:
+                yield prefix + key, real(value)
+        elif isinstance(value, dict) and depth < _NESTING and key not in TEXT_KEYS:
+            yield from numbers(value, f"{prefix}{key}/", depth + 1)
+
+
+def group_of(record: Mapping[str, object]) -> object:
+    """What names the prompt of a sample, hashable; None when nothing does. Text is hashed, not kept."""
+    for key in GROUP_KEYS:
+        value = record.get(key)
+        if type(value) is int or type(value) is str:
+            return value if type(value) is int else hash(value)
+    for key in PROMPT_KEYS:
+        value = record.get(key)
+        if value:
+            return hash(value) if type(value) is str else hash(repr(value))
+    return None
+
+
+def hit_limit(record: Mapping[str, object]) -> bool | None:
+    """Whether the length limit ended a sample; None when the record does not say."""
+    for key in STOP_KEYS:
+        if type(reason := record.get(key)) is str:
+            return reason.lower() in _STOPPED
+    return next((value for key in CUT_KEYS if type(value := record.get(key)) is bool), None)
+
+
+class SampledStep:
+    """All samples of one step so far, as numbers by key; adding more and asking again is always right."""
+
+    def __init__(self, begin: int = 0, after: int | None = None) -> None:
+        self.begin = begin  # offset of its first sample
+        self.after = after  # step of the sample before that one
+        self.wall_time = math.nan
+        self.size = 0  # numbers held
+        self._values: dict[str, array[float]] = {}
+        self._of: dict[str, array[int]] = {}  # the group of each value, -1 for none
+        self._groups: dict[object, int] = {}
+        self._said = self._cut = 0
+
+    def add(self, record: Mapping[str, object]) -> None:
+        """Take one sample."""
+        group = group_of(record)
+        place = -1 if group is None else self._groups.setdefault(group, len(self._groups))
+        for key, value in numbers(record):
+            if key not in self._values:
+                self._values[key], self._of[key] = array("d"), array("l")
+            self._values[key].append(value)
+            self._of[key].append(place)
+            self.size += 1
+        limit = hit_limit(record)
+        if limit is not None:
+            self._said += 1
+            self._cut += limit
+
+    def aggregates(self) -> Iterator[tuple[str, float]]:
+        """Tag and value of every aggregate.
+
+        Per key `/mean`, `/std` (of the population), `/min`, `/max`, and `/gini`, the mean over the prompt
+        groups of two samples and more. Shares ending in `_pct` are percent.
+        """
+        for key, values in self._values.items():
+            yield from _statistics(key, values)
+            groups = self._grouped(key)
+            if groups:
+                yield f"{key}/gini", _mean([gini(group) for group in groups])
+        lengths = self._grouped(self._key(LENGTH_KEYS))
+        if lengths:
+            yield "group_length_gini_mean", _mean([gini(group) for group in lengths])
+            ratios = [ratio for group in lengths if (ratio := max_median_ratio(group)) is not None]
+            if ratios:
+                yield "group_length_max_median_ratio_mean", _mean(ratios)
+        if self._said:
+            yield "stop_reason_length_pct", 100 * self._cut / self._said
+        rewards = self._grouped(self._key(REWARD_KEYS))
+        if rewards:
+            equal = [group for group in rewards if all_equal(group)]
+            zero = sum(max(map(abs, group)) == 0 for group in equal)
+            positive = sum(min(group) > 0 for group in equal)
+            yield "zero_advantage_pct", 100 * len(equal) / len(rewards)
+            yield "zero_advantage_all_zero_pct", 100 * zero / len(rewards)
+            yield "zero_advantage_all_positive_pct", 100 * positive / len(rewards)
+
+    def _key(self, wanted: Sequence[str]) -> str:
+        """The key of this step that is best among the wanted, by its last name if need be; empty for none."""
+        for name in wanted:
+            if name in self._values:
+                return name
+        last = {key.rpartition("/")[2]: key for key in self._values}
+        return next((last[name] for name in wanted if name in last), "")
+
+    def _grouped(self, key: str) -> list[list[float]]:
+        """Finite values of a key by prompt group, groups of one left out."""
+        groups: dict[int, list[float]] = {}
+        for value, place in zip(self._values.get(key, ()), self._of.get(key, ()), strict=True):
+            if place >= 0 and math.isfinite(value):
+                groups.setdefault(place, []).append(value)
+        return [group for group in groups.values() if len(group) > 1]
+
+
+def _statistics(key: str, values: Sequence[float]) -> Iterator[tuple[str, float]]:
+    mean = _mean(values)
+    finite = [value for value in values if math.isfinite(value)]
+    yield f"{key}/mean", mean
+    try:
+        yield f"{key}/std", math.sqrt(_mean([(value - mean) ** 2 for value in values]))
+    except OverflowError:
+        yield f"{key}/std", math.inf
+    if finite:
+        yield f"{key}/min", min(finite)
+        yield f"{key}/max", max(finite)
+
+
+def _mean(values: Sequence[float]) -> float:
+    """The mean; NaN with a NaN or infinities of both signs among them, as the trainer would have it."""
+    try:
+        return math.fsum(values) / len(values)
+    except (OverflowError, ValueError):
+        return math.nan

@@ -1,0 +1,200 @@
+"""What a key means, asked by any framework's name for it, and what was meant where nobody writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache
+
+from rltui.config import Config
+from rltui.metrics.catalogue import Catalogue, catalogue
+from rltui.metrics.frameworks.model import Framework
+from rltui.metrics.frameworks.patterns import is_wild
+from rltui.metrics.glossary.model import Metric
+from rltui.metrics.metric_name import Name
+from rltui.metrics.resolve import Names
+
+# Of frameworks that mean different things by one name, those that most people run come first.
+SPREAD = ("verl", "trl", "stable-baselines3", "openrlhf", "cleanrl", "rllib", "rsl-rl", "transformers")
+LEAST_END = 5  # characters of a bare name that is looked for behind sections
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One meaning of a key.
+
+    `framework` is the label of the only framework that means this by it, None where several do (`frameworks`
+    has them all) or where the key is a canonical id. `unit` is that of the value as written.
+    """
+
+    key: str
+    metric: Metric
+    framework: str | None = None
+    frameworks: tuple[str, ...] = ()
+    pattern: str = ""  # the name as the framework's file has it
+    pane: str = ""
+    unit: str = ""
+    part: str = ""
+    held_out: bool = False
+    older: bool = False  # only older releases write it
+    caveat: str = ""
+    scale: float = 1.0
+    offset: float = 0.0
+
+    @property
+    def canonical(self) -> str:
+        """The canonical id."""
+        return self.metric.id
+
+    @property
+    def title(self) -> str:
+        """The title of the metric."""
+        return self.metric.title
+
+    @property
+    def aliases(self) -> dict[str, list[str]]:
+        """Framework label -> the names that it writes for this metric."""
+        return dict(catalogue().frameworks.aliases.get(self.canonical, {}))
+
+
+def explain(
+    key: str,
+    framework: str | None = None,
+    shipped: Catalogue | None = None,
+    config: Config | None = None,
+) -> list[Explanation]:
+    """All that `key` may mean, what most frameworks mean first; empty where nobody writes such a name.
+
+    `key` is a name as any framework writes it, a canonical id, or a family of names (`clip_ratio/*`), of
+    which each member is told. `framework` (id or label) decides between frameworks: its word alone
+    counts then. What the user's `config` says of the key comes before all.
+    """
+    known = shipped or catalogue()
+    if config is not None:
+        own = Names(framework, config, known).name(key)
+        if own.metric is not None and own.framework is None and not own.guessed:
+            return [
+                Explanation(key, own.metric, pane=own.pane, unit=own.unit, part=own.part, caveat=own.caveat)
+            ]
+    metric = known.metrics.get(key)
+    if framework is not None:
+        chosen = known.frameworks.get(framework)
+        for asked in (_instance(key), key) if chosen is not None else ():
+            told = _of(asked, chosen, Names(framework, shipped=known))
+            if told is not None:
+                return [replace(told, key=key, framework=chosen.label if chosen else None)]
+        return [Explanation(key, metric)] if metric is not None else []
+    if metric is not None:
+        return [Explanation(key, metric)]
+    found = [
+        told
+        for each in known.frameworks
+        if (told := _of(key, each, _names(each.label, known), own=True)) is not None
+    ]
+    sharp = [told for told in found if not is_wild(told.pattern)] or [
+        told for told in found if told.canonical not in known.conventions.kinds
+    ]
+    if not found and "*" in key:
+        members = [name for name in known.frameworks.spelled if fnmatchcase(name, key)]
+        patterned = [replace(told, key=key) for told in explain(_instance(key), None, known)]
+        return _distinct([*patterned, *(told for name in members for told in explain(name, None, known))])
+    return _joined(sharp or found) or _by_end(key, known)
+
+
+def _by_end(key: str, known: Catalogue) -> list[Explanation]:
+    """What a name means that frameworks write with a section in front, where they mean one thing by it."""
+    if "/" in key or len(key) < LEAST_END:
+        return []
+    members = [name for name in known.frameworks.spelled if name.endswith(f"/{key}")]
+    told = [each for name in members for each in explain(name, None, known) if not each.held_out]
+    if len({each.canonical for each in told}) != 1:
+        return []
+    labels = tuple(dict.fromkeys(label for each in told for label in each.frameworks))
+    return [replace(each, key=key, framework=None, frameworks=labels, caveat="") for each in told[:1]]
+
+
+def _instance(key: str) -> str:
+    """A name that a run could write for a family: a digit fits every wildcard."""
+    return key.replace("*", "7")
+
+
+def _distinct(found: Iterable[Explanation]) -> list[Explanation]:
+    """One explanation of each metric, in the order they came."""
+    kept: dict[str, Explanation] = {}
+    for each in found:
+        kept.setdefault(each.canonical, each)
+    return list(kept.values())
+
+
+@cache
+def _names(label: str, shipped: Catalogue) -> Names:
+    return Names(label, shipped=shipped)
+
+
+def _of(key: str, framework: Framework | None, names: Names, *, own: bool = False) -> Explanation | None:
+    """What one framework means by the key; with `own`, only by names of its own file."""
+    found = framework.find(key) if framework is not None else None
+    if framework is None or found is None or (own and not framework.owns(found.pattern)):
+        return None
+    name: Name = names.name(key)
+    if name.metric is None or name.guessed:
+        return None
+    return Explanation(
+        key=key,
+        metric=name.metric,
+        frameworks=(framework.label,),
+        pattern=found.pattern,
+        pane=name.pane,
+        unit=name.unit,
+        part=name.part,
+        held_out=name.held_out,
+        older=found.entry.older,
+        caveat=name.caveat,
+        scale=name.scale,
+        offset=name.offset,
+    )
+
+
+def _joined(found: Sequence[Explanation]) -> list[Explanation]:
+    """Frameworks that mean the same told as one, the meaning of the most first."""
+    meanings: dict[tuple[object, ...], list[Explanation]] = {}
+    for each in found:
+        meaning = (each.canonical, each.unit, each.scale, each.offset, each.held_out)
+        meanings.setdefault(meaning, []).append(each)
+    joined = []
+    for group in meanings.values():
+        labels = tuple(label for each in group for label in each.frameworks)
+        whose = "{0}: {1}" if len(labels) > 1 else "{1}"
+        caveats = [whose.format(each.frameworks[0], each.caveat) for each in group if each.caveat]
+        joined.append(
+            replace(
+                group[0],
+                framework=labels[0] if len(labels) == 1 else None,
+                frameworks=labels,
+                caveat=" ".join(caveats),
+                older=all(each.older for each in group),
+            )
+        )
+    return sorted(joined, key=lambda each: (-len(each.frameworks), each.older, _spread(each.frameworks)))
+
+
+def _spread(labels: Sequence[str]) -> int:
+    """The rank of the most widely used framework among some: what a bare key most likely means."""
+    return min((SPREAD.index(label) for label in labels if label in SPREAD), default=len(SPREAD))
+
+
+def nearest(key: str, count: int = 5) -> list[str]:
+    """Names and canonical ids that look like `key`, the likeliest first."""
+    known = catalogue()
+    words: dict[str, str] = {}
+    for word in (*known.metrics, *known.frameworks.spelled):
+        words.setdefault(word.lower(), word)
+    import difflib  # for the lost only
+
+    asked = key.lower()
+    near = difflib.get_close_matches(asked, words, count, 0.6)
+    last = asked.rsplit("/", 1)[-1].rsplit(".", 1)[-1]
+    if len(near) < count and len(last) > 3:
+        near += [word for word in words if last in word and word not in near]
+    return [words[word] for word in near[:count]]

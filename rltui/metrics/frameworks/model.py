@@ -1,0 +1,179 @@
+"""A training framework as rltui knows it: how to recognise it, and where each of its names leads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from rltui.metrics.frameworks.patterns import Matcher, literal_head, wild_text
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Where a metric name leads.
+
+    `unit` is the unit of the value as written, empty for the canonical unit. `scale` and `offset` bring a
+    value to the canonical scale (`value * scale + offset`); a scale of None follows from the two units.
+    """
+
+    canonical: str
+    unit: str = ""
+    scale: float | None = None
+    offset: float = 0.0
+    statistic: str = ""
+    caveat: str = ""
+    older: bool = False  # only older releases write it
+    shared: bool = True  # may also explain a run of an unknown framework
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A trainer of a framework with a log of its own look: `trl-grpo`."""
+
+    id: str
+    title: str
+    any: tuple[str, ...]  # names (without logger prefix) of which at least one is there
+    without: tuple[str, ...] = ()
+    names: Mapping[str, Entry] = field(default_factory=dict)
+
+
+class Resolved(NamedTuple):
+    """What a framework says of a key."""
+
+    entry: Entry
+    pattern: str  # as the framework's file has it, expanded
+    part: str  # what the wildcards stood for
+    held_out: bool  # an evaluation prefix stood before a name of training
+
+
+@dataclass(frozen=True, eq=False)
+class Framework:
+    """One framework's names. `names` are expanded patterns with those of `extends` behind its own."""
+
+    id: str
+    title: str
+    source: str
+    caveat: str
+    prefixes: tuple[str, ...]  # that loggers put in front of a name, longest first, mostly with ""
+    held_out: tuple[str, ...]  # prefixes of evaluation, longest first
+    silent: frozenset[str]  # words that wildcards stand for and that say nothing: the only policy, all data
+    domains: bool  # names repeat behind a word of the run's own: math_rule/critic/score/mean
+    held_out_sets: bool  # evaluation names carry a data set: eval_math_loss
+    own: int  # the first `own` of `names` are its own, the others those of `extends`
+    names: Mapping[str, Entry]
+    variants: tuple[Variant, ...]
+    must: tuple[tuple[str, ...], ...]  # at least one group is there as a whole
+    without: tuple[str, ...]  # none is there
+    sections: Mapping[str, str]  # first part of a key -> the pane of most of its names
+    variant: Variant | None = None
+
+    @property
+    def label(self) -> str:
+        """As people read it: `prime-rl`, `trl-grpo`."""
+        name = self.id.replace("_", "-")
+        return f"{name}-{self.variant.id}" if self.variant else name
+
+    @cached_property
+    def _table(self) -> tuple[list[str], list[Entry], Matcher]:
+        names = {**self.names, **(self.variant.names if self.variant else {})}
+        return list(names), list(names.values()), Matcher(list(names))
+
+    def find(self, key: str) -> Resolved | None:
+        """What the framework means by `key`, or None where it never wrote such a name."""
+        found = self._plain(key)
+        if found is not None:
+            return found
+        if not self.is_held_out(key):
+            return self._of_domain(key) if self.domains else None
+        for name in dict.fromkeys((key, self.bare(key))):
+            for prefix in self.held_out:
+                if name.startswith(prefix) and len(name) > len(prefix):
+                    return self._underlying(name[len(prefix) :])
+        return None
+
+    def owns(self, pattern: str) -> bool:
+        """Whether a name is of its own file (or its variant's), not of one that it extends."""
+        return pattern in self._own or bool(self.variant and pattern in self.variant.names)
+
+    @cached_property
+    def _own(self) -> frozenset[str]:
+        return frozenset(list(self.names)[: self.own])
+
+    def bare(self, key: str) -> str:
+        """The key without the logger's prefix."""
+        for prefix in self.prefixes:
+            if prefix and key.startswith(prefix) and len(key) > len(prefix):
+                return key[len(prefix) :]
+        return key
+
+    def is_held_out(self, key: str) -> bool:
+        """Whether the key has an evaluation prefix."""
+        return bool(self.held_out) and (
+            key.startswith(self.held_out) or self.bare(key).startswith(self.held_out)
+        )
+
+    def _plain(self, key: str) -> Resolved | None:
+        names, entries, matcher = self._table
+        bares = (
+            (key,)
+            if self.prefixes == ("",)
+            else [key[len(prefix) :] for prefix in self.prefixes if key.startswith(prefix)]
+        )
+        for bare in bares:
+            index = matcher.exact(bare)
+            if index is not None:
+                return Resolved(entries[index], names[index], "", False)
+        for bare in bares:
+            found = matcher.wild(bare)
+            # A wildcard of training never reaches over evaluation.
+            if found is not None and (
+                literal_head(found.pattern).startswith(self.held_out) or not self.is_held_out(key)
+            ):
+                part = wild_text(found.pattern, found.wild)
+                if self.silent and part:
+                    part = " ".join([word for word in part.split(" ") if word not in self.silent])
+                return Resolved(entries[found.place], found.pattern, part, False)
+        return None
+
+    def _of_domain(self, key: str) -> Resolved | None:
+        """A name behind the word of a domain."""
+        domain, slash, rest = key.partition("/")
+        found = self._plain(rest) if domain and slash else None
+        return found._replace(part=f"{domain} {found.part}".rstrip()) if found is not None else None
+
+    def _underlying(self, rest: str) -> Resolved | None:
+        """An evaluation key without its prefix, read as the name of training that it repeats."""
+        found = self._plain(rest)
+        if found is not None:
+            return found._replace(held_out=True)
+        at = rest.find("_") if self.held_out_sets else -1
+        while at > 0:
+            found = self._plain(rest[at + 1 :])
+            if found is not None:
+                part = f"{rest[:at]} {found.part}".rstrip()
+                return found._replace(held_out=True, part=part)
+            at = rest.find("_", at + 1)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Conventions:
+    """What holds across frameworks, for keys that none of them knows."""
+
+    held_out: tuple[str, ...]
+    training: tuple[str, ...]
+    validation: Mapping[str, str]  # canonical id of training -> that of evaluation
+    units: Mapping[str, float]  # "percent -> fraction" = 0.01
+    kinds: frozenset[str]  # canonical ids that say only of what kind a thing is
+    statistics: Mapping[str, str]  # last word of a key -> statistic
+    sections: Mapping[str, str]  # section of a key -> pane
+
+
+class Vote(NamedTuple):
+    """What most frameworks mean by a name."""
+
+    entry: Entry
+    frameworks: Sequence[str]
+    contested: bool

@@ -1,0 +1,60 @@
+"""One metric name, resolved: what the rest of the program knows of a tag."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rltui.metrics.glossary.model import Metric, Statistic
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A tag and what it means.
+
+    `unit` is that of the value as written; `judged(value)` is the value on the canonical scale, in
+    `metric.unit`. Where the two units have no factor between them (a sum per response against a mean per
+    token), `comparable` is false and absolute limits do not apply. `held_out` marks evaluation: such a
+    series must not be judged as training, even where `canonical` is an id of training. `part` is what
+    the wildcards of the name stood for (a data source, a reward function). `group`, `part` and `held_out`
+    together gather the statistics of one distribution.
+    """
+
+    tag: str
+    title: str
+    pane: str
+    pane_title: str
+    canonical: str | None = None
+    metric: Metric | None = None
+    group: str = ""
+    unit: str = ""
+    importance: int = 1_000
+    framework: str | None = None  # whose meaning it is; None where no framework's
+    guessed: bool = False
+    held_out: bool = False
+    part: str = ""
+    statistic: Statistic = ""
+    caveat: str = ""
+    scale: float = 1.0
+    offset: float = 0.0
+    comparable: bool = True
+    declared_range: tuple[float, float] | None = None  # as written; the scale of charts only
+
+    @property
+    def recognised(self) -> bool:
+        """Whether anyone knows what it means."""
+        return self.canonical is not None
+
+    @property
+    def main(self) -> bool:
+        """Whether it is the metric itself, not the extreme or spread of a metric that has no such part."""
+        own = self.metric.statistic if self.metric is not None else ""
+        return self.statistic == own or (own == "" and self.statistic == "mean")
+
+    def judged(self, value: float) -> float:
+        """A value as written, on the canonical scale."""
+        return value * self.scale + self.offset
+
+    def written(self, value: float) -> float:
+        """A value on the canonical scale (a limit of a rule), as this key would write it."""
+        return (value - self.offset) / self.scale if self.scale else math.nan

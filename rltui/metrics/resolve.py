@@ -1,0 +1,245 @@
+"""The names of one run: every tag is told what it means, once, and then remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from rltui.batch import Problem
+from rltui.config import Config
+from rltui.metrics.catalogue import Catalogue, catalogue
+from rltui.metrics.frameworks.model import Entry, Framework, Resolved, Vote
+from rltui.metrics.frameworks.patterns import is_wild
+from rltui.metrics.frameworks.recognise import UNKNOWN
+from rltui.metrics.glossary.model import Metric, Statistic
+from rltui.metrics.metric_name import Name
+from rltui.metrics.unknown_keys import folders, humanise, place
+from rltui.metrics.user_metrics import Own
+
+_STATISTICS: dict[str, Statistic] = {"mean": "mean", "min": "min", "max": "max", "std": "std"}
+
+# Panes whose metrics keep their pane when an evaluation writes them: a time of an evaluation is a time.
+_OF_THE_MACHINE = ("timing", "perf", "load", "rollout", "other")
+
+
+CONTESTED = "A guess: other frameworks mean something else by this name."
+
+
+class _Meant(NamedTuple):
+    """What all tags have in common that lead to one entry; no metric where it leads nowhere."""
+
+    metric: Metric | None
+    unit: str = ""
+    scale: float = 1.0
+    comparable: bool = True
+    held_out: bool = False
+    kind: bool = False  # its title says only of what kind it is
+
+
+def _own_title(tag: str, pattern: str, part: str) -> str:
+    """A title from the key itself, for metrics of which only the kind is known."""
+    last = folders(tag)[-1]
+    if not part or pattern.endswith("*"):
+        return humanise(last)
+    return humanise(part) if is_wild(pattern.rsplit("/", 1)[-1]) else f"{humanise(last)} · {part}"
+
+
+class _Guess(NamedTuple):
+    """What most frameworks mean by a name, and whether those who write it hold it out."""
+
+    found: Resolved
+    vote: Vote
+    held_out: bool
+
+
+class Names:
+    """What the tags of one run mean. The user's word counts first, then the framework's, then a guess."""
+
+    def __init__(
+        self, framework: str | None = None, config: Config | None = None, shipped: Catalogue | None = None
+    ) -> None:
+        """`framework` is an id or a label (`trl-grpo`, `prime_rl`); None or `unknown` guesses by all."""
+        self._shipped = shipped or catalogue()
+        self._known = self._shipped.frameworks
+        self._conventions = self._shipped.conventions
+        self._framework = self._known.get(framework) if framework and framework != UNKNOWN else None
+        self.label = framework if framework and framework != UNKNOWN else None  # as asked: `trl-grpo`
+        self._label = self._framework.label if self._framework is not None else None
+        self._own = Own(config or Config(), self._shipped)
+        self._names: dict[str, Name] = {}
+        self._meant: dict[tuple[int, bool], _Meant] = {}
+
+    @property
+    def framework(self) -> Framework | None:
+        """The framework that was asked for, or None."""
+        return self._framework
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the names in the user's configuration."""
+        return self._own.problems
+
+    def name(self, tag: str) -> Name:
+        """What a tag means. Never fails; the same tag gives the same object."""
+        found = self._names.get(tag)
+        if found is None:
+            found = self._names[tag] = self._make(tag)
+        return found
+
+    @property
+    def pane_titles(self) -> Mapping[str, str]:
+        """Titles that the user's configuration gives to panes, by id."""
+        return self._own.pane_titles
+
+    def pane_title(self, pane: str) -> str:
+        """The title of a pane, of the glossary or of the user's making."""
+        return self._own.pane_titles.get(pane) or self._shipped.pane_titles.get(pane) or humanise(pane)
+
+    def _make(self, tag: str) -> Name:
+        own = self._own.find(tag)
+        if own is not None:
+            return self._known_name(tag, own, None)
+        framework = self._framework
+        if framework is not None:
+            found = framework.find(tag)
+            if found is not None:
+                return self._known_name(tag, found, self._label)
+        guess = self._guess(tag)
+        if guess is not None:
+            return self._known_name(tag, guess.found, None, guess=guess)
+        return self._unknown(tag)
+
+    def _guess(self, tag: str) -> _Guess | None:
+        """What most frameworks mean by a name. Beside a known framework only names spelled out count."""
+        framework = self._framework
+        wild = framework is None
+        vote = self._known.vote(tag, wild=wild)
+        if vote is not None:
+            # Whether it is held out is for those to say who write it: val/ratio is a ratio of the policy.
+            writer = self._known.get(vote[1].frameworks[0])
+            return _Guess(*vote, writer is not None and writer.is_held_out(tag))
+        for prefix in self._conventions.held_out if framework is None else framework.held_out:
+            if tag.startswith(prefix) and len(tag) > len(prefix):
+                vote = self._known.vote(tag[len(prefix) :], wild=wild)
+                if vote is not None and not vote[0].entry.canonical.startswith("validation."):
+                    return _Guess(vote[0]._replace(held_out=True), vote[1], True)
+        for prefix in self._conventions.training:
+            if tag.startswith(prefix) and len(tag) > len(prefix):
+                vote = self._known.vote(tag[len(prefix) :], wild=wild)
+                if vote is not None:
+                    return _Guess(*vote, False)
+        return None
+
+    def _held_out(self, tag: str) -> bool:
+        if self._framework is not None:
+            return self._framework.is_held_out(tag)
+        return tag.startswith(self._conventions.held_out)
+
+    def _known_name(
+        self, tag: str, found: Resolved, framework: str | None, guess: _Guess | None = None
+    ) -> Name:
+        entry, pattern, part, repeats = found
+        meant = self._meant.get((id(entry), repeats))
+        if meant is None:
+            meant = self._meant[id(entry), repeats] = self._mean(entry, repeats)
+        metric = meant.metric
+        if metric is None:
+            return self._unknown(tag)
+        held_out = repeats or meant.held_out or (guess.held_out if guess else self._held_out(tag))
+        pane = metric.pane
+        if held_out and pane not in _OF_THE_MACHINE:
+            pane = "validation"
+        pane = self._own.pane_of(tag, metric.id) or pane
+        statistic = metric.statistic or self._statistic(entry, metric, tag)
+        title = metric.title
+        if meant.kind:
+            title = _own_title(tag, pattern, part)
+            if statistic and not title.lower().endswith(statistic):
+                title = f"{title} {statistic}"
+        elif part:
+            title = f"{title} · {part}"
+        return Name(
+            tag,
+            title,
+            pane,
+            self.pane_title(pane),
+            metric.id,
+            metric,
+            metric.group or metric.id,
+            meant.unit,
+            metric.importance,
+            framework,
+            guess is not None,
+            held_out,
+            part,
+            statistic,
+            CONTESTED if guess is not None and guess.vote.contested else entry.caveat,
+            meant.scale,
+            entry.offset,
+            meant.comparable,
+            self._own.range_of(tag, metric.id, part),
+        )
+
+    def _statistic(self, entry: Entry, metric: Metric, tag: str) -> Statistic:
+        """Which statistic of a metric that has none of its own: `actor_loss/std` is not the loss."""
+        if entry.statistic:
+            return _STATISTICS[entry.statistic]
+        last = folders(tag)[-1].lower()
+        word = self._conventions.statistics.get(last) or self._conventions.statistics.get(
+            last.rsplit("_", 1)[-1]
+        )
+        return "" if not word or metric.id.endswith(word) else _STATISTICS[word]
+
+    def _mean(self, entry: Entry, repeats: bool) -> _Meant:
+        """What all tags have in common that lead to an entry."""
+        canonical = entry.canonical
+        if repeats:
+            canonical = self._conventions.validation.get(canonical, canonical)
+        metric = self._own.metric(canonical)
+        if metric is None:
+            return _Meant(None)
+        unit, scale, comparable = self._units(entry, metric)
+        if not comparable and (metric.bounds is not None or metric.band is not None):
+            metric = replace(metric, bounds=None, band=None)  # both hold on the canonical scale only
+        held_out = canonical.startswith("validation.")
+        return _Meant(metric, unit, scale, comparable, held_out, canonical in self._conventions.kinds)
+
+    def _units(self, entry: Entry, metric: Metric) -> tuple[str, float, bool]:
+        """Unit as written, factor to the canonical unit, and whether there is such a factor."""
+        if entry.scale is not None:
+            return entry.unit or metric.unit, float(entry.scale), True
+        if not entry.unit or entry.unit == metric.unit:
+            return metric.unit, 1.0, True
+        factor = self._conventions.units.get(f"{entry.unit} -> {metric.unit}")
+        return entry.unit, float(factor or 1.0), factor is not None
+
+    def _unknown(self, tag: str) -> Name:
+        framework = self._framework
+        bare = framework.bare(tag) if framework is not None else tag
+        held_out = self._held_out(tag)
+        if framework is not None:
+            for prefix in self._conventions.training:
+                bare = bare.removeprefix(prefix) or bare
+        at = place(bare, self._conventions)
+        pane, title = at.pane, at.pane_title
+        if framework is not None and "/" in bare:
+            section = bare.split("/", 1)[0]
+            if section in framework.sections:
+                pane, title = self._shipped.area_panes.get(framework.sections[section], pane), ""
+        if held_out:
+            pane, title = "validation", ""
+        own = self._own.pane_of(tag, None)
+        if own is not None:
+            pane, title = own, ""
+        return Name(
+            tag,
+            at.title,
+            pane,
+            title or self.pane_title(pane),
+            group=at.group,
+            framework=self._label,
+            held_out=held_out,
+            statistic=_STATISTICS.get(at.statistic, ""),
+            declared_range=self._own.range_of(tag, None),
+        )

@@ -1,0 +1,79 @@
+"""Where a key goes that nobody knows: section, group and metric, as its own slashes say."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from rltui.metrics.frameworks.model import Conventions
+
+GENERAL = ("general", "General")
+
+# Pane names with a meaning of their own; a section of that name gets a pane beside it.
+TAKEN = ("overview", "findings", "all", "config", "general")
+
+_ACRONYMS = {
+    word.lower(): word
+    for word in (
+        "KL", "LR", "MFU", "SPS", "FPS", "GPU", "CPU", "RAM", "GAE", "TD", "MSE", "PPO", "GRPO", "DPO",
+        "IS", "ESS", "TFLOPS", "API", "RM", "EMA", "EOS", "ID",
+    )
+}  # fmt: skip
+_SLUG = re.compile(r"[^a-z0-9]+")
+_BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>")
+
+
+class Place(NamedTuple):
+    """Pane and group of an unrecognised key."""
+
+    pane: str
+    pane_title: str
+    group: str
+    title: str
+    statistic: str
+
+
+def place(key: str, conventions: Conventions) -> Place:
+    """The place of a key, logger prefix already taken off.
+
+    No slash: General. One: section and metric. Two or more: section, group and metric, where the group
+    is all that lies between. A section that the glossary has a pane for joins that pane.
+    """
+    parts = [stripped for part in folders(key) if (stripped := part.strip())] or [key]
+    last = parts[-1]
+    statistic = conventions.statistics.get(last.lower(), "")
+    if len(parts) == 1:
+        return Place(*GENERAL, "", humanise(last), "")
+    section, middle = parts[0], "/".join(parts[1:-1])
+    name = slug(section)
+    if name in conventions.sections:
+        pane, title = conventions.sections[name], ""
+    elif name in TAKEN or not name:
+        pane, title = f"{name or 'section'}-section", section
+    else:
+        pane, title = name, humanise(section)
+    shown = f"{humanise(parts[-2])} {last}" if statistic and middle else humanise(last)
+    return Place(pane, title, f"{section}/{middle}" if middle else "", shown, statistic if middle else "")
+
+
+def folders(key: str) -> list[str]:
+    """The parts of a key between its slashes; one within brackets, as in `loss[/b]`, parts nothing."""
+    if "/" not in key or _BRACKETED.search(key) is None:
+        return key.split("/")
+    kept = _BRACKETED.sub(lambda found: found[0].replace("/", "\0"), key)  # keys hold no control characters
+    return [part.replace("\0", "/") for part in kept.split("/")]
+
+
+@lru_cache(4_096)
+def slug(text: str) -> str:
+    """A pane id: lower-case letters, digits and '-'. Letters of other scripts are kept as they are."""
+    made = _SLUG.sub("-", text.lower()).strip("-")
+    return made or "-".join(text.lower().split())
+
+
+@lru_cache(16_384)
+def humanise(word: str) -> str:
+    """`frac_reward_zero_std` as `Frac reward zero std`."""
+    text = " ".join([_ACRONYMS.get(piece.lower(), piece) for piece in word.replace("_", " ").split()]) or word
+    return text[:1].upper() + text[1:]

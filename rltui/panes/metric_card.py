@@ -1,0 +1,97 @@
+"""What a metric means in somebody's logs, as one card: the same in the shell and on the screen.
+
+The glossary knows the quantity, the framework files what a writer makes of it, the rules what is wrong
+when, and the user's configuration limits of one's own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rltui import metrics as resolver
+from rltui.config import Config
+from rltui.metrics import Name
+from rltui.metrics.frameworks.load import frameworks
+from rltui.metrics.glossary import Metric, glossary
+from rltui.metrics.glossary.entry_text import Card, Judged
+from rltui.rules.load import rulebook
+from rltui.rules.model import Rule
+from rltui.rules.user_rules import condition, matches, own_id
+from rltui.text import clean
+
+
+def card_of(
+    metric: Metric, key: str = "", framework: str | None = None, config: Config | None = None
+) -> Card:
+    """The card of a metric as `framework` (a label) writes it: the rules that judge it, its other names."""
+    metrics = glossary().metrics
+    writer = frameworks().get(framework) if framework is not None else None
+    return Card(
+        key=clean(key or metric.id),
+        metric=metric,
+        framework=framework,
+        writer=(writer.title, writer.caveat) if writer is not None and writer.caveat else None,
+        rules=(*_own(metric.id, key, config), *_rules(metric.id, framework)),
+        aliases=frameworks().aliases.get(metric.id, {}),
+        titles={name: metrics[name].title for name in metric.check_next if name in metrics},
+    )
+
+
+def cards_of(key: str, framework: str | None = None, config: Config | None = None) -> list[Card]:
+    """What `key` may mean, the likeliest first; empty where nobody writes such a name."""
+    return [
+        replace(
+            card_of(found.metric, key, found.framework, config),
+            frameworks=found.frameworks,
+            pane=found.pane,
+            unit=found.unit,
+            scale=found.scale,
+            offset=found.offset,
+            held_out=found.held_out,
+            older=found.older,
+            caveat=found.caveat,
+        )
+        for found in resolver.explain(key, framework, config=config)
+    ]
+
+
+def card_of_name(name: Name, config: Config | None = None) -> Card | None:
+    """The card of a tag of a run; None where the glossary does not know what it is."""
+    if name.metric is None:
+        return None
+    return replace(
+        card_of(name.metric, name.tag, name.framework, config),
+        pane=name.pane,
+        unit=name.unit,
+        scale=name.scale,
+        offset=name.offset,
+        held_out=name.held_out,
+        caveat=name.caveat,
+    )
+
+
+def _rules(canonical: str, framework: str | None) -> tuple[Judged, ...]:
+    """The rules that judge a metric; those that other frameworks only know are left out when one is named."""
+    told = []
+    for rule in rulebook().of_metric(canonical):
+        elsewhere = framework is not None and not rule.applies.to(framework, "*", False, canonical)
+        if rule.shown and not (elsewhere and (rule.applies.frameworks or rule.applies.frameworks_not)):
+            told.append(Judged(rule.id, rule.severity, _when(rule)))
+    return tuple(told)
+
+
+def _own(canonical: str, key: str, config: Config | None) -> tuple[Judged, ...]:
+    """The user's own limits on a metric, by its id or by the key that was asked for."""
+    entries = config.thresholds if config is not None else ()
+    told = []
+    for place, entry in enumerate(entries):
+        if matches(entry.metric, canonical) or matches(entry.metric, key):
+            held = f", for {entry.hold} points" if entry.hold > 1 else ""
+            when = f"{condition(entry)}{held} (your own limit)"
+            told.append(Judged(own_id(entries, place), entry.severity, when))
+    return tuple(told)
+
+
+def _when(rule: Rule) -> str:
+    held = f", for {rule.hold} points" if rule.hold > 1 else ""
+    return f"{rule.title or rule.kind}{held}"

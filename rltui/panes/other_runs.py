@@ -1,0 +1,146 @@
+"""Other runs behind a run's curves: the same metric of each, its sign and its colour."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.draw.ascii_curve import Plain
+from rltui.draw.braille import Canvas
+from rltui.draw.cells import Span
+from rltui.draw.value_range import value_range
+from rltui.panes.row import Curve, Row, curve
+from rltui.panes.spread import Spread
+from rltui.panes.step_window import Window
+from rltui.session.tag_index import counterpart
+
+if TYPE_CHECKING:
+    from rltui.session.session import RunView
+    from rltui.store import Series
+
+SIGNS = "●◆■▲▼★✚○"  # of curves over each other: told apart without colours; the first is the run shown
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """The same metric of another run."""
+
+    sign: str
+    role: str
+    series: Series
+
+
+def beside(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[Beside, ...]:
+    """What runs have of a metric of another; a run keeps its sign whether the others have it or not."""
+    found = []
+    for at, run in enumerate(runs[: len(SIGNS) - 1], start=1):
+        tag = counterpart(view, row.tag, run)
+        if tag is not None and run.run.series[tag].count:
+            found.append(Beside(SIGNS[at], f"series{at}", run.run.series[tag]))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trail:
+    """The curve of another run in the columns of a card."""
+
+    sign: str
+    role: str
+    curve: Curve
+
+
+def trails(row: Row, others: Sequence[Beside], window: Window, columns: int) -> list[Trail]:
+    """The curves of other runs; none for a metric on an axis of its own, which no other run shares."""
+    if row.own_axis:
+        return []
+    found = []
+    for other in others:
+        drawn = curve(replace(row, parts={"": other.series}), window, columns)
+        if drawn is not None and np.isfinite(drawn.low).any():
+            found.append(Trail(other.sign, other.role, drawn))
+    return found
+
+
+def spanning(data: tuple[float, float], found: Sequence[Trail]) -> tuple[float, float]:
+    """The range of a curve and of those beside it."""
+    ends = [data, *(value_range(trail.curve.low, trail.curve.high) for trail in found)]
+    return (min(low for low, _ in ends), max(high for _, high in ends))
+
+
+def lay(canvas: Canvas | Plain, found: Sequence[Trail], bottom: float, top: float) -> None:
+    """Draw other runs; what is drawn next lies over them."""
+    for trail in found:
+        if isinstance(canvas, Plain):
+            canvas.line(trail.curve.low, trail.curve.high, bottom, top, sign=trail.sign)
+        else:
+            canvas.line(trail.curve.low, trail.curve.high, bottom, top)
+
+
+def stamps(
+    found: Sequence[Trail], rows: int, per_cell: int, bottom: float, top: float
+) -> dict[tuple[int, int], Trail]:
+    """Where the sign of each curve stands, by (row from the top, cell): at its end."""
+    taken: dict[tuple[int, int], Trail] = {}
+    half = top / 2 - bottom / 2
+    for trail in found:
+        level = trail.curve.low / 2 + trail.curve.high / 2
+        last = int(np.flatnonzero(np.isfinite(level))[-1])
+        for column in range(last, max(last - per_cell * len(found), -1), -per_cell):
+            share = (float(level[column]) / 2 - bottom / 2) / half if half > 0 else 0.5
+            if math.isfinite(share):
+                place = (rows - 1 - min(int(max(share, 0.0) * rows), rows - 1), column // per_cell)
+                if place not in taken:
+                    taken[place] = trail
+                    break
+    return taken
+
+
+def canvas_spans(
+    canvas: Canvas | Plain, drawn: Curve, bottom: float, top: float, behind: Spread | None, per_cell: int,
+    found: Sequence[Trail] = (),
+) -> list[list[Span]]:  # fmt: skip
+    """A curve on a canvas as runs of cells, row by row, with marks for non-finite values.
+
+    found: the curves that lie on the canvas already.
+    """
+    canvas.line(drawn.low, drawn.high, bottom, top)
+    if behind is not None:
+        canvas.veil(behind.low, behind.high, bottom, top)
+    lines = canvas.lines()
+    roles = ["accent", "band", "bad", *(trail.role for trail in found)]
+    codes = np.zeros((len(lines), len(lines[0]) if lines else 0), np.int8)  # of the role of each cell
+    if behind is not None:
+        codes[canvas.veiled()] = 1
+    if found and isinstance(canvas, Canvas):
+        owners = canvas.owners()
+        others = (owners >= 0) & (owners < len(found))
+        codes[others] = owners[others] + 3
+    for (row, cell), trail in stamps(found, len(lines), per_cell, bottom, top).items():
+        lines[row] = f"{lines[row][:cell]}{trail.sign}{lines[row][cell + 1 :]}"
+        codes[row, cell] = roles.index(trail.role)
+    bad = sorted(set((np.flatnonzero(drawn.nonfinite) // per_cell).tolist()))
+    if bad and lines:
+        lines[0] = "".join("×" if cell in bad else char for cell, char in enumerate(lines[0]))
+        codes[0, bad] = 2
+    return _runs(lines, codes, roles)
+
+
+def _runs(lines: Sequence[str], codes: NDArray[np.int8], roles: Sequence[str]) -> list[list[Span]]:
+    """Lines of narrow characters as runs of one role; codes: (lines, cells) index of each cell's role."""
+    if not codes.any():
+        return [[(text, roles[0])] for text in lines]
+    borders: list[list[int]] = [[] for _ in lines]
+    for row, at in np.argwhere(codes[:, 1:] != codes[:, :-1]).tolist():
+        borders[row].append(at + 1)
+    found = []
+    for text, ends, named in zip(lines, borders, codes.tolist(), strict=True):
+        starts = [0, *ends]
+        found.append(
+            [(text[at:end], roles[named[at]]) for at, end in zip(starts, [*ends, len(text)], strict=True)]
+        )
+    return found

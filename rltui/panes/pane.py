@@ -1,0 +1,153 @@
+"""A pane of a run as data: its rows in order, and what about them is thinned, guessed or superseded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rltui.panes.attempt_history import restarts
+from rltui.panes.pane_list import FIXED, pane_title
+from rltui.panes.row import Row, rows_of
+from rltui.panes.step_window import Window, window_of
+from rltui.panes.time_travel import span_of
+from rltui.session.tag_index import index, pane_of
+
+if TYPE_CHECKING:
+    from rltui.panes.comparison import Difference
+    from rltui.rules.finding import Finding
+    from rltui.session.session import RunView
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """One pane of one run at one moment. `notes` are short facts about how honest the picture is."""
+
+    pane: str
+    title: str
+    rows: tuple[Row, ...]
+    window: Window
+    notes: tuple[str, ...] = ()
+    empty: str = ""  # what to say when there are no rows
+    of: int = 0  # how many metrics there were before they were filtered
+
+    @property
+    def metrics(self) -> list[Row]:
+        """The rows without headings."""
+        return [row for row in self.rows if row.kind != "heading"]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All findings on its rows, each once."""
+        return list({id(finding): finding for row in self.rows for finding in row.findings}.values())
+
+
+_EMPTY = {
+    "critic": "This run has no critic metrics. GRPO, RLOO and DPO train without a value function.",
+    "load": "This run reports no load balance. Runs on one device have none.",
+    "timing": "This run reports no timing of its own.",
+    "perf": "This run reports neither throughput nor MFU.",
+    "lengths": "This run reports no lengths.",
+    "reward": "This run reports no reward yet.",
+    "policy": "This run reports nothing about its policy yet.",
+    "validation": "This run reports no evaluation: nothing is measured on held-out tasks.",
+    "preference": "This run reports no preferences. Those are what DPO and its kin train on.",
+    "reward-model": "This run reports nothing about training a reward model.",
+    "turns": "This run reports no turns or tool calls.",
+    "rollout": "This run reports nothing about its rollouts.",
+    "findings": "Nothing to report.",
+    "all": "No metric has been read yet.",
+}
+
+
+def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | None = None) -> Window:
+    """The steps that the boards of a run show."""
+    first, last = span_of(view)
+    found = window_of(first, last, share=share, growing=live, at_step=at_step)
+    steps = restarts(view)
+    return replace(found, restarts=steps) if steps else found
+
+
+def board(
+    view: RunView,
+    pane: str,
+    now: float,
+    at_step: int | None = None,
+    *,
+    share: float = 1.0,
+    merge: bool = True,
+    pinned: Iterable[str] = (),
+    against: Mapping[str, Difference] | None = None,
+    findings: Iterable[Finding] | None = None,
+) -> Board:
+    """The rows of a pane. `all` and the run's own sections get headings; pinned tags come first.
+
+    `findings` are those to tell, where not all that fire now.
+    """
+    tags = list(view.run.series) if pane == "all" else index(view).panes.get(pane, [])
+    rows = rows_of(view, tags, at_step=at_step, merge=merge, against=against, findings=findings)
+    pins = set(pinned)
+    first = [row for row in rows if pins.intersection(row.tags)]
+    rest = [row for row in rows if not pins.intersection(row.tags)]
+    if pane == "all":
+        rest = _with_headings(rest, lambda row: pane_title(view, pane_of(view, row.tag)), _pane_order(view))
+    elif pane not in FIXED:
+        rest = _with_headings(rest, lambda row: row.name.group if row.name is not None else "", None)
+    window = window_for(view, live=view.liveness(now).state == "live", share=share, at_step=at_step)
+    return Board(
+        pane=pane,
+        title=pane_title(view, pane),
+        rows=tuple(first + rest),
+        window=window,
+        notes=tuple(_notes(view, tags, at_step)),
+        empty="" if rows else _EMPTY.get(pane) or _lacking(view, pane),
+    )
+
+
+def _lacking(view: RunView, pane: str) -> str:
+    """Words for a pane that most runs do not have, and the panes that this one has."""
+    there = [one for one in FIXED if index(view).panes.get(one)]
+    others = f" It has {', '.join(there)}." if there else ""
+    return f"This run reports nothing for the pane {pane}.{others}"
+
+
+def _pane_order(view: RunView) -> dict[str, int]:
+    titles = [pane_title(view, pane) for pane in FIXED]
+    return {title: index for index, title in enumerate(titles)}
+
+
+def _with_headings(rows: list[Row], title_of, order: dict[str, int] | None) -> list[Row]:  # type: ignore[no-untyped-def]
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(title_of(row), []).append(row)
+    titles = list(groups)
+    if order is not None:
+        titles.sort(key=lambda title: order.get(title, len(order)))
+    if len(titles) < 2:
+        return rows
+    out: list[Row] = []
+    for title in titles:
+        if title:
+            out.append(Row("heading", title))
+        out += groups[title]
+    return out
+
+
+def _notes(view: RunView, tags: list[str], at_step: int | None) -> list[str]:
+    """What a reader must know to trust the picture."""
+    notes = []
+    guessed = len(index(view).guessed.intersection(tags))
+    if guessed:
+        notes.append(f"{guessed} of {len(tags)} names guessed")
+    # Nothing is counted by steps: of an earlier moment nobody knows how many there were.
+    counted = at_step is None or at_step >= span_of(view)[1]
+    series = [view.run.series[tag] for tag in tags] if counted else []
+    superseded = sum(one.superseded for one in series)
+    if superseded:
+        notes.append(f"{superseded:,} points superseded by a restart")
+    nonfinite = sum(bool(one.nonfinite) for one in series)
+    if nonfinite:
+        notes.append(f"NaN/Inf in {nonfinite} of {len(tags)} keys")
+    if view.run.previewing:
+        notes.append("newest points first, history is loading")
+    return notes

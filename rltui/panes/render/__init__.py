@@ -1,0 +1,1 @@
+"""Panes as lines of cells, text, Markdown, SVG and JSON."""

@@ -1,0 +1,396 @@
+"""What stands around and above the rows: the header, the tab bar, the overview's cards, as lines of cells."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rltui.draw.ascii_curve import Plain
+from rltui.draw.braille import Canvas
+from rltui.draw.cells import BLANK, Line, Span, colored, cut, cut_sentence, fill, line, sides
+from rltui.draw.numbers import format_range
+from rltui.draw.sparkline import Glyphs, sparkline
+from rltui.draw.symbols import (
+    HEALTH_GLYPH,
+    HEALTH_ROLE,
+    HEALTH_WORD,
+    SEVERITY_GLYPH,
+    SEVERITY_ROLE,
+    STATE_GLYPH,
+    STATE_ROLE,
+)
+from rltui.draw.value_range import embracing, value_range
+from rltui.panes.healthy_range import EDGE, band_of, healthy_rows
+from rltui.panes.other_runs import Beside, canvas_spans, lay, spanning, trails
+from rltui.panes.overview import Header, Overview
+from rltui.panes.pane_list import PaneTab
+from rltui.panes.render.pane_lines import Ranges, finding_text, short_title, shown_range, unhealthy
+from rltui.panes.row import Curve, Row, curve
+from rltui.panes.spread import Spread, spread
+from rltui.panes.step_window import Window
+from rltui.text import cell_width, fit, pad
+
+if TYPE_CHECKING:
+    from rltui.rules.finding import Finding
+
+NAME_MOST = 32  # cells; of a run in deeper folders the short name says as much
+CARD_WIDTH = 36  # cells that a card wants; as many cards stand side by side as fit
+CARD_MOST = 12  # rows; taller cards say no more
+AXIS = 7  # cells of the value labels left of a card's curve
+NOTHING = "No metric has been read yet."
+BAND_ROWS = 3  # from which there is room for a band behind a curve
+BAND_LAYER = 1.0  # ranges with a band are held apart from those without
+CURVE_SHARE = 0.6  # of a card's height that the curve of a mean keeps, whatever its band needs
+
+
+def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone: bool = False) -> list[Line]:
+    """Two lines: who and how far; how it is. `right` stands at the end of the second line.
+
+    When there is little room the later facts go first, the run's name last. `alone`: one line, which says by
+    a sign how the run is.
+    """
+    glyph, word, role, sentence = _standing(head)
+    state = f"{STATE_GLYPH.get(head.state, '?')} {head.state_word or head.state}"
+    # In the order of reading, each with its rank: the highest goes first when there is little room.
+    ranked = [(head.step_text, 0)]
+    if head.progress is not None and math.isfinite(head.progress):
+        ranked.append((f"{head.progress:.0%}", 1))
+    ranked.append((head.eta_text if head.state == "live" else "", 2))
+    ranked += [(head.counter_text, 4), (head.age_text, 3)]
+    ranked = [fact for fact in ranked if fact[0]]
+    frame = "" if head.framework == "unknown" else head.framework
+
+    def room() -> int:
+        used = cell_width(state) + sum(cell_width(fact) + 3 for fact, _ in ranked) + (6 if alone else 4)
+        return width - used - (cell_width(frame) + 3 if frame else 0)
+
+    short = head.brief or head.run
+    name_cells = min(max(cell_width(short), 8), 28)  # for less the two sides of a line do not share it
+    while room() < name_cells and (len(ranked) > 1 or frame):
+        if len(ranked) > 2 or not frame:
+            ranked.remove(max(ranked, key=lambda fact: fact[1]))
+        else:
+            frame = ""
+    if room() < min(name_cells, 8):  # the narrowest screens: who, and its sign
+        state, ranked = state[:1], []
+    tail: list[Span] = [(state, STATE_ROLE.get(head.state, "text"))]
+    for index, (fact, _) in enumerate(ranked):
+        past = head.state in ("paused", "past") and not index
+        tail.append(("   " + fact, STATE_ROLE[head.state] if past else "dim" if index else "text"))
+    whole = cell_width(head.run) <= min(room(), NAME_MOST)
+    name = head.run if whole else fit(short, max(room(), 6))
+    who: list[Span] = [(f" {name}", "strong"), ("   " + frame if frame else "", "dim")]
+    first = sides([(f" {glyph}", role), *who] if alone else who, [*tail, (" ", "text")], width)
+    if alone:
+        return [first]
+    health = f" {glyph} {word}"
+    words: list[Span] = [(health, role)]
+    if sentence:
+        used = cell_width(health) + 4 + sum(cell_width(text) for text, _ in right) + (2 if right else 0)
+        words.append((f"   {cut_sentence(sentence, max(width - used, 12))}", "text"))
+    return [first, sides(words, [*right, (" ", "text")] if right else [], width)]
+
+
+def _standing(head: Header) -> tuple[str, str, str, str]:
+    """How a run is: a sign, a word, their role, a sentence."""
+    if head.silence and head.health == "ok":  # whatever it wrote was well, but it writes no more
+        return (STATE_GLYPH["stalled"], head.silenced, STATE_ROLE["stalled"], head.silence)
+    if not head.points and head.health == "ok":  # nothing that could be judged
+        return ("○", "waiting", "dim", "no values have been written yet")
+    sentence = f"{head.sentence}. {head.silence}".removeprefix(". ") if head.silence else head.sentence
+    word = HEALTH_WORD.get(head.health, head.health)
+    return (HEALTH_GLYPH.get(head.health, "?"), word, HEALTH_ROLE.get(head.health, "text"), sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class TabBar:
+    """A drawn tab bar and where each tab stands: (first cell, last cell + 1, pane)."""
+
+    line: Line
+    rule: Line
+    spots: tuple[tuple[int, int, str], ...]
+
+
+def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
+    """One line of tabs and a rule that is heavy below the active one; far tabs are left out."""
+    labels: list[list[Span]] = []
+    for tab in tabs:
+        here = tab.id == active
+        spans: list[Span] = []
+        if tab.key:
+            spans.append((f"{tab.key} ", "accent" if here else "faint"))
+        spans.append((tab.title, "strong" if here else "faint" if _empty(tab) else "dim"))
+        if tab.warnings:
+            spans.append((f" {SEVERITY_GLYPH[tab.severity]}{tab.warnings}", SEVERITY_ROLE[tab.severity]))
+        labels.append(spans)
+    gap = 3
+    if _cells(labels, gap) > width - 2:
+        gap = 2
+    if _cells(labels, gap) > width - 2:
+        # Empty panes make room first; their keys work as ever.
+        kept = [at for at, tab in enumerate(tabs) if tab.id == active or not _empty(tab)]
+        tabs, labels = [tabs[at] for at in kept], [labels[at] for at in kept]
+    widths = [sum(cell_width(text) for text, _ in spans) + gap for spans in labels]
+    at = next((index for index, tab in enumerate(tabs) if tab.id == active), 0)
+    first, last = _visible(widths, at, width - 2)
+    spans = [("‹" if first else " ", "dim")]
+    rule: list[Span] = [("─", "faint")]
+    spots = []
+    x = 1
+    for index in range(first, last):
+        here = index == at
+        spans += [(" ", "text"), *labels[index], (" " * (gap - 1), "text")]
+        rule.append(
+            (
+                "━" * (widths[index] - gap + 2) + "─" * (gap - 2) if here else "─" * widths[index],
+                "accent" if here else "faint",
+            )
+        )
+        spots.append((x, x + widths[index], tabs[index].id))
+        x += widths[index]
+    fixed: list[Span] = []
+    for text, role in rule:
+        heavy = text.rstrip("─") if role == "accent" else text
+        fixed += [(heavy, role), ("─" * (len(text) - len(heavy)), "faint")]
+    fixed.append(("─" * max(width - x, 0), "faint"))
+    if last < len(tabs):
+        missing = width - 1 - x
+        spans.append((" " * max(missing, 0) + "›", "dim"))
+    return TabBar(line(*spans), line(*fixed), tuple(spots))
+
+
+def _empty(tab: PaneTab) -> bool:
+    return tab.metrics == 0 and not tab.warnings and tab.id not in ("overview", "findings", "all", "config")
+
+
+def _cells(labels: list[list[Span]], gap: int) -> int:
+    return sum(cell_width(text) for spans in labels for text, _ in spans) + gap * len(labels)
+
+
+def _visible(widths: list[int], at: int, room: int) -> tuple[int, int]:
+    """The tabs that fit in `room` cells, from the left while that shows `at` and the one after it."""
+    first, last, used = 0, 0, 0
+    for index, width in enumerate(widths):
+        while used + width > room and first < at and index <= at + 1:
+            used -= widths[first]
+            first += 1
+        if used + width > room and index > at:
+            break
+        used += width
+        last = index + 1
+    return first, max(last, at + 1)
+
+
+def finding_lines(findings: Sequence[Finding], width: int, most: int) -> list[Line]:
+    """Findings, one line each: severity, what, since when, which pane, what to do. At most `most` lines."""
+    if not findings:
+        return [line((" ✓ ", "good"), ("nothing to report", "dim"))]
+    shown = findings if len(findings) <= most else findings[: max(most - 1, 1)]
+    lines = []
+    for finding in shown:
+        role = SEVERITY_ROLE[finding.severity]
+        text = finding_text(finding)
+        spans: list[Span] = [(f" {SEVERITY_GLYPH[finding.severity]} ", role), (cut(text, width - 4), role)]
+        left = width - 4 - cell_width(text) - 3
+        if left > 24 and finding.advice:
+            spans.append(("   " + cut_sentence(finding.advice, left), "dim"))
+        lines.append(line(*spans))
+    if len(shown) < len(findings) and most > 1:
+        lines.append(line((f"   and {len(findings) - len(shown)} more: f", "dim")))
+    return lines
+
+
+# ---- cards
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """Where a row's card stands: for clicks and for moving the selection."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    row: int
+
+
+def card_grid(count: int, width: int, height: int, *, full: bool = False) -> tuple[int, int, int]:
+    """Columns, cards and rows per card for at most `count` cards in a box; zeros when not even one fits.
+
+    Cards are six rows or taller where that leaves two lines of them; `full` takes more and lower cards.
+    """
+    columns = max(1, min((width + 3) // (CARD_WIDTH + 3), 5, count))
+    if height < 4 or width < 24 or not count:
+        return (0, 0, 0)
+    lines = math.ceil(count / columns)
+    least = 5 if full or height < 18 else 6 if height < 30 else 7
+    while lines > 1 and height // lines < least:
+        lines -= 1
+    return (columns, min(count, lines * columns), min(height // lines, CARD_MOST))
+
+
+def _row_heights(lines: int, rows: int, height: int) -> list[int]:
+    """Rows of each line of cards: what is left over goes to the first lines, one each."""
+    spare = min(max(height - lines * rows, 0), lines) if rows < CARD_MOST else 0
+    return [rows + (at < spare) for at in range(lines)]
+
+
+def card_lines(
+    row: Row,
+    width: int,
+    height: int,
+    window: Window,
+    *,
+    ranges: Ranges | None,
+    glyphs: Glyphs,
+    selected: bool,
+    others: Sequence[Beside] = (),
+) -> list[Line]:
+    """One metric as a small chart: title and value, the curve with its range at the left, a blank line.
+
+    others: the same metric of other runs, drawn behind the curve.
+    """
+    role = SEVERITY_ROLE[row.severity]
+    value, change = row.value_text, row.change_text
+    glyph = f"{SEVERITY_GLYPH[row.severity]} " if row.severity in ("warning", "critical") else ""
+    cells = 8 if row.against is None else 9  # a mark stands behind the difference to a baseline
+    room = width - cell_width(value) - cells - 2 - cell_width(glyph)
+    ends = row.spread_text
+    words = f"{'min–max' if width >= 56 else 'now'} {ends}"
+    if "…" in ends and cell_width(row.title) + cell_width(words) + 2 <= room:
+        ends = words
+    title: list[Span] = [(glyph, role), (short_title(row.title, max(room, 8)), role if glyph else "text")]
+    if ends and cell_width(row.title) + cell_width(ends) + 2 <= room:
+        title.append((f"  {ends}", "faint"))
+    value_spans: list[Span] = [
+        (value, role if glyph else "strong"),
+        (" " + pad(change, cells, right=True), row.change_role),
+    ]
+    head = sides(title, value_spans, width, back="select" if selected else "")
+    inner = height - 2
+    out = [head]
+    if inner >= 5:
+        out.append(line((fit(row.tag, width), "faint")))
+        inner -= 1
+    out += _card_curve(row, width, max(inner, 1), window, ranges, glyphs, others)
+    return [*out, _restart_marks(row, width, window)][:height]
+
+
+def _restart_marks(row: Row, width: int, window: Window) -> Line:
+    """The line below a card's curve: blank, with a mark where the run was started again."""
+    cells = width - AXIS - 1
+    if not window.restarts or row.main is None or row.own_axis:
+        return BLANK
+    marks = window.restart_columns(cells)
+    return line(
+        (" " * (AXIS + 1) + "".join("↻" if at in marks else " " for at in range(cells)).rstrip(), "mark")
+    )
+
+
+def _card_curve(
+    row: Row, width: int, rows: int, window: Window, ranges: Ranges | None, glyphs: Glyphs,
+    others: Sequence[Beside],
+) -> list[Line]:  # fmt: skip
+    cells = width - AXIS - 1
+    columns = cells * (1 if glyphs == "ascii" or rows == 1 else 2)
+    drawn = curve(row, window, columns)
+    if drawn is None:
+        return [line((" " * AXIS + " no points yet", "faint"))] + [BLANK] * (rows - 1)
+    low, high = value_range(drawn.low, drawn.high)
+    found = trails(row, others, window, columns) if rows > 1 else []
+    behind = _behind(row, drawn, columns) if rows >= BAND_ROWS and not found else None
+    if behind is not None:
+        around = embracing((low, high), behind.range, CURVE_SHARE)
+        held = {} if ranges is None else ranges.shown
+        key = (row.tag, BAND_LAYER)
+        if not behind.seen(*around, held=key in held):
+            behind = None
+            held.pop(key, None)
+    if behind is not None:
+        bottom, top = shown_range(row, around, window, ranges, layer=BAND_LAYER)
+    else:
+        bottom, top = shown_range(row, spanning((low, high), found), window, ranges, layer=2.0 * bool(found))
+    some = bool(np.isfinite(drawn.low).any())
+    if rows == 1:
+        spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite,
+                          glyphs="ascii" if glyphs == "ascii" else "blocks")  # fmt: skip
+        label = pad(format_range(low, high, row.unit)[1] if some else "", AXIS, right=True)
+        shown = colored(spark.text, "accent", unhealthy(row, drawn) | dict.fromkeys(spark.marks, "bad"))
+        return [line((label + " ", "faint"), *shown)]
+    canvas = Plain(cells, rows) if glyphs == "ascii" else Canvas(cells, rows)
+    lay(canvas, found, bottom, top)
+    body = canvas_spans(canvas, drawn, bottom, top, behind, columns // cells, found)
+    ends = format_range(bottom, top, row.unit) if some else ("", "")
+    healthy = healthy_rows(band_of(row), bottom, top, rows)
+    lines = []
+    for index, spans in enumerate(body):
+        label = ends[1] if index == 0 else ends[0] if index == rows - 1 else ""
+        if top == bottom:
+            label = ends[0] if index == rows // 2 else ""
+        words = pad(label, AXIS, right=True)
+        if index in healthy:
+            shaded = [(text, f"{role}/panel") for text, role in spans]
+            lines.append(line((words, "faint"), (EDGE, "good"), *shaded))
+        else:
+            lines.append(line((words + " ", "faint"), *spans))
+    return lines
+
+
+def _behind(row: Row, drawn: Curve, columns: int) -> Spread | None:
+    """What a card shows behind the curve of a mean, in the same columns."""
+    return spread(row, drawn.mean, lambda series: series.columns(*drawn.edges, columns))
+
+
+def overview_lines(
+    data: Overview, width: int, height: int, *, ranges: Ranges | None = None, glyphs: Glyphs = "blocks",
+    selected: int = -1,
+    full: bool = False,
+    others: Callable[[Row], Sequence[Beside]] = lambda row: (),
+) -> tuple[list[Line], list[Card]]:  # fmt: skip
+    """The overview below its header: findings, then cards; and where the cards stand.
+
+    others: what other runs have of a row's metric.
+    """
+    most = max(1, min(len(data.findings), 2 if height < 22 else 5 if height < 34 else 8))
+    if not data.rows and not data.findings:
+        return [line(("   " + NOTHING, "dim"))], []
+    lines = finding_lines(data.findings, width, most)
+    lines.append(BLANK)
+    margin = 1
+    columns, count, rows = card_grid(len(data.rows), width - 2 * margin, height - len(lines), full=full)
+    if not columns:
+        return lines, []
+    card_width = (width - 2 * margin - 3 * (columns - 1)) // columns
+    cards: list[Card] = []
+    heights = _row_heights(math.ceil(count / columns), rows, height - len(lines))
+    for start in range(0, count, columns):
+        rows = heights[start // columns]
+        blocks = []
+        for index in range(start, min(start + columns, count)):
+            x = margin + (index - start) * (card_width + 3)
+            cards.append(Card(x, len(lines), card_width, rows, index))
+            card = card_lines(
+                data.rows[index],
+                card_width,
+                rows,
+                data.window,
+                ranges=ranges,
+                glyphs=glyphs,
+                selected=index == selected,
+                others=others(data.rows[index]),
+            )
+            blocks.append(card)
+        for at in range(rows):
+            spans: list[Span] = [(" " * margin, "text")]
+            for place, block in enumerate(blocks):
+                part = fill(block[at] if at < len(block) else BLANK, card_width)
+                role_back = part.back
+                spans += [(text, f"{role}/{role_back}" if role_back else role) for text, role in part.spans]
+                if place < len(blocks) - 1:
+                    spans.append(("   ", "text"))
+            lines.append(line(*spans))
+    return lines, cards

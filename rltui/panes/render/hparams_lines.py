@@ -1,0 +1,188 @@
+"""The config pane in its forms: lines of cells at a width, Markdown, and data for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rltui.draw.cells import BLANK, Line, Span, cut, line, wrap
+from rltui.hparams.hparams import Setting
+from rltui.panes.hparams_pane import Column, ConfigBoard, ConfigRow, heading_of
+from rltui.text import cell_width, code_in_markdown, fit, in_markdown, pad
+
+KEY_LEAST, KEY_MOST = 16, 44
+VALUE_LEAST, VALUE_MOST = 12, 56
+SOURCE = 26  # cells of the place that says so, where there is room
+
+
+def labels(columns: Sequence[Column]) -> list[str]:
+    """Short names of the columns: the part of the runs' names that tells them apart."""
+    parts = [column.label.split("/") for column in columns]
+    while len(parts) > 1 and min(map(len, parts)) > 1 and len({part[0] for part in parts}) == 1:
+        parts = [part[1:] for part in parts]
+    for at in (0, -1):
+        if len(parts) > 1 and len({part[at] for part in parts}) == len(parts):
+            return [part[at] for part in parts]
+    return ["/".join(part) for part in parts]
+
+
+class Layout:
+    """Which columns fit at a width, and how wide they are."""
+
+    def __init__(self, board: ConfigBoard, width: int) -> None:
+        self.board = board
+        self.width = width
+        longest = max((cell_width(row.key) for row in board.settings), default=KEY_LEAST)
+        count = max(len(board.columns), 1)
+        share = width // 2 if count == 1 else max(width * 2 // 5, width - 3 - count * (VALUE_MOST + 2))
+        self.key = max(min(longest, KEY_MOST, share), min(KEY_LEAST, width // 2))
+        room = width - 3 - self.key
+        self.count = max(min(count, room // (VALUE_LEAST + 2)), 1)
+        self.source = 0
+        if count == 1 and room > SOURCE + 2 + VALUE_MOST:
+            self.source = min(room - VALUE_MOST - 4, 60)
+            room -= self.source + 2
+        self.value = max(min(room // self.count - 2, VALUE_MOST if count > 1 else room - 2), 4)
+        self.value = min(self.value, max(self._widest(), VALUE_LEAST))
+
+    def _widest(self) -> int:
+        """Cells of the widest value or name; columns stand no farther apart than they need."""
+        values = [cell.text for row in self.board.settings for cell in row.cells if cell is not None]
+        return max(map(cell_width, [*values, *labels(self.board.columns)]), default=VALUE_LEAST)
+
+    @property
+    def hidden(self) -> int:
+        """Columns that do not fit."""
+        return len(self.board.columns) - self.count
+
+    def head(self) -> list[Line]:
+        """The words over the columns: what they are, where that is worth saying, and their names."""
+        alone = len(self.board.columns) == 1
+        names = ["value"] if alone else labels(self.board.columns)[: self.count]
+        notes = [column.note for column in self.board.columns[: self.count]]
+        notes = ["" if note == name else note for note, name in zip(notes, names, strict=False)]
+        lines = []
+        if any(notes):
+            spans: list[Span] = [(" " * (self.key + 3), "text")]
+            spans += [("  " + pad(note, self.value), "dim") for note in notes]
+            lines.append(line(*spans))
+        spans = [("   " + pad("setting", self.key), "faint")]
+        spans += [("  " + pad(name, self.value), "faint" if alone else "strong") for name in names]
+        if self.source:
+            spans.append(("  said by", "faint"))
+        return [*lines, line(*spans)]
+
+    def row(self, row: ConfigRow, *, selected: bool = False) -> Line:
+        """A setting, or a heading."""
+        back = "select" if selected else ""
+        if row.kind == "heading":
+            return line((" " + cut(row.key, self.width - 2), "strong"))
+        glyph = "◆ " if row.differs else "  "
+        spans: list[Span] = [
+            (f" {glyph}", "mark"),
+            (pad(row.key, self.key), "text" if row.first is not None and not row.first.unset else "dim"),
+        ]
+        for index, cell in enumerate(row.cells[: self.count]):
+            text = "·" if cell is None else cell.text
+            spans += [("  ", "text"), (pad(text, self.value), self._role(row, cell, index))]
+        if self.source and row.first is not None:
+            more = f" (and {len(row.others)} otherwise)" if row.others else ""
+            spans.append(("  " + fit(row.first.source + more, self.source), "faint"))
+        return line(*spans, back=back)
+
+    def _role(self, row: ConfigRow, cell: Setting | None, index: int) -> str:
+        if cell is None or cell.unset:
+            return "faint"
+        if row.differs:
+            return "strong" if index == 0 else "mark"
+        return "strong" if heading_of(row) == "Key settings" and len(self.board.columns) == 1 else "text"
+
+
+def top_lines(board: ConfigBoard, width: int, most: int = 8) -> list[Line]:
+    """The attempts and the troubles that stand above the settings."""
+    lines = []
+    for text in board.lineage:
+        parts = wrap(text, width - 5)
+        lines += [line((" ↻ " if not at else "   ", "mark"), (part, "text")) for at, part in enumerate(parts)]
+    lines = lines[-most:]
+    troubles = [f"{problem.path}: {problem.message}" for problem in board.problems[:3]]
+    return lines + [line((" ▲ ", "warn"), (cut(text, width - 4), "text")) for text in troubles]
+
+
+def config_lines(board: ConfigBoard, width: int) -> list[Line]:
+    """The whole pane without a screen."""
+    lines = top_lines(board, width)
+    if lines:
+        lines.append(BLANK)
+    if not board.settings:
+        return [*lines, *(line(("   " + part, "dim")) for part in wrap(board.empty, width - 4))]
+    layout = Layout(board, width)
+    lines += layout.head()
+    for index, row in enumerate(board.rows):
+        if row.kind == "heading" and index:
+            lines.append(BLANK)
+        lines.append(layout.row(row))
+    notes = list(board.notes)
+    if layout.hidden:
+        notes.append(f"{layout.hidden} more runs do not fit in {width} columns")
+    if notes:
+        lines += [BLANK, *(line((" " + part, "dim")) for part in wrap(" · ".join(notes), width - 2))]
+    return lines
+
+
+def config_markdown(board: ConfigBoard) -> str:
+    """One table; headings as rows, values that differ in bold."""
+    out = [f"- {in_markdown(text)}" for text in board.lineage]
+    out += [f"- ▲ {in_markdown(problem.path)}: {in_markdown(problem.message)}" for problem in board.problems]
+    out += [""] if out else []
+    if not board.settings:
+        return "\n".join([*out, board.empty, ""])
+    several = len(board.columns) > 1
+    names = labels(board.columns) if several else ["value"]
+    heads = [
+        in_markdown(f"{name} ({column.note})" if several and column.note not in ("", name) else name)
+        for name, column in zip(names, board.columns, strict=True)
+    ]
+    heads += [] if several else ["said by"]
+    out += ["| setting | " + " | ".join(heads) + " |", "|---" * (len(heads) + 1) + "|"]
+    for row in board.rows:
+        if row.kind == "heading":
+            out.append(f"| **{in_markdown(row.key)}** |" + " |" * len(heads))
+            continue
+        cells = ["·" if cell is None else in_markdown(cell.text) for cell in row.cells]
+        if several and row.differs and not board.only_differences:
+            cells = [f"**{cell}**" for cell in cells]
+        if not several:
+            cells.append(in_markdown(row.first.source) if row.first is not None else "")
+        out.append(f"| {code_in_markdown(row.key)} | " + " | ".join(cells) + " |")
+    if board.notes:
+        out += ["", in_markdown(" · ".join(board.notes))]
+    return "\n".join(out) + "\n"
+
+
+def config_record(board: ConfigBoard) -> dict[str, Any]:
+    """Settings for programs: values as they were written, `null` where a run says nothing."""
+    return {
+        "columns": [
+            {"run": column.label, "note": column.note, "sources": list(column.settings.sources)}
+            for column in board.columns
+        ],
+        "settings_known": board.total,
+        "settings_different": board.different,
+        "only_differences": board.only_differences,
+        "settings": [_setting(row) for row in board.settings],
+        "attempts": list(board.lineage),
+        "problems": [one.as_json() for one in board.problems],
+    }
+
+
+def _setting(row: ConfigRow) -> dict[str, Any]:
+    return {
+        "key": row.key,
+        "topic": heading_of(row),
+        "differs": row.differs,
+        "values": [None if cell is None else cell.value for cell in row.cells],
+        "said": [cell is not None for cell in row.cells],
+        "sources": [None if cell is None else cell.source for cell in row.cells],
+        "otherwise": [{"value": one.value, "source": one.source} for one in row.others],
+    }

@@ -1,0 +1,81 @@
+"""A pane as Markdown: headings and tables that GitHub and Slack paste well, warnings with since-when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rltui.draw.numbers import format_step, format_value
+from rltui.draw.sparkline import sparkline
+from rltui.draw.symbols import SEVERITY_GLYPH
+from rltui.draw.value_range import value_range
+from rltui.panes.overview import Header
+from rltui.panes.pane import Board
+from rltui.panes.row import Row, curve
+from rltui.text import code_in_markdown, in_markdown
+
+if TYPE_CHECKING:
+    from rltui.rules.finding import Finding
+
+COLUMNS = 24  # cells of a sparkline in a table
+
+
+def as_markdown(head: Header, made: Board, findings: Sequence[Finding]) -> str:
+    """The header as a heading and a line, findings as a list, rows as one table."""
+    facts = [head.framework, head.state_word or head.state, head.step_text, head.age_text, head.points_text]
+    out = [
+        f"### {in_markdown(head.run)}: {made.title}",
+        "",
+        " · ".join(in_markdown(fact) for fact in facts if fact),
+        "",
+        f"**{head.health}**: {in_markdown(head.sentence)}",
+        "",
+    ]
+    out += _findings(findings)
+    out += _table(made)
+    if made.notes:
+        out += ["", *(f"*{in_markdown(note)}*" for note in made.notes)]
+    return "\n".join(out) + "\n"
+
+
+def _findings(findings: Iterable[Finding]) -> list[str]:
+    lines = []
+    for finding in findings:
+        glyph = SEVERITY_GLYPH[finding.severity]
+        since = f"since step {format_step(finding.since_step)}"
+        title = in_markdown(finding.title or finding.id)
+        lines.append(f"- {glyph} **{title}** {since}: {in_markdown(finding.message)}")
+        if finding.advice:
+            lines.append(f"  - {in_markdown(finding.advice)}")
+    return [*lines, ""] if lines else []
+
+
+def _table(made: Board) -> list[str]:
+    if not made.metrics:
+        return [made.empty] if made.empty else []
+    out = [
+        "| metric | key | last | change | over the window | range | warning |",
+        "|---|---|---:|---:|---|---|---|",
+    ]
+    for row in made.rows:
+        if row.kind == "heading":
+            out.append(f"| **{in_markdown(row.title)}** | | | | | | |")
+        else:
+            out.append(_row(row, made))
+    return out
+
+
+def _row(row: Row, made: Board) -> str:
+    drawn = curve(row, made.window, COLUMNS)
+    line = span = ""
+    if drawn is not None:
+        low, high = value_range(drawn.low, drawn.high)
+        line = sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite).text.rstrip()
+        span = f"{format_value(low, row.unit)} … {format_value(high, row.unit)}"
+    warning = ""
+    if row.finding is not None:
+        since = f"since step {format_step(row.finding.since_step)}"
+        warning = f"{SEVERITY_GLYPH[row.severity]} {row.finding.title or row.finding.id}, {since}"
+    cells = (row.value_text, row.change_text, line, span, warning)
+    names = (in_markdown(row.title), code_in_markdown(row.tag))
+    return "| " + " | ".join((*names, *map(in_markdown, cells))) + " |"

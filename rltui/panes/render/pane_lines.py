@@ -1,0 +1,300 @@
+"""Boards as lines of cells at a given width: which columns fit, where they stand, what is left out first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rltui.draw.cells import Line, Span, colored, cut, line
+from rltui.draw.numbers import format_range, format_step
+from rltui.draw.sparkline import Glyphs, sparkline
+from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
+from rltui.draw.value_range import hold, value_range, widened
+from rltui.panes.healthy_range import band_of, within_bounds
+from rltui.panes.pane import Board
+from rltui.panes.row import Curve, Row, curve
+from rltui.panes.step_window import Window
+from rltui.text import cell_width, fit, pad
+
+if TYPE_CHECKING:
+    from rltui.rules.finding import Finding
+
+VALUE = 11  # cells of a value with its unit, right-aligned
+CHANGE = 9
+RANGE = 17  # "  0.108 … 0.482  "
+SPARK_MOST = 64  # a longer line says no more and costs more
+SPARK_LEAST = 20  # below this the key as written makes room
+KEY_LEAST = 20  # a key cut to less says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Cells per column of a board; 0 leaves the column out."""
+
+    width: int
+    title: int
+    key: int
+    change: int
+    spark: int
+    range: int
+    value: int = VALUE
+    glyphs: Glyphs = "blocks"
+    against: bool = False  # whether changes are to a baseline
+    matched: int | None = None  # the step of the values, where they are compared at an earlier one
+
+
+@dataclass(slots=True)
+class Ranges:
+    """The value range each curve was last drawn with, so that it holds still (see `draw.scale`).
+
+    One for each tag and kind of drawing, with the first step of the window that it was begun for.
+    """
+
+    shown: dict[tuple[str, float], tuple[float, tuple[float, float]]] = field(default_factory=dict)
+
+
+def plan(width: int, board: Board, glyphs: Glyphs = "blocks") -> Plan:
+    """The columns of a board at a width: the key goes first, then the range, the change, the curve."""
+    longest = max((cell_width(row.title) for row in board.metrics), default=10)
+    keys = max((cell_width(row.tag) for row in board.metrics), default=10)
+    title = min(
+        max(longest, 10),
+        30 if width >= 120 else 24 if width >= 110 else 22 if width >= 90 else 20 if width >= 60 else 14,
+    )
+    title = max(min(title, width - VALUE - 6), 4)
+    change = CHANGE + 1 if width >= 56 else 0
+    value_range_cells = RANGE if width >= 76 else 0
+    cut_off = sum(cell_width(row.title) > title for row in board.metrics[:200])
+    if value_range_cells and width < 100 and 3 * cut_off > min(len(board.metrics), 200):
+        title, value_range_cells = min(longest, title + RANGE), 0  # what it is comes before where it has been
+    rest = width - 3 - title - 2 - VALUE - change - (value_range_cells + 1 if value_range_cells else 0) - 1
+    spark = rest - 2
+    key = 0
+    if spark > SPARK_LEAST + KEY_LEAST + 2:
+        # Keys and curves share what is left: keys up to their need, curves up to what is worth its bytes.
+        key = min(keys, max(KEY_LEAST, (spark - 2) * 2 // 5))
+        if spark - key - 2 > SPARK_MOST:
+            key = min(keys, spark - 2 - SPARK_MOST)
+        spark -= key + 2
+    spark = min(spark, SPARK_MOST)
+    if spark < 6:
+        spark = 0
+    against = any(row.against is not None for row in board.metrics[:200])
+    matched = next((row.matched for row in board.metrics[:200] if row.matched is not None), None)
+    return Plan(
+        width, title, key, change, spark, value_range_cells, glyphs=glyphs, against=against, matched=matched
+    )
+
+
+def header_line(columns: Plan, window: Window) -> Line:
+    """The faint words over the columns; over the curves stand the steps that they span."""
+    spans: list[Span] = [("   " + pad("metric", columns.title) + "  ", "faint")]
+    if columns.key:
+        spans.append((pad("key as written", columns.key) + "  ", "faint"))
+    word, role = (
+        ("last", "faint") if columns.matched is None else (f"at {format_step(columns.matched)}", "mark")
+    )
+    spans.append((pad(fit(word, columns.value), columns.value, right=True), role))
+    if columns.change:
+        word = "vs base" if columns.against else "change"
+        spans.append((pad(word, columns.change, right=True), "faint"))
+    if columns.spark:
+        low, high = window.edges(columns.spark)
+        left, right = f"step {format_step(round(low))}", format_step(round(min(high, window.high)))
+        # The right-hand label stands where the newest step is drawn.
+        reach = min(round((window.high + 1 - low) / (high - low) * columns.spark), columns.spark)
+        room = max(reach, len(left) + len(right) + 1)
+        label = left + " " * (room - len(left) - len(right)) + right if room <= columns.spark else left
+        spans += [("  ", "faint"), *_marked(pad(label, columns.spark), window.restart_columns(columns.spark))]
+    if columns.range:
+        spans.append((" " + pad(_centre("min … max", columns.range), columns.range), "faint"))
+    return line(*spans)
+
+
+def _marked(label: str, restarts: list[int]) -> list[Span]:
+    """The words over the curves with a mark at each restart, where no word stands."""
+    spans: list[Span] = []
+    for at, char in enumerate(label):
+        free = at in restarts and not label[max(at - 1, 0) : at + 2].strip()
+        spans.append(("↻", "mark") if free else (char, "faint"))
+    return spans
+
+
+def row_lines(
+    row: Row, columns: Plan, window: Window, ranges: Ranges | None = None, *, selected: bool = False,
+    notes: int = 1,
+) -> list[Line]:  # fmt: skip
+    """A row: one line, and one more that says what is wrong and since when, if something is.
+
+    notes: for how many rows of its section that line stands, see `noted`; 0 leaves it out.
+    """
+    back = "select" if selected else ""
+    if row.kind == "heading":
+        return [line((" " + cut(row.title, columns.width - 2), "strong"), back=back)]
+    role = SEVERITY_ROLE[row.severity]
+    spans: list[Span] = [
+        (f" {SEVERITY_GLYPH[row.severity]} ", role),
+        (
+            pad(short_title(row.title, columns.title), columns.title) + "  ",
+            role if row.severity in ("warning", "critical") else "text",
+        ),
+    ]
+    if columns.key:
+        spans.append((pad(short_key(row.tag, columns.key), columns.key) + "  ", "dim"))
+    spans.append((pad(row.value_text, columns.value, right=True), "strong" if role == "text" else role))
+    if columns.change:
+        spans.append((pad(row.change_text, columns.change, right=True), row.change_role))
+    if columns.spark:
+        spans += _curve_spans(row, columns, window, ranges)
+    lines = [line(*spans, back=back)]
+    finding = row.finding
+    if notes and finding is not None:
+        lines.append(line(*note_spans(finding, columns.width - 6, indent=5, rows=notes), back=back))
+    return lines
+
+
+def short_title(title: str, width: int) -> str:
+    """A title that fits; what tells it from its neighbours, behind the dot, makes way last."""
+    head, dot, part = title.partition(" · ")
+    if not dot or cell_width(title) <= width:
+        return cut(title, width)
+    if width < 18:
+        return fit(title, width)
+    folders, _, last = part.rpartition("/")
+    if folders and cell_width(f"{head}{dot}…{last}") <= width:
+        return f"{head}{dot}…{last}"
+    if cell_width(part) > width - 7:
+        part = f"…{last}" if folders and cell_width(last) < width - 8 else fit(part, width - 10)
+    return cut(head, width - cell_width(dot + part)) + dot + part
+
+
+def short_key(tag: str, width: int) -> str:
+    """A key that fits: its last part whole, where that leaves room to tell the folders before it."""
+    head, slash, last = tag.rpartition("/")
+    room = width - cell_width(slash + last)
+    return cut(head, room) + slash + last if cell_width(head) > room >= 4 else fit(tag, width)
+
+
+def noted(rows: Sequence[Row]) -> dict[int, int]:
+    """The rows, by place, below which a finding is told, and how many rows of their section it is told for.
+
+    What several rows have in common is told once, below the first of them.
+    """
+    found: dict[int, int] = {}
+    firsts: dict[str, int] = {}
+    for at, row in enumerate(rows):
+        if row.kind == "heading":
+            firsts = {}
+        elif row.finding is not None:
+            first = firsts.setdefault(finding_text(row.finding), at)
+            found[first] = found.get(first, 0) + 1
+    return found
+
+
+def note_spans(finding: Finding, width: int, indent: int, rows: int = 1) -> list[Span]:
+    """A finding in one line: what, since which step, in how many rows."""
+    many = f" · {rows} metrics" if rows > 1 else ""
+    return [
+        (" " * indent + "└ ", "faint"),
+        (cut(finding_text(finding), width - 1 - len(many)) + many, SEVERITY_ROLE[finding.severity]),
+    ]
+
+
+def finding_text(finding: Finding) -> str:
+    """A finding in a few words: what, since which step."""
+    text = f"{finding.title or finding.message} · since step {format_step(finding.since_step)}"
+    if finding.state == "resolved" and finding.resolved_step is not None:
+        text += f", resolved at {format_step(finding.resolved_step)}"
+    return text
+
+
+def _curve_spans(row: Row, columns: Plan, window: Window, ranges: Ranges | None) -> list[Span]:
+    cells = columns.spark * (2 if columns.glyphs == "braille" else 1)
+    drawn = curve(row, window, cells)
+    if drawn is None:
+        blank = " " * columns.spark
+        return [("  " + blank, "faint"), (" " * (columns.range + 1) if columns.range else "", "dim")]
+    low, high = value_range(drawn.low, drawn.high)
+    bottom, top = shown_range(row, (low, high), window, ranges)
+    some = bool(np.isfinite(drawn.low).any())
+    spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite, glyphs=columns.glyphs)
+    roles = unhealthy(row, drawn, cells // columns.spark)
+    roles.update(dict.fromkeys(() if drawn.own_axis else window.restart_columns(columns.spark), "mark"))
+    roles.update(dict.fromkeys(spark.marks, "bad"))
+    spans: list[Span] = [("  ", "text"), *colored(spark.text, "accent", roles)]
+    if columns.range:
+        spans.append(
+            (f" {range_text(row, low, high, columns.range, some=some, several=drawn.points > 1)}", "dim")
+        )
+    return spans
+
+
+def unhealthy(row: Row, drawn: Curve, per_cell: int = 1) -> dict[int, str]:
+    """The role of each cell of a sparkline with values beyond what is healthy; `per_cell` columns a cell.
+
+    It is that of the row's finding, if it has one that warns; else a quiet one.
+    """
+    band = band_of(row)
+    if band is None or row.unreported:
+        return {}
+    role = SEVERITY_ROLE[row.severity] if row.severity in ("warning", "critical") else "info"
+    with np.errstate(invalid="ignore"):
+        beyond = np.flatnonzero((drawn.low < band[0]) | (drawn.high > band[1]))
+    return dict.fromkeys((beyond // per_cell).tolist(), role)
+
+
+def range_text(row: Row, low: float, high: float, width: int, *, some: bool, several: bool = False) -> str:
+    """`0.108 … 0.482`, with `!` at an end that is not healthy; of a distribution `now` its last spread."""
+    side = (width - 3) // 2
+    ends = format_range(low, high, row.unit)
+    if row.kind == "band" and row.spread_text:
+        return pad(_centre(fit(f"now {row.spread_text}", width), width), width)
+    band = (None if row.unreported else band_of(row)) or (-math.inf, math.inf)
+    first, last = (" !"[not band[0] <= end <= band[1]] if some else " " for end in (low, high))
+    if low == high:
+        word = "always " if several else ""
+        return pad(_centre(f"{word}{ends[0]}{last}".rstrip() if some else "–", width), width)
+    return f"{pad(ends[0], side, right=True)}{first}… {pad(f'{ends[1]}{last}'.rstrip(), side)}"
+
+
+def shown_range(
+    row: Row, data: tuple[float, float], window: Window, ranges: Ranges | None, *, layer: float = 0.0
+) -> tuple[float, float]:
+    """The range a curve is drawn in: declared by the user, or the data's with slack that holds still.
+
+    layer: what is drawn with the curve; ranges of different drawings are held apart.
+    """
+    if row.name is not None and row.name.declared_range is not None:
+        low, high = row.name.declared_range
+        return (min(low, data[0]), max(high, data[1]))
+    data = widened(*data)
+    if ranges is None or not window.growing:
+        return data
+    begun, held = ranges.shown.get((row.tag, layer), (window.low, None))
+    if abs(window.low - begun) > window.high - window.low:  # nothing of what it was begun for is in sight
+        begun, held = window.low, None
+    held = within_bounds(row, hold(held, data), data)
+    ranges.shown[row.tag, layer] = (begun, held)
+    return held
+
+
+def _centre(text: str, width: int) -> str:
+    return " " * max((width - cell_width(text)) // 2, 0) + text
+
+
+def board_lines(board: Board, width: int, glyphs: Glyphs = "blocks") -> list[Line]:
+    """A whole board without a screen: column words, rows, warnings."""
+    if not board.metrics:
+        return [line(("   " + board.empty, "dim"))]
+    columns = plan(width, board, glyphs)
+    lines = [header_line(columns, board.window)]
+    notes = noted(board.rows)
+    for index, row in enumerate(board.rows):
+        if row.kind == "heading" and index:
+            lines.append(Line())
+        lines += row_lines(row, columns, board.window, notes=notes.get(index, 0))
+    return lines

@@ -1,0 +1,88 @@
+"""A pane as plain text that reads well pasted into a chat: who, when, rows, warnings, 100 columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rltui.draw.cells import BLANK, Line, line, wrap
+from rltui.draw.numbers import format_step
+from rltui.draw.sparkline import Glyphs
+from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
+from rltui.panes.hparams_pane import ConfigBoard, columns_of, config_board, lineage_of
+from rltui.panes.overview import header, overview
+from rltui.panes.pane import Board, board
+from rltui.panes.pane_list import pane_title
+from rltui.panes.render.frame_lines import NOTHING, finding_lines, header_lines
+from rltui.panes.render.hparams_lines import config_lines
+from rltui.panes.render.pane_lines import board_lines, finding_text
+from rltui.text import fit
+
+if TYPE_CHECKING:
+    from rltui.session.past_findings import Then
+    from rltui.session.session import RunView
+
+COUNT = 16  # metrics of an overview
+
+
+def pane_lines(
+    view: RunView,
+    pane: str,
+    now: float,
+    *,
+    width: int = 100,
+    at_step: int | None = None,
+    then: Then | None = None,
+    glyphs: Glyphs = "blocks",
+    settings: ConfigBoard | None = None,
+) -> list[Line]:
+    """A pane with its header as lines of cells, as many as needed. `settings` are for the config pane.
+
+    `then` is what was wrong at `at_step`, for a run that has gone on since.
+    """
+    head = header(view, now, at_step, then)
+    lines = [*header_lines(head, width), line(("─" * width, "faint"))]
+    if pane == "config":
+        settings = settings or config_board(columns_of(view), lineage=lineage_of(view))
+        return lines + config_lines(settings, width)
+    if pane == "findings":
+        return lines + findings_text(view, width, then)
+    if pane == "overview":
+        data = overview(view, now, at_step, count=COUNT, then=then)
+        lines += finding_lines(data.findings, width, 12) if data.rows or data.findings else []
+        made = Board("overview", "Overview", data.rows, data.window, empty=NOTHING)
+    else:
+        made = board(view, pane, now, at_step, findings=None if then is None else then.findings)
+        lines.append(line((f" {pane_title(view, pane)}", "strong"), (f"   {len(made.metrics)} rows", "dim")))
+    lines += [BLANK, *board_lines(made, width, glyphs)]
+    if made.notes:
+        lines += [BLANK, line((" " + " · ".join(made.notes), "dim"))]
+    return lines
+
+
+def findings_text(view: RunView, width: int, then: Then | None = None) -> list[Line]:
+    """All findings with what to do about them."""
+    lines: list[Line] = []
+    findings, history = (
+        (view.judge.findings(), view.judge.history()) if then is None else (then.findings, then.history)
+    )
+    if not findings:
+        lines.append(line((" ✓ ", "good"), ("nothing to report", "text")))
+    for finding in findings:
+        said = f" {SEVERITY_GLYPH[finding.severity]} {finding_text(finding)}"
+        lines.append(line((said, SEVERITY_ROLE[finding.severity]), (f"   {finding.pane}", "dim")))
+        for text in (finding.message, finding.advice):
+            lines += [line(("     " + part, "text")) for part in wrap(text, width - 6)]
+        lines.append(line(("     " + fit(", ".join(finding.metrics[:4]), width - 6), "dim")))
+        lines.append(BLANK)
+    for finding in history:
+        until = "" if finding.resolved_step is None else f" to {format_step(finding.resolved_step)}"
+        words = (
+            f" ✓ {finding.title or finding.message} · step {format_step(finding.since_step)}{until}, resolved"
+        )
+        lines.append(line((words, "dim")))
+    return lines
+
+
+def as_text(lines: list[Line]) -> str:
+    """Lines without colours, trailing blanks cut, one newline at the end."""
+    return "\n".join(one.text.rstrip() for one in lines) + "\n"

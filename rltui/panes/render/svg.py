@@ -1,0 +1,111 @@
+"""Lines of cells as an SVG picture that looks the same everywhere.
+
+Every run of text is placed by its column, so that no font can shift it; braille, blocks and rules, which many
+fonts lack or space out, are drawn as the dots and bars that they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from xml.sax.saxutils import escape
+
+from rltui.draw.cells import Line
+from rltui.draw.themes import ANSI, Theme
+from rltui.text import cell_width
+
+CELL, ROW, SIZE = 8.43, 18.0, 14.0  # pixels: advance of a cell, height of a line, font size
+MARGIN = 12.0
+FONTS = "DejaVu Sans Mono, Menlo, Consolas, monospace"
+_WORDS = re.compile(r"\S+(?: \S+)*")  # text between wider gaps, which viewers would squeeze
+
+_DRAWN = re.compile("[\u2500-\u2502\u2581-\u2588\u2800-\u28ff]")  # characters that are drawn as shapes
+# Column and row of the braille dots by bit.
+_DOTS = ((0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (0, 3), (1, 3))
+
+# The sixteen colours of xterm, for themes that leave the choice to the terminal.
+_XTERM = (
+    "#000000", "#cd0000", "#00cd00", "#cdcd00", "#0000ee", "#cd00cd", "#00cdcd", "#e5e5e5",
+    "#7f7f7f", "#ff0000", "#00ff00", "#ffff00", "#5c5cff", "#ff00ff", "#00ffff", "#ffffff",
+)  # fmt: skip
+
+
+def as_svg(lines: Sequence[Line], width: int, theme: Theme) -> str:
+    """A picture of `width` cells by as many lines as there are."""
+    background = _color("background", theme, "#101216" if theme.dark else "#ffffff")
+    wide, high = width * CELL + 2 * MARGIN, len(lines) * ROW + 2 * MARGIN
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:.0f}" height="{high:.0f}" '
+        f'viewBox="0 0 {wide:.0f} {high:.0f}">',
+        f'<rect width="100%" height="100%" rx="6" fill="{background}"/>',
+        f'<g font-family="{FONTS}" font-size="{SIZE}">',
+    ]
+    for row, one in enumerate(lines):
+        y = MARGIN + row * ROW + SIZE
+        at = 0
+        if one.back:
+            out.append(_ground(one.back, MARGIN / 2, row, width * CELL + MARGIN, theme))
+        for text, role in one.spans:
+            role, _, back = role.partition("/")
+            if back:
+                out.append(_ground(back, MARGIN + at * CELL, row, cell_width(text) * CELL, theme))
+            shapes = _shapes(text, MARGIN + at * CELL, MARGIN + row * ROW)
+            if shapes:
+                out.append(f'<path d="{shapes}" fill="{_fill(role, theme)}"/>')
+            for words in _WORDS.finditer(_DRAWN.sub(" ", text)):
+                x = MARGIN + (at + cell_width(text[: words.start()])) * CELL
+                out.append(_text(words.group(), x, y, role, theme))
+            at += cell_width(text)
+    return "\n".join([*out, "</g>", "</svg>", ""])
+
+
+def _text(text: str, x: float, y: float, role: str, theme: Theme) -> str:
+    fill = _fill(role, theme)
+    bold = ' font-weight="bold"' if "bold" in theme.styles.get(role, ()) else ""
+    # textLength keeps the columns where they are, whatever font the viewer has
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}"{bold} textLength="{cell_width(text) * CELL:.1f}" '
+        f'lengthAdjust="spacingAndGlyphs">{escape(text)}</text>'
+    )
+
+
+def _shapes(text: str, x: float, y: float) -> str:
+    """Braille dots, bars and rules of a run of text as one path; empty where there are none."""
+    parts = []
+    for number, char in enumerate(text):
+        left, point = x + number * CELL, ord(char)
+        if 0x2800 < point <= 0x28FF:
+            for bit, (across, down) in enumerate(_DOTS):
+                if point - 0x2800 >> bit & 1:
+                    parts.append(_box(left + across * CELL / 2 + 1.1, y + down * ROW / 4 + 1.2, 2.2, 2.2))
+        elif 0x2581 <= point <= 0x2588:
+            high = (point - 0x2580) * ROW / 8
+            parts.append(_box(left, y + ROW - high, CELL, high))
+        elif 0x2500 <= point <= 0x2501:  # rules: light and heavy
+            parts.append(_box(left, y + ROW / 2 - 0.5, CELL, 1.0 if point == 0x2500 else 2.0))
+        elif point == 0x2502:
+            parts.append(_box(left + CELL / 2 - 0.5, y, 1.0, ROW))
+    return "".join(parts)
+
+
+def _box(x: float, y: float, wide: float, high: float) -> str:
+    return f"M{x:.1f} {y:.1f}h{wide:.1f}v{high:.1f}h-{wide:.1f}z"
+
+
+def _fill(role: str, theme: Theme) -> str:
+    return _color(role, theme, "#d8dee9" if theme.dark else "#20242c")
+
+
+def _ground(back: str, x: float, row: int, wide: float, theme: Theme) -> str:
+    """A background, as wide as its run or its whole line."""
+    color = theme.backgrounds.get(back, "default")
+    fill = color if color.startswith("#") else "#2b303b" if theme.dark else "#dfe3ea"
+    y = MARGIN + row * ROW + 1
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{ROW}" fill="{fill}"/>'
+
+
+def _color(role: str, theme: Theme, fallback: str) -> str:
+    color = theme.colors.get(role, "default")
+    if color.startswith("#"):
+        return color
+    return _XTERM[ANSI.index(color)] if color in ANSI else fallback

@@ -1,0 +1,369 @@
+"""A row of a board: one metric, or the statistics of one distribution, ready to be drawn at any width."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.draw.numbers import format_change, format_range, format_value
+from rltui.panes.pane_list import worst_of
+from rltui.panes.single_step import arrivals, at_one_step
+from rltui.panes.step_window import Window
+from rltui.panes.time_travel import Moment
+from rltui.rules.evaluate.robust_statistics import median
+from rltui.rules.run_state.data_quality import UNREPORTED
+from rltui.session.tag_index import pane_of
+
+if TYPE_CHECKING:
+    from rltui.metrics import Name
+    from rltui.panes.comparison import Difference
+    from rltui.rules.finding import Finding
+    from rltui.session.session import RunView
+    from rltui.store import Series
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row. `parts` are the series by statistic; `main` is the one whose value and curve are shown.
+
+    kind `band`: several statistics of one distribution in one row; `heading`: only a title.
+    """
+
+    kind: Literal["metric", "band", "heading"]
+    title: str
+    tag: str = ""
+    name: Name | None = None
+    unit: str = ""
+    parts: Mapping[str, Series] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    at_step: int | None = None  # the moment it shows, on its own axis; None is now
+    own_axis: bool = False  # it counts something else than the run's steps
+    against: Difference | None = None  # to the baseline, at matched steps
+
+    @property
+    def matched(self) -> int | None:
+        """The step at which it is compared with the baseline, where it has gone on since; else None."""
+        if self.against is None or self.main is None or self.main.last_step is None:
+            return None
+        step = self.against.step
+        return step if step is not None and step < self.main.last_step else None
+
+    @property
+    def value(self) -> float | None:
+        """The last value; compared with a baseline that has not come as far, the level that is compared."""
+        if self.against is not None and self.matched is not None:
+            return self.against.value
+        return value_at(self.main, self.at_step)[0] if self.main is not None else None
+
+    @property
+    def before(self) -> float | None:
+        """The value before the last."""
+        return value_at(self.main, self.at_step)[1] if self.main is not None else None
+
+    @property
+    def last_of(self) -> dict[str, float]:
+        """The last values of the other statistics of the distribution."""
+        found = {key: value_at(series, self.at_step)[0] for key, series in list(self.parts.items())[1:]}
+        return {key: value for key, value in found.items() if value is not None}
+
+    @property
+    def main(self) -> Series | None:
+        """The series whose value is shown."""
+        return next(iter(self.parts.values()), None)
+
+    @property
+    def counted(self) -> tuple[int, int] | None:
+        """Its points by the moment shown, and how many of them are not finite; None if nobody knows."""
+        main = self.main
+        if main is None or main.first_step is None or main.last_step is None:
+            return None
+        if self.at_step is None or main.last_step <= self.at_step:
+            return main.count, main.nonfinite
+        if self.at_step < max(main.exact_from - 1, main.first_step):  # within what is held in buckets
+            return None
+        cut = main.columns(float(main.first_step), math.nextafter(self.at_step + 1.0, 0.0), 1)
+        return int(cut.count[0] + cut.nonfinite[0]), int(cut.nonfinite[0])
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The keys of all series of the row, as written."""
+        return tuple(series.tag for series in self.parts.values())
+
+    @property
+    def finding(self) -> Finding | None:
+        """What to say about it: the worst finding of its own, else the symptom that it is part of."""
+        own = [finding for finding in self.findings if not finding.symptom] or self.findings
+        return max(own, key=lambda finding: finding.rank, default=None)
+
+    @property
+    def severity(self) -> str:
+        """The worst severity, empty when nothing is wrong."""
+        return worst_of(list(self.findings))
+
+    @property
+    def value_text(self) -> str:
+        """The last value with its unit; `unreported` where the writer only fills in zeros."""
+        value = self.value
+        if value is None:
+            return "–"
+        return "unreported" if value == 0 and self.unreported else format_value(value, self.unit)
+
+    @property
+    def unreported(self) -> bool:
+        """Whether a writer that does not know the quantity (MFU of an unknown device) writes zero for it."""
+        canonical = self.name.canonical if self.name is not None else None
+        if self.main is None or canonical is None or not canonical.startswith(UNREPORTED):
+            return False
+        return self.main.count >= 5 and self.main.extent() == (0.0, 0.0)
+
+    @property
+    def change_text(self) -> str:
+        """The change since the value before, signed; with a baseline, the difference to it."""
+        if self.against is not None:
+            return difference_text(self.against)
+        if self.main is None:
+            return ""
+        value, before = value_at(self.main, self.at_step)
+        return "" if value is None or before is None else format_change(value, before, self.unit)
+
+    @property
+    def change_role(self) -> str:
+        """How the change is drawn: differences outside the baseline's own spread stand out."""
+        if self.against is None or not self.against.outside:
+            return "dim"
+        return "good" if self.against.better else "warn"
+
+    @property
+    def spread_text(self) -> str:
+        """The distribution's last extremes or deviation, empty for a single metric."""
+        if len(self.parts) < 2:
+            return ""
+        last = {key: value for key, value in self.last_of.items() if math.isfinite(value)}
+        low, high, std = (last.get(key) for key in ("min", "max", "std"))
+        if low is not None and high is not None:
+            if low == high:
+                return ""
+            return "…".join(format_range(low, high, self.unit))
+        if std is not None:
+            return f"±{format_value(std, self.unit)}"
+        return ""
+
+    @property
+    def smooth(self) -> bool:
+        """Whether a moving average tells the truth: not for schedules, counters, coefficients."""
+        return self.name is None or self.name.metric is None or self.name.metric.smooth
+
+
+def difference_text(found: Difference) -> str:
+    """The difference to a baseline: percent where that means something, a mark where it is outside."""
+    percent = found.percent
+    if found.difference == 0 or (percent is not None and abs(percent) < 0.05):
+        return "= "
+    if percent is None or abs(percent) >= 1000:
+        text = format_change(found.value, found.baseline, found.unit)
+    else:
+        text = f"{percent:+.1f}%" if abs(percent) < 100 else f"{percent:+.0f}%"
+    return f"{text}{'!' if found.outside else ' '}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """A row's curve in a window, (n,) columns; NaN where nothing was logged and no usual gap was bridged."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    nonfinite: NDArray[np.int64]
+    points: int = 0  # finite and non-finite points in the window
+    own_axis: bool = False  # drawn over its own steps, not over the window's
+    edges: tuple[float, float] = (0.0, 1.0)  # steps at the first and behind the last column
+
+
+def curve(row: Row, window: Window, columns: int) -> Curve | None:
+    """The curve of a row, at the window's column edges; None when it has no points there."""
+    main = row.main
+    if main is None or columns < 1 or not main.count:
+        return None
+    first, last = main.first_step or 0, main.last_step or 0
+    if row.own_axis:
+        if row.at_step is not None:
+            last = min(last, row.at_step)
+        if last < first:
+            return None
+        window = Window(float(first), float(last), window.growing)
+    edges = window.edges(columns)
+    if at_one_step(main):
+        edges = (1.0, float(main.count))
+        cut = arrivals(main, *edges, columns)
+    else:
+        cut = main.columns(*edges, columns)
+    total = cut.count + cut.nonfinite
+    points = int(total.sum())
+    if not points:
+        return None
+    low, high, mean = cut.low, cut.high, cut.mean
+    filled = bridge(total)
+    gap = filled < 0
+    between = ((filled != np.arange(columns)) & ~gap).nonzero()[0]
+    if len(between):
+        there = total.nonzero()[0]
+        low, high, mean = low[filled], high[filled], mean[filled]
+        # From point to point in a straight line: none leads to what is NaN, or on from there.
+        line = np.interp(between, there, np.where(cut.count > 0, cut.mean, math.nan)[there])
+        for values in (low, high, mean):
+            values[between] = line
+    for values in (low, high, mean):
+        values[gap] = math.nan
+    # A column that was bridged shows no event of its neighbour.
+    return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), points, row.own_axis, edges)
+
+
+def bridge(count: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each column the column whose values it shows, -1 for a gap: (n,) counts to (n,) indices.
+
+    A metric that is logged every few steps leaves empty columns in between. A gap
+    of twice the usual distance is a gap and stays one.
+    """
+    there = count.nonzero()[0]
+    if not len(there):
+        return np.full(len(count), -1)
+    index = np.arange(len(count))
+    if there[-1] - there[0] + 1 == len(there):  # no gaps inside
+        index[: there[0]] = index[there[-1] + 1 :] = -1
+        return index
+    usual = int(median(np.diff(there))) if len(there) > 1 else 1
+    last = np.maximum.accumulate(np.where(count > 0, index, -1))
+    shown = np.where((last >= 0) & (index - last < 2 * usual), last, -1)
+    shown[index > there[-1]] = -1
+    return shown
+
+
+def value_at(series: Series, at_step: int | None) -> tuple[float | None, float | None]:
+    """The last and the previous value of a series, now or as it was at a step."""
+    if not series.count:
+        return (None, None)
+    if at_step is None or (series.last_step is not None and series.last_step <= at_step):
+        return (series.last_value, series.previous_value)
+    recent = series.recent()
+    known = int(np.searchsorted(recent.step, at_step, side="right"))
+    if known:
+        before = float(recent.value[known - 2]) if known > 1 else None
+        return (float(recent.value[known - 1]), before)
+    first = series.first_step if series.first_step is not None else at_step
+    if first > at_step:
+        return (None, None)
+    cut = series.columns(float(first), float(at_step) + 1, 128)
+    there = np.flatnonzero(cut.count)
+    if not len(there):
+        return (None, None)
+    return (float(cut.last[there[-1]]), float(cut.last[there[-2]]) if len(there) > 1 else None)
+
+
+def rows_of(
+    view: RunView,
+    tags: Iterable[str],
+    *,
+    at_step: int | None = None,
+    merge: bool = True,
+    findings: Iterable[Finding] | None = None,
+    against: Mapping[str, Difference] | None = None,
+    apart: bool = True,
+) -> list[Row]:
+    """Rows for tags, most important first; `merge` lets the statistics of one distribution share a row.
+
+    Tags that were first written after the moment shown have none.
+
+    `apart`: rows of one title say what tells them apart.
+    """
+    by_tag: dict[str, list[Finding]] = {}
+    for finding in view.judge.findings() if findings is None else findings:
+        for tag in finding.metrics:
+            by_tag.setdefault(tag, []).append(finding)
+    moment = Moment(view, at_step)
+    groups: dict[tuple[str, ...], list[Name]] = {}
+    for tag in tags:
+        if not moment.knows(view.run.series[tag]):
+            continue
+        name = view.names.name(tag)
+        stands = bool(name.group and name.statistic and merge)
+        key = (
+            ("group", pane_of(view, tag), name.group, name.part, str(name.held_out))
+            if stands
+            else ("tag", tag)
+        )
+        groups.setdefault(key, []).append(name)
+    rows: list[tuple[tuple[int, int], Row]] = []
+    for order, names in enumerate(groups.values()):
+        stats = {name.statistic: name for name in names}
+        if len(stats) == len(names) > 1 and "mean" in stats:
+            ordered = [stats[key] for key in ("mean", "min", "max", "std") if key in stats]
+            rows.append(
+                ((min(n.importance for n in names), order), _row(view, ordered, by_tag, moment, against))
+            )
+        else:
+            rows += [
+                ((name.importance, order), _row(view, [name], by_tag, moment, against)) for name in names
+            ]
+    found = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
+    return told_apart(found) if apart else found
+
+
+def told_apart(rows: list[Row]) -> list[Row]:
+    """Rows of one title get the part of their key that tells them apart: `Entropy · entropy_avg`."""
+    same: dict[tuple[str, str], list[int]] = {}
+    for at, row in enumerate(rows):
+        if row.kind != "heading":
+            same.setdefault((row.title, row.name.pane if row.name is not None else ""), []).append(at)
+    out = rows
+    for places in same.values():
+        if len(places) < 2:
+            continue
+        out = list(out) if out is rows else out
+        keys = [rows[at].tag.split("/") for at in places]
+        for at, key in zip(places, keys, strict=True):
+            others = [other for other in keys if other is not key]
+            part = next(
+                (
+                    part
+                    for index, part in enumerate(key)
+                    if all(other[index : index + 1] != [part] for other in others)
+                ),
+                key[-1],
+            )
+            if part.lower() != rows[at].title.lower():
+                out[at] = replace(rows[at], title=f"{rows[at].title} · {part}")
+    return out
+
+
+def _row(
+    view: RunView,
+    names: list[Name],
+    by_tag: Mapping[str, list[Finding]],
+    moment: Moment,
+    against: Mapping[str, Difference] | None,
+) -> Row:
+    main = names[0]
+    band = len(names) > 1
+    parts: dict[str, Series] = {name.statistic or "mean": view.run.series[name.tag] for name in names}
+    found = {id(f): f for name in names for f in by_tag.get(name.tag, ())}
+    alone, at_step = moment.of(view.run.series[main.tag])
+    title = main.title
+    if band and title.lower().endswith(" mean"):
+        title = title[:-5]
+    return Row(
+        kind="band" if band else "metric",
+        title=title,
+        tag=main.tag,
+        name=main,
+        unit=main.unit,
+        parts=parts,
+        findings=tuple(found.values()),
+        at_step=at_step,
+        own_axis=alone,
+        against=against.get(main.tag) if against else None,
+    )

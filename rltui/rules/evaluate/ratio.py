@@ -1,0 +1,81 @@
+"""Two series divided point by point where their steps agree: truncated share per batch, KL per token, ..."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.rules.evaluate.ticks import Floats, Ints
+
+# Points of one side that wait for a partner. Most quotients of a run never get one, so this is what its
+# judge grows by over hours; of a log that is read whole before its partner the newest so many are judged.
+WAITING = 1 << 14
+
+_MERGED = 64  # small pieces that become one
+
+_NO_STEPS: Ints = np.empty(0, np.int64)
+_NO_VALUES: Floats = np.empty(0)
+
+
+class _Side:
+    """Points that wait, in pieces, because most are taken up at once."""
+
+    def __init__(self) -> None:
+        self.pieces: list[tuple[Ints, Floats]] = []
+        self.count = 0
+        self._single = 0  # pieces since the last ones became one
+
+    def add(self, steps: Ints, values: Floats) -> None:
+        # Copies: a view would keep the points of all tags of its batch for as long as it waits.
+        self.pieces.append((steps.copy(), values.copy()))
+        self.count += len(steps)
+        self._single += 1
+        if self._single == _MERGED:
+            last = self.pieces[-_MERGED:]
+            joined = tuple(np.concatenate(column) for column in zip(*last, strict=True))
+            self.pieces[-_MERGED:] = [(joined[0], joined[1])]
+            self._single = 0
+        while self.count > WAITING and len(self.pieces) > 1:
+            self.count -= len(self.pieces.pop(0)[0])
+
+    def all(self) -> tuple[Ints, Floats]:
+        if len(self.pieces) > 1:
+            joined = tuple(np.concatenate(column) for column in zip(*self.pieces, strict=True))
+            self.pieces = [(joined[0], joined[1])]
+            self._single = 0
+        return self.pieces[0] if self.pieces else (_NO_STEPS, _NO_VALUES)
+
+    def keep(self, steps: Ints, values: Floats) -> None:
+        self.pieces = [(steps, values)] if len(steps) else []
+        self.count = len(steps)
+        self._single = 0
+
+
+class Pairing:
+    """Joins numerator and denominator by step; gives the quotients in order of step."""
+
+    def __init__(self) -> None:
+        self._sides = (_Side(), _Side())
+
+    def feed(self, side: int, steps: Ints, values: Floats) -> tuple[Ints, Floats]:
+        """New points of one side (0 above, 1 below the line); the quotients that became known."""
+        self._sides[side].add(steps, values)
+        if not self._sides[1 - side].count:
+            return _NO_STEPS, _NO_VALUES
+        (top_steps, top), (bottom_steps, bottom) = (each.all() for each in self._sides)
+        if len(steps) == 1 and not (self._sides[1 - side].all()[0] == steps[0]).any():
+            return _NO_STEPS, _NO_VALUES
+        common, above, below = np.intersect1d(top_steps, bottom_steps, return_indices=True)
+        if not len(common):
+            return _NO_STEPS, _NO_VALUES
+        top_values, bottom_values = top[above], bottom[below]
+        for each in self._sides:
+            waiting, held = each.all()
+            later = waiting > common[-1]
+            each.keep(waiting[later], held[later])
+        usable = np.isfinite(top_values) & np.isfinite(bottom_values) & (bottom_values != 0)
+        return common[usable], top_values[usable] / bottom_values[usable]
+
+    def rewind(self, side: int, step: int) -> None:
+        """Forget what waits on one side at or above a step."""
+        steps, values = self._sides[side].all()
+        self._sides[side].keep(steps[steps < step], values[steps < step])

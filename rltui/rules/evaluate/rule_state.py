@@ -1,0 +1,134 @@
+"""The state of one rule on one series: idle, pending, firing, resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rltui.rules.evaluate.robust_statistics import median
+from rltui.rules.evaluate.rolling_window import Window
+from rltui.rules.evaluate.ticks import Track
+from rltui.rules.kinds import KINDS
+from rltui.rules.kinds.verdict import Verdict
+from rltui.rules.model import Rule
+
+KEPT = 20  # resolved episodes remembered for one rule on one series
+
+
+@dataclass(slots=True)
+class Episode:
+    """One time that a condition held."""
+
+    since_step: int
+    value: float
+    limit: float
+    before: float  # the usual level when it began; NaN where unknown
+    begun: int  # serial number of the tick at which it became pending
+    seen: int  # serial number of the last tick at which it held
+    firing: bool = False
+    resolved_step: int | None = None
+    fired_step: int = 0  # of the point that made it fire, where single points are judged
+
+
+class Watch:
+    """Carries a rule over the moments of a track."""
+
+    __slots__ = ("episode", "kind", "past", "rule", "track")
+
+    def __init__(self, rule: Rule, track: Track) -> None:
+        self.rule = rule
+        self.kind = KINDS.get(rule.kind)  # None: judged from what the track counts, or by the watch itself
+        self.track = track
+        self.episode: Episode | None = None
+        self.past: tuple[Episode, ...] = ()
+
+    @property
+    def firing(self) -> bool:
+        """Whether it is neither idle nor pending."""
+        return self.episode is not None and self.episode.firing
+
+    def look(self, window: Window) -> None:
+        """Judge the window's moments."""
+        if self.kind is not None:
+            verdict = self.kind(self.rule, window, self.episode is None)
+            if verdict is not None:
+                self.advance(verdict, window)
+
+    def advance(self, verdict: Verdict, window: Window) -> None:
+        """Take the verdict on the window's moments into the state."""
+        on: list[bool] = verdict.on if isinstance(verdict.on, list) else verdict.on.tolist()
+        if self.rule.warmup:
+            early = self.rule.warmup // self.track.stride  # ticks whose points are not judged
+            on = [holds and at >= early for holds, at in zip(on, window.at.tolist(), strict=True)]
+        if self.episode is None and not any(on):
+            return
+        begin = 0
+        while begin < len(on):
+            end = _end(on, begin)
+            if on[begin]:
+                self._hold(verdict, window, begin, end - 1)
+            elif self.episode is not None:
+                self._cease(self.episode, verdict, window, range(begin, end))
+            begin = end
+
+    def _hold(self, verdict: Verdict, window: Window, first: int, last: int) -> None:
+        """It holds from one moment to another, and at all between."""
+        track, rule, episode, serial = self.track, self.rule, self.episode, self._serial(window, last)
+        if episode is None:
+            began = int(window.at[first] if verdict.began is None else verdict.began[first])
+            usual = median(track.value[max(0, began - 10) : began]) if began else np.nan
+            limit, begun = float(verdict.limit[first]), self._serial(window, first)
+            episode = self.episode = Episode(int(track.first[began]), np.nan, limit, usual, begun, begun)
+        episode.value, episode.seen = float(verdict.value[last]), serial
+        if not rule.latch:
+            episode.limit = float(verdict.limit[last])
+        if serial - episode.begun + 1 >= rule.hold:
+            episode.firing = True
+
+    def _cease(self, episode: Episode, verdict: Verdict, window: Window, moments: range) -> None:
+        """It does not hold at some moments: it is over, or goes on until it has clearly ceased for long."""
+        for k in moments:
+            value, serial = float(verdict.value[k]), self._serial(window, k)
+            if not self._released(episode, verdict, k, value):
+                if episode.firing:
+                    episode.seen = serial
+                    if not np.isnan(value):
+                        episode.value = value
+            elif not episode.firing:
+                self.episode = None
+                return
+            elif serial - episode.seen >= self.rule.keep:
+                episode.resolved_step = int(self.track.last[int(window.at[k])])
+                self.past = (*self.past[-(KEPT - 1) :], episode)
+                self.episode = None
+                return
+
+    def _serial(self, window: Window, k: int) -> int:
+        """Number of a moment's tick among all ever made, from 1."""
+        return int(window.at[k]) + self.track.serial - self.track.n + 1
+
+    def _released(self, episode: Episode, verdict: Verdict, k: int, value: float) -> bool:
+        if not self.rule.latch or not episode.firing:
+            return bool(verdict.off[k]) or not episode.firing
+        if self.rule.number("recurring", 0.0):
+            return bool(verdict.off[k])
+        margin = self.rule.number("release", 0.4 if self.rule.kind == "spike" else 0.2) * abs(episode.limit)
+        if verdict.upward:
+            return value < episode.limit - margin
+        return value > episode.limit + margin
+
+    def rewind(self, step: int) -> None:
+        """Forget what was not over before a step: what began before is found again in the ticks that stay."""
+        self.episode = None
+        self.past = tuple(
+            each for each in self.past if each.resolved_step is not None and each.resolved_step < step
+        )
+
+
+def _end(on: list[bool], begin: int) -> int:
+    """Where the stretch of like moments that begins at one of them ends."""
+    try:
+        return on.index(not on[begin], begin)
+    except ValueError:
+        return len(on)

@@ -1,0 +1,289 @@
+"""One judged series, held as at most 512 ticks: what all rules look at.
+
+A tick is the median of `stride` consecutive finite points (the mean of two). The stride is 1 until 512
+ticks are there; then neighbours are joined and the stride doubles. So a rule's window is a number of
+points in a short run and a share of the run in a longer one: the rate of false alarms does not grow with
+the length of a run, memory is bounded, and a million points cost no more rounds than twelve joinings.
+Ticks depend only on the order of the points, never on the pieces in which they came. None is minus zero:
+which of two zeros a median is would depend on how they were sorted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.rules.evaluate.rewindable_counter import Tally
+from rltui.rules.evaluate.robust_statistics import median
+
+CAP = 512  # ticks; 0.2 % of a long run is fine enough to say when something began
+FEW = 16  # ticks that there is room for at first: of a thousand tags most stay short
+START = 3  # ticks that make the first level: few, because a hot learning rate wrecks a run in five steps
+BAD_GAP = 20  # finite points after which a non-finite episode is over
+BAD_KEPT = 20  # non-finite episodes before the newest one that are remembered: the first, and the latest
+FEW_LEFT = 8  # joined ticks that a restart must leave: fewer are no past, and too coarse for a new beginning
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_NO_VALUES: Floats = np.empty(0)
+_NO_STEPS: Ints = np.empty(0, np.int64)
+
+
+class BadEpisode(Tally):
+    """A spell of non-finite values; noted of each: its number, counted over all points, and itself."""
+
+    __slots__ = ("after", "before")
+
+    def __init__(self, before: int, after: int) -> None:
+        super().__init__()
+        self.before = before  # non-finite points before it
+        self.after = after  # finite points before it
+
+    @property
+    def last_index(self) -> int:
+        """Number of the last non-finite point, counted over all points."""
+        return int(self.note[0])
+
+    @property
+    def value(self) -> float:
+        """The last non-finite value."""
+        return self.note[1]
+
+
+class Track:
+    """Ticks of one series, on the canonical scale. Most series of most runs are short: all is made lean."""
+
+    __slots__ = (
+        "_steps", "_values", "bad", "bad_before", "bad_count", "canonical", "first", "last", "last_step",
+        "marks", "n", "nonzero_from", "points", "serial", "start", "stride", "tag", "value",
+    )  # fmt: skip
+
+    def __init__(self, tag: str, canonical: str | None) -> None:
+        self.tag = tag
+        self.canonical = canonical
+        self.stride = 1
+        self.n = 0  # ticks held: so many of the three arrays count
+        self.serial = 0  # ticks ever made
+        self.value: Floats = _NO_VALUES
+        self.first: Ints = _NO_STEPS  # steps of a tick's first and last point
+        self.last: Ints = _NO_STEPS  # the same array while every point is a tick
+        self.start: list[float] = []  # the first START ticks
+        self.marks: dict[int, tuple[float, float]] = {}  # highest and lowest level so far, by window
+        self.points = 0  # all points, non-finite ones too
+        self.last_step = 0
+        self.nonzero_from: int | None = None  # step of the first finite value that was not exactly zero
+        self.bad: BadEpisode | None = None
+        self.bad_before: list[BadEpisode] = []
+        self.bad_count = 0
+        self._steps: list[int] = []  # points not yet in a tick
+        self._values: list[float] = []
+
+    def feed(self, steps: Ints, values: Floats, evaluate: Callable[[Track, int], None]) -> None:
+        """Take points in; `evaluate(track, a)` is called whenever ticks a..n-1 are new."""
+        count = len(values)
+        if count == 1 and math.isfinite(value := float(values[0])):
+            self._take_one(int(steps[0]), value, evaluate)
+            return
+        if not count:
+            return
+        low, high = float(np.minimum.reduce(values)), float(np.maximum.reduce(values))
+        if math.isfinite(low) and math.isfinite(high):
+            self.last_step = int(steps[-1])
+        else:
+            finite = np.isfinite(values)
+            self._note_bad(steps, values, finite)
+            self.last_step = int(steps[-1]) if finite[-1] else max(self.last_step, int(self.bad_step()))
+            steps, values = steps[finite], values[finite]
+            if len(values):
+                low, high = float(values.min()), float(values.max())
+        self.points += count
+        if len(values):
+            if self.nonzero_from is None and (low or high):
+                self.nonzero_from = int(steps[0 if values[0] else (values != 0).argmax()])
+            self._take(steps, values, evaluate)
+
+    def _take(self, steps: Ints, values: Floats, evaluate: Callable[[Track, int], None]) -> None:
+        """Finite points."""
+        if self._values:
+            steps = np.concatenate((np.array(self._steps, np.int64), steps))
+            values = np.concatenate((np.array(self._values), values))
+            self._steps, self._values = [], []
+        at = 0
+        while at < len(values):
+            begun, end = self.n, at + (CAP - self.n) * self.stride
+            self._make_ticks(steps[at:end], values[at:end])
+            at = end
+            if self.n > begun:
+                evaluate(self, begun)
+            if self.n == CAP:
+                self._join()
+
+    def rewind(self, step: int) -> bool:
+        """Forget what is at or above a step: a resumed run writes it again. False: there was nothing.
+
+        What rules carried along, `marks`, is forgotten whole: let them look at all ticks again.
+        """
+        stay = self.last[: self.n] < step
+        below = [k for k, waiting in enumerate(self._steps) if waiting < step]
+        if stay.all() and len(below) == len(self._steps) and self.bad_step() < step:
+            return False
+        keep = int(np.count_nonzero(stay))
+        if self.stride > 1 and keep < FEW_LEFT:
+            keep, self.stride, self.serial, below = 0, 1, self.n, []
+        elif not stay[:keep].all():  # the points were not in order
+            held = (
+                (self.value, self.first) if self.last is self.first else (self.value, self.first, self.last)
+            )
+            for array in held:
+                array[:keep] = array[: self.n][stay]
+        self.serial -= self.n - keep
+        self.n = keep
+        self._steps = [self._steps[k] for k in below]
+        self._values = [self._values[k] for k in below]
+        self.start = self.start[:keep]
+        self.marks = {}
+        if self.nonzero_from is not None and self.nonzero_from >= step:
+            self.nonzero_from = None
+        self._rewind_bad(step)
+        return True
+
+    def _rewind_bad(self, step: int) -> None:
+        """The same for non-finite points, and what is counted over all points."""
+        spells = [*self.bad_before, *([self.bad] if self.bad is not None else [])]
+        while spells and not spells[-1].rewind(step):
+            spells.pop()
+        self.bad = bad = spells.pop() if spells else None
+        self.bad_before = spells
+        self.bad_count = 0 if bad is None else bad.before + bad.count
+        self.points = self.n * self.stride + len(self._steps) + self.bad_count
+        reached = [*self.last[self.n - 1 : self.n].tolist(), *self._steps[-1:]]
+        if bad is not None:
+            self.points = max(self.points, bad.last_index + 1)
+            reached.append(bad.last_step)
+        self.last_step = max(reached, default=0)
+
+    @property
+    def filled(self) -> slice:
+        """The part of the arrays that holds ticks."""
+        return slice(0, self.n)
+
+    def level(self, window: int = 8) -> float:
+        """Median of the last ticks; NaN when there are none."""
+        return median(self.value[max(0, self.n - window) : self.n])
+
+    def level_at(self, step: int, window: int = 8) -> float:
+        """Median of the last ticks that ended at or before a step; NaN when there are none."""
+        end = int(np.searchsorted(self.last[: self.n], step, "right"))
+        return median(self.value[max(0, end - window) : end])
+
+    def bad_step(self) -> int:
+        """The step of the latest non-finite value, or the smallest integer."""
+        return self.bad.last_step if self.bad is not None else -(1 << 63)
+
+    def _take_one(self, step: int, value: float, evaluate: Callable[[Track, int], None]) -> None:
+        """One finite point: the common case of a live run."""
+        self.points += 1
+        self.last_step = step
+        if value and self.nonzero_from is None:
+            self.nonzero_from = step
+        if self.stride == 1:
+            self._append(step, step, value)
+        else:
+            self._steps.append(step)
+            self._values.append(value)
+            if len(self._values) < self.stride:
+                return
+            ranked = sorted(self._values)  # plain numbers are faster than arrays here
+            middle = (ranked[(self.stride - 1) // 2] + ranked[self.stride // 2]) / 2
+            self._append(self._steps[0], self._steps[-1], middle)
+            self._steps, self._values = [], []
+        evaluate(self, self.n - 1)
+        if self.n == CAP:
+            self._join()
+
+    def _append(self, first: int, last: int, value: float) -> None:
+        """One tick."""
+        self._have_room(1)
+        place, value = self.n, value + 0.0
+        self.value[place] = value
+        self.first[place], self.last[place] = first, last
+        self.n += 1
+        self.serial += 1
+        if len(self.start) < START:
+            self.start.append(value)
+
+    def _make_ticks(self, steps: Ints, values: Floats) -> None:
+        """Ticks of points, the first of which begins one; keeps those that do not fill another."""
+        stride = self.stride
+        count = len(values) // stride
+        whole = count * stride
+        if whole < len(values):
+            self._steps, self._values = steps[whole:].tolist(), values[whole:].tolist()
+        if not count:
+            return
+        self._have_room(count)
+        to = slice(self.n, self.n + count)
+        if stride == 1:
+            self.value[to] = values
+            self.first[to] = steps
+            if self.last is not self.first:
+                self.last[to] = steps
+        else:
+            table = np.sort(values[:whole].reshape(count, stride), axis=1)
+            self.value[to] = (table[:, (stride - 1) // 2] + table[:, stride // 2]) / 2
+            self.first[to], self.last[to] = steps[:whole:stride], steps[stride - 1 : whole : stride]
+        self.value[to] += 0.0
+        self.n += count
+        self.serial += count
+        if len(self.start) < START:
+            self.start += self.value[to][: START - len(self.start)].tolist()
+
+    def _have_room(self, count: int) -> None:
+        """Let the arrays hold `count` more ticks; they double until they hold all."""
+        have, held = len(self.value), self.n
+        if held + count <= have:
+            return
+        room = min(max(2 * have, held + count, FEW), CAP)
+        value, first = np.empty(room), np.empty(room, np.int64)
+        value[:held], first[:held] = self.value[:held], self.first[:held]
+        if self.last is not self.first:
+            last = np.empty(room, np.int64)
+            last[:held] = self.last[:held]
+            self.last = last
+        else:
+            self.last = first
+        self.value, self.first = value, first
+
+    def _join(self) -> None:
+        """Make one tick of every two: half as many, twice as long."""
+        half = CAP // 2
+        self.value[:half] = self.value.reshape(half, 2).mean(axis=1)
+        last = self.last[1::2].copy()
+        if self.last is self.first:
+            self.last = np.empty(CAP, np.int64)
+        self.last[:half] = last
+        self.first[:half] = self.first[::2].copy()
+        self.n, self.stride = half, self.stride * 2
+
+    @property
+    def zeros(self) -> bool:
+        """Whether every finite value is exactly zero."""
+        return self.nonzero_from is None and (self.n > 0 or bool(self._values))
+
+    def _note_bad(self, steps: Ints, values: Floats, finite: NDArray[np.bool_]) -> None:
+        where = np.flatnonzero(~finite)
+        numbers = where + self.points
+        for part in np.split(np.arange(len(where)), np.flatnonzero(np.diff(numbers) > BAD_GAP) + 1):
+            bad, begin = self.bad, int(numbers[part[0]])
+            if bad is None or begin - bad.last_index > BAD_GAP:
+                if bad is not None:
+                    self.bad_before.append(bad)
+                    if len(self.bad_before) > BAD_KEPT:
+                        del self.bad_before[1]
+                self.bad = bad = BadEpisode(self.bad_count, begin - self.bad_count)
+            bad.add(steps[where[part]], numbers[part], values[where[part]])
+            self.bad_count += len(part)

@@ -1,0 +1,43 @@
+"""A direction over the last fifth of the run: Mann and Kendall's test, and a change beyond the noise.
+
+`flat` is not the absence of proof: the change must be small against the noise and against the level.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.rules.evaluate.robust_statistics import TREND_LENGTHS, trend_length
+from rltui.rules.evaluate.rolling_window import Window
+from rltui.rules.kinds.verdict import Verdict, sizes
+from rltui.rules.model import Rule
+
+
+def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+    """Z and change against their limits."""
+    limit, direction = rule.number("z", 2.5), rule.words.get("direction", "up")
+    if idle:
+        if window.last + 1 < TREND_LENGTHS[1]:
+            return None
+        lowest, highest = window.trends()
+        far = highest if direction == "up" else -lowest
+        if not (sizes((lowest, highest))[0] < limit if direction == "flat" else far >= limit):
+            return None
+    z, change = window.trend()
+    level = np.abs(window.usual(0, 24))
+    least = np.maximum(
+        rule.number("noises", 1.0) * window.trend_noise(), rule.number("relative", 0.05) * level
+    )
+    least = np.maximum(least, rule.number("absolute", 0.0))
+    if direction == "flat":
+        on = (np.abs(z) < limit) & (np.abs(change) <= least)
+        return Verdict(on, ~on & ~np.isnan(z), change, least)
+    towards = z if direction == "up" else -z
+    moved = change if direction == "up" else -change
+    on = (towards >= limit) & (moved > least)
+    return Verdict(on, (towards < 1.0) | (moved < 0.5 * least), change, least, _began(window))
+
+
+def _began(window: Window) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    ticks = window.at + 1
+    return ticks - trend_length(ticks)

@@ -1,0 +1,163 @@
+"""Live, stalled or ended: from the run's own cadence, never from a fixed number of minutes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from rltui.rules.evaluate.robust_statistics import median, quantile
+from rltui.rules.run_state.log_state import GONE, all_gone
+from rltui.rules.run_state.planned_steps import planned
+
+LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers buffer up to two minutes
+PATIENCE = 10.0  # usual gaps without a point until a run is stalled
+LONGEST = 3.0  # or the longest pause seen (evaluation, checkpoint), times this
+ENDED_GAPS = 100.0  # gaps after which nobody waits any more
+ENDED_SECONDS = 3600.0  # and at least this long
+RECENT = 200  # steps of the present attempt that the pace is taken from
+_WHOLE_STEP = ("timing.step", "timing.total", "timing.validation", "timing.checkpoint")
+_FINAL_TAGS = ("train/train_runtime", "train_runtime", "train/total_flos", "total_flos")
+
+
+@dataclass(frozen=True, slots=True)
+class Liveness:
+    """How a run is doing in time. Seconds; None where it cannot be known."""
+
+    state: Literal["live", "stalled", "ended"]
+    age: float | None = None  # since the last point
+    gap: float | None = None  # usual time between steps
+    quiet: str = ""  # what went quiet, when something did
+    eta: float | None = None  # until the last step, never negative
+    total: int | None = None
+    progress: float | None = None  # 0..1
+    known: bool = True  # False: it is only so silent, or so near its end, that it is taken as over
+
+    @property
+    def word(self) -> str:
+        """The state in one word; `ended?` where that is a guess."""
+        return self.state if self.known else f"{self.state}?"
+
+
+def liveness(run: Any, now: float, total: int | None = None, names: Any = None) -> Liveness:
+    """Judge one run at a time `now` (seconds since 1970). `total`: planned steps, over the log's own.
+
+    `names` tells which tags are times of phases, so that a stall can name the phase that is missing. A run
+    whose log says that it is over has ended, known to the second; one that only writes no more is stalled
+    first, and then taken as ended.
+    """
+    last_wall = _last_wall(run)
+    total = total or planned(run)
+    last = run.last_step
+    progress = None
+    if total and last is not None and total > 0:
+        progress = min(max(last / total, 0.0), 1.0)
+    steps, walls = _pairs(run)
+    gap, longest, pace = _cadence(steps, walls)
+    age = None if last_wall is None else max(now - last_wall, 0.0)
+    done = _finished(run) or (progress is not None and progress >= 1.0)
+    gone = not done and all_gone(run)
+    state: Literal["live", "stalled", "ended"]
+    if done or gone or age is None:
+        state = "ended"
+    else:
+        patience = max(LEAST_PATIENCE, PATIENCE * (gap or 0.0), LONGEST * (longest or 0.0))
+        given_up = max(ENDED_SECONDS, ENDED_GAPS * (gap or 0.0), 2 * patience)
+        if total and last is not None and total - last < _advance(steps):
+            given_up = patience  # the rest is less than it logs at once: no point is missing
+        state = "live" if age <= patience else "stalled" if age <= given_up else "ended"
+    eta = None
+    if state == "live" and total and last is not None and pace is not None and math.isfinite(pace):
+        eta = max((total - last) * pace - (age or 0.0), 0.0)
+    quiet = GONE if gone else _quiet(run, names) if state == "stalled" else ""
+    return Liveness(state, age, gap, quiet, eta, total, progress, done or state != "ended")
+
+
+def _last_wall(run: Any) -> float | None:
+    wall = run.last_wall
+    if wall is not None and math.isfinite(wall):
+        return float(wall)
+    written = [s.modified for s in run.sources.values() if math.isfinite(s.modified) and s.modified > 0]
+    return max(written) if written else None
+
+
+def _pairs(run: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Recent steps and their wall times, of the present attempt, both rising."""
+    pairs = run.step_walls
+    if not len(pairs):
+        return np.empty(0), np.empty(0)
+    table = np.asarray(pairs, np.float64)
+    steps, walls = table[:, 0], table[:, 1]
+    usable = np.isfinite(walls)
+    steps, walls = steps[usable], walls[usable]
+    back = np.flatnonzero((np.diff(steps) < 0) | (np.diff(walls) < 0))
+    if len(back):  # a resume, or a clock that jumped: the pace is that of what came after
+        steps, walls = steps[back[-1] + 1 :], walls[back[-1] + 1 :]
+    return steps[-RECENT:], walls[-RECENT:]
+
+
+def _cadence(
+    steps: np.ndarray[Any, Any], walls: np.ndarray[Any, Any]
+) -> tuple[float | None, float | None, float | None]:
+    """Usual gap, longest usual pause, and seconds per step including pauses."""
+    if len(walls) < 3:
+        return None, None, None
+    forward = np.diff(steps) > 0
+    gaps = np.diff(walls)[forward]
+    if not len(gaps):
+        return None, None, None
+    gap = median(gaps)
+    longest = quantile(gaps, 0.98)
+    advance = np.diff(steps)[forward]
+    # Single nights of a suspended node must not spoil the pace; evaluation pauses must count.
+    bounded = np.minimum(gaps, max(50 * gap, 4 * longest))
+    return gap, longest, float(bounded.sum() / advance.sum())
+
+
+def _advance(steps: np.ndarray[Any, Any]) -> float:
+    """Steps from one point to the next, usually; nothing where that is not known."""
+    forward = np.diff(steps)
+    return median(forward[forward > 0]) if (forward > 0).any() else 0.0
+
+
+def _finished(run: Any) -> bool:
+    """Whether the line that is written at the end is there, and nothing of a later step came after it."""
+    last = [run.series[tag].last_step for tag in _FINAL_TAGS if tag in run.series]
+    return any(step is not None and (run.last_step is None or step >= run.last_step) for step in last)
+
+
+def _quiet(run: Any, names: Any) -> str:
+    """The file that went quiet before the others, or the phase of the step that is missing."""
+    files = [s for s in run.sources.values() if s.also_of is None and not s.gone]
+    if len(files) > 1:
+        first = min(files, key=lambda s: s.modified)
+        if first.modified < max(s.modified for s in files) - LEAST_PATIENCE:
+            return str(first.path)
+    return "" if names is None else _phase(run, names)
+
+
+def _phase(run: Any, names: Any) -> str:
+    """The first phase whose time is missing at the last step; else the longest phase of that step.
+
+    Times of phases are written when the phase is over, so the missing one is where it hangs. Only phases that
+    were timed at nearly every step count.
+    """
+    phases = [
+        series
+        for tag, series in run.series.items()
+        if series.count >= 5
+        and (names.name(tag).canonical or "").startswith("timing.")
+        and names.name(tag).canonical not in _WHOLE_STEP
+    ]
+    if not phases:
+        return ""
+    most, newest = max(series.count for series in phases), max(series.last_step for series in phases)
+    usual = [series for series in phases if series.count >= 0.9 * most]
+    missing = [series for series in usual if series.last_step < newest]
+    if missing and len(missing) < len(usual):
+        first = min(missing, key=lambda series: float(series.last_wall))
+        return f"{first.tag} is missing for step {newest:,}"
+    longest = max(usual, key=lambda series: float(series.last_value))
+    return f"between steps; the longest phase of the last was {longest.tag}"

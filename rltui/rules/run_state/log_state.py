@@ -1,0 +1,44 @@
+"""What has become of a run's log files: gone, or cut off within a record that nobody will finish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from rltui.batch import Level, Problem
+
+OLD = 600.0  # seconds without a write after which a record that is begun will hardly be finished
+GONE = "the log is gone"
+# What readers tell of the end of a file themselves: then it need not be told again.
+_TOLD = ("torn-tail", "damaged-stretch", "implausible-length")
+
+
+def of_sources(run: Any, now: float) -> list[Problem]:
+    """Troubles with files that only show with time; `now` in seconds since 1970."""
+    told = {problem.path for problem in run.problems.values() if problem.code in _TOLD}
+    mains = _mains(run)
+    others = any(not source.gone for source in mains)
+    found = []
+    for source in mains:
+        left = source.size - source.read
+        if source.gone:
+            level: Level = (
+                "info" if others else "warning"
+            )  # a run whose other logs are there may have cleaned up
+            found.append(Problem(level, "log-gone", source.path, "the file is gone; what was read is kept"))
+        elif left > 0 and source.caught_up and now - source.modified > OLD and source.path not in told:
+            message = f"the last record is cut off: {left:,} bytes are no whole one"
+            found.append(Problem("info", "torn-tail", source.path, message, source.read, left))
+    return found
+
+
+def all_gone(run: Any) -> bool:
+    """Whether none of its log files is there any more: then nothing more can come."""
+    mains = _mains(run)
+    return bool(mains) and all(source.gone for source in mains)
+
+
+def _mains(run: Any) -> list[Any]:
+    """The files that say something of their own."""
+    sources: Iterable[Any] = run.sources.values()
+    return [source for source in sources if source.also_of is None]

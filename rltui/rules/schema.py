@@ -1,0 +1,167 @@
+"""What may stand in the files of rules: `build` makes checked rows of them, every fault told.
+
+A faulty entry is left out. A rule's own keys are those of its kind besides the ones below, see
+`rltui.rules.kinds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from rltui.batch import Problem
+from rltui.data.schema import AnyOf, Flag, Kind, Many, Number, Path, Table, Text
+from rltui.metrics.glossary import glossary
+from rltui.rules.finding import RANK
+from rltui.rules.kinds import KINDS, NUMBERS, POINT_KINDS, WORDS
+from rltui.rules.model import SIGN
+from rltui.rules.run_state.step_time import METRIC as PACE
+from rltui.text import clean
+
+TEXTS = Many(Text())
+_ID = Text(pattern=r"[a-z][a-z0-9-]*", permitted="lower-case words joined by '-'")
+_POINTS = Number(low=0, whole=True)
+_WINDOWS = Many(Text(permitted="a window, such as '0.1*50 0.4*20'"))
+_SEVERITY = Text(choices=tuple(RANK))
+_PANE = Text(choices=("overview", *(pane.id for pane in glossary().panes)))
+_RULE: dict[str, Kind] = {
+    "id": _ID,
+    "metric": TEXTS,
+    "kind": Text(choices=(*KINDS, *POINT_KINDS)),
+    "severity": Text(choices=(*RANK, SIGN)),
+    **dict.fromkeys(("for", "keep_firing_for", "warmup"), _POINTS),
+    "latch": Flag(),
+    "applies": Table(
+        {
+            **dict.fromkeys(("frameworks", "frameworks_not", "tags", "tags_not"), TEXTS),
+            "held_out": AnyOf((Flag(), Text(choices=("any",))), "true, false or 'any'"),
+            "comparable": Flag(),
+        }
+    ),
+    **dict.fromkeys(("fires", "quiet"), _WINDOWS),
+    **dict.fromkeys(("check_next", "quiet_when", "info_when", "needs"), TEXTS),
+    **dict.fromkeys(("title", "message", "advice", "source", "per"), Text()),
+    "pane": _PANE,
+}
+_NEEDED = ("id", "metric", "kind", "severity")
+_SYMPTOM = Table(
+    {
+        "id": _ID,
+        "severity": _SEVERITY,
+        "all": Many(Many(Text(), single=True)),
+        **dict.fromkeys(("none", "explains", "check_next"), TEXTS),
+        **dict.fromkeys(("title", "message", "advice", "source"), Text()),
+        "pane": _PANE,
+        "together": Number(low=0),
+    },
+    needed=("id", "severity", "title", "message", "all"),
+)
+_SCENARIO = Table(
+    {
+        "id": _ID,
+        "groups": Many(Table({"name": Text(), "metrics": TEXTS}, needed=("name", "metrics"))),
+        **dict.fromkeys(("any", "none", "frameworks"), TEXTS),
+        **dict.fromkeys(("title", "source"), Text()),
+    },
+    needed=("id", "title", "groups"),
+)
+_GAP = Table(
+    {"id": _ID, "train": Text(), "held_out": Text(), "above": Number(), "relative": Flag()},
+    needed=("id", "train", "held_out", "above"),
+)
+
+
+@cache
+def _rule_of(kind: str) -> Table:
+    own: dict[str, Kind] = dict.fromkeys(NUMBERS.get(kind, ()), Number())
+    own |= {key: Text(choices=tuple(filter(None, words))) for key, words in WORDS.get(kind, {}).items()}
+    return Table(_RULE | own, needed=_NEEDED)
+
+
+def check_rule(row: object, tell: Callable[[str], None]) -> dict[str, Any]:
+    """The checked row of one rule; `tell` hears what is wrong with it."""
+
+    def say(path: Path, message: str) -> None:
+        tell(f"{_spelled(path)} {message}".strip())
+
+    kind = row.get("kind") if isinstance(row, dict) else None
+    taken = _rule_of(kind if isinstance(kind, str) else "").take(row, (), say)
+    if not isinstance(taken, dict):
+        return {}
+    if taken["severity"] != SIGN and not all(taken.get(key) for key in ("title", "message", "advice")):
+        tell("needs title, message and advice")
+    return taken
+
+
+def build(tables: Mapping[str, dict[str, Any]], problems: list[Problem]) -> dict[str, Any]:
+    """The rows of all files by what they are: `rules`, `symptoms`, `scenarios`, `gaps`."""
+    book: dict[str, list[dict[str, Any]]] = {"rules": [], "symptoms": [], "scenarios": [], "gaps": []}
+    seen: dict[tuple[bool, str], str] = {}
+    for stem, table in tables.items():
+        shown = f"{stem}.toml"
+        for word, rows in table.items():
+            if f"{word}s" not in book:
+                problems.append(
+                    _fault(shown, f"unknown key '{word}'; permitted: rule, symptom, scenario, gap")
+                )
+                continue
+            if not isinstance(rows, list):
+                problems.append(_fault(shown, f"'{word}' must be a list of tables: [[{word}]]"))
+                continue
+            for number, row in enumerate(rows, 1):
+                named = row.get("id") if isinstance(row, dict) else None
+                part = named if isinstance(named, str) else f"[[{word}]] {number}"
+                faults: list[str] = []
+                taken = _take(word, row, faults.append)
+                key = (word == "scenario", part)
+                if key in seen:
+                    faults.append(f"is already defined in {seen[key]}")
+                problems.extend(_fault(shown, f"{part} {fault}") for fault in faults)
+                if not faults:
+                    seen[key] = shown
+                    book[f"{word}s"].append(taken)
+    problems.extend(_fault("rules", message) for message in _references(book))
+    return book
+
+
+def _take(word: str, row: object, tell: Callable[[str], None]) -> dict[str, Any]:
+    if word == "rule":
+        return check_rule(row, tell)
+
+    def say(path: Path, message: str) -> None:
+        tell(f"{_spelled(path)} {message}".strip())
+
+    taken = {"symptom": _SYMPTOM, "scenario": _SCENARIO, "gap": _GAP}[word].take(row, (), say)
+    return taken if isinstance(taken, dict) else {}
+
+
+def _spelled(path: Path) -> str:
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).lstrip(".")
+
+
+def _references(book: Mapping[str, list[dict[str, Any]]]) -> Iterable[str]:
+    """Names that lead nowhere: rules that there are not, metrics that the glossary does not know."""
+    rules = {row["id"] for row in (*book["rules"], *book["gaps"])}
+    metrics = {*glossary().metrics, PACE}
+    for row in (*book["rules"], *book["symptoms"]):
+        named = [
+            name
+            for key in ("quiet_when", "info_when", "needs", "none", "explains")
+            for name in row.get(key, ())
+        ]
+        named += [name for group in row.get("all", ()) for name in group]
+        for name in named:
+            if name not in rules and "*" not in name:
+                yield f"{row['id']} names '{clean(name, 60)}', which is no rule"
+    for row in (row for rows in book.values() for row in rows):
+        named = [name for key in ("metric", "check_next", "any") for name in row.get(key, ())]
+        named += [row[key] for key in ("per", "train", "held_out") if key in row]
+        named += [name for group in row.get("groups", ()) for name in group["metrics"]]
+        for name in named:
+            if name not in metrics:
+                yield f"{row['id']} names '{clean(name, 60)}', which is no metric of the glossary"
+
+
+def _fault(shown: str, message: str) -> Problem:
+    return Problem("error", "rules-data", shown, clean(message, 300))

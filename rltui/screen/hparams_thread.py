@@ -1,0 +1,96 @@
+"""Settings in files beside the logs, read by a thread of their own: a stuck file system stops no key."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rltui import crash
+from rltui.batch import Problem
+from rltui.hparams.hparams import NONE, Settings
+from rltui.text import clean
+
+if TYPE_CHECKING:
+    from rltui.panes.hparams_pane import ConfigBoard
+    from rltui.session.session import RunView
+
+AGAIN = 60.0  # seconds after which files are looked at once more, while somebody looks
+
+
+class Shelf:
+    """What was read so far, by run. Nothing is read until somebody asks.
+
+    ready: called from the reading thread when there is something new.
+    """
+
+    def __init__(self, logdirs: Sequence[str], ready: Callable[[], object] | None = None) -> None:
+        self.logdirs = tuple(logdirs)
+        self.ready = ready
+        self.version = 0
+        self._found: dict[str, tuple[tuple[str, ...], float, Settings]] = {}
+        self._asked: dict[str, tuple[str, ...]] = {}
+        self._lock = threading.Condition()
+        self._thread: threading.Thread | None = None
+
+    def of(self, view: RunView) -> Settings:
+        """What is known of a run's files now; asks for them when they are unknown or old."""
+        paths = tuple(source.path for source in list(view.run.sources.values()) if source.format)
+        known = self._found.get(view.name)
+        if not self.logdirs or not paths:
+            return NONE
+        if known is None or known[0] != paths or time.monotonic() - known[1] > AGAIN:
+            self._ask(view.name, paths)
+        return known[2] if known is not None else NONE
+
+    @property
+    def loading(self) -> bool:
+        """Whether something that was asked for is still to come."""
+        return bool(self._asked)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until everything that was asked for is there; False when that takes too long."""
+        with self._lock:
+            return self._lock.wait_for(lambda: not self._asked, seconds)
+
+    def _ask(self, name: str, paths: tuple[str, ...]) -> None:
+        with self._lock:
+            if name in self._asked:
+                return
+            self._asked[name] = paths
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="settings", daemon=True)
+                self._thread.start()
+
+    def _work(self) -> None:
+        from rltui.hparams.files import beside
+
+        while True:
+            with self._lock:
+                if not self._asked:
+                    self._thread = None
+                    self._lock.notify_all()
+                    return
+                name, paths = next(iter(self._asked.items()))
+            try:
+                found = beside(paths, self.logdirs)
+            except Exception as error:  # noqa: BLE001 (the thread's edge: other runs' settings are still wanted)
+                said = crash.report(error)
+                found = Settings(problems=(Problem("error", "internal-error", clean(name), said),))
+            with self._lock:
+                self._found[name] = (paths, time.monotonic(), found)
+                self._asked.pop(name, None)
+                self.version += 1
+            if self.ready is not None:
+                self.ready()
+
+
+@dataclass(slots=True)
+class Chosen:
+    """The config pane's state: its files; whether only differences are shown (None: if there are any)."""
+
+    shelf: Shelf
+    only: bool | None = None
+    cached: tuple[object, ConfigBoard] | None = field(default=None, repr=False)

@@ -1,0 +1,162 @@
+"""Every key of the screen in one table: what it does, what help says about it, where it works."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from rltui.batch import Problem
+from rltui.panes.pane_list import PANES as OF_A_RUN
+from rltui.text import clean
+
+
+class KeyEvent(Protocol):
+    """A key as Textual tells it."""
+
+    key: str
+    character: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """One action and its keys. `where`: any, chart, runs; `hint` is the footer's word, if any."""
+
+    action: str
+    keys: tuple[str, ...]
+    words: str
+    group: str
+    where: str = "any"
+    hint: str = ""
+
+
+MOVE, LOOK, PANES, TIME = "Moving", "Looking closer", "Panes", "Time"
+RUNS, SHARE, PROGRAM, CHART = "Runs", "Sharing", "Program", "Large chart"
+
+
+def _in_a_row(title: str) -> str:
+    """A heading as words among others: its first letter small, unless it is an acronym."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title
+
+
+BINDINGS: tuple[Bind, ...] = (
+    Bind("up", ("up", "k"), "previous metric", MOVE),
+    Bind("down", ("down", "j"), "next metric", MOVE),
+    Bind("left", ("left", "h"), "previous card, or pane", MOVE),
+    Bind("right", ("right", "l"), "next card, or pane", MOVE),
+    Bind("page-up", ("pageup", "ctrl+b"), "a screen up", MOVE),
+    Bind("page-down", ("pagedown", " ", "ctrl+f"), "a screen down", MOVE),
+    Bind("home", ("home", "g"), "to the top", MOVE),
+    Bind("end", ("end", "G"), "to the end", MOVE),
+    Bind("next-pane", ("tab",), "next pane", MOVE),
+    Bind("previous-pane", ("shift+tab",), "previous pane", MOVE),
+    Bind("open", ("enter",), "large chart of the metric; in a list, go there", LOOK, hint="chart"),
+    Bind("explain", ("e", "?"), "what the metric means, what is healthy, what is next", LOOK, hint="explain"),
+    Bind("filter", ("/",), "filter metrics or runs: words, glob with *, or /regex/", LOOK, hint="filter"),
+    Bind("next-finding", ("n",), "jump to the next metric with a finding", LOOK),
+    Bind("acknowledge", ("A",), "in findings: acknowledge: dim it, count it no more while it lasts", LOOK),
+    Bind("snooze", ("Z",), "in findings: snooze: the same for half an hour", LOOK),
+    Bind("back", ("escape", "backspace"), "back; clears a filter", LOOK),
+    Bind("pin", ("*",), "pin the metric to the top of its pane", LOOK),
+    Bind("together", ("M",), "mark the metric for large charts of others; in a chart, add one", LOOK),
+    Bind("density", ("a",), "density: auto, compact, full", LOOK),
+    Bind("smoother", ("+", "="), "smooth charts more", LOOK),
+    Bind("rougher", ("-",), "smooth charts less", LOOK),
+    *(
+        Bind(f"pane:{pane.id}", (pane.key,), _in_a_row(pane.title), PANES,
+             hint="findings" if pane.id == "findings" else "")
+        for pane in OF_A_RUN.values()
+    ),
+    Bind("hide", ("V",), "hide the pane from the tabs; again to show it", PANES),
+    Bind("pause", ("p",), "pause: freeze what is shown while data goes on being read", TIME),
+    Bind("earlier", ("[",), "back in time: the run as it was a twentieth of it earlier", TIME),
+    Bind("later", ("]",), "forward in time again", TIME),
+    Bind("window", ("w",), "steps shown: all, last quarter, last sixteenth", TIME),
+    Bind("runs", ("r",), "list of runs", RUNS, hint="runs"),
+    Bind("next-run", (">", "."), "next run", RUNS),
+    Bind("previous-run", ("<", ","), "previous run", RUNS),
+    Bind("mark", ("x",), "mark a run for comparison on charts", RUNS),
+    Bind("sort", ("S", ">"), "in the list of runs: sort by the next column", RUNS, where="runs"),
+    Bind("sort-back", ("<",), "in the list of runs: sort by the column before", RUNS, where="runs"),
+    Bind("reverse", ("R",), "in the list of runs: the other way round", RUNS, where="runs"),
+    Bind("differences", ("D",), "config: only settings that differ between runs, or all", RUNS),
+    Bind("snapshot", ("s",), "write the pane to a text file in the current folder; copy it", SHARE,
+         hint="snapshot"),
+    Bind("copy", ("y",), "copy the key of the metric", SHARE),
+    Bind("axis", ("x",), "x axis: step, relative time, wall time, tokens or episodes if counted", CHART,
+         where="chart"),
+    Bind("log", ("L",), "logarithmic y axis", CHART, where="chart"),
+    Bind("spread", ("b",), "band of a distribution: fitted to the curve, whole, none", CHART, where="chart"),
+    Bind("overlap", ("O",), "points that a restart superseded, dimmed", CHART, where="chart"),
+    Bind("zoom-in", ("z", "i"), "zoom in round the cursor", CHART, where="chart"),
+    Bind("zoom-out", ("Z", "o"), "zoom out", CHART, where="chart"),
+    Bind("reset", ("0",), "the whole run again", CHART, where="chart"),
+    Bind("palette", (":", "ctrl+p"), "everything by name: panes, metrics, runs, commands", PROGRAM),
+    Bind("theme", ("t",), "next theme", PROGRAM),
+    Bind("redraw", ("ctrl+l",), "draw the whole screen again, when something else wrote on it", PROGRAM),
+    Bind("help", ("H", "f1"), "all keys", PROGRAM, hint="help"),
+    Bind("quit", ("q",), "leave", PROGRAM, hint="quit"),
+    Bind("interrupt", ("ctrl+c",), "leave with exit code 130", PROGRAM),
+)  # fmt: skip
+
+# How keys are written for people.
+SHOWN = {
+    "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home",
+    "end": "End", "tab": "Tab", "shift+tab": "Shift-Tab", "enter": "Enter", "escape": "Esc", " ": "Space",
+    "backspace": "Backspace", "f1": "F1",
+}  # fmt: skip
+
+
+def shown(key: str) -> str:
+    """A key as people know it."""
+    if key.startswith("ctrl+"):
+        return f"Ctrl-{key[5:].upper()}"
+    return SHOWN.get(key, key)
+
+
+class Keys:
+    """The bindings in force: the table, with a user's own keys over it."""
+
+    def __init__(self, own: Mapping[str, object] | None = None) -> None:
+        self.problems: list[Problem] = []
+        known = {bind.action for bind in BINDINGS}
+        changed: dict[str, tuple[str, ...]] = {}
+        for action, keys in (own or {}).items():
+            listed = [keys] if isinstance(keys, str) else keys
+            if action not in known:
+                self._fault(f"keys: no action is called '{clean(str(action), 40)}'")
+            elif not isinstance(listed, list | tuple) or not all(
+                isinstance(key, str) and key for key in listed
+            ):
+                self._fault(f"keys.{action}: a key or a list of keys is needed")
+            else:
+                changed[action] = tuple(str(key) for key in listed)
+        self.binds = tuple(
+            Bind(b.action, changed.get(b.action, b.keys), b.words, b.group, b.where, b.hint) for b in BINDINGS
+        )
+        self._by_key: dict[tuple[str, str], str] = {}
+        # A user's own key wins over the same key of the table.
+        for bind in sorted(self.binds, key=lambda bind: bind.action in changed):
+            for key in bind.keys:
+                self._by_key[bind.where, key] = bind.action
+
+    def _fault(self, message: str) -> None:
+        self.problems.append(Problem("warning", "bad-key", "config", message))
+
+    def action(self, key: str, where: str) -> str | None:
+        """What a key does in a place; what it does everywhere if the place has nothing of its own."""
+        return self._by_key.get((where, key)) or self._by_key.get(("any", key))
+
+    def hint_of(self, action: str) -> str:
+        """The first key of an action, as people know it."""
+        bind = next((bind for bind in self.binds if bind.action == action), None)
+        return shown(bind.keys[0]) if bind is not None and bind.keys else ""
+
+
+def key_name(event: KeyEvent) -> str:
+    """A key as the table of bindings writes it: the character itself, or a name."""
+    if event.character is not None and event.character.isprintable() and "ctrl+" not in event.key:
+        return event.character
+    return {"ctrl+h": "backspace", "ctrl+i": "tab", "ctrl+m": "enter", "ctrl+j": "enter"}.get(
+        event.key, event.key
+    )

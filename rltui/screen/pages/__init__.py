@@ -1,0 +1,1 @@
+"""What is drawn: pages as lines of cells."""

@@ -1,0 +1,201 @@
+"""The curves of a large chart: a metric, the same one in other runs, other metrics on scales of their own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.draw.large_chart import Area, Stroke
+from rltui.draw.value_range import value_range, widened
+from rltui.panes.other_runs import SIGNS
+from rltui.panes.row import Row, bridge
+from rltui.panes.spread import Spread, spread
+from rltui.screen.input.actions import SMOOTHINGS
+from rltui.screen.pages.chart.chart_data import ema, log_of, weave
+from rltui.screen.pages.chart.overlaid_runs import compared
+from rltui.screen.pages.chart.x_axis import Ruler, ruler
+from rltui.session.tag_index import counterpart
+
+if TYPE_CHECKING:
+    from rltui.screen.state import Desk
+    from rltui.store import Series
+
+MOST = len(SIGNS)  # curves on one chart
+# Share of the points by which a moving average of each strength may lag behind: few points bear little of it.
+_LAGS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
+
+_FLOOR = -400.0  # on a logarithmic axis what is zero or less lies below any number
+
+Range = tuple[float, float]
+
+
+@dataclass(slots=True)
+class Trace:
+    """One curve: a series in columns, all (n,). `own` marks a metric on a scale of its own.
+
+    `sign` tells it from the others of its chart; empty where it is alone.
+    """
+
+    label: str
+    role: str
+    sign: str
+    unit: str
+    series: Series
+    x: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    smooth: NDArray[np.float64] | None
+    weight: float  # of the moving average
+    points: int
+    bad: NDArray[np.int64]  # NaN and infinite values in each column
+    own: bool = False
+    spread: Spread | None = None  # of the distribution whose mean it is
+
+    @property
+    def range(self) -> Range:
+        """The lowest and highest value that is shown."""
+        return value_range(self.low, self.high)
+
+    @property
+    def nonfinite(self) -> int:
+        """How many values are NaN or infinite."""
+        return int(self.bad.sum())
+
+    def nearest(self, x: float) -> int | None:
+        """The column with a value, be it NaN, that lies nearest to a place; None without any."""
+        there = np.flatnonzero(np.isfinite(self.mean) | (self.bad > 0))
+        return int(there[np.argmin(np.abs(self.x[there] - x))]) if len(there) else None
+
+
+def weight_of(strength: int, points: int, smooth: bool) -> float:
+    """The weight of a moving average over so many points, so that it does not lag visibly behind them."""
+    if not smooth:
+        return 0.0
+    power = 1 << max(points.bit_length() - 3, 0)
+    lag = points // power * power * _LAGS[strength]  # in steps: a weight that follows each point redraws all
+    return min(SMOOTHINGS[strength], lag / (1 + lag))
+
+
+def traces(
+    desk: Desk, row: Row, others: Sequence[Row], measure: Ruler, low: float, high: float, columns: int
+) -> list[Trace]:
+    """The row's series, the same metric of marked runs and of the baseline, then other metrics of the run."""
+    view, main = desk.view, row.main
+    if view is None or main is None:
+        return []
+    found: list[tuple[int, str, Ruler, Series, Row, bool]] = [(0, view.name, measure, main, row, False)]
+    runs = compared(desk, view)
+    for at, other in enumerate(runs, start=1):  # a run keeps its sign, whoever lacks the metric
+        tag = counterpart(view, row.tag, other)
+        its = ruler(other, measure.axis)
+        if tag is not None and its is not None:
+            found.append((at, other.name, its, other.run.series[tag], row, False))
+    beside = [one for one in others if one.main is not None]
+    found += [
+        (at, one.title, measure, one.main, one, True) for at, one in enumerate(beside, start=len(runs) + 1)
+        if one.main is not None
+    ]  # fmt: skip
+    found = [one for one in found if one[0] < MOST]
+    made = []
+    for index, label, its, series, one, own in found:
+        x, cut = its.cut(series, low, high, columns)
+        count = cut.count
+        mean = np.where(count > 0, cut.mean, math.nan)
+        weight = weight_of(desk.smoothing, int(count.sum()), one.smooth)
+        made.append(Trace(
+            label, f"series{index}", SIGNS[index] if len(found) > 1 else "", one.unit, series, x, mean,
+            np.where(count > 0, cut.low, math.nan), np.where(count > 0, cut.high, math.nan),
+            ema(mean, count, weight) if weight else None, weight,
+            int(count.sum() + cut.nonfinite.sum()), np.asarray(cut.nonfinite, np.int64), own,
+        ))  # fmt: skip
+    if made:
+        made[0].spread = spread(row, made[0].mean, lambda one: measure.cut(one, low, high, columns)[1])
+    return made
+
+
+def strokes(
+    found: Sequence[Trace], *, log: bool, level: Callable[[float], Range]
+) -> tuple[list[Stroke], Range | None]:
+    """The lines of curves, raw spreads first, and the range that those on the common scale need.
+
+    Metrics on scales of their own are stretched over that range, so that they share the chart. `level` is the
+    axis round a single value, for where that range has no extent.
+    """
+    shared = [_ends(trace, log) for trace in found if not trace.own]
+    known = [ends for ends in shared if ends is not None]
+    if not known:
+        return [], None
+    whole = (min(ends[0] for ends in known), max(ends[1] for ends in known))
+    stretch = whole if whole[0] < whole[1] else level(whole[0])
+    behind: list[Stroke] = []
+    front: list[Stroke] = []
+    for trace in found:
+        own = _ends(trace, log) if trace.own else None
+
+        def place(values: NDArray[np.float64], own: Range | None = own) -> NDArray[np.float64]:
+            values = log_of(values) if log else values
+            return values if own is None else _stretched(values, own, stretch)
+
+        gap = bridge(np.isfinite(trace.mean).astype(np.int64)) < 0
+        smooth = None if trace.smooth is None else place(trace.smooth)
+        raw = weave(
+            trace.x, place(trace.low), place(trace.high), gap, trace.role if smooth is None else "band"
+        )
+        if not trace.own or smooth is None:  # the spread of what stands beside would hide the rest
+            (front if smooth is None else behind).append(
+                replace(raw, sign=trace.sign) if smooth is None else raw
+            )
+        if smooth is not None:
+            keep = np.isfinite(smooth) | gap
+            front.append(Stroke(trace.x[keep], np.where(gap, math.nan, smooth)[keep], trace.role, trace.sign))
+    # The metric that the chart is about lies on top.
+    return [*behind, *reversed(front)], whole
+
+
+def area(trace: Trace, *, log: bool) -> Area | None:
+    """The spread behind a curve, if it has one."""
+    found = trace.spread
+    if found is None:
+        return None
+    low, high = found.low, found.high
+    if log:
+        high = log_of(high)
+        low = np.where((low <= 0) & np.isfinite(high), _FLOOR, log_of(low))
+    known = np.isfinite(low) & np.isfinite(high)
+    if not known.any():
+        return None
+    keep = known | (bridge(known.astype(np.int64)) < 0)
+    nan = np.where(known, 0.0, math.nan)
+    return Area(trace.x[keep], (low + nan)[keep], (high + nan)[keep])
+
+
+def reach(found: Area, *, log: bool) -> Range:
+    """The lowest and highest end of an area that an axis can show; a logarithmic one ends above zero."""
+    low = np.where(found.low > _FLOOR, found.low, found.high) if log else found.low
+    return value_range(low, found.high)
+
+
+def within(found: Area, y: Range, *, log: bool) -> bool:
+    """Whether all of an area that an axis can show lies between two values."""
+    low, high = reach(found, log=log)
+    return y[0] <= low and high <= y[1]
+
+
+def _ends(trace: Trace, log: bool) -> Range | None:
+    low, high = (log_of(trace.low), log_of(trace.high)) if log else (trace.low, trace.high)
+    if not np.isfinite(low).any():
+        return None
+    return widened(*value_range(low, high))
+
+
+def _stretched(values: NDArray[np.float64], own: Range, whole: Range) -> NDArray[np.float64]:
+    """Values of one range on another one; halves, because differences of huge floats would overflow."""
+    half = own[1] / 2 - own[0] / 2
+    share = (values / 2 - own[0] / 2) / half if half > 0 else np.where(np.isfinite(values), 0.5, math.nan)
+    return whole[0] + share * (whole[1] / 2 - whole[0] / 2) * 2

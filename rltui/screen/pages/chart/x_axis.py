@@ -1,0 +1,116 @@
+"""The x axes of charts: steps, times, and what a run counts besides its steps, such as tokens."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.panes.overview import COUNTERS, counter_of
+from rltui.panes.single_step import AXIS as ARRIVALS
+from rltui.panes.single_step import arrivals, stands_still
+from rltui.panes.time_travel import Moment, span_of
+from rltui.screen.pages.chart.chart_data import Axis, start_of
+
+if TYPE_CHECKING:
+    from rltui.session.session import RunView
+    from rltui.store import Series
+    from rltui.store.model import Columns
+
+TIMES: tuple[Axis, ...] = ("step", "relative", "wall")
+_DETAIL = 2048  # pieces in which the older part of a counter is known
+_IDS = {word: canonical for canonical, word in COUNTERS}
+
+
+def axes_of(view: RunView) -> list[Axis]:
+    """The axes that a run's charts can have: those of any run, and its counters that are not its steps."""
+    counted = []
+    for canonical, word in COUNTERS:
+        series = counter_of(view, canonical)
+        if series is None or series.last_step is None:
+            continue
+        if abs(series.last_value - series.last_step) > 0.01 * series.last_value:
+            counted.append(word)
+    return [*TIMES, *counted]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ruler:
+    """How an axis measures a run. `steps` and `counts` (n,) rise; they are None where nothing is counted."""
+
+    view: RunView
+    axis: Axis
+    steps: NDArray[np.float64] | None = None
+    counts: NDArray[np.float64] | None = None
+
+    def full(self, main: Series, at_step: int | None) -> tuple[float, float]:
+        """The whole range of a series on this axis, up to a step if one is given."""
+        if not main.count:
+            return (0.0, 1.0)
+        if self.axis == ARRIVALS:
+            return (1.0, float(max(main.count, 2)))
+        if self.axis in ("relative", "wall"):
+            start, end = start_of(self.view), main.last_wall
+            if at_step is not None and math.isfinite(wall := Moment(self.view, at_step).wall):
+                end = wall
+            if end is None or not math.isfinite(start) or not math.isfinite(end):
+                return (0.0, 1.0)
+            shift = start if self.axis == "relative" else 0.0
+            return (start - shift, max(end - shift, start - shift + 1))
+        first, last = span_of(self.view)
+        if main.first_step is not None and main.last_step is not None:
+            first, last = main.first_step, main.last_step
+        moment = Moment(self.view, at_step).of(main)[1]
+        if moment is not None:
+            last = min(last, moment)
+        low, high = self.place(float(first)), self.place(float(max(last, first + 1)))
+        return (low, high if high > low else low + 1.0)
+
+    def place(self, step: float) -> float:
+        """Where a step lies on an axis of steps or counts."""
+        if self.steps is None or self.counts is None:
+            return step
+        return float(np.interp(step, self.steps, self.counts))
+
+    def cut(
+        self, series: Series, low: float, high: float, columns: int
+    ) -> tuple[NDArray[np.float64], Columns]:
+        """A series between two places in so many columns, and the middle of each, (columns,)."""
+        if self.axis == ARRIVALS:
+            return low + (np.arange(columns) + 0.5) * (high - low) / columns, arrivals(
+                series, low, high, columns
+            )
+        if self.steps is None or self.counts is None:
+            shift = start_of(self.view) if self.axis == "relative" else 0.0
+            found = series.columns(
+                low + shift, high + shift, columns, "step" if self.axis == "step" else "wall"
+            )
+            return low + (np.arange(columns) + 0.5) * (high - low) / columns, found
+        ends = np.interp((low, high), self.counts, self.steps)
+        found = series.columns(float(ends[0]), float(max(ends[1], ends[0])) + 1.0, columns)
+        middles = (found.edges[1:] + found.edges[:-1]) / 2
+        return np.interp(middles, self.steps, self.counts), found
+
+
+def ruler(view: RunView, axis: Axis) -> Ruler | None:
+    """An axis for a run; None when the run does not count that."""
+    if axis in TIMES:
+        return Ruler(view, ARRIVALS if axis == "step" and stands_still(view) else axis)
+    series = counter_of(view, _IDS.get(axis, ""))
+    if series is None or series.first_step is None:
+        return None
+    recent = series.recent()
+    steps, counts = recent.step.astype(np.float64), recent.value.astype(np.float64)
+    if series.exact_from > series.first_step:
+        old = series.columns(float(series.first_step), float(series.exact_from), _DETAIL)
+        there = np.isfinite(old.last) & (old.count > 0)
+        steps = np.concatenate((old.edges[1:][there], steps))
+        counts = np.concatenate((old.last[there], counts))
+    keep = np.isfinite(counts)
+    if keep.sum() < 2:
+        return None
+    steps, counts = steps[keep], np.maximum.accumulate(counts[keep])
+    return Ruler(view, axis, steps, counts) if counts[-1] > counts[0] else None

@@ -1,0 +1,121 @@
+"""The findings pane: what is wrong, since when, what it may mean, where to look next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rltui.draw.cells import BLANK, Line, line, wrap
+from rltui.draw.numbers import format_plain, format_step
+from rltui.draw.symbols import LEVEL_GLYPH, LEVEL_ROLE, SEVERITY_GLYPH, SEVERITY_ROLE
+from rltui.panes.render.pane_lines import finding_text
+from rltui.screen.pages.page import Page, Scroll, Spot
+from rltui.text import cell_width
+
+if TYPE_CHECKING:
+    from rltui.rules.finding import Finding
+    from rltui.screen.state import Desk
+
+
+def findings_page(desk: Desk, width: int, height: int) -> Page:
+    """Firing findings, then resolved ones, then what is odd about the data."""
+    findings = desk.findings()
+    history, then = desk.history(), desk.then()
+    blocks = [finding_block(desk, one, width) for one in [*findings, *history]]
+    lead: list[list[Line]] = []
+    if then is not None and not then.whole:
+        lead.append([line((" Told as far as this moment is remembered, without values.", "mark"))])
+    if not findings:
+        lead.append([line((" ✓ ", "good"), ("Nothing to report.", "text"))])
+    blocks = lead + blocks
+    odd = _diagnostics(desk, width)
+    if odd:
+        blocks.append(odd)
+    tag = desk.chosen.get("findings", "0")
+    at = int(tag) if tag.isdigit() else 0
+    at = min(max(at, 0), max(len(findings) + len(history) - 1, 0))
+    desk.chosen["findings"] = str(at)
+    offset = len(lead)
+    lines: list[Line] = []
+    spots: list[Spot] = []
+    first = last = 0
+    for index, block in enumerate(blocks):
+        if lines:
+            lines.append(BLANK)
+        start = len(lines)
+        chosen = index - offset == at and bool(findings or history)
+        if chosen:
+            block = [Line(block[0].spans, "select"), *block[1:]]
+            first, last = start, start + len(block) - 1
+        lines += block
+        if 0 <= index - offset < len(findings) + len(history):
+            spots.append(Spot(0, start, width, len(block), "go-finding", str(index - offset)))
+    top = desk.scrolls.setdefault("findings", Scroll()).to(
+        first, min(last, first + height - 1), len(lines), height
+    )
+    moved = [Spot(s.x, s.y - top, s.width, s.height, s.action, s.argument) for s in spots]
+    return Page(lines[top : top + height], [spot for spot in moved if spot.y + spot.height > 0])
+
+
+def finding_block(desk: Desk, finding: Finding, width: int) -> list[Line]:
+    """One finding in a few lines."""
+    resolved = finding.state == "resolved"
+    seen = "" if resolved or desk.view is None else desk.hush.word(desk.view.name, finding, desk.clock())
+    role = "dim" if resolved or seen else SEVERITY_ROLE[finding.severity]
+    glyph = "✓" if resolved else SEVERITY_GLYPH[finding.severity]
+    head = wrap(finding_text(finding), width - 4)
+    lines = [line((f" {glyph} " if not at else "   ", role), (part, role)) for at, part in enumerate(head)]
+    if lines[-1].width + cell_width(finding.pane) + 3 <= width:
+        lines[-1] = line(*lines[-1].spans, (f"   {finding.pane}", "dim"))
+    if seen:
+        lines[0] = line(*lines[0].spans, (f"   {seen}", "info"))
+        return lines
+    inner = width - 6
+    if finding.title and finding.message not in ("", finding.title):
+        lines += [line(("     " + part, "text")) for part in wrap(finding.message, inner)]
+    for one in finding.evidence:
+        before = "?" if one.before is None else format_plain(one.before)
+        now = "NaN" if one.now is None else format_plain(one.now)  # a level that is none
+        since = f"since step {format_step(one.since_step)}"
+        lines.append(
+            line(("     ", "text"), (one.tag, "dim"), (f"  {before} → {now}  ", "text"), (since, "dim"))
+        )
+    if not finding.evidence and finding.value is not None:
+        limit = "" if finding.limit is None else f", limit {format_plain(finding.limit)}"
+        keys = ", ".join(finding.metrics[:3])
+        lines.append(
+            line(("     ", "text"), (keys, "dim"), (f"  {format_plain(finding.value)}{limit}", "text"))
+        )
+    if finding.advice and not resolved:
+        parts = wrap(finding.advice, inner - 2)
+        lines += [
+            line(("     → " if not at else "       ", "accent"), (part, "text"))
+            for at, part in enumerate(parts)
+        ]
+    nexts = [tag for one in finding.check_next if (tag := desk.tag_of(one)) is not None]
+    if nexts and not resolved:
+        view = desk.view
+        titles = [view.names.name(tag).title for tag in nexts[:4]] if view is not None else nexts[:4]
+        lines.append(line(("     look next at  ", "dim"), (", ".join(titles), "text")))
+    return lines
+
+
+def _diagnostics(desk: Desk, width: int) -> list[Line]:
+    view = desk.view
+    if view is None:
+        return []
+    then = desk.then()
+    problems = view.troubles(desk.clock())
+    problems += view.judge.diagnostics() if then is None else then.diagnostics
+    problems += desk.session.problems.values()
+    if not problems:
+        return []
+    lines = [line((" About the data", "strong"))]
+    for one in problems[:20]:
+        role, glyph = LEVEL_ROLE[one.level], LEVEL_GLYPH[one.level]
+        text = wrap(f"{one.message}" + (f"  ({one.path})" if one.path else ""), width - 5)
+        lines += [
+            line((f" {glyph} " if not at else "   ", role), (part, "dim")) for at, part in enumerate(text)
+        ]
+    if len(problems) > 20:
+        lines.append(line((f"   and {len(problems) - 20} more", "dim")))
+    return lines

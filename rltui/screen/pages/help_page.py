@@ -1,0 +1,90 @@
+"""Help: every key, made from the table of bindings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rltui.draw.cells import BLANK, Line, beside, line, wrap
+from rltui.screen.input.bindings import Bind, Keys, shown
+from rltui.screen.pages.list_page import Listing
+from rltui.text import cell_width, pad
+
+if TYPE_CHECKING:
+    from rltui.screen.state import Desk
+
+
+# What is drawn how, for those who see it for the first time.
+SIGNS = (
+    ("✓ ▲ ✖ ·", "healthy, warning, critical, a remark that calls for nothing"),
+    ("● ◌ ■", "live, stalled, ended; ended?: silent for so long that it is taken as over"),
+    ("‖ ◂", "paused; an earlier moment of the run"),
+    ("━ ◆ ■", "the run shown, and marked runs over its curves"),
+    ("▁▃▇ ⣀⡠", "a curve keeps the extreme of each column: a spike of one step is seen"),
+    ("▏", "healthy values, where a source states them; in one line what lies outside has another colour"),
+    ("0.31!", "beyond what is healthy; behind a difference: beyond the baseline's own spread"),
+    ("⡐⡐ 4…15", "spread round a mean: lowest to highest, or a deviation to both sides"),
+    ("×  ↻ │", "NaN or infinite; the run was started again"),
+    ("=", "no change since the value before"),
+)
+
+
+class HelpPage(Listing):
+    """All keys in one or two columns, then the signs."""
+
+    title = "Keys and signs"
+
+    def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
+        """Groups of keys; two columns where they fit."""
+        groups = by_group(desk.keys)
+        if width < 100:
+            lines = [*help_lines(groups, width), BLANK, *sign_lines(width)]
+        else:
+            half = (width - 4) // 2
+            names = list(groups)
+            sizes = [len(groups[name]) + 2 for name in names]
+            cut = next(
+                i for i in range(len(names) + 1) if sum(sizes[:i]) >= (sum(sizes) + len(SIGNS) + 4) / 2
+            )
+            left = help_lines({name: groups[name] for name in names[:cut]}, half)
+            right = help_lines({name: groups[name] for name in names[cut:]}, half)
+            right += [BLANK, *sign_lines(half)]
+            cells = max((one.width for one in left), default=0)
+            lines = beside(left, right, cells, 4)
+        return lines, []
+
+
+def by_group(keys: Keys) -> dict[str, list[Bind]]:
+    """The bindings in force by the group that help shows them in."""
+    groups: dict[str, list[Bind]] = {}
+    for bind in keys.binds:
+        if bind.keys and bind.action != "interrupt":
+            groups.setdefault(bind.group, []).append(bind)
+    return groups
+
+
+def help_lines(groups: dict[str, list[Bind]], width: int) -> list[Line]:
+    """One column of help."""
+    lines: list[Line] = []
+    every = [bind for binds in groups.values() for bind in binds]
+    most = 3 if width >= 90 else 2  # keys of one action
+    told = {bind.action: "  " + " ".join(shown(key) for key in bind.keys[:most]) for bind in every}
+    cells = max((cell_width(keys) for keys in told.values()), default=4) + 2
+    for group, binds in groups.items():
+        if lines:
+            lines.append(BLANK)
+        lines.append(line((group, "strong")))
+        for bind in binds:
+            parts = wrap(bind.words, max(width - cells, 8))
+            for at, part in enumerate(parts):
+                lines.append(line((pad("" if at else told[bind.action], cells), "accent"), (part, "text")))
+    return lines
+
+
+def sign_lines(width: int) -> list[Line]:
+    """What the signs on the screen mean."""
+    cells = max(cell_width(sign) for sign, _ in SIGNS) + 4
+    lines = [line(("Signs", "strong"))]
+    for sign, words in SIGNS:
+        for at, part in enumerate(wrap(words, max(width - cells, 8))):
+            lines.append(line((pad("" if at else f"  {sign}", cells), "mark"), (part, "text")))
+    return lines

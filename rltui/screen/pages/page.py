@@ -1,0 +1,147 @@
+"""What every page of the screen is made of: lines with spots that the mouse can hit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rltui.draw.cells import BLANK, Line, Span, crop, fill, line
+from rltui.text import cell_width, fit
+
+SMALLEST = (20, 5)  # below this there is nothing sensible to show
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A box of cells and what a click on it does: an action and its argument."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+    action: str
+    argument: str = ""
+
+    def holds(self, x: int, y: int) -> bool:
+        """Whether a cell lies in it."""
+        return self.x <= x < self.x + self.width and self.y <= y < self.y + self.height
+
+
+@dataclass(slots=True)
+class Page:
+    """Lines from the top, and spots on them; later spots lie over earlier ones."""
+
+    lines: list[Line] = field(default_factory=list)
+    spots: list[Spot] = field(default_factory=list)
+
+    def spot_at(self, x: int, y: int) -> Spot | None:
+        """The topmost spot at a cell."""
+        return next((spot for spot in reversed(self.spots) if spot.holds(x, y)), None)
+
+    def below(self, other: Page) -> Page:
+        """This page with another one under it."""
+        down = len(self.lines)
+        moved = [Spot(s.x, s.y + down, s.width, s.height, s.action, s.argument) for s in other.spots]
+        return Page(self.lines + other.lines, self.spots + moved)
+
+
+def too_small(width: int, height: int) -> Page:
+    """What a terminal shows that is too small for anything else."""
+    words = (f"needs {SMALLEST[0]}x{SMALLEST[1]}", f"is {width}x{height}")
+    return Page([line((fit(one, width), "dim")) for one in words][:height])
+
+
+@dataclass(slots=True)
+class Scroll:
+    """The first line shown of a longer list, moved just far enough to keep the selected line in sight."""
+
+    top: int = 0
+
+    def to(self, first: int, last: int, total: int, height: int) -> int:
+        """The top so that lines `first` to `last` of `total` are within `height` lines."""
+        self.top = min(self.top, max(total - height, 0), first)
+        if last >= self.top + height:
+            self.top = last - height + 1
+        self.top = max(self.top, 0)
+        return self.top
+
+
+def box(
+    under: Page, lines: Sequence[Line], width: int, height: int, title: str, foot: Sequence[Span] = ()
+) -> Page:
+    """Lines in a frame over the middle of a page; the page behind it stays visible at the edges.
+
+    Lines that do not fit are not drawn: callers scroll.
+    """
+    inner = min(max((cell_width(title) + 4, *(one.width for one in lines))), width - 4)
+    inner = max(inner, 10)
+    shown = list(lines)[: max(height - 4, 1)]
+    x, y = (width - inner - 4) // 2, max((height - len(shown) - 2) // 2, 0)
+    top = f"╭─ {fit(title, inner - 2)} "
+    frame = [line((top, "dim"), ("─" * (inner + 3 - cell_width(top)) + "╮", "dim"), back="panel")]
+    for one in shown:
+        body = fill(one, inner)
+        back = one.back
+        spans = [(text, f"{role}/{back}" if back else role) for text, role in body.spans]
+        frame.append(line(("│ ", "dim"), *spans, (" │", "dim"), back="panel"))
+    words = crop(line(*foot), inner - 2)
+    rest = inner + 1 - words.width - (2 if words.spans else 0)
+    closing = [(" ", "dim"), *words.spans, (" ", "dim")] if words.spans else []
+    frame.append(line(("╰" + "─" * max(rest, 0), "dim"), *closing, ("─╯", "dim"), back="panel"))
+    out = list(under.lines)
+    out += [BLANK] * (height - len(out))
+    for at, one in enumerate(frame):
+        if y + at < height:
+            out[y + at] = over(out[y + at], one, x, width)
+    return Page(
+        out[:height], [Spot(0, 0, width, height, "back"), Spot(x, y, inner + 4, len(frame), "nothing")]
+    )
+
+
+def over(under: Line, top: Line, x: int, width: int) -> Line:
+    """A line laid over another one at cell `x`."""
+    full = fill(under, width)
+    left = crop_plain(full, x)
+    right = drop(full, x + top.width)
+    back = top.back
+    spans = [(text, role if "/" in role or not back else f"{role}/{back}") for text, role in top.spans]
+    return line(*left, *spans, *right)
+
+
+def crop_plain(source: Line, width: int) -> list[Span]:
+    """The first `width` cells of a line, faded to the background."""
+    spans: list[Span] = []
+    left = width
+    for text, role in source.spans:
+        kept = ""
+        for char in text:
+            if cell_width(kept + char) > left:
+                break
+            kept += char
+        spans.append((kept, _back(role, source.back)))
+        left -= cell_width(kept)
+        if len(kept) < len(text):
+            break
+    return [*spans, (" " * left, "text")]
+
+
+def drop(source: Line, width: int) -> list[Span]:
+    """A line without its first `width` cells."""
+    spans: list[Span] = []
+    skip = width
+    for text, role in source.spans:
+        cells = cell_width(text)
+        if cells <= skip:
+            skip -= cells
+            continue
+        while skip > 0 and text:
+            skip -= cell_width(text[0])
+            text = text[1:]
+        if skip < 0:
+            text, skip = " " * -skip + text, 0
+        spans.append((text, _back(role, source.back)))
+    return spans
+
+
+def _back(role: str, back: str) -> str:
+    return f"{role}/{back}" if back and "/" not in role else role

@@ -1,0 +1,1 @@
+"""Everything that knows Textual's and the terminal's insides."""

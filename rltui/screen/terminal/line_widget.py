@@ -1,0 +1,117 @@
+"""The one widget of the screen: it shows lines of cells and repaints only those that changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from textual.geometry import Region
+from textual.strip import Strip
+from textual.widget import Widget
+
+from rltui.draw.cells import BLANK, Line
+from rltui.screen.pages.page import Page
+from rltui.screen.terminal.strips import Palette
+
+if TYPE_CHECKING:
+    from textual import events
+
+
+class Glass(Widget, can_focus=True):
+    """All cells of the terminal. `show` takes a page; `clicked`, `wheeled`, `dragged` hear of the mouse."""
+
+    DEFAULT_CSS = "Glass { width: 100%; height: 100%; }"
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.page = Page()
+        self._palette = palette
+        self._strips: dict[int, Strip] = {}
+        self._shown: list[Line] = []
+        self.draws: Callable[[list[tuple[int, Strip]]], bool] = lambda lines: False
+        self.clicked: Callable[[int, int], None] = lambda x, y: None
+        self.wheeled: Callable[[int, int, int], None] = lambda direction, x, y: None
+        self.dragged: Callable[[int], None] = lambda cells: None
+        self._grip: int | None = None  # where the mouse button went down, then where it has been moved to
+        self._moved = False
+        self.resized: Callable[[], None] = lambda: None
+
+    def show(self, page: Page) -> int:
+        """Show a page; returns how many lines are repainted."""
+        self.page = page
+        before = self._shown
+        width, height = self.size
+        after = (page.lines + [BLANK] * height)[:height]
+        changed = [y for y in range(height) if y >= len(before) or before[y] != after[y]]
+        self._shown = after
+        for y in changed:
+            self._strips.pop(y, None)
+        # Nothing lies over or beside the glass, so there is nothing to compose; only what follows a new size
+        # is Textual's to draw.
+        if changed and not (before and self.draws([(y, self.render_line(y)) for y in changed])):
+            self.refresh(*(Region(0, y, width, 1) for y in changed))
+        return len(changed)
+
+    def recolor(self, palette: Palette) -> None:
+        """Another theme: every line is painted anew."""
+        self._palette = palette
+        self._strips.clear()
+        self.refresh()
+
+    def repaint(self) -> None:
+        """Send every line again."""
+        self._strips.clear()
+        self.refresh()
+
+    def on_resize(self) -> None:
+        """The size changed: nothing that was painted fits."""
+        self._strips.clear()
+        self._shown = []
+        self.resized()
+
+    def render_line(self, y: int) -> Strip:
+        """One line as Textual asks for it."""
+        strip = self._strips.get(y)
+        width = self.size.width
+        if strip is None or strip.cell_length != width:
+            source = self._shown[y] if y < len(self._shown) else BLANK
+            strip = self._strips[y] = self._palette.strip(source, width)
+        return strip
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Some lines, when Textual composes them. No style lies over them: they bring all their colours."""
+        strips = [self.render_line(y) for y in crop.line_range]
+        whole = crop.x == 0 and crop.width == self.size.width
+        return strips if whole else [strip.crop(crop.x, crop.right) for strip in strips]
+
+    def on_click(self, event: events.Click) -> None:
+        """A click acts at its cell; where something was dragged, it was no click."""
+        if not self._moved:
+            self.clicked(event.x, event.y)
+        self._moved = False
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Something may be dragged from here."""
+        self._grip, self._moved = event.x, False
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """With the button held the mouse drags."""
+        if self._grip is None or not event.button:
+            self._grip = None
+        elif event.x != self._grip:
+            by, self._grip, self._moved = event.x - self._grip, event.x, True
+            self.dragged(by)
+
+    def on_mouse_up(self) -> None:
+        """Let go."""
+        self._grip = None
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel moves the selection."""
+        event.stop()
+        self.wheeled(-1, event.x, event.y)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel moves the selection."""
+        event.stop()
+        self.wheeled(1, event.x, event.y)

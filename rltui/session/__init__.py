@@ -1,0 +1,1 @@
+"""Everything known about the runs below LOGDIR."""

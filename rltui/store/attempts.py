@@ -1,0 +1,125 @@
+"""Logs, segments and cuts: the words in which restarts are told. See `restarts` for the rules."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from posixpath import basename, dirname
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.logs.discovery.run_names import file_order
+from rltui.store.model import HIGHEST, I64, LOWEST, Reason
+from rltui.store.step_regression import Rewinds
+
+Rows = NDArray[np.intp]
+_SILENT = np.array([[HIGHEST], [LOWEST], [HIGHEST]])  # first, high and cuts of a tag that has not spoken
+_NO_ROWS: I64 = np.empty(0, np.int64)
+_NAME_TIME = re.compile(r"tfevents\.(\d{9,11})(?:\D|$)")
+
+
+def name_time(path: str) -> float:
+    """The unix time in an event file's name; 0 without one."""
+    match = _NAME_TIME.search(path)
+    return float(match.group(1)) if match else 0.0
+
+
+@dataclass(slots=True, eq=False)
+class Log:
+    """One log of a run in one life: a replaced file is another log at the same path."""
+
+    path: str
+    rank: int | None
+    generation: int
+    born: float  # unix time in its name, else of its first point; 0 unknown
+    first_wall: float = np.nan
+    last_wall: float = np.nan
+    count: int = 0  # points seen
+    merged: int = 0  # segments that were merged into the oldest one
+    segments: list[Segment] = field(default_factory=list)
+    rewinds: Rewinds = field(default_factory=Rewinds)
+    folder: str = field(init=False)
+    base: str = field(init=False)  # the name that it had before it was rotated
+    # Age: logs sort by it. Rotated copies (``metrics.jsonl.1``) are older than their log.
+    key: tuple[float, float, str, str, int, int, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.folder = dirname(self.path)
+        self.base = file_order(basename(self.path))[0]
+        self.date(self.first_wall)
+
+    def date(self, first_wall: float) -> None:
+        """The wall time of its first point is known: it decides where no name does."""
+        self.first_wall = first_wall
+        first = 0.0 if np.isnan(first_wall) else first_wall
+        self.born = self.born or first
+        self.key = (self.born, first, self.folder, *file_order(basename(self.path)), self.generation)
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """A stretch of one log. first, high: steps by row (tag of the run); HIGHEST and LOWEST where silent."""
+
+    log: Log
+    begin: int  # number of its first point within the log
+    reason: Reason
+    start: int = HIGHEST  # the step that the writer declared
+    first: I64 = field(default_factory=lambda: _NO_ROWS)
+    high: I64 = field(default_factory=lambda: _NO_ROWS)
+    cuts: I64 = field(default_factory=lambda: _NO_ROWS)  # what it supersedes, by row
+    axis: int | None = None  # the step at which most tags of its first row began
+    row: NDArray[np.bool_] | None = None  # the tags of that row
+    turn: Rows | None = None  # the rows of its last tick, which all have a first
+    speaking: int = 0  # rows with a first
+    first_step: int = HIGHEST
+    first_wall: float = np.nan
+    last_step: int = LOWEST
+    superseded: int = 0  # earlier points that it replaced, for the store to count
+
+    @property
+    def key(self) -> tuple[tuple[float, float, str, str, int, int, int], int]:
+        """Order of segments."""
+        return (self.log.key, self.begin)
+
+    def lower(self, reached: I64) -> None:
+        """It had got no further than this, by row: LOWEST where it had not spoken, HIGHEST unknown."""
+        size = min(len(reached), len(self.high))
+        np.minimum(self.high[:size], reached[:size], out=self.high[:size])
+        silent = (reached[:size] == LOWEST) & (self.first[:size] < HIGHEST)
+        self.first[:size][silent] = HIGHEST
+        self.speaking -= int(np.count_nonzero(silent))
+        self.last_step = max(self.first_step, int(self.high.max()))
+
+    def grow(self, rows: int) -> None:
+        """Make room for `rows` tags."""
+        old = len(self.first)
+        if old >= rows:
+            return
+        lines = np.empty((3, max(rows, 2 * old)), np.int64)
+        lines[:, :old] = self.first, self.high, self.cuts
+        lines[:, old:] = _SILENT
+        self.first, self.high, self.cuts = lines
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Points of one batch that belong to one segment: indices [low, high) of the batch.
+
+    A negative `low` reaches back: so many of the log's points that came before the batch belong to this
+    segment too, though they were taken for the one before: `Rewinds.reach_back` has them.
+    """
+
+    segment: Segment
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Points of `row` at steps in [low, high) that came before `cause` are superseded."""
+
+    row: int
+    low: int
+    high: int
+    cause: Segment

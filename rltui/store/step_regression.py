@@ -1,0 +1,321 @@
+"""Notices that the steps of one log went back: the start of another attempt that nobody declared.
+
+Fed with every point of the log in file order; says at which point an attempt began once that is certain,
+a few points later. It is a restart when the run as a whole goes back: `NEEDED` distinct steps of one tag
+run forward again below its former highest one (or two up to it exactly, where others go with it), and at
+least half of the tags that spoke since stepped back too. A tag that counts something else (seconds, batches
+of an epoch), several points of one step, a swapped pair of lines and two writers that take turns are none;
+for a single step that is told again see `echo`. All rules count points, none counts batches.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.store.model import F64, HIGHEST, I64, LOWEST, NO_POINTS, Points
+from rltui.store.repeated_step import Echo
+
+NEEDED = 3  # distinct steps that a tag must take forward below its former highest one
+PATIENCE = 4096  # points, or 8 rows: after so long a tag that went back alone counts something of its own
+QUIET = 1024  # points without a suspect before whole batches are looked at again
+REPEATS = 64  # points of one step after which a row that stands still counts as going on
+
+Rows = NDArray[np.intp]
+
+
+@dataclass(slots=True)
+class Suspect:
+    """A tag that stepped back: perhaps a new attempt."""
+
+    number: int  # of the point that stepped back
+    low: int  # its step
+    highest: int  # the tag's highest step before
+    step: int  # newest
+    steps: int = 1  # distinct ones, forward
+    points: int = 1
+    again: bool = False  # reached the former highest step exactly
+
+
+@dataclass(slots=True)
+class Journal:
+    """Points since the oldest suspect, which may have to change sides."""
+
+    number: int  # of the first
+    rows: list[Rows] = field(default_factory=list)
+    points: list[Points] = field(default_factory=list)
+
+
+class Rewinds:
+    """The watch over one log."""
+
+    def __init__(self) -> None:
+        self._high = np.full(8, LOWEST, np.int64)
+        self._own = np.zeros(8, np.bool_)  # tags that count something of their own: never looked at
+        self._needed: dict[int, int] = {}
+        self._suspects: dict[int, Suspect] = {}
+        self._last: dict[int, int] = {}  # row: number of its newest point, while there are suspects
+        self._peculiar = False
+        self._divided = False
+        self.plain = True  # no tag spoke twice of a step so far, or it was a restart
+        self._echo: Echo | None = None
+        self.reached = np.empty(0, np.int64)  # by row, before the latest attempt that began before its batch
+        self.journal: Journal | None = None
+        self._now: tuple[int, Rows, Points] | None = None
+
+    @property
+    def idle(self) -> bool:
+        """No suspects."""
+        return not self._suspects and self._echo is None
+
+    @property
+    def peculiar(self) -> bool:
+        """Some tags go back without a restart."""
+        return self._peculiar
+
+    def steady(self, rows: Rows, step: I64, last: I64 | None = None) -> bool:
+        """Note points of distinct rows, forward from `step` (to `last`); False: they are not, `scan` them."""
+        try:
+            high = self._high[rows]
+        except IndexError:
+            self._grow(int(rows.max()) + 1)
+            high = self._high[rows]
+        forward = step > high if self.plain else step >= high
+        if self._suspects or self._echo is not None or not np.logical_and.reduce(forward):
+            return False
+        self._high[rows] = step if last is None else last
+        return True
+
+    def _grow(self, size: int) -> None:
+        old = len(self._high)
+        if size > old:
+            size = max(size, 2 * old)
+            self._high = np.concatenate([self._high, np.full(size - old, LOWEST, np.int64)])
+            self._own = np.concatenate([self._own, np.zeros(size - old, np.bool_)])
+
+    def restart(self) -> None:
+        """The writer declared a start: earlier steps do not matter any more."""
+        self._high[:] = LOWEST
+        self._suspects.clear()
+        self._last.clear()
+        self._needed.clear()
+        self._echo = None
+        self._divided = True
+
+    def settle(self) -> None:
+        """The batch has been dealt with."""
+        if not self.idle and self._now is not None:
+            number, rows, points = self._now
+            if self.journal is None or self._divided:
+                self.journal = Journal(number)
+            self.journal.rows.append(rows)
+            self.journal.points.append(points)
+            self._trim()
+        elif self.idle:
+            self.journal = None
+        self._now = None
+        self._divided = False
+
+    def _trim(self) -> None:
+        numbers = [suspect.number for suspect in self._suspects.values()]
+        oldest = min([*numbers, self._echo.number] if self._echo is not None else numbers)
+        journal = self.journal
+        while journal and journal.rows and journal.number + len(journal.rows[0]) <= oldest:
+            journal.number += len(journal.rows.pop(0))
+            journal.points.pop(0)
+
+    def scan(
+        self, number: int, rows: Rows, step: I64, wall: F64, value: F64, before: float = np.nan
+    ) -> list[int]:
+        """Look at points from `number` on; the numbers at which attempts began, maybe before `number`.
+
+        before: the latest wall time of the points before them, NaN unknown.
+        """
+        if not len(rows):
+            return []
+        self._grow(int(rows.max()) + 1)
+        points = Points(step, wall, value)
+        self._divided |= self._now is not None  # by a declared start: nothing reaches back beyond it
+        self._now = (number, rows, points)
+        found: list[int] = []
+        at = 0
+        while at < len(rows):
+            if self.idle:
+                stop = self._backward(rows[at:], step[at:])
+                np.maximum.at(self._high, rows[at : at + stop], step[at : at + stop])
+                at += stop
+                if at == len(rows):
+                    break
+            at = self._walk(number, rows, points, at, found, before)
+        self._high[self._own] = LOWEST
+        return found
+
+    def _backward(self, rows: Rows, step: I64) -> int:
+        """Index of the first point that does not go forward; the length if there is none."""
+        order = np.argsort(rows.astype(np.uint16) if len(self._high) < 1 << 16 else rows, kind="stable")
+        row, steps = rows[order], step[order]
+        first = np.empty(len(row), np.bool_)
+        first[0] = True
+        np.not_equal(row[1:], row[:-1], out=first[1:])
+        back = np.empty(len(row), np.bool_)
+        back[0] = False
+        compare = np.less_equal if self.plain else np.less
+        compare(steps[1:], steps[:-1], out=back[1:])
+        back[first] = compare(steps[first], self._high[row[first]])
+        back &= ~self._own[row]
+        return int(order[back].min()) if back.any() else len(rows)
+
+    def _walk(self, number: int, rows: Rows, points: Points, at: int, found: list[int], before: float) -> int:
+        """Point by point from `at`, until suspects have been gone for a while; where it stopped."""
+        step = points.step
+        high: list[int] = self._high.tolist()
+        own: list[bool] = self._own.tolist()
+        quiet = 0
+        begin = at
+        row_list, step_list = rows[at:].tolist(), step[at:].tolist()
+        for row, now in zip(row_list, step_list, strict=True):
+            at += 1
+            here = number + at - 1
+            suspects = self._suspects
+            if self._echo is not None or (self.plain and not suspects and now == high[row] and not own[row]):
+                quiet = 0
+                start = None if own[row] else self._listen(row, now, here, points, at - 1, high, before)
+                if start is not None:
+                    found.append(start)
+                    high = self._begin_anew(high, start, number, rows, step, at)
+                if self._echo is not None or start is not None:
+                    continue
+            if suspects:
+                quiet = 0
+                self._last[row] = here
+            else:
+                quiet += 1
+                if quiet > QUIET:
+                    at -= 1
+                    break
+            if own[row]:
+                continue
+            suspect = suspects.get(row)
+            if suspect is None:
+                if now < high[row]:
+                    suspects[row] = Suspect(here, now, high[row], now)
+                    self._last[row] = here
+                else:
+                    high[row] = now
+            elif self._judge(row, suspect, now, here, high):
+                start = self._declared(row, suspect)
+                if start is not None:
+                    found.append(start)
+                    high = self._begin_anew(high, start, number, rows, step, at)
+            if suspects and not here & 255:
+                self._expire(here, own, len(high))
+            elif not suspects:
+                self._last.clear()
+        self._high[:] = high
+        self._own[:] = own
+        self._peculiar = self._peculiar or any(own) or bool(self._needed)
+        return max(at, begin)
+
+    def _listen(
+        self, row: int, now: int, here: int, points: Points, at: int, high: list[int], before: float
+    ) -> int | None:
+        """Perhaps one row is told again; the number at which that attempt began, once it is certain."""
+        wall, echo = float(points.wall_time[at]), self._echo
+        if echo is None:
+            last = float(np.fmax.reduce(points.wall_time[:at], initial=before))
+            echo = self._echo = Echo(here, now, high.count(now), wall - last, wall)
+        verdict = echo.hear(row, now, high[row], wall)
+        if verdict == "wait" and here - echo.number <= PATIENCE:
+            return None
+        self._echo = None
+        if verdict == "restart":
+            return echo.number
+        self.plain = False
+        for each, newest in echo.newest.items():
+            high[each] = newest
+        return None
+
+    def _judge(self, row: int, suspect: Suspect, now: int, here: int, high: list[int]) -> bool:
+        """A suspect's next point; whether it has proved to be another attempt."""
+        needed = self._needed.get(row, NEEDED)
+        if now > suspect.highest:
+            if suspect.again and suspect.steps > 1 and needed == NEEDED:
+                return True
+            if suspect.steps < needed:  # it went on above at once: lines out of order, or two writers
+                self._needed[row] = min(2 * needed, 48)
+            del self._suspects[row]
+            high[row] = now
+            return False
+        if now < suspect.low:
+            self._suspects[row] = Suspect(here, now, suspect.highest, now)
+            return False
+        suspect.points += 1
+        if now > suspect.step:
+            suspect.step = now
+            suspect.steps += 1
+        if now == suspect.highest:
+            suspect.again = True
+        whole = suspect.again and suspect.steps > 1 and needed == NEEDED and len(self._suspects) > 1
+        return whole or suspect.steps >= needed or suspect.points >= REPEATS
+
+    def _declared(self, row: int, suspect: Suspect) -> int | None:
+        """Number at which the attempt began, if the run as a whole went back with this tag."""
+        width = len(self._last) + 1
+        group = [other for other in self._suspects.values() if abs(other.number - suspect.number) <= width]
+        active = sum(last >= suspect.number for last in self._last.values())
+        if 2 * len(group) < active:
+            return None
+        return min(other.number for other in group)
+
+    def _begin_anew(
+        self, high: list[int], start: int, number: int, rows: Rows, step: I64, at: int
+    ) -> list[int]:
+        """An attempt began at `start`: nothing that was before counts any more. Its highest steps."""
+        if start < number:
+            reached = np.where(self._own[: len(high)], LOWEST, np.array(high, np.int64))
+            moved = [row for row, last in self._last.items() if last >= start and row not in self._suspects]
+            kept = np.delete(reached, moved)  # tags that went forward since had got no further than these
+            reached[moved] = np.minimum(reached[moved], kept.max(initial=LOWEST))
+            self.reached = np.where(self._own[: len(high)], HIGHEST, reached)
+        self._suspects.clear()
+        self._last.clear()
+        high = [LOWEST] * len(high)
+        self._refill(high, start, number, rows, step, at)
+        return high
+
+    def _refill(self, high: list[int], start: int, number: int, rows: Rows, step: I64, at: int) -> None:
+        """Highest steps of the attempt that began at `start`."""
+        parts: list[tuple[int, Rows, I64]] = []
+        if start < number and self.journal is not None:
+            place = self.journal.number
+            for old_rows, old_points in zip(self.journal.rows, self.journal.points, strict=True):
+                parts.append((place, old_rows, old_points.step))
+                place += len(old_rows)
+        parts.append((number, rows[:at], step[:at]))
+        for place, part_rows, part_step in parts:
+            skip = max(start - place, 0)
+            for row, now in zip(part_rows[skip:].tolist(), part_step[skip:].tolist(), strict=True):
+                high[row] = max(high[row], now)
+
+    def _expire(self, here: int, own: list[bool], width: int) -> None:
+        """A tag that went back alone, long ago, counts something of its own."""
+        patience = max(PATIENCE, 8 * width)
+        for row, suspect in list(self._suspects.items()):
+            if here - suspect.number > patience:
+                own[row] = True
+                del self._suspects[row]
+
+    def reach_back(self, number: int, count: int) -> tuple[Rows, Points]:
+        """The `count` points before `number`, from the journal."""
+        journal = self.journal
+        if journal is None:
+            return np.empty(0, np.intp), NO_POINTS
+        rows = np.concatenate(journal.rows)
+        step = np.concatenate([part.step for part in journal.points])
+        wall = np.concatenate([part.wall_time for part in journal.points])
+        value = np.concatenate([part.value for part in journal.points])
+        low = number - count - journal.number
+        high = number - journal.number
+        return rows[low:high], Points(step[low:high], wall[low:high], value[low:high])
