@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rltui.rules.evaluate.evaluator import Judge
+from rltui.rules.evaluate.evaluator import Evaluator
 from rltui.session.session import Session
 from rltui.store import Fresh, Points
 from tests.support.shared import LOGS, manifest
@@ -94,7 +94,7 @@ def _replay(view: Any) -> Replay:
     columns = {tag: series.recent() for tag, series in view.run.series.items() if series.count}
     steps = np.unique(np.concatenate([points.step for points in columns.values()]))
     cuts = np.unique(steps[np.linspace(0, len(steps) - 1, min(PIECES, len(steps))).astype(int)])
-    judge, told = Judge(view.run, view.names, None), Replay(begin=int(steps[0]), end=int(steps[-1]))
+    judge, told = Evaluator(view.run, view.names, None), Replay(begin=int(steps[0]), end=int(steps[-1]))
     given = dict.fromkeys(columns, 0)
     for cut in cuts:
         fresh = []

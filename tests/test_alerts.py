@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rltui.alerts import Alert, Gate, Post, Settings, settings_of
+from rltui.alerts import Alert, AlertConfig, Dispatcher, Throttle, settings_of
 from rltui.alerts.alert_config import MissingVariableError, expand
-from rltui.alerts.receivers import CommandSink, SinkError, payload, terminal_text
-from rltui.alerts.webhook import WebhookSink, body_of
+from rltui.alerts.receivers import CommandReceiver, ReceiverError, payload, terminal_text
+from rltui.alerts.webhook import WebhookReceiver, body_of
 from rltui.cli.commands.alert import command
 from rltui.rules.finding import Evidence, Finding, Severity
 
@@ -36,7 +36,7 @@ HIGH = finding()
 
 def test_one_alert_per_episode_after_it_has_lasted() -> None:
     """Nothing before the dwell time, one alert after it, none while it goes on, a word when it is over."""
-    gate = Gate(Settings(bell=True, dwell=60, clear=60, cooldown=600, resolved=True))
+    gate = Throttle(AlertConfig(bell=True, dwell=60, clear=60, cooldown=600, resolved=True))
     assert gate.look("a", [HIGH], 0) == []
     assert gate.look("a", [HIGH], 59) == []
     assert [alert.event for alert in gate.look("a", [HIGH], 61)] == ["firing"]
@@ -48,7 +48,7 @@ def test_one_alert_per_episode_after_it_has_lasted() -> None:
 
 def test_a_finding_that_flickers_is_one_episode() -> None:
     """Gone for less than the dwell time is still there."""
-    gate = Gate(Settings(bell=True, dwell=60, clear=60))
+    gate = Throttle(AlertConfig(bell=True, dwell=60, clear=60))
     told = []
     for now in range(0, 600, 20):
         told += gate.look("a", [HIGH] if now % 40 == 0 else [], now)
@@ -57,7 +57,7 @@ def test_a_finding_that_flickers_is_one_episode() -> None:
 
 def test_a_short_flare_is_not_told() -> None:
     """What ends before the dwell time alarms nobody, and does not count towards the next."""
-    gate = Gate(Settings(bell=True, dwell=60, clear=60))
+    gate = Throttle(AlertConfig(bell=True, dwell=60, clear=60))
     assert gate.look("a", [HIGH], 0) == []
     assert gate.look("a", [], 10) == []
     assert gate.look("a", [HIGH], 300) == []
@@ -67,7 +67,7 @@ def test_a_short_flare_is_not_told() -> None:
 
 def test_the_cooldown_holds_back_the_next_episode() -> None:
     """A cause that comes back soon is not told again until the cooldown is over."""
-    gate = Gate(Settings(bell=True, dwell=0, clear=0, cooldown=1000, resolved=True))
+    gate = Throttle(AlertConfig(bell=True, dwell=0, clear=0, cooldown=1000, resolved=True))
     assert len(gate.look("a", [HIGH], 0)) == 1
     assert [alert.event for alert in gate.look("a", [], 10)] == ["resolved"]
     assert gate.look("a", [HIGH], 500) == []
@@ -76,7 +76,7 @@ def test_the_cooldown_holds_back_the_next_episode() -> None:
 
 def test_severity_runs_and_explained_findings_are_sieved() -> None:
     """Only what is severe enough, of the wanted runs, and not already said by a symptom."""
-    gate = Gate(Settings(bell=True, dwell=0, severity="critical", runs=("exp*",)))
+    gate = Throttle(AlertConfig(bell=True, dwell=0, severity="critical", runs=("exp*",)))
     assert gate.look("exp1", [finding(severity="warning")], 0) == []
     assert gate.look("other", [HIGH], 0) == []
     assert gate.look("exp1", [finding(explained_by="no-stop")], 0) == []
@@ -129,8 +129,8 @@ ALERT = Alert("firing", "exp1", HIGH)
 def test_a_webhook_gets_the_finding_as_json(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """POST, JSON, the user's headers with secrets from the environment."""
     monkeypatch.setenv("HOOK_TOKEN", "abc")
-    WebhookSink(
-        Settings(webhook=server.url, headers={"Authorization": "Bearer $HOOK_TOKEN"}, timeout=5)
+    WebhookReceiver(
+        AlertConfig(webhook=server.url, headers={"Authorization": "Bearer $HOOK_TOKEN"}, timeout=5)
     ).send(ALERT)
     path, headers, body = server.got[0]
     data = json.loads(body)
@@ -141,8 +141,8 @@ def test_a_webhook_gets_the_finding_as_json(server: Server, monkeypatch: pytest.
 def test_redirects_are_not_followed(server: Server) -> None:
     """A redirect is an error: the answer could lead a secret elsewhere."""
     server.answers = [302]
-    with pytest.raises(SinkError, match="redirect"):
-        WebhookSink(Settings(webhook=server.url, headers={}, timeout=5)).send(ALERT)
+    with pytest.raises(ReceiverError, match="redirect"):
+        WebhookReceiver(AlertConfig(webhook=server.url, headers={}, timeout=5)).send(ALERT)
     assert len(server.got) == 1
 
 
@@ -151,21 +151,21 @@ def test_redirects_are_not_followed(server: Server) -> None:
 )
 def test_only_https_leaves_this_machine(url: str) -> None:
     """Plain HTTP goes to this machine only, other schemes nowhere."""
-    with pytest.raises(SinkError, match="https"):
-        WebhookSink(Settings(webhook=url, headers={}, timeout=5)).send(ALERT)
+    with pytest.raises(ReceiverError, match="https"):
+        WebhookReceiver(AlertConfig(webhook=url, headers={}, timeout=5)).send(ALERT)
 
 
 def test_failures_tell_no_secret(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither the address nor a header appears in what is shown."""
     server.answers = [500]
-    with pytest.raises(SinkError) as caught:
-        WebhookSink(Settings(webhook=server.url, headers={"X": "hush"}, timeout=5)).send(ALERT)
+    with pytest.raises(ReceiverError) as caught:
+        WebhookReceiver(AlertConfig(webhook=server.url, headers={"X": "hush"}, timeout=5)).send(ALERT)
     assert "s3cret" not in str(caught.value) and "hush" not in str(caught.value) and caught.value.again
     monkeypatch.delenv("NOT_THERE", raising=False)
-    with pytest.raises(SinkError, match=r"\$NOT_THERE is not set"):
-        WebhookSink(Settings(webhook="$NOT_THERE", headers={}, timeout=5)).send(ALERT)
-    with pytest.raises(SinkError) as refused:
-        WebhookSink(Settings(webhook="http://127.0.0.1:1/s3cret", headers={}, timeout=1)).send(ALERT)
+    with pytest.raises(ReceiverError, match=r"\$NOT_THERE is not set"):
+        WebhookReceiver(AlertConfig(webhook="$NOT_THERE", headers={}, timeout=5)).send(ALERT)
+    with pytest.raises(ReceiverError) as refused:
+        WebhookReceiver(AlertConfig(webhook="http://127.0.0.1:1/s3cret", headers={}, timeout=1)).send(ALERT)
     assert "s3cret" not in str(refused.value)
 
 
@@ -178,7 +178,7 @@ def test_a_body_is_never_large() -> None:
 def test_it_tries_again_and_then_says_so(server: Server) -> None:
     """Two failures and a success are a delivery; only failures are a problem that is shown."""
     pauses: list[float] = []
-    alerts = Post(Settings(webhook=server.url), sleep=pauses.append)
+    alerts = Dispatcher(AlertConfig(webhook=server.url), sleep=pauses.append)
     server.answers = [503, 429, 200]
     assert alerts.deliver(alerts.sinks[0], ALERT)
     assert len(server.got) == 3 and pauses == [2.0, 8.0] and alerts.problems() == []
@@ -195,7 +195,9 @@ def test_a_command_gets_json_and_no_shell(tmp_path: Path) -> None:
     """The argument vector is used as it is; the alert comes on standard input."""
     out = tmp_path / "out.json"
     code = f"import sys; open({str(out)!r}, 'w').write(sys.stdin.read() + '\\n' + sys.argv[1])"
-    CommandSink(Settings(command=(sys.executable, "-c", code, "$HOME; rm -rf x"), timeout=10)).send(ALERT)
+    CommandReceiver(AlertConfig(command=(sys.executable, "-c", code, "$HOME; rm -rf x"), timeout=10)).send(
+        ALERT
+    )
     body, *_, argument = out.read_text().splitlines()
     assert json.loads(body)["run"] == "exp1" and argument == "$HOME; rm -rf x"
 
@@ -210,30 +212,30 @@ def test_a_command_gets_json_and_no_shell(tmp_path: Path) -> None:
 )
 def test_a_failing_command_is_told(argv: tuple[str, ...], said: str) -> None:
     """What went wrong is one line."""
-    with pytest.raises(SinkError, match=said):
-        CommandSink(Settings(command=argv, timeout=0.5 if "sleep" in argv[-1] else 10)).send(ALERT)
+    with pytest.raises(ReceiverError, match=said):
+        CommandReceiver(AlertConfig(command=argv, timeout=0.5 if "sleep" in argv[-1] else 10)).send(ALERT)
 
 
 def test_the_terminal_gets_only_safe_text() -> None:
     """A run named with escape sequences cannot end the notification and start another."""
     evil = Alert("firing", "a\x07\x1b]0;owned\x07", HIGH)
     for notify in ("osc9", "osc777"):
-        text = terminal_text(Settings(bell=True, notify=notify), evil)
+        text = terminal_text(AlertConfig(bell=True, notify=notify), evil)
         assert text.count("\x1b") == 1 and text.count("\x07") == 2
-    assert terminal_text(Settings(), ALERT) == ""
-    assert terminal_text(Settings(bell=True), Alert("resolved", "a", HIGH)) == ""
+    assert terminal_text(AlertConfig(), ALERT) == ""
+    assert terminal_text(AlertConfig(bell=True), Alert("resolved", "a", HIGH)) == ""
 
 
 def test_looking_never_waits(server: Server) -> None:
     """The screen hands over and goes on; the thread sends; closing ends it."""
     written: list[str] = []
-    settings = Settings(webhook=server.url, bell=True, dwell=0)
+    settings = AlertConfig(webhook=server.url, bell=True, dwell=0)
 
     def write(text: str) -> str:
         written.append(text)
         return ""
 
-    post = Post(settings, write=write, clock=lambda: 0.0)
+    post = Dispatcher(settings, write=write, clock=lambda: 0.0)
     assert [alert.event for alert in post.look("exp1", [HIGH])] == ["firing"]
     post.close(wait=10)
     assert written == ["\x07"] and len(server.got) == 1
@@ -242,7 +244,7 @@ def test_looking_never_waits(server: Server) -> None:
 def test_off_unless_asked_for() -> None:
     """Without configuration nothing is wanted and nothing happens."""
     assert not settings_of({}).wanted
-    assert Post(settings_of({})).sinks == []
+    assert Dispatcher(settings_of({})).sinks == []
 
 
 def test_payload_is_json_even_for_nan() -> None:

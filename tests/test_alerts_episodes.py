@@ -5,13 +5,13 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from rltui.alerts import Alert, Gate, Post, Settings
+from rltui.alerts import Alert, AlertConfig, Dispatcher, Throttle
 from rltui.alerts.dispatcher import tell
 from rltui.batch import Problem
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.liveness import Liveness
-from rltui.screen.acknowledgements import SNOOZE, Hush
-from rltui.screen.saved_layout import Memory, recall, remember
+from rltui.screen.acknowledgements import SNOOZE, Acknowledgements
+from rltui.screen.saved_layout import SavedLayout, recall, remember
 
 
 def finding(name: str = "kl", severity: str = "critical", since: int = 640, **more: Any) -> Finding:
@@ -19,27 +19,27 @@ def finding(name: str = "kl", severity: str = "critical", since: int = 640, **mo
     return Finding(name, severity, "policy", ("kl",), ("policy.kl_ref",), since, message="KL", **more)  # type: ignore[arg-type]
 
 
-def at_once(**more: Any) -> Settings:
+def at_once(**more: Any) -> AlertConfig:
     """Settings without waiting."""
-    return Settings(**{"bell": True, "dwell": 0, "clear": 60, "cooldown": 1000, **more})
+    return AlertConfig(**{"bell": True, "dwell": 0, "clear": 60, "cooldown": 1000, **more})
 
 
 def test_history_alarms_nobody() -> None:
     """A run that was over when rltui started sends nothing, unless that is asked for."""
-    assert Gate(at_once()).look("old", [finding()], 0, alive=False) == []
-    assert len(Gate(at_once(ended=True)).look("old", [finding()], 0, alive=False)) == 1
+    assert Throttle(at_once()).look("old", [finding()], 0, alive=False) == []
+    assert len(Throttle(at_once(ended=True)).look("old", [finding()], 0, alive=False)) == 1
 
 
 def test_a_run_that_stalls_under_our_eyes_still_alerts() -> None:
     """What was seen alive may alert after its last point."""
-    gate = Gate(at_once())
+    gate = Throttle(at_once())
     assert gate.look("a", [], 0, alive=True) == []
     assert len(gate.look("a", [finding()], 10, alive=False)) == 1
 
 
 def test_a_first_step_that_moves_is_no_new_episode() -> None:
     """One of several series recovers, so the onset is told anew: still the same trouble."""
-    gate = Gate(at_once(cooldown=0))
+    gate = Throttle(at_once(cooldown=0))
     assert len(gate.look("a", [finding(since=640)], 0)) == 1
     assert gate.look("a", [finding(since=700)], 10) == []
 
@@ -59,7 +59,7 @@ def test_each_way_hears_an_episode_once_at_its_severity() -> None:
         webhook="https://x", severity="critical", severities={"terminal": "warning"}, resolved=True
     )
     now = [0.0]
-    post = Post(settings, sinks=[Ear("terminal"), Ear("webhook")], clock=lambda: now[0])
+    post = Dispatcher(settings, sinks=[Ear("terminal"), Ear("webhook")], clock=lambda: now[0])
     post.look("a", [finding(severity="warning")])
     post.look("a", [finding(severity="critical")])
     post.look("a", [finding(severity="critical")])
@@ -73,14 +73,14 @@ def test_each_way_hears_an_episode_once_at_its_severity() -> None:
 
 def test_a_finding_must_last_some_steps_where_asked() -> None:
     """`dwell_steps` counts from the onset to the run's last step."""
-    gate = Gate(at_once(dwell_steps=50))
+    gate = Throttle(at_once(dwell_steps=50))
     assert gate.look("a", [finding(since=640)], 0, last_step=689) == []
     assert len(gate.look("a", [finding(since=640)], 1, last_step=690)) == 1
 
 
 def test_what_a_person_has_seen_is_not_told() -> None:
     """Muted while it is acknowledged; told once that ends, if it still fires."""
-    gate = Gate(at_once())
+    gate = Throttle(at_once())
     assert gate.look("a", [finding()], 0, muted=("kl",)) == []
     assert len(gate.look("a", [finding()], 10)) == 1
 
@@ -88,7 +88,7 @@ def test_what_a_person_has_seen_is_not_told() -> None:
 def test_a_symptom_brings_what_it_explains() -> None:
     """One alert with the findings below it, not one for each."""
     below = finding("clip", "warning", explained_by="kl")
-    (alert,) = Gate(at_once()).look("a", [finding(symptom=True), below], 0)
+    (alert,) = Throttle(at_once()).look("a", [finding(symptom=True), below], 0)
     assert alert.explains == (below,)
 
 
@@ -100,7 +100,7 @@ def test_a_stalled_run_is_an_alert_and_loading_is_none() -> None:
         written.append(text)
         return ""
 
-    post = Post(at_once(notify="osc9"), write=note, clock=lambda: 0.0)
+    post = Dispatcher(at_once(notify="osc9"), write=note, clock=lambda: 0.0)
     view: Any = SimpleNamespace(
         name="a", loading=True, run=SimpleNamespace(last_step=812),
         judge=SimpleNamespace(findings=list),
@@ -128,11 +128,11 @@ def test_a_way_that_fails_is_told_once_and_withdrawn() -> None:
 
 def test_acknowledged_for_the_episode_snoozed_for_half_an_hour(tmp_path: Any) -> None:
     """An acknowledgement ends with its episode, a snooze with time; both outlive the program."""
-    hush = Hush(Memory())
+    hush = Acknowledgements(SavedLayout())
     assert hush.acknowledge("a", finding()) and hush.snooze("a", finding("clip"), 1000.0)
     path = tmp_path / "layout.json"
     remember(path, hush.memory)
-    again = Hush(recall(path))
+    again = Acknowledgements(recall(path))
     assert again.word("a", finding(), 1e9) == "acknowledged"
     assert again.word("a", finding(since=900), 1000.0) == "" and again.word("b", finding(), 1000.0) == ""
     assert again.word("a", finding("clip"), 1000.0 + SNOOZE - 90) == "snoozed for 2m"
@@ -142,5 +142,7 @@ def test_acknowledged_for_the_episode_snoozed_for_half_an_hour(tmp_path: Any) ->
 
 def test_hushed_lines_of_other_shapes_are_ignored() -> None:
     """A layout file edited by hand or by a later version harms nothing."""
-    hush = Hush(Memory(hushed=["", "[1]", "{}", '["a", "kl", "x", 3]', '["a", "kl", null, "y"]', "[" * 9999]))
+    hush = Acknowledgements(
+        SavedLayout(hushed=["", "[1]", "{}", '["a", "kl", "x", 3]', '["a", "kl", null, "y"]', "[" * 9999])
+    )
     assert hush.word("a", finding(), 0.0) == ""

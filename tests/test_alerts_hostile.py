@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from rltui.alerts import Alert, Post, Settings
+from rltui.alerts import Alert, AlertConfig, Dispatcher
 from rltui.alerts.alert_config import summary, without_secrets
 from rltui.alerts.receivers import (
-    CommandSink,
-    SinkError,
-    TerminalSink,
+    CommandReceiver,
+    ReceiverError,
+    TerminalReceiver,
     own_terminal,
     sentence,
     terminal_text,
 )
-from rltui.alerts.webhook import WebhookSink
+from rltui.alerts.webhook import WebhookReceiver
 from rltui.config import load_config
 from rltui.rules.finding import Finding
 
@@ -55,8 +55,8 @@ def bad_server(request: pytest.FixtureRequest) -> Iterator[str]:
 def test_a_server_that_hangs_or_drips_is_left_in_time(bad_server: str) -> None:
     """The timeout bounds the whole call, not each read; the message tells no address."""
     began = time.monotonic()
-    with pytest.raises(SinkError, match="timed out") as caught:
-        WebhookSink(Settings(webhook=bad_server, timeout=0.3)).send(ALERT)
+    with pytest.raises(ReceiverError, match="timed out") as caught:
+        WebhookReceiver(AlertConfig(webhook=bad_server, timeout=0.3)).send(ALERT)
     assert time.monotonic() - began < 3.0
     assert caught.value.again and "s3cret" not in str(caught.value)
 
@@ -65,7 +65,7 @@ def test_a_command_that_leaves_children_does_not_hold_us() -> None:
     """A child that keeps standard error open, and a command that reads nothing of a large input."""
     child = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(3)'])"
     began = time.monotonic()
-    CommandSink(Settings(command=(sys.executable, "-c", child), timeout=10)).send(ALERT)
+    CommandReceiver(AlertConfig(command=(sys.executable, "-c", child), timeout=10)).send(ALERT)
     assert time.monotonic() - began < 2.5
 
 
@@ -73,23 +73,23 @@ def test_a_command_that_quotes_a_secret_is_not_quoted(monkeypatch: pytest.Monkey
     """What a failing command prints is shown without the values of the environment that we know."""
     monkeypatch.setenv("HOOK", "https://example.org/s3cret")
     code = "import os, sys; sys.exit('cannot reach ' + os.environ['HOOK'])"
-    settings = Settings(command=(sys.executable, "-c", code), webhook="$HOOK", timeout=10)
-    with pytest.raises(SinkError, match="cannot reach …"):
-        CommandSink(settings).send(ALERT)
+    settings = AlertConfig(command=(sys.executable, "-c", code), webhook="$HOOK", timeout=10)
+    with pytest.raises(ReceiverError, match="cannot reach …"):
+        CommandReceiver(settings).send(ALERT)
     assert without_secrets("x https://example.org/s3cret y", settings) == "x … y"
 
 
 def test_listing_tells_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
     """`alert list` shows the host at most, and which variable is missing."""
     monkeypatch.delenv("NO_HOOK", raising=False)
-    shown = str(summary(Settings(webhook="https://user:pw@chat.example.org/s3cret?token=x")))
+    shown = str(summary(AlertConfig(webhook="https://user:pw@chat.example.org/s3cret?token=x")))
     assert "chat.example.org" in shown and not any(word in shown for word in ("pw", "s3cret", "token"))
-    assert "not set" in str(summary(Settings(webhook="$NO_HOOK")))
+    assert "not set" in str(summary(AlertConfig(webhook="$NO_HOOK")))
 
 
 def test_tmux_gets_a_wrapped_notification_and_a_bare_bell(monkeypatch: pytest.MonkeyPatch) -> None:
     """Inside tmux a notification goes through its passthrough; the bell is tmux's own."""
-    settings = Settings(bell=True, notify="osc9")
+    settings = AlertConfig(bell=True, notify="osc9")
     monkeypatch.delenv("TMUX", raising=False)
     assert terminal_text(settings, ALERT).startswith("\x1b]9;rltui [critical] exp1")
     monkeypatch.setenv("TMUX", "/tmp/tmux-1/default,1,0")
@@ -105,19 +105,19 @@ def test_hostile_names_stay_text(name: str) -> None:
     """A run's name cannot add a control character, nor another field of a notification."""
     alert = Alert("firing", name, ALERT.finding)
     for notify, separators in (("osc9", 1), ("osc777", 3)):
-        inner = terminal_text(Settings(notify=notify), alert)[2:-1]
+        inner = terminal_text(AlertConfig(notify=notify), alert)[2:-1]
         assert inner.isprintable() and inner.count(";") == separators
     assert sentence(alert).isprintable()
 
 
 def test_a_terminal_that_is_gone_is_a_problem_not_an_error() -> None:
     """Nothing is raised; the way out is told to fail."""
-    post = Post(Settings(bell=True, dwell=0), write=lambda text: "there is no terminal to ring")
+    post = Dispatcher(AlertConfig(bell=True, dwell=0), write=lambda text: "there is no terminal to ring")
     post.look("a", [ALERT.finding])
     assert [problem.message for problem in post.problems()] == ["there is no terminal to ring"]
     assert isinstance(own_terminal(""), str)
-    with pytest.raises(SinkError, match="no terminal"):
-        TerminalSink(Settings(bell=True), lambda text: "no terminal").send(ALERT)
+    with pytest.raises(ReceiverError, match="no terminal"):
+        TerminalReceiver(AlertConfig(bell=True), lambda text: "no terminal").send(ALERT)
 
 
 def test_an_internal_error_of_a_way_out_ends_nothing() -> None:
@@ -132,7 +132,7 @@ def test_an_internal_error_of_a_way_out_ends_nothing() -> None:
             if len(sent) == 1:
                 raise KeyError("x")
 
-    post = Post(Settings(command=("x",), dwell=0), sinks=[Odd()])
+    post = Dispatcher(AlertConfig(command=("x",), dwell=0), sinks=[Odd()])
     post.look("a", [ALERT.finding])
     post.look("b", [ALERT.finding])
     post.close(wait=10)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rltui.alerts import Alert, Ledger, Post, Settings
-from rltui.alerts.sent_log import FORGOTTEN, KEPT, Told
+from rltui.alerts import Alert, AlertConfig, Dispatcher, SentLog
+from rltui.alerts.sent_log import FORGOTTEN, KEPT, SentAlert
 from rltui.rules.finding import Finding
 
 NOW = 1.7e9
@@ -26,9 +26,9 @@ class Monitor:
     def __init__(self, path: Path, begin: float, wall: float = NOW, **more: Any) -> None:
         self.wall, self._ahead = wall, wall - begin
         self.heard: list[str] = []
-        settings = Settings(**{"bell": True, "dwell": 0, "clear": 60, "cooldown": 3600, **more})
-        self.post = Post(
-            settings, sinks=[self], ledger=Ledger(path), clock=lambda: self.wall - self._ahead,
+        settings = AlertConfig(**{"bell": True, "dwell": 0, "clear": 60, "cooldown": 3600, **more})
+        self.post = Dispatcher(
+            settings, sinks=[self], ledger=SentLog(path), clock=lambda: self.wall - self._ahead,
             wall=lambda: self.wall,
         )  # fmt: skip
 
@@ -106,12 +106,12 @@ def test_a_damaged_file_is_an_empty_one(tmp_path: Path, text: str) -> None:
 def test_it_stays_small_and_knows_what_others_wrote(tmp_path: Path) -> None:
     """The latest entries of all monitors of the folder, none older than a month; no scraps beside it."""
     path = tmp_path / "deep" / "ledger.json"
-    one, other = Ledger(path), Ledger(path)
-    one.note("old", "kl", Told(1, 2, NOW - FORGOTTEN - 1))
+    one, other = SentLog(path), SentLog(path)
+    one.note("old", "kl", SentAlert(1, 2, NOW - FORGOTTEN - 1))
     for at in range(KEPT + 9):
-        one.note("a", f"id{at}", Told(at, 2, NOW + at))
-    other.note("b", "kl", Told(5, 1, NOW + KEPT + 9))
-    told = Ledger(path).told
+        one.note("a", f"id{at}", SentAlert(at, 2, NOW + at))
+    other.note("b", "kl", SentAlert(5, 1, NOW + KEPT + 9))
+    told = SentLog(path).told
     assert len(told) == KEPT and ("b", "kl") in told and ("a", f"id{KEPT}") in told
     assert ("old", "kl") not in told and ("a", "id0") not in told
     assert list(path.parent.iterdir()) == [path] and isinstance(json.loads(path.read_text()), list)
@@ -130,7 +130,7 @@ def test_each_logdir_has_its_own_and_none_lies_in_one(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
-    first = Ledger.of([tmp_path / "a", tmp_path / "b"]).path
-    assert first is not None and first == Ledger.of([tmp_path / "b" / ".." / "b", tmp_path / "a"]).path
-    assert first != Ledger.of([tmp_path / "a"]).path and first.is_relative_to(tmp_path / "state")
-    assert Ledger.of([tmp_path]).path is None
+    first = SentLog.of([tmp_path / "a", tmp_path / "b"]).path
+    assert first is not None and first == SentLog.of([tmp_path / "b" / ".." / "b", tmp_path / "a"]).path
+    assert first != SentLog.of([tmp_path / "a"]).path and first.is_relative_to(tmp_path / "state")
+    assert SentLog.of([tmp_path]).path is None

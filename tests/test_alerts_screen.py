@@ -8,7 +8,7 @@ from typing import Any
 from rltui.config import Config
 from rltui.screen.app import Monitor
 from rltui.screen.pages.chart.chart_page import ChartPage
-from rltui.screen.pages.chart.x_axis import Ruler
+from rltui.screen.pages.chart.x_axis import XAxis
 from rltui.screen.start import build
 from tests.support.fakerun import NOW, FakeRun, believable, finding
 from tests.support.screens import session
@@ -152,4 +152,4 @@ def test_an_onset_is_marked_on_the_chart() -> None:
     app.desk.go_to_tag("actor/pg_clipfrac")
     row = app.desk.selected()
     assert row is not None
-    assert ChartPage(app.desk, row)._marks(app.desk, Ruler(app.desk.view, "step")) == [212.0]
+    assert ChartPage(app.desk, row)._marks(app.desk, XAxis(app.desk.view, "step")) == [212.0]

@@ -12,21 +12,21 @@ import numpy as np
 from rltui.panes.row import curve, rows_of
 from rltui.panes.single_step import arrivals
 from rltui.screen.start import build
-from rltui.screen.state import Desk
+from rltui.screen.state import AppState
 from rltui.session.session import Session
 from tests.support.fakerun import NOW
 
 VALUES = [9.7, 11.5, 10.9, 55.3, 13.4, 8.4, 30.0, 31.0]
 
 
-def desk(folder: Path, step: int = 26, grows: int = 0) -> Desk:
+def desk(folder: Path, step: int = 26, grows: int = 0) -> AppState:
     """The screen over a log whose step stands still, or grows."""
     rows = [f'{{"step": {step + at * grows}, "train_return": {value}}}\n' for at, value in enumerate(VALUES)]
     (folder / "metrics.jsonl").write_text("".join(rows))
     return build(Session.load([folder]), [str(folder)], clock=lambda: NOW).desk
 
 
-def text(over: Desk, size: tuple[int, int] = (100, 30)) -> str:
+def text(over: AppState, size: tuple[int, int] = (100, 30)) -> str:
     """What is on the screen."""
     return "\n".join(line.text.rstrip() for line in over.frame(*size).lines)
 

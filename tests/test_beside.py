@@ -8,7 +8,7 @@ import pytest
 from rltui.panes.comparison import Difference, compare
 from rltui.panes.render.frame_lines import card_lines
 from rltui.panes.row import difference_text
-from rltui.screen.state import Desk
+from rltui.screen.state import AppState
 from rltui.session.session import Session
 from tests.support.fakerun import NOW, FakeRun
 from tests.support.golden import recorded
@@ -23,7 +23,7 @@ def run(name: str, *, steps: int = 100, **levels: float) -> FakeRun:
     return made
 
 
-def desk(*runs: FakeRun, marked: str = "", **options: object) -> Desk:
+def desk(*runs: FakeRun, marked: str = "", **options: object) -> AppState:
     """The first run shown, others marked."""
     over = monitor(*runs, **options).desk
     over.choose_run(runs[0].name)
@@ -31,7 +31,7 @@ def desk(*runs: FakeRun, marked: str = "", **options: object) -> Desk:
     return over
 
 
-def text(over: Desk, width: int = 100, height: int = 30) -> str:
+def text(over: AppState, width: int = 100, height: int = 30) -> str:
     """What is on the screen."""
     return "\n".join(line.text.rstrip() for line in over.frame(width, height).lines)
 

@@ -12,7 +12,7 @@ from textual.events import Key
 
 from rltui.screen.input.bindings import BINDINGS, Bind, key_name, shown
 from rltui.screen.pages.chart.chart_page import ChartPage
-from rltui.screen.state import Desk
+from rltui.screen.state import AppState
 from tests.support.fakerun import FakeRun, believable, finding
 from tests.support.screens import monitor, warned
 
@@ -40,7 +40,7 @@ def _runs() -> tuple[FakeRun, FakeRun]:
     return one, two
 
 
-def fresh(before: str = "") -> Desk:
+def fresh(before: str = "") -> AppState:
     """A desk on two runs, after some keys."""
     over = monitor(*_runs()).desk
     over.frame(100, 30)
@@ -50,32 +50,32 @@ def fresh(before: str = "") -> Desk:
     return over
 
 
-def text(over: Desk) -> str:
+def text(over: AppState) -> str:
     """What a desk shows."""
     return "\n".join(line.text.rstrip() for line in over.frame(100, 40).lines)
 
 
-def tag(over: Desk) -> str:
+def tag(over: AppState) -> str:
     """The selected metric."""
     row = over.selected()
     return row.tag if row is not None else ""
 
 
-def chart(over: Desk) -> ChartPage:
+def chart(over: AppState) -> ChartPage:
     """The chart that is open."""
     page = over.overlays[-1]
     assert isinstance(page, ChartPage)
     return page
 
 
-def zoomed(over: Desk) -> float:
+def zoomed(over: AppState) -> float:
     """How many steps a chart shows."""
     low, high = chart(over).zoom or (1.0, 300.0)
     return high - low
 
 
 # For each action: the keys before it, and what must be so afterwards.
-Check = Callable[[Desk], bool]
+Check = Callable[[AppState], bool]
 CASES: dict[str, tuple[str, Check]] = {
     "up": ("3 down", lambda d: tag(d) == "actor/ppo_kl"),
     "down": ("3", lambda d: tag(d) == "actor/entropy"),
@@ -351,7 +351,7 @@ def test_two_letters_find_no_sentences() -> None:
     assert any("kl" in argument for _, argument in items)
 
 
-def typed(over: Desk, words: str) -> list[str]:
+def typed(over: AppState, words: str) -> list[str]:
     """What the palette offers for some letters."""
     over.press(":")
     for key in words:

@@ -14,13 +14,13 @@ import pytest
 from click.testing import CliRunner
 
 from rltui.cli import command_group
-from rltui.hparams.hparams import Settings, joined, settings_of
+from rltui.hparams.hparams import HParams, hparams_of, joined
 from rltui.hparams.topics import KEY, UNSET, rank, topic
 from rltui.panes.attempt_history import continues, starts
-from rltui.panes.hparams_pane import Column, columns_of, config_board, lineage_of
+from rltui.panes.hparams_pane import HParamsColumn, columns_of, hparams_pane, lineage_of
 from rltui.panes.render.hparams_lines import config_lines, config_markdown, config_record, labels
 from rltui.screen.app import Monitor
-from rltui.screen.hparams_thread import Shelf
+from rltui.screen.hparams_thread import HParamsThread
 from rltui.screen.start import build
 from rltui.session.session import Session
 from rltui.store.model import Attempt
@@ -31,9 +31,9 @@ PLAIN = {"seed": 1, "learning_rate": 0.1, "logging_steps": 5, "beta": 0.04, "run
 OTHER = {"seed": 1, "learning_rate": 0.2, "logging_steps": 5, "gamma": 0.9}
 
 
-def column(name: str, record: dict[str, Any], note: str = "") -> Column:
+def column(name: str, record: dict[str, Any], note: str = "") -> HParamsColumn:
     """A column of a run."""
-    return Column(name, settings_of(record, "f"), note)
+    return HParamsColumn(name, hparams_of(record, "f"), note)
 
 
 def keys(board: Any) -> list[str]:
@@ -46,7 +46,7 @@ def keys(board: Any) -> list[str]:
 
 def test_key_settings_come_first_in_their_order() -> None:
     """Learning rate, KL, seed stand at the top; what is not set at the bottom; nothing is left out."""
-    board = config_board([column("a", PLAIN)])
+    board = hparams_pane([column("a", PLAIN)])
     assert [row.key for row in board.rows] == [
         KEY, "learning_rate", "beta", "seed", "Logging and saving", "logging_steps", UNSET, "run_name",
     ]  # fmt: skip
@@ -78,7 +78,7 @@ def test_lesser_settings_are_no_key_settings(key: str) -> None:
 
 def test_only_what_differs() -> None:
     """Two runs: different values and keys that only one has; equal ones are counted, not shown."""
-    board = config_board([column("a", PLAIN), column("b", OTHER)], only_differences=True)
+    board = hparams_pane([column("a", PLAIN), column("b", OTHER)], only_differences=True)
     assert keys(board) == ["learning_rate", "beta", "gamma"]
     assert (board.total, board.different) == (6, 3)
     assert [cell.value if cell else None for cell in board.settings[1].cells] == [0.04, None]
@@ -86,7 +86,7 @@ def test_only_what_differs() -> None:
 
 def test_a_run_without_settings_differs_in_nothing() -> None:
     """A run that says nothing is named as such; it does not make every key a difference."""
-    board = config_board([column("a", PLAIN), column("silent", {})], only_differences=True)
+    board = hparams_pane([column("a", PLAIN), column("silent", {})], only_differences=True)
     assert board.different == 0 and not board.settings
     assert "nothing to compare" in board.empty
     assert any("silent" in note for note in board.notes)
@@ -95,9 +95,9 @@ def test_a_run_without_settings_differs_in_nothing() -> None:
 def test_equal_runs_and_empty_ones_say_so() -> None:
     """An empty pane says why it is empty."""
     both = [column("a", PLAIN), column("b", PLAIN)]
-    assert config_board(both, only_differences=True).empty == "All settings are equal."
-    assert "config.json" in config_board([column("a", {})]).empty
-    assert "Looking" in config_board([column("a", {})], loading=True).empty
+    assert hparams_pane(both, only_differences=True).empty == "All settings are equal."
+    assert "config.json" in hparams_pane([column("a", {})]).empty
+    assert "Looking" in hparams_pane([column("a", {})], loading=True).empty
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_equal_runs_and_empty_ones_say_so() -> None:
 )
 def test_columns_are_named_by_what_tells_them_apart(names: list[str], short: list[str]) -> None:
     """Folders that all runs share say nothing."""
-    assert labels([Column(name, Settings()) for name in names]) == short
+    assert labels([HParamsColumn(name, HParams()) for name in names]) == short
 
 
 @pytest.mark.parametrize("width", [20, 40, 80, 100, 140, 250])
@@ -121,7 +121,7 @@ def test_lines_fit_every_width(width: int) -> None:
     long = {"model_name": "x" * 300, "a/very/long/key/" + "y" * 90: 1, **PLAIN}
     for count in (1, 2, 9):
         columns = [column(f"run-{n}", {**long, "seed": n}) for n in range(count)]
-        lines = config_lines(config_board(columns, lineage=["attempt 1: " + "word " * 40]), width)
+        lines = config_lines(hparams_pane(columns, lineage=["attempt 1: " + "word " * 40]), width)
         assert max(line.width for line in lines) <= width
         if count == 9 and width < 120:
             assert any("do not fit" in line.text for line in lines)
@@ -129,7 +129,7 @@ def test_lines_fit_every_width(width: int) -> None:
 
 def test_markdown_is_one_table_whatever_the_values() -> None:
     """Pipes, backticks and tags in values do not break the table; differing values are bold."""
-    board = config_board([column("a", {"x": "p|q`<b>"}), column("b", {"x": "r"})])
+    board = hparams_pane([column("a", {"x": "p|q`<b>"}), column("b", {"x": "r"})])
     rows = [one for one in config_markdown(board).splitlines() if one.startswith("|")]
     assert {one.replace("\\|", "").count("|") for one in rows} == {4}
     assert "<b>" not in config_markdown(board) and "**r**" in config_markdown(board)
@@ -137,7 +137,7 @@ def test_markdown_is_one_table_whatever_the_values() -> None:
 
 def test_programs_get_values_not_words() -> None:
     """JSON keeps numbers as numbers and tells nothing said from null."""
-    record = config_record(config_board([column("a", {"n": 1, "x": None}), column("b", {"n": 2.5})]))
+    record = config_record(hparams_pane([column("a", {"n": 1, "x": None}), column("b", {"n": 2.5})]))
     by_key = {one["key"]: one for one in json.loads(json.dumps(record))["settings"]}
     assert by_key["n"]["values"] == [1, 2.5] and by_key["n"]["differs"]
     assert by_key["x"]["said"] == [True, False] and not by_key["x"]["differs"]
@@ -202,7 +202,7 @@ def test_earlier_attempts_are_compared_where_they_differ() -> None:
     }
     columns = columns_of(view)
     assert [one.note for one in columns] == ["", "attempt 1"]
-    assert keys(config_board(columns, only_differences=True)) == ["lr"]
+    assert keys(hparams_pane(columns, only_differences=True)) == ["lr"]
     view.settings["a"]["args"].body = '{"lr": 0.2}'
     assert len(columns_of(view)) == 1
 
@@ -213,7 +213,7 @@ def test_earlier_attempts_are_compared_where_they_differ() -> None:
 def test_files_are_not_touched_before_somebody_asks(tmp_path: Path) -> None:
     """Opening the monitor reads no settings; asking does, and a second ask has them."""
     (tmp_path / "config.json").write_text('{"lr": 1}')
-    shelf, view = Shelf([str(tmp_path)]), believable()
+    shelf, view = HParamsThread([str(tmp_path)]), believable()
     view.sources = {"x": SimpleNamespace(path="x.jsonl", format="jsonl")}
     assert not shelf.loading and shelf.version == 0
     assert not shelf.of(view).entries  # type: ignore[arg-type]
@@ -227,14 +227,14 @@ def test_an_error_of_our_own_does_not_end_the_thread(tmp_path: Path, monkeypatch
 
     real = files.beside
 
-    def broken(paths: Sequence[str], logdirs: Sequence[str]) -> Settings:
+    def broken(paths: Sequence[str], logdirs: Sequence[str]) -> HParams:
         if paths == ("bad.jsonl",):
             raise ZeroDivisionError
         return real(paths, logdirs)
 
     monkeypatch.setattr(files, "beside", broken)
     (tmp_path / "config.json").write_text('{"lr": 1}')
-    shelf, bad, good = Shelf([str(tmp_path)]), believable(), believable()
+    shelf, bad, good = HParamsThread([str(tmp_path)]), believable(), believable()
     for name, view in (("bad", bad), ("good", good)):
         view.name = name
         view.sources = {"x": SimpleNamespace(path=f"{name}.jsonl", format="jsonl")}
@@ -333,9 +333,9 @@ async def test_a_stuck_file_system_stops_no_key(tmp_path: Path, monkeypatch: pyt
     """While the files of settings cannot be read, the pane says so and other panes go on."""
     gate = threading.Event()
 
-    def stuck(*_: object) -> Settings:
+    def stuck(*_: object) -> HParams:
         gate.wait(20)
-        return Settings()
+        return HParams()
 
     monkeypatch.setattr("rltui.hparams.files.beside", stuck)
     app = screen(tmp_path)
@@ -431,6 +431,6 @@ def test_compare_settings(logs: Path) -> None:
 
 def test_joined_settings_keep_their_problems() -> None:
     """A file that could not be read is told beside the settings of the others."""
-    bad = settings_of({str(n): 0 for n in range(4000)}, "huge.json")
-    board = config_board([Column("a", joined([settings_of({"lr": 1}, "f"), bad]))])
+    bad = hparams_of({str(n): 0 for n in range(4000)}, "huge.json")
+    board = hparams_pane([HParamsColumn("a", joined([hparams_of({"lr": 1}, "f"), bad]))])
     assert "huge.json" in "\n".join(line.text for line in config_lines(board, 100)[:2])

@@ -11,13 +11,13 @@ import pytest
 from rltui.draw.cells import Line, beside, crop, cut, fill, line, sides, wrap
 from rltui.metrics.unknown_keys import TAKEN
 from rltui.panes.overview import coarse, header, key_rows, overview
-from rltui.panes.pane import Board, board
+from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import FIXED, WITHOUT_METRICS, panes_of
 from rltui.panes.render.frame_lines import card_grid, header_lines, overview_lines, tab_bar
-from rltui.panes.render.pane_lines import Ranges, board_lines, plan, row_lines, short_key, short_title
-from rltui.panes.render.plain_text import as_text, pane_lines
+from rltui.panes.render.pane_lines import Ranges, pane_lines, plan, row_lines, short_key, short_title
+from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.panes.row import bridge, curve, rows_of, value_at
-from rltui.panes.step_window import Window, column_width, window_of
+from rltui.panes.step_window import StepWindow, column_width, window_of
 from rltui.session.session import RunView
 from rltui.text import cell_width
 from tests.support.fakerun import NOW, FakeRun, FakeSeries, believable, finding
@@ -69,8 +69,8 @@ def test_a_title_of_the_users_stands_on_tab_and_heading(view: RunView) -> None:
     view.names.pane_titles["mine"] = "My own things"  # type: ignore[index]
     titles = {tab.id: tab.title for tab in panes_of(view)}
     assert (titles["mine"], titles["policy"]) == ("My own things", "policy")
-    assert board(view, "mine", NOW).title == "My own things"
-    assert "My own things" in as_text(pane_lines(view, "mine", NOW))
+    assert pane_view(view, "mine", NOW).title == "My own things"
+    assert "My own things" in as_text(pane_text(view, "mine", NOW))
 
 
 def test_warnings_are_counted_on_tabs(view: RunView) -> None:
@@ -87,7 +87,7 @@ def test_a_remark_is_no_warning(view: RunView) -> None:
 
 def test_a_distribution_is_one_row(view: RunView) -> None:
     """Mean, min and max of one distribution share a row, which shows the mean and the spread."""
-    (row,) = board(view, "reward", NOW).rows
+    (row,) = pane_view(view, "reward", NOW).rows
     assert row.kind == "band"
     assert row.title == "Reward"
     assert row.tags == ("critic/rewards/mean", "critic/rewards/min", "critic/rewards/max")
@@ -96,52 +96,52 @@ def test_a_distribution_is_one_row(view: RunView) -> None:
 
 def test_a_distribution_can_be_taken_apart(view: RunView) -> None:
     """Full density shows every key in a row of its own."""
-    assert [row.kind for row in board(view, "reward", NOW, merge=False).rows] == ["metric"] * 3
+    assert [row.kind for row in pane_view(view, "reward", NOW, merge=False).rows] == ["metric"] * 3
 
 
 def test_rows_come_by_importance(view: RunView) -> None:
     """The order within a pane is that of the glossary, never that of the alphabet."""
-    titles = [row.title for row in board(view, "policy", NOW).rows]
+    titles = [row.title for row in pane_view(view, "policy", NOW).rows]
     assert titles == ["KL (old policy)", "Entropy", "Clip fraction", "Gradient norm", "Learning rate"]
 
 
 def test_pinned_rows_come_first(view: RunView) -> None:
     """A pinned metric is the first of its pane."""
-    assert board(view, "policy", NOW, pinned=["actor/lr"]).rows[0].tag == "actor/lr"
+    assert pane_view(view, "policy", NOW, pinned=["actor/lr"]).rows[0].tag == "actor/lr"
 
 
 def test_no_metric_is_lost(view: RunView) -> None:
     """The pane of all metrics shows every key that was logged, with headings between panes."""
-    made = board(view, "all", NOW)
+    made = pane_view(view, "all", NOW)
     assert {tag for row in made.rows for tag in row.tags} == set(view.run.series)
     assert next(row.title for row in made.rows if row.kind == "heading") == "Validation"
 
 
 def test_a_finding_is_on_its_row(view: RunView) -> None:
     """The row of a metric with a finding says in words what is wrong and since when."""
-    text = as_text(board_lines(board(view, "policy", NOW), 100))
+    text = as_text(pane_lines(pane_view(view, "policy", NOW), 100))
     assert "▲ Clip fraction" in text
     assert "clip fraction > 0.2 · since step 212" in text
 
 
 def test_an_empty_pane_says_why() -> None:
     """A pane without metrics explains itself."""
-    text = as_text(board_lines(board(FakeRun(), "critic", NOW), 100))  # type: ignore[arg-type]
+    text = as_text(pane_lines(pane_view(FakeRun(), "critic", NOW), 100))  # type: ignore[arg-type]
     assert "no critic metrics" in text
 
 
 @pytest.mark.parametrize("width", [20, 34, 40, 56, 80, 100, 140, 200])
 def test_lines_fit_every_width(view: RunView, width: int) -> None:
     """No line of a board is wider than asked, and every row still shows its value."""
-    made = board(view, "all", NOW)
-    lines = board_lines(made, width)
+    made = pane_view(view, "all", NOW)
+    lines = pane_lines(made, width)
     assert max(one.width for one in lines) <= width
     assert any("0.0238" in one.text for one in lines)
 
 
 def test_columns_leave_in_a_sensible_order(view: RunView) -> None:
     """The narrower, the fewer columns: first the key, then the range, then the change; the value stays."""
-    made = board(view, "policy", NOW)
+    made = pane_view(view, "policy", NOW)
     assert plan(140, made).key and plan(120, made).key
     assert not plan(100, made).key and plan(80, made).range
     assert not plan(70, made).range and plan(70, made).change
@@ -222,7 +222,7 @@ def test_non_finite_values_are_marked_and_the_rest_is_drawn() -> None:
     assert drawn is not None
     assert drawn.nonfinite.tolist() == [0, 1, 0, 1, 0, 1, 0]
     assert np.nanmax(drawn.high) == 4.0
-    assert "×" in as_text(board_lines(board(run, "a", NOW), 100))  # type: ignore[arg-type]
+    assert "×" in as_text(pane_lines(pane_view(run, "a", NOW), 100))  # type: ignore[arg-type]
 
 
 def test_all_non_finite_and_one_point_and_constant() -> None:
@@ -232,7 +232,7 @@ def test_all_non_finite_and_one_point_and_constant() -> None:
     run.add("a/one", [3.5])
     run.add("a/same", [2.0] * 50)
     run.add("a/huge", [1e308, -1e308])
-    text = as_text(board_lines(board(run, "a", NOW), 100))  # type: ignore[arg-type]
+    text = as_text(pane_lines(pane_view(run, "a", NOW), 100))  # type: ignore[arg-type]
     for words in ("NaN", "3.500", "2.000"):
         assert words in text
 
@@ -247,9 +247,9 @@ def test_gaps_of_usual_length_are_bridged() -> None:
 def test_the_axis_holds_still_while_a_run_grows() -> None:
     """From one step to the next the column edges stay, except at rare moments."""
     changes = 0
-    before = Window(0, 1000, growing=True).edges(60)
+    before = StepWindow(0, 1000, growing=True).edges(60)
     for last in range(1001, 2000):
-        edges = Window(0, last, growing=True).edges(60)
+        edges = StepWindow(0, last, growing=True).edges(60)
         changes += edges != before
         before = edges
         assert edges[0] <= 0 and edges[1] >= last + 1
@@ -285,7 +285,7 @@ def test_values_of_an_earlier_moment() -> None:
 def test_ranges_hold_still(view: RunView) -> None:
     """The range of a growing curve keeps while the data stay inside."""
     ranges = Ranges()
-    board_of = board(view, "policy", NOW)
+    board_of = pane_view(view, "policy", NOW)
     columns = plan(120, board_of)
     row_lines(board_of.rows[0], columns, board_of.window, ranges)
     before = dict(ranges.shown)
@@ -300,7 +300,7 @@ def test_ranges_hold_still_while_the_window_moves() -> None:
     seen = set()
     for last in range(200, 400):
         window = window_of(1, last, share=0.25, growing=True)
-        row_lines(row, plan(120, Board("policy", "Policy", (row,), window)), window, ranges)
+        row_lines(row, plan(120, PaneView("policy", "Policy", (row,), window)), window, ranges)
         assert len(ranges.shown) == 1
         seen.add(next(iter(ranges.shown.values()))[1])
     assert len(seen) <= 12
@@ -309,7 +309,7 @@ def test_ranges_hold_still_while_the_window_moves() -> None:
 @pytest.mark.parametrize("pane", ["overview", "policy", "all", "findings", "critic", "mine"])
 def test_a_snapshot_reads_well(view: RunView, pane: str) -> None:
     """Text for a chat: at most 100 cells a line, run, framework, step and age in front."""
-    text = as_text(pane_lines(view, pane, NOW))
+    text = as_text(pane_text(view, pane, NOW))
     lines = text.splitlines()
     assert max(map(len, lines)) <= 100
     assert all(one == one.rstrip() for one in lines)
@@ -403,4 +403,4 @@ def test_a_run_without_values_is_not_called_healthy() -> None:
     assert "waiting   no values have been written yet" in header_lines(head, 100)[1].text
     lines, cards = overview_lines(overview(run, NOW), 100, 20)  # type: ignore[arg-type]
     assert not cards and "No metric has been read yet." in lines[0].text
-    assert "✓" not in as_text(pane_lines(run, "overview", NOW))  # type: ignore[arg-type]
+    assert "✓" not in as_text(pane_text(run, "overview", NOW))  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import pytest
 
 from rltui.draw.large_chart import Plot, Stroke, draw, y_ticks
 from rltui.screen.start import build
-from rltui.screen.state import Desk
+from rltui.screen.state import AppState
 from rltui.session.session import Session
 from tests.support.fakerun import NOW, FakeRun, finding
 from tests.support.screens import monitor
@@ -28,7 +28,7 @@ def run(name: str = "a", **values: Any) -> FakeRun:
     return made
 
 
-def desk(*runs: FakeRun, marked: str = "", **options: Any) -> Desk:
+def desk(*runs: FakeRun, marked: str = "", **options: Any) -> AppState:
     """The first metric of the first run in its chart, other runs marked."""
     over = monitor(*runs, **options).desk
     over.choose_run(runs[0].name)
@@ -39,12 +39,12 @@ def desk(*runs: FakeRun, marked: str = "", **options: Any) -> Desk:
     return over
 
 
-def lines(over: Desk, width: int = 100, height: int = 30) -> list[str]:
+def lines(over: AppState, width: int = 100, height: int = 30) -> list[str]:
     """The screen as text."""
     return [line.text.rstrip() for line in over.frame(width, height).lines]
 
 
-def cells(over: Desk, role: str) -> list[str]:
+def cells(over: AppState, role: str) -> list[str]:
     """Runs of cells in a role, within the plot."""
     return [text for line in over.frame(100, 30).lines[2:-2] for text, one in line.spans if one == role]
 

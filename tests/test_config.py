@@ -8,7 +8,7 @@ import pytest
 
 from rltui.config import Config, load_config
 from rltui.config.schema import DISPLAY, PRIVATE
-from rltui.metrics import Names
+from rltui.metrics import MetricNames
 from rltui.paths import config_file
 from tests.support.config import logs, own, told
 
@@ -114,7 +114,7 @@ cooldown = 600
     assert config.total_of("any") == 5000
     assert config.alerts["command"] == ["notify-send", "rltui"]
 
-    names = Names("verl", config)
+    names = MetricNames("verl", config)
     assert names.problems == ()
     bites = names.name("grue/bites")
     assert (bites.canonical, bites.pane, bites.pane_title) == ("zork.bites", "underground", "Underground")
@@ -132,7 +132,7 @@ cooldown = 600
 def test_the_users_word_beats_the_frameworks(own: Path) -> None:
     """An alias wins over what a framework means by the name."""
     own.write_text('[aliases]\n"actor/ppo_kl" = "policy.kl_ref"')
-    assert Names("verl", load_config()).name("actor/ppo_kl").canonical == "policy.kl_ref"
+    assert MetricNames("verl", load_config()).name("actor/ppo_kl").canonical == "policy.kl_ref"
 
 
 # ---- beside the logs
@@ -259,7 +259,7 @@ def test_a_secret_is_not_quoted(own: Path) -> None:
 def test_an_alias_to_nowhere_is_told(own: Path) -> None:
     """The message has the nearest ids."""
     own.write_text("[aliases]\n'x/y' = 'policy.clip_fractoin'\n'a{b' = 'reward.mean'")
-    names = Names("verl", load_config())
+    names = MetricNames("verl", load_config())
     messages = [problem.message for problem in names.problems]
     assert any("nearest: policy.clip_fraction" in message for message in messages)
     assert any("braces that do not pair" in message for message in messages)
@@ -269,5 +269,5 @@ def test_an_alias_to_nowhere_is_told(own: Path) -> None:
 def test_an_own_metric_with_an_odd_unit_is_told(own: Path) -> None:
     """Units are those of the glossary."""
     own.write_text("[[metrics]]\nid = 'a.b'\ntitle = 'AB'\nunit = 'furlongs'\naliases = 'x/y'")
-    names = Names("verl", load_config())
+    names = MetricNames("verl", load_config())
     assert any("furlongs" in problem.message and "permitted" in problem.message for problem in names.problems)

@@ -12,7 +12,7 @@ from rltui.cli.commands.config import command
 from rltui.config import json_schema, load_config, read_file
 from rltui.config.schema import DISPLAY, PRIVATE
 from rltui.draw.themes import shipped_folder
-from rltui.metrics import Names, catalogue, explain, snippet
+from rltui.metrics import MetricNames, catalogue, explain, snippet
 from rltui.metrics.glossary.model import DIRECTIONS, STATISTICS
 from tests.support.config import logs, own
 
@@ -90,10 +90,10 @@ def test_a_snippet_can_be_pasted(own: Path) -> None:
         'say "hi"',
         "x" * 80,
     ]
-    own.write_text(snippet([*tags, "a{b", "any*"], Names("verl")))
+    own.write_text(snippet([*tags, "a{b", "any*"], MetricNames("verl")))
     config = load_config()
     assert config.problems == ()
-    names = Names("verl", config)
+    names = MetricNames("verl", config)
     assert names.problems == ()
     assert all(names.name(tag).recognised for tag in tags)
     assert names.name("actor/my_metric").pane == "policy"

@@ -9,7 +9,7 @@ import pytest
 from rltui.demo import recording
 from rltui.demo.recording import Recording, in_rows
 from rltui.demo.replay import Replay
-from rltui.panes.pane import board
+from rltui.panes.pane import pane_view
 from rltui.session.session import Session
 
 ROWS = tuple(
@@ -73,5 +73,5 @@ def test_a_quantity_that_is_always_zero_is_not_shown_as_measured(
     )
     Replay(Recording("toy", "Toy", "verl", "-", rows), tmp_path, clock=lambda: 1e9).write_until(len(rows))
     view = Session.load([tmp_path]).runs["toy"]
-    row = next(row for row in board(view, "perf", 1e9).metrics if row.tag == "perf/mfu/actor")
+    row = next(row for row in pane_view(view, "perf", 1e9).metrics if row.tag == "perf/mfu/actor")
     assert row.value_text == shown

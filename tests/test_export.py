@@ -24,7 +24,7 @@ from hypothesis import given, settings
 
 from rltui.cli.commands.export import command
 from rltui.cli.export.follow_points import Tail
-from rltui.cli.export.point_lines import CsvLines, JsonLines
+from rltui.cli.export.point_lines import CsvWriter, JsonlWriter
 from rltui.cli.export.points import Exporter, RunReader
 from rltui.logs.follow.read_all import read_all
 from rltui.store import Store
@@ -96,7 +96,7 @@ def test_float32_reads_back_to_the_same_bits() -> None:
         points = batch(rows, single=True)
         if mixed:
             points.single[::3] = False
-        text = b"".join(JsonLines().lines(source, points, None)).decode()
+        text = b"".join(JsonlWriter().lines(source, points, None)).decode()
         for line, value, single in zip(text.splitlines(), values, points.single, strict=True):
             found = json.loads(line)["value"]
             assert np.float32(found) == value if single else found == float(value)
@@ -104,12 +104,12 @@ def test_float32_reads_back_to_the_same_bits() -> None:
                 assert len(repr(found)) <= 14
 
 
-@pytest.mark.parametrize("printer", [JsonLines(), CsvLines()])
-def test_hostile_tags_stay_in_their_field(printer: JsonLines | CsvLines) -> None:
+@pytest.mark.parametrize("printer", [JsonlWriter(), CsvWriter()])
+def test_hostile_tags_stay_in_their_field(printer: JsonlWriter | CsvWriter) -> None:
     """Quotes, commas, line ends and non-ASCII in names break no line."""
     tag = 'a,"b"\u2028ä\\n'
     text = b"".join(printer.lines(delivery().source, batch([(tag, 1, 1.0)]), None)).decode()
-    if isinstance(printer, JsonLines):
+    if isinstance(printer, JsonlWriter):
         assert text.isascii()
         assert json.loads(text)["tag"] == tag
     else:

@@ -14,8 +14,8 @@ import pytest
 
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
-from rltui.logs.follow.fs_events import Bell
-from rltui.logs.follow.reader_thread import Feed
+from rltui.logs.follow.fs_events import FileSystemEvents
+from rltui.logs.follow.reader_thread import ReaderThread
 from tests.support.listening import LONG, Listener
 from tests.support.livelogs import LOCAL, append, event_bytes, lines, points, write
 
@@ -45,13 +45,13 @@ def listener() -> Listener:
 
 
 @pytest.fixture
-def feed_of(listener: Listener) -> Iterator[Callable[..., Feed]]:
+def feed_of(listener: Listener) -> Iterator[Callable[..., ReaderThread]]:
     """Makes feeds that are stopped in the end."""
-    made: list[Feed] = []
+    made: list[ReaderThread] = []
 
-    def make(*logdirs: Path, **options: Any) -> Feed:
+    def make(*logdirs: Path, **options: Any) -> ReaderThread:
         options = {"bell": False, "patience": 0.1} | options
-        feed = Feed(Follower(logdirs, poll=0.1, system=LOCAL), listener, **options)
+        feed = ReaderThread(Follower(logdirs, poll=0.1, system=LOCAL), listener, **options)
         made.append(feed)
         return feed
 
@@ -60,7 +60,7 @@ def feed_of(listener: Listener) -> Iterator[Callable[..., Feed]]:
         feed.stop()
 
 
-def test_reads_and_follows(tmp_path: Path, listener: Listener, feed_of: Callable[..., Feed]) -> None:
+def test_reads_and_follows(tmp_path: Path, listener: Listener, feed_of: Callable[..., ReaderThread]) -> None:
     """What is there and what is written later arrives in order, from a thread of the feed."""
     log = write(tmp_path / "metrics.jsonl", lines(range(100)))
     feed_of(tmp_path).start()
@@ -79,7 +79,7 @@ def test_starting_touches_no_file(
     stuck = Stuck(monkeypatch, "stat")
     stuck.paths.add(str(tmp_path))
     began = time.monotonic()
-    feed = Feed(Follower([tmp_path], system=LOCAL), listener, bell=False, patience=0.1)
+    feed = ReaderThread(Follower([tmp_path], system=LOCAL), listener, bell=False, patience=0.1)
     feed.start()
     feed.stop()
     assert time.monotonic() - began < LONG / 2
@@ -87,7 +87,7 @@ def test_starting_touches_no_file(
 
 
 def test_call_that_never_returns(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., Feed]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., ReaderThread]
 ) -> None:
     """A file whose `open` hangs is named, the other run goes on, and stopping does not wait for it."""
     bad = write(tmp_path / "bad/metrics.jsonl", lines(range(3)))
@@ -109,7 +109,7 @@ def test_call_that_never_returns(
 
 
 def test_call_that_returns_late(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., Feed]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., ReaderThread]
 ) -> None:
     """When a hanging call comes back, the trouble is withdrawn and the file read, each point once."""
     bad = write(tmp_path / "bad/metrics.jsonl", lines(range(3)))
@@ -129,7 +129,7 @@ def test_call_that_returns_late(
 
 
 def test_folder_that_never_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., Feed]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., ReaderThread]
 ) -> None:
     """A folder whose listing hangs is named and left out of the search; runs beside it are found."""
     write(tmp_path / "bad/metrics.jsonl", lines(range(3)))
@@ -149,7 +149,7 @@ def test_folder_that_never_answers(
 
 
 def test_link_to_a_dead_mount(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., Feed]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., ReaderThread]
 ) -> None:
     """A link whose target hangs is named once and costs one thread, however often the search comes by."""
     write(tmp_path / "good/metrics.jsonl", lines(range(3)))
@@ -166,7 +166,7 @@ def test_link_to_a_dead_mount(
 
 
 def test_mount_that_dies_under_many_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., Feed]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener, feed_of: Callable[..., ReaderThread]
 ) -> None:
     """When everything below a LOGDIR hangs, the number of hanging threads stays small."""
     logs = [write(tmp_path / f"run{n}/metrics.jsonl", lines(range(3))) for n in range(12)]
@@ -182,7 +182,7 @@ def test_mount_that_dies_under_many_files(
 
 
 def test_first_values_do_not_wait_for_the_look(
-    tmp_path: Path, listener: Listener, feed_of: Callable[..., Feed]
+    tmp_path: Path, listener: Listener, feed_of: Callable[..., ReaderThread]
 ) -> None:
     """The first values are handed over while the look that found them goes on; nothing is lost by that."""
     for name in ("a", "b"):
@@ -203,7 +203,9 @@ def test_first_values_do_not_wait_for_the_look(
     assert listener.until(lambda heard: heard.points == both)
 
 
-def test_consumer_that_raises(tmp_path: Path, listener: Listener, feed_of: Callable[..., Feed]) -> None:
+def test_consumer_that_raises(
+    tmp_path: Path, listener: Listener, feed_of: Callable[..., ReaderThread]
+) -> None:
     """An error in the consumer does not end the following."""
     log = write(tmp_path / "metrics.jsonl", lines(range(3)))
     listener.error = ZeroDivisionError("surprise")
@@ -213,7 +215,7 @@ def test_consumer_that_raises(tmp_path: Path, listener: Listener, feed_of: Calla
     assert listener.until(lambda heard: len(heard.points["metrics.jsonl"]) == 4)
 
 
-def test_nothing_after_stop(tmp_path: Path, listener: Listener, feed_of: Callable[..., Feed]) -> None:
+def test_nothing_after_stop(tmp_path: Path, listener: Listener, feed_of: Callable[..., ReaderThread]) -> None:
     """After `stop` returned nothing is delivered any more."""
     log = write(tmp_path / "metrics.jsonl", lines(range(3)))
     feed = feed_of(tmp_path)
@@ -231,7 +233,7 @@ def test_nothing_after_stop(tmp_path: Path, listener: Listener, feed_of: Callabl
 def test_bell_rings_for_new_runs(tmp_path: Path) -> None:
     """The bell rings when a run folder or a log is made, and not for a checkpoint or a hidden file."""
     rung = threading.Event()
-    bell = Bell([str(tmp_path)], rung.set, lambda name: name.endswith(".jsonl"))
+    bell = FileSystemEvents([str(tmp_path)], rung.set, lambda name: name.endswith(".jsonl"))
     bell.start()
     assert rung.wait(LONG)  # once when the watch stands
     rung.clear()
@@ -254,7 +256,7 @@ def test_bell_without_watches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(BaseObserver, "schedule", refuse)
-    bell = Bell([str(tmp_path)], lambda: None, lambda _: True)
+    bell = FileSystemEvents([str(tmp_path)], lambda: None, lambda _: True)
     bell._run()
     assert told.is_set()
     assert bell.state == "the limit of watches is reached"
@@ -275,7 +277,7 @@ def test_what_rings(names: tuple[str, str], folder: bool, rings: bool) -> None:
     from watchdog.events import DirCreatedEvent, FileMovedEvent
 
     rung: list[bool] = []
-    bell = Bell([], lambda: rung.append(True), lambda name: name.endswith(".jsonl"))
+    bell = FileSystemEvents([], lambda: rung.append(True), lambda name: name.endswith(".jsonl"))
     paths = [f"/logs/{name}" if name else "" for name in names]
     bell.heard(DirCreatedEvent(paths[0]) if folder else FileMovedEvent(paths[0], paths[1]))
     assert bool(rung) is rings
@@ -286,7 +288,7 @@ def test_call_that_hangs_while_others_are_read_ahead(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     listener: Listener,
-    feed_of: Callable[..., Feed],
+    feed_of: Callable[..., ReaderThread],
     size: int,
 ) -> None:
     """One event file that does not answer costs none of those that would have been read with it."""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.config import Config
-from rltui.metrics import Catalogue, Names, Recogniser
+from rltui.metrics import Catalogue, FrameworkRecogniser, MetricNames
 from rltui.metrics.frameworks.load import DATA, frameworks, load
 from rltui.metrics.frameworks.patterns import (
     Matcher,
@@ -213,10 +213,10 @@ def test_a_new_framework_and_metric_need_no_python(tmp_path: Path) -> None:
 
     shipped = Catalogue(load_glossary(words), load(names))
     assert shipped.problems == ()
-    recogniser = Recogniser(shipped.frameworks)
+    recogniser = FrameworkRecogniser(shipped.frameworks)
     recogniser.add(["zork/grue/bites", "zork/lamp/mean"])
     assert recogniser.result().label == "zork"
-    resolver = Names("zork", shipped=shipped)
+    resolver = MetricNames("zork", shipped=shipped)
     bites = resolver.name("zork/grue/bites")
     assert (bites.canonical, bites.pane, bites.pane_title) == ("zork.bites", "underground", "Underground")
     share = resolver.name("lamp_pct")
@@ -268,4 +268,4 @@ def test_a_name_that_leads_nowhere_is_told(tmp_path: Path) -> None:
     (tmp_path / "zork.toml").write_text('[names]\n"a/b" = "no.such_metric"')
     shipped = Catalogue(glossary(), load(tmp_path))
     assert any("leads to no metric: no.such_metric" in problem.message for problem in shipped.problems)
-    assert Names("zork", Config(), shipped).name("a/b").canonical is None
+    assert MetricNames("zork", Config(), shipped).name("a/b").canonical is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rltui.metrics import Recogniser, catalogue, recognise
+from rltui.metrics import FrameworkRecogniser, catalogue, recognise
 from tests.support import catalogue as shared
 from tests.support.catalogue import needs_catalogue
 from tests.support.shared import manifest, needs_shared
@@ -97,7 +97,7 @@ def test_tags_may_come_one_by_one() -> None:
         "train/frac_reward_zero_std", "train/epoch", "train/grad_norm",
     ]  # fmt: skip
     for order in (tags, tags[::-1]):
-        recogniser = Recogniser(catalogue().frameworks)
+        recogniser = FrameworkRecogniser(catalogue().frameworks)
         labels = []
         for tag in order:
             recogniser.add([tag])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rltui.metrics.glossary import glossary
-from rltui.metrics.glossary.entry_text import Card, Judged
+from rltui.metrics.glossary.entry_text import GlossaryEntry, JudgedBy
 from rltui.text import cell_width
 
 # The fields that scripts rely on; they may grow, never change or vanish.
@@ -27,13 +27,13 @@ FIELDS = [
 ]
 
 
-def _card(name: str = "policy.clip_fraction", key: str = "actor/pg_clipfrac") -> Card:
-    return Card(
+def _card(name: str = "policy.clip_fraction", key: str = "actor/pg_clipfrac") -> GlossaryEntry:
+    return GlossaryEntry(
         key,
         glossary().metrics[name],
         "verl",
         caveat="Counts tokens.",
-        rules=(Judged("clip-high", "warning", "clip fraction > 0.2, for 10 points"),),
+        rules=(JudgedBy("clip-high", "warning", "clip fraction > 0.2, for 10 points"),),
         aliases={"trl": ["clip_ratio", "clip_ratio/region_mean", "third"]},
         titles={"optimizer.learning_rate": "Learning rate"},
     )
@@ -75,7 +75,7 @@ def test_the_card_tells_all_in_order() -> None:
 
 def test_a_canonical_id_is_its_own_provenance() -> None:
     """Asked by canonical id, the card says so instead of pointing at itself."""
-    card = Card("policy.kl_ref", glossary().metrics["policy.kl_ref"])
+    card = GlossaryEntry("policy.kl_ref", glossary().metrics["policy.kl_ref"])
     assert "policy.kl_ref (canonical)" in card.as_lines()
 
 
@@ -83,7 +83,7 @@ def test_a_canonical_id_is_its_own_provenance() -> None:
 def test_every_card_fits_its_width(width: int) -> None:
     """No line of any shipped entry is wider than asked, keys of the longest kind aside."""
     for metric in glossary().metrics.values():
-        for line in Card(metric.id, metric).as_lines(width):
+        for line in GlossaryEntry(metric.id, metric).as_lines(width):
             assert cell_width(line) <= width or " " not in line.strip()[12:].strip(), line
 
 

@@ -11,7 +11,7 @@ from rltui.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.screen import updates as intake_module
 from rltui.screen.delivery_parts import PIECE
-from rltui.screen.updates import Intake
+from rltui.screen.updates import Updates
 
 
 def large() -> Delivery:
@@ -35,9 +35,9 @@ class Sink:
         self.then()
 
 
-def made(sink: Sink) -> Intake:
+def made(sink: Sink) -> Updates:
     """An intake whose first list of deliveries has been taken and shown."""
-    intake = Intake(sink, lambda: None, lambda error, where, what: None)  # type: ignore[arg-type]
+    intake = Updates(sink, lambda: None, lambda error, where, what: None)  # type: ignore[arg-type]
     intake.show()
     intake.put([large()])
     return intake

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rltui.logs.records import json_nan
 from rltui.logs.records.flatten import scalars
-from rltui.logs.records.record_batcher import Rows
+from rltui.logs.records.record_batcher import RecordBatcher
 from tests.support.memfile import points
 
 _PIECES = [
@@ -113,7 +113,7 @@ _CELLS = (
 )
 def test_rows_say_what_their_records_say(records: list[dict[str, object]]) -> None:
     """Records of numbers, null, text and lists in any mixture: every scalar, in order, at its step."""
-    rows = Rows("metrics.jsonl")
+    rows = RecordBatcher("metrics.jsonl")
     expected = []
     for step, cells in enumerate(records):
         record = {"step": step, **cells}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.session.session import Session
-from rltui.session.shared_names import KEPT, Knowledge
+from rltui.session.shared_names import KEPT, SharedNames
 from tests.support.feeding import delivery
 
 TAGS = ("actor/entropy", "actor/kl_loss", "actor/pg_clipfrac", "critic/score/mean", "own/metric")
@@ -34,14 +34,14 @@ def test_runs_that_log_alike_share_what_is_known_and_nothing_else() -> None:
 
 def test_the_configuration_names_the_framework_of_one_run() -> None:
     """Runs with the same tags are told apart where the user's configuration does so."""
-    known = Knowledge(Config(frameworks={"special*": "trl"}))
+    known = SharedNames(Config(frameworks={"special*": "trl"}))
     assert known.recognise(TAGS, "special-1").framework == "trl"
     assert known.recognise(TAGS, "plain").framework == "verl"
 
 
 def test_sets_of_tags_are_remembered_within_bounds() -> None:
     """Of runs that all log something else only the newest are remembered; the answers do not change."""
-    known = Knowledge(Config())
+    known = SharedNames(Config())
     answers = [known.recognise((*TAGS, f"own/{number}"), "run") for number in range(2 * KEPT)]
     assert len(known._recognised) == KEPT
     assert {answer.label for answer in answers} == {"verl"}

@@ -12,7 +12,7 @@ import pytest
 
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
-from rltui.logs.follow.reader_thread import Feed
+from rltui.logs.follow.reader_thread import ReaderThread
 from tests.support.listening import Listener
 from tests.support.livelogs import LOCAL, Heard, Point, lines, points
 from tests.support.writer import Training
@@ -37,7 +37,7 @@ class Watched:
             return look(now)
 
         follower.look = counted  # type: ignore[method-assign]
-        self.feed = Feed(follower, self.listener, bell=False)
+        self.feed = ReaderThread(follower, self.listener, bell=False)
         self.feed.start()
 
     def within(self, looks: int, so: Callable[[Heard], bool]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rltui.batch import Text
-from rltui.metrics import Names
+from rltui.metrics import MetricNames
 from rltui.rules.run_state.liveness import liveness
 
 HOUR = 3600.0
@@ -192,10 +192,10 @@ def test_a_stall_names_the_phase_that_is_missing() -> None:
     ]
     run = Timed(steady(60), series={phase.tag: phase for phase in told})
     assert run.last_wall is not None
-    found = liveness(run, run.last_wall + 900, names=Names("verl"))
+    found = liveness(run, run.last_wall + 900, names=MetricNames("verl"))
     assert found.quiet == "timing_s/reward is missing for step 61"
     for phase in told:
         phase.last_step = 61
-    found = liveness(run, run.last_wall + 900, names=Names("verl"))
+    found = liveness(run, run.last_wall + 900, names=MetricNames("verl"))
     assert found.quiet == "between steps; the longest phase of the last was timing_s/gen"
-    assert liveness(run, run.last_wall + 10, names=Names("verl")).quiet == ""
+    assert liveness(run, run.last_wall + 10, names=MetricNames("verl")).quiet == ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.config import Config, Threshold
-from rltui.metrics import Names
+from rltui.metrics import MetricNames
 from rltui.panes.metric_card import card_of_name, cards_of
 from rltui.screen.pages.explain_page import ExplainPage
 from rltui.screen.start import build
@@ -15,7 +15,7 @@ from tests.support.shared import BUNDLED
 def test_a_run_and_the_shell_tell_the_same() -> None:
     """The card of a tag in a run is that of its key asked with the run's framework, own limits included."""
     config = Config(thresholds=(Threshold("policy.kl_ref", above=0.5),))
-    name = Names("trl", config).name("train/kl")
+    name = MetricNames("trl", config).name("train/kl")
     (asked,) = cards_of("kl", "trl", config)
     found = card_of_name(name, config)
     assert found is not None

@@ -11,7 +11,7 @@ import pytest
 
 from rltui.panes.row import rows_of
 from rltui.screen.start import build
-from rltui.screen.state import Desk
+from rltui.screen.state import AppState
 from rltui.session.past_findings import MOST
 from rltui.session.session import Session
 from tests.support import tfwriter
@@ -74,12 +74,12 @@ def points_of(points: Any) -> tuple[Any, ...]:
     return points.step, points.wall_time, points.value
 
 
-def desk_of(session: Session, **options: Any) -> Desk:
+def desk_of(session: Session, **options: Any) -> AppState:
     """A desk over a session that was read, at a fixed time."""
     return build(session, ["/logs"], clock=lambda: ENDED, theme="night", **options).desk
 
 
-def shown(desk: Desk, width: int, height: int) -> str:
+def shown(desk: AppState, width: int, height: int) -> str:
     """What a desk shows at a size, without the state of the run: that is known only now."""
     return "\n".join(line.text.rstrip() for line in desk.frame(width, height).lines)
 

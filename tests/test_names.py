@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.metrics import Names, catalogue, explain, nearest, recognise
+from rltui.metrics import MetricNames, catalogue, explain, nearest, recognise
 from tests.support import catalogue as shared
 from tests.support.catalogue import needs_catalogue
 from tests.support.shared import needs_shared
@@ -18,9 +18,9 @@ PANES = {pane.id for pane in catalogue().glossary.panes}
 def test_every_key_of_the_catalogue_finds_its_metric() -> None:
     """Each of 2,493 keys, as logged and in TensorBoard, has its id, pane and unit, or a reviewed reason."""
     wrong = []
-    names: dict[str, Names] = {}
+    names: dict[str, MetricNames] = {}
     for entry in shared.catalogue():
-        own = names.setdefault(entry["framework"], Names(entry["framework"]))
+        own = names.setdefault(entry["framework"], MetricNames(entry["framework"]))
         pane = shared.PANES.get(entry["pane"], entry["pane"])
         expected = {"canonical": entry["canonical"], "pane": pane, "unit": entry["unit"]} | shared.difference(
             entry
@@ -91,7 +91,7 @@ def test_recorded_runs_are_known() -> None:
     runs = 0
     for run, _, keys in shared.logs():
         label = recognise(keys).label
-        names = Names(label)
+        names = MetricNames(label)
         found = [names.name(key) for key in keys]
         assert all(name.pane and name.title and name.pane_title for name in found), run
         if label != "unknown":
@@ -126,7 +126,7 @@ def test_recorded_runs_are_known() -> None:
 )
 def test_evaluation_is_held_out(framework: str | None, key: str, canonical: str) -> None:
     """A name with an evaluation prefix is marked as held out and stands in the validation pane."""
-    name = Names(framework).name(key)
+    name = MetricNames(framework).name(key)
     assert (name.canonical, name.held_out, name.pane) == (canonical, True, "validation")
 
 
@@ -145,7 +145,7 @@ def test_names_that_only_look_like_validation(
     framework: str | None, key: str, canonical: str, pane: str
 ) -> None:
     """`val` of PPO trainers is the value function or the policy, and is judged as training."""
-    name = Names(framework).name(key)
+    name = MetricNames(framework).name(key)
     assert (name.canonical, name.held_out, name.pane) == (canonical, False, pane)
 
 
@@ -153,7 +153,7 @@ def test_an_unknown_evaluation_metric_stays_with_validation() -> None:
     """What an evaluation writes and nobody knows is still held out, whoever wrote it."""
     for framework in ("trl", "verl", None):
         key = "val/zork/blip" if framework == "verl" else "eval/zork/blip"
-        name = Names(framework).name(key)
+        name = MetricNames(framework).name(key)
         assert (name.canonical, name.held_out, name.pane) == (None, True, "validation"), framework
 
 
@@ -164,7 +164,7 @@ def test_an_unknown_evaluation_metric_stays_with_validation() -> None:
 def test_no_pattern_of_training_reaches_over_evaluation(framework: str, rest: str) -> None:
     """Whatever follows an evaluation prefix, the name is held out."""
     prefix = {"verl": "val-core/", "prime-rl": "eval/"}.get(framework, "eval/")
-    assert Names(framework).name(prefix + rest).held_out
+    assert MetricNames(framework).name(prefix + rest).held_out
 
 
 # ---- scales
@@ -189,7 +189,7 @@ def test_values_are_judged_on_the_canonical_scale(
     framework: str, key: str, written: float, judged: float
 ) -> None:
     """Percent, signs and units are brought to the scale that limits are stated on, and back."""
-    name = Names(framework).name(key)
+    name = MetricNames(framework).name(key)
     assert name.comparable
     assert name.judged(written) == pytest.approx(judged)
     assert name.written(judged) == pytest.approx(written)
@@ -197,7 +197,7 @@ def test_values_are_judged_on_the_canonical_scale(
 
 def test_a_sum_is_not_compared_with_a_mean() -> None:
     """KL summed over a response has no factor to KL per token: not comparable, and without hard bounds."""
-    name = Names("trl-ppo").name("train/objective/kl")
+    name = MetricNames("trl-ppo").name("train/objective/kl")
     assert (name.unit, name.comparable, name.scale) == ("nats/response", False, 1.0)
     assert name.metric is not None
     assert name.metric.bounds is None
@@ -205,7 +205,7 @@ def test_a_sum_is_not_compared_with_a_mean() -> None:
 
 def test_a_spread_is_not_the_metric() -> None:
     """Tianshou's loss statistics share an id, but only the mean is the loss."""
-    names = Names("tianshou")
+    names = MetricNames("tianshou")
     told = {word: names.name(f"update/actor_loss/{word}") for word in ("mean", "std", "max", "min")}
     assert [word for word, name in told.items() if name.main] == ["mean"]
     assert {name.canonical for name in told.values()} == {"policy.loss"}
@@ -213,8 +213,8 @@ def test_a_spread_is_not_the_metric() -> None:
 
 def test_a_variant_has_names_of_its_own() -> None:
     """The KL of KTO is its reference point, not the distance from the reference policy."""
-    assert Names("trl-kto").name("train/kl").canonical == "preference.kl"
-    assert Names("trl-grpo").name("train/kl").canonical == "policy.kl_ref"
+    assert MetricNames("trl-kto").name("train/kl").canonical == "preference.kl"
+    assert MetricNames("trl-grpo").name("train/kl").canonical == "policy.kl_ref"
 
 
 # ---- what nobody knows
@@ -239,7 +239,7 @@ def test_a_variant_has_names_of_its_own() -> None:
 )
 def test_unknown_keys_follow_their_slashes(key: str, pane: str, group: str, title: str) -> None:
     """No slash: General; one: section, metric; more: section, group, metric. Known sections join a pane."""
-    name = Names("unknown").name(key)
+    name = MetricNames("unknown").name(key)
     assert (name.canonical, name.pane, name.group, name.title) == (None, pane, group, title)
 
 
@@ -247,38 +247,38 @@ def test_unknown_keys_follow_their_slashes(key: str, pane: str, group: str, titl
 def test_any_key_gets_a_place(key: str) -> None:
     """No tag, however odd, is refused or left without a pane."""
     for framework in ("trl", "unknown"):
-        name = Names(framework).name(key)
+        name = MetricNames(framework).name(key)
         assert name.tag == key
         assert name.pane
 
 
 def test_training_prefix_makes_no_pane_for_a_known_framework() -> None:
     """`train/` says nothing of a run whose framework is known; its other sections say where a key belongs."""
-    assert Names("trl").name("train/my_metric").pane == "general"
-    assert Names("openrlhf").name("train/my_metric").pane == "general"
-    assert Names("trl").name("train/zork/lamp").pane == "zork"
-    assert Names("verl").name("actor/my_metric").pane == "policy"
-    assert Names("verl").name("timing_s/x/y").pane == "timing"
+    assert MetricNames("trl").name("train/my_metric").pane == "general"
+    assert MetricNames("openrlhf").name("train/my_metric").pane == "general"
+    assert MetricNames("trl").name("train/zork/lamp").pane == "zork"
+    assert MetricNames("verl").name("actor/my_metric").pane == "policy"
+    assert MetricNames("verl").name("timing_s/x/y").pane == "timing"
 
 
 def test_a_guess_is_marked() -> None:
     """Names of an unknown framework are read by what most frameworks mean, and say so."""
-    name = Names(None).name("actor/pg_clipfrac")
+    name = MetricNames(None).name("actor/pg_clipfrac")
     assert (name.canonical, name.guessed) == ("policy.clip_fraction", True)
-    assert "other frameworks" in Names(None).name("train/entropy_loss").caveat
-    known = Names("verl").name("actor/pg_clipfrac")
+    assert "other frameworks" in MetricNames(None).name("train/entropy_loss").caveat
+    known = MetricNames("verl").name("actor/pg_clipfrac")
     assert (known.canonical, known.guessed, known.framework) == ("policy.clip_fraction", False, "verl")
 
 
 def test_the_same_tag_gives_the_same_object() -> None:
     """Resolving happens once for each tag."""
-    names = Names("verl")
+    names = MetricNames("verl")
     assert names.name("actor/lr") is names.name("actor/lr")
 
 
 def test_names_behind_a_domain() -> None:
     """ROLL repeats its names for every domain: they are told apart, and unknown words stay unknown."""
-    names = Names("roll")
+    names = MetricNames("roll")
     name = names.name("math_rule/critic/score/mean")
     assert (name.canonical, name.part) == ("reward.score.mean", "math_rule")
     assert names.name("math_rule/zork").canonical is None
@@ -286,14 +286,14 @@ def test_names_behind_a_domain() -> None:
 
 def test_the_only_policy_goes_without_saying() -> None:
     """RLlib's default policy is not repeated in every title; another policy is."""
-    names = Names("rllib")
+    names = MetricNames("rllib")
     assert names.name("learners/default_policy/entropy").part == ""
     assert names.name("ray/tune/learners/attacker/entropy").part == "attacker"
 
 
 def test_wildcards_tell_rows_apart() -> None:
     """A data source with slashes is read from the right and shown with its number of samples."""
-    name = Names("verl").name("val-core/openai/gsm8k/best@8/mean")
+    name = MetricNames("verl").name("val-core/openai/gsm8k/best@8/mean")
     assert (name.part, name.canonical) == ("openai/gsm8k @8", "validation.best_at_n")
     assert name.title.endswith("openai/gsm8k @8")
 
@@ -361,6 +361,6 @@ def test_data_hold_together() -> None:
 )
 def test_a_slash_within_brackets_parts_nothing(tag: str, pane: str, title: str) -> None:
     """What stands in brackets belongs together; brackets that are not closed are letters like others."""
-    name = Names().name(tag)
+    name = MetricNames().name(tag)
     assert name.title == title
     assert name.pane == pane

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.follow.filesystem import FileSystem
-from rltui.logs.follow.poll_interval import Pace
+from rltui.logs.follow.poll_interval import PollInterval
 from tests.support.livelogs import LOCAL, NFS, Live, append, lines, points, write
 
 
@@ -36,7 +36,7 @@ def test_slow_mount_slows_the_poll(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("system", "within"), [(LOCAL, 0.9), (NFS, 30.0)])
 def test_a_thousand_growing_logs(system: FileSystem, within: float) -> None:
     """Logs that were seen to grow are looked at within a second on local disks, idle ones less often."""
-    pace = Pace(1.0, system)
+    pace = PollInterval(1.0, system)
     pace.look_cost = 1.5e-5
     assert pace.growing(1000, 1000) <= within
     assert pace.hot(1000) > 1.0

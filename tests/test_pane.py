@@ -6,20 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from rltui.screen.saved_layout import Memory, remember
+from rltui.screen.saved_layout import SavedLayout, remember
 from rltui.screen.start import build
-from rltui.screen.state import Desk
+from rltui.screen.state import AppState
 from tests.support.fakerun import NOW, believable
 from tests.support.screens import monitor, session
 
 
-def reopened(path: Path, left: str, **options: object) -> Desk:
+def reopened(path: Path, left: str, **options: object) -> AppState:
     """A screen that was left in a pane, opened again."""
-    remember(path, Memory(pane=left))
+    remember(path, SavedLayout(pane=left))
     return build(session(believable()), ["/logs"], clock=lambda: NOW, memory_path=path, **options).desk  # type: ignore[arg-type]
 
 
-def text(over: Desk, width: int = 100, height: int = 30) -> str:
+def text(over: AppState, width: int = 100, height: int = 30) -> str:
     """What is on the screen."""
     return "\n".join(line.text.rstrip() for line in over.frame(width, height).lines)
 

@@ -6,12 +6,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from rltui.logs.delivery import Source
-from rltui.logs.follow.history_queue import Backlog
-from rltui.logs.follow.hung_calls import MOUNT, Patience
-from rltui.logs.follow.log_file import Tracked
+from rltui.logs.follow.history_queue import HistoryQueue
+from rltui.logs.follow.hung_calls import MOUNT, HungCalls
+from rltui.logs.follow.log_file import LogFile
 
 
-class _Log(Tracked):
+class _Log(LogFile):
     """A log of which only the device and the name matter."""
 
     def __init__(self, name: str, device: int) -> None:
@@ -36,8 +36,8 @@ def test_a_dead_mount_suspends_its_logs_and_no_others() -> None:
     """When some logs of a device hang all of it rests; one that answers frees its own device only."""
     one = [_Log(f"a{number}", 1) for number in range(MOUNT + 2)]
     two = [_Log(f"b{number}", 2) for number in range(MOUNT + 2)]
-    tracks = {log.found.path: cast(Tracked, log) for log in (*one, *two)}
-    patience = Patience()
+    tracks = {log.found.path: cast(LogFile, log) for log in (*one, *two)}
+    patience = HungCalls()
     for logs in (one, two):
         for log in logs[:MOUNT]:
             assert not logs[-1].stuck
@@ -53,7 +53,7 @@ def test_a_dead_mount_suspends_its_logs_and_no_others() -> None:
 
 def test_what_does_not_answer_is_told_and_withdrawn() -> None:
     """One problem a log while it hangs, the same one healed when it answers."""
-    log, patience = _Log("a", 1), Patience()
+    log, patience = _Log("a", 1), HungCalls()
     patience.give_up("a", log, {"a": log})
     patience.returned("a", log)
     problems = [problem for told in patience.reports() for problem in told.batch.problems]
@@ -64,7 +64,7 @@ def test_what_does_not_answer_is_told_and_withdrawn() -> None:
 
 def test_the_same_focus_sorts_nothing_again() -> None:
     """The screen names its run with every message; only another run puts the backlog in another order."""
-    backlog, logs = Backlog(), [_Log(name, 1) for name in "abc"]
+    backlog, logs = HistoryQueue(), [_Log(name, 1) for name in "abc"]
     for log in logs:
         backlog.add(log)
     backlog.focus("b")

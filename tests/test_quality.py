@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.rules.evaluate.evaluator import Judge
+from rltui.rules.evaluate.evaluator import Evaluator
 from rltui.rules.run_state import data_quality
 from tests.support.judged import FakeName, FakeNames, FakeRun, fresh, ids, judge_of
 
@@ -18,7 +18,7 @@ class Fraction:
     bounds = (0.0, 1.0)
 
 
-def codes(judge: Judge) -> list[str]:
+def codes(judge: Evaluator) -> list[str]:
     """The codes of what is odd."""
     return [problem.code for problem in judge.diagnostics()]
 
@@ -33,7 +33,7 @@ def test_the_first_non_finite_step_is_named() -> None:
 def test_impossible_values_accuse_the_metric() -> None:
     """A clip fraction of 31 is a broken metric; it is told as such with its first step."""
     names = FakeNames(None, {"clip": FakeName("x.share", metric=Fraction())})
-    judge = Judge(FakeRun(), names)
+    judge = Evaluator(FakeRun(), names)
     judge.feed([fresh("clip", [0.1, 0.2, 31.0, 0.1, -4.0])])
     (problem,) = judge.diagnostics()
     assert problem.code == "impossible-value" and "step 3" in problem.message and "31" in problem.message
@@ -43,7 +43,7 @@ def test_impossible_values_accuse_the_metric() -> None:
 def test_rounding_beyond_a_bound_is_no_fault() -> None:
     """1.00000012 is one."""
     names = FakeNames(None, {"clip": FakeName("x.share", metric=Fraction())})
-    judge = Judge(FakeRun(), names)
+    judge = Evaluator(FakeRun(), names)
     judge.feed([fresh("clip", [0.1, 1.00000012, -1e-9])])
     assert judge.diagnostics() == []
 
@@ -60,7 +60,7 @@ def test_a_tag_that_is_not_written_any_more() -> None:
 def test_each_tag_is_compared_with_the_middle_of_its_like(seed: int, tags: int) -> None:
     """A tag is silent when most others of a like pace went on for long; it does not count for itself."""
     rng = np.random.default_rng(seed)
-    judge, logged = Judge(FakeRun(), FakeNames()), {}
+    judge, logged = Evaluator(FakeRun(), FakeNames()), {}
     for place in range(tags):
         count, every, start = (
             int(rng.choice(some)) for some in ([10, 25, 60, 240], [1, 1, 2, 7, 40], [0, 300])
@@ -98,7 +98,7 @@ def test_gaps_and_clocks() -> None:
     run = FakeRun()
     run.step_walls = [(k, 10.0 * k) for k in range(50)] + [(k, 10.0 * k - 900) for k in range(5000, 5050)]  # type: ignore[attr-defined]
     run.step_walls[20:] = [(step, wall - 3600) for step, wall in run.step_walls[20:]]  # type: ignore[attr-defined]
-    judge = Judge(run, FakeNames())
+    judge = Evaluator(run, FakeNames())
     assert codes(judge) == ["clock-jump", "gap"]
 
 
@@ -106,6 +106,6 @@ def test_a_clean_run_has_no_diagnostics() -> None:
     """Nothing is said of clean data."""
     run = FakeRun()
     run.step_walls = [(k, 10.0 * k) for k in range(50)]  # type: ignore[attr-defined]
-    judge = Judge(run, FakeNames())
+    judge = Evaluator(run, FakeNames())
     judge.feed([fresh("reward.mean", np.linspace(0, 1, 50))])
     assert judge.diagnostics() == []

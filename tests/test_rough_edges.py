@@ -6,22 +6,22 @@ import numpy as np
 import pytest
 
 from rltui.draw.numbers import format_range
-from rltui.panes.pane import board
-from rltui.panes.render.pane_lines import board_lines
-from rltui.screen.state import Desk
+from rltui.panes.pane import pane_view
+from rltui.panes.render.pane_lines import pane_lines
+from rltui.screen.state import AppState
 from tests.support.fakerun import NOW, FakeRun, believable
 from tests.support.screens import monitor
 
 
-def text(over: Desk, width: int = 100, height: int = 30) -> str:
+def text(over: AppState, width: int = 100, height: int = 30) -> str:
     """What is on the screen."""
     return "\n".join(line.text.rstrip() for line in over.frame(width, height).lines)
 
 
 def rows(run: FakeRun, width: int = 80) -> list[str]:
     """The reward pane as text."""
-    made = board(run, "reward", NOW)  # type: ignore[arg-type]
-    return [line.text for line in board_lines(made, width)]
+    made = pane_view(run, "reward", NOW)  # type: ignore[arg-type]
+    return [line.text for line in pane_lines(made, width)]
 
 
 def test_names_come_before_ranges() -> None:
@@ -98,6 +98,6 @@ def test_a_card_says_what_stands_behind_its_name(width: int, words: str) -> None
     run = FakeRun()
     for key, level in (("mean", 6.0), ("min", 4.0), ("max", 15.0)):
         run.add(f"r/{key}", np.full(9, level), pane="reward", title=f"Length {key}", group="r", statistic=key)
-    made = board(run, "reward", NOW)  # type: ignore[arg-type]
+    made = pane_view(run, "reward", NOW)  # type: ignore[arg-type]
     card = card_lines(made.metrics[0], width, 6, made.window, ranges=None, glyphs="blocks", selected=False)
     assert words in card[0].text

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from rltui.panes.pane import board
+from rltui.panes.pane import pane_view
 from rltui.panes.render.frame_lines import card_lines
 from rltui.panes.row import curve, rows_of
-from rltui.panes.step_window import Window
+from rltui.panes.step_window import StepWindow
 from rltui.screen.pages.findings_page import finding_block
 from tests.support.fakerun import NOW, FakeRun, finding
 from tests.support.screens import monitor
@@ -31,7 +31,7 @@ def broken(every: int = 5) -> FakeRun:
 def test_no_line_leads_on_from_nan() -> None:
     """Between points that are NaN, and from the last finite one to them, nothing is drawn."""
     row = rows_of(broken(), ["score/mean"])[0]  # type: ignore[arg-type]
-    drawn = curve(row, Window(0.0, 60.0), 61)
+    drawn = curve(row, StepWindow(0.0, 60.0), 61)
     assert drawn is not None
     assert np.isfinite(drawn.mean[1:37]).all()
     assert not np.isfinite(drawn.mean[38:]).any()
@@ -40,7 +40,7 @@ def test_no_line_leads_on_from_nan() -> None:
 
 def test_a_range_says_what_is_known() -> None:
     """Extremes that ended in NaN give way to the range that the curve has had."""
-    made = board(broken(), "reward", NOW)  # type: ignore[arg-type]
+    made = pane_view(broken(), "reward", NOW)  # type: ignore[arg-type]
     row = made.metrics[0]
     assert row.kind == "band" and row.spread_text == ""
     text = "\n".join(one.text for one in card_lines(

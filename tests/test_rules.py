@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.rules.evaluate.evaluator import Judge
+from rltui.rules.evaluate.evaluator import Evaluator
 from rltui.rules.load import rulebook
 from rltui.rules.model import Example, Rule
 from rltui.rules.window_language import values
@@ -22,7 +22,7 @@ CASES = [
 
 def _fired(rule: Rule, example: Example) -> bool:
     """Whether the rule ever fires on the window, seen point by point as a live run would."""
-    judge = Judge(FakeRun(), FakeNames())
+    judge = Evaluator(FakeRun(), FakeNames())
     tag, series = _tag(rule), values(example.text)
     below = values(example.per) if example.per else None
     fired = False
@@ -44,7 +44,7 @@ def _tag(rule: Rule) -> str:
 def test_a_rule_keeps_its_examples(rule: Rule, example: Example, expected: bool) -> None:
     """What a rule's data file says of it is true: these windows fire, those stay quiet."""
     if rule.kind == "non-finite" and not expected:
-        judge = Judge(FakeRun(), FakeNames())
+        judge = Evaluator(FakeRun(), FakeNames())
         judge.feed([fresh(_tag(rule), values(example.text))])
         assert rule.id not in judge.state.firing
         return

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.rules.evaluate.evaluator import Judge
+from rltui.rules.evaluate.evaluator import Evaluator
 from rltui.rules.evaluate.robust_statistics import medians, quantile
-from rltui.rules.evaluate.rolling_window import Window
-from rltui.rules.evaluate.single_moment import Moment
-from rltui.rules.evaluate.ticks import CAP, Track
+from rltui.rules.evaluate.rolling_window import RollingWindow
+from rltui.rules.evaluate.single_moment import SingleMoment
+from rltui.rules.evaluate.ticks import CAP, Ticks
 from rltui.rules.kinds import KINDS, Verdict
 from rltui.rules.load import rulebook
 from tests.support.judged import FakeNames, FakeRun, fresh
@@ -22,7 +22,7 @@ from tests.support.synthetic import PATHOLOGIES, Shape, healthy
 SICK = sorted(PATHOLOGIES)
 
 
-def said(judge: Judge) -> list[tuple[object, ...]]:
+def said(judge: Evaluator) -> list[tuple[object, ...]]:
     """Everything that a judge says, comparable."""
     found = [*judge.findings(), *judge.history()]
     return [
@@ -37,9 +37,9 @@ def test_any_split_gives_the_same_findings(name: str, seed: int, cuts: list[floa
     """Points fed at once, in any pieces, or with tags in another order say the same."""
     sick = PATHOLOGIES[name]
     series = sick.make(healthy(sick.kind, Shape(n=700, seed=seed)), 400)
-    whole = Judge(FakeRun(), FakeNames())
+    whole = Evaluator(FakeRun(), FakeNames())
     whole.feed([fresh(tag, values) for tag, values in series.items()])
-    pieces = Judge(FakeRun(), FakeNames())
+    pieces = Evaluator(FakeRun(), FakeNames())
     edges = sorted({0.0, 1.0, *cuts})
     for low, high in pairwise(edges):
         for tag, values in series.items():
@@ -54,7 +54,7 @@ def test_point_by_point_is_the_same_as_at_once(name: str) -> None:
     """A live run, one point at a time, is judged as its finished log."""
     sick = PATHOLOGIES[name]
     series = sick.make(healthy(sick.kind, Shape(n=600, seed=3)), 350)
-    whole, single = Judge(FakeRun(), FakeNames()), Judge(FakeRun(), FakeNames())
+    whole, single = Evaluator(FakeRun(), FakeNames()), Evaluator(FakeRun(), FakeNames())
     whole.feed([fresh(tag, values) for tag, values in series.items()])
     for k in range(600):
         single.feed([fresh(tag, values[k : k + 1], [k + 1]) for tag, values in series.items()])
@@ -68,7 +68,7 @@ def test_a_window_says_the_same_of_one_moment_and_of_many(every: int) -> None:
     values = np.random.default_rng(every).normal(size=400).cumsum()
     at = np.arange(2, 400, every)
 
-    def asked(window: Window) -> list[np.ndarray]:
+    def asked(window: RollingWindow) -> list[np.ndarray]:
         rows = window.rows(30)
         return [
             *(window.level(length) for length in (1, 3, 8, 30)), *(window.usual(skip) for skip in (0, 5, 40)),
@@ -77,14 +77,14 @@ def test_a_window_says_the_same_of_one_moment_and_of_many(every: int) -> None:
             window.trend_noise(), medians(rows), rows[:, -1], rows[:, 0],
         ]  # fmt: skip
 
-    def track() -> Track:
-        made = Track("x", None)
+    def track() -> Ticks:
+        made = Ticks("x", None)
         made.feed(np.arange(400), values, lambda track, begun: None)
         return made
 
     many, single = track(), track()
-    whole = asked(Window(many, at))
-    parts = [asked(Moment(single, at[k : k + 1])) for k in range(len(at))]
+    whole = asked(RollingWindow(many, at))
+    parts = [asked(SingleMoment(single, at[k : k + 1])) for k in range(len(at))]
     for place, found in enumerate(whole):
         alone = np.concatenate([part[place] for part in parts])
         assert alone.tobytes() == found.tobytes() or np.array_equal(alone, found, equal_nan=True), place
@@ -117,8 +117,8 @@ def test_a_kind_says_the_same_of_one_moment_and_of_many(n: int, every: int) -> N
     }
     at, held = np.arange(2, n, every), set()
 
-    def track(values: np.ndarray) -> Track:
-        made = Track("x", None)
+    def track(values: np.ndarray) -> Ticks:
+        made = Ticks("x", None)
         made.feed(np.arange(n), values, lambda track, begun: None)
         return made
 
@@ -130,7 +130,10 @@ def test_a_kind_says_the_same_of_one_moment_and_of_many(n: int, every: int) -> N
     with np.errstate(invalid="ignore", divide="ignore"):
         for values in odd_series(n, every):
             many, single = track(values), track(values)
-            window, moments = Window(many, at), [Moment(single, at[k : k + 1]) for k in range(len(at))]
+            window, moments = (
+                RollingWindow(many, at),
+                [SingleMoment(single, at[k : k + 1]) for k in range(len(at))],
+            )
             for rule in different.values():
                 judge = KINDS[rule.kind]
                 whole, alone = judge(rule, window, False), [judge(rule, each, False) for each in moments]
@@ -162,7 +165,7 @@ def test_a_quantile_is_numpys() -> None:
 def test_no_tick_is_minus_zero() -> None:
     """Medians of zeros of both signs would depend on how they were sorted, and so on the pieces."""
     values = np.array([-0.0, 0.0, 1.0, -0.0] * 300)
-    whole, single = Track("x", None), Track("x", None)
+    whole, single = Ticks("x", None), Ticks("x", None)
     whole.feed(np.arange(1200), values, lambda track, begun: None)
     for k in range(1200):
         single.feed(np.arange(k, k + 1), values[k : k + 1], lambda track, begun: None)
@@ -174,7 +177,7 @@ def test_no_tick_is_minus_zero() -> None:
 def test_ticks_are_bounded() -> None:
     """A hundred thousand points fit in 512 ticks."""
     values = np.random.default_rng(1).normal(size=100_000)
-    track = Track("x", None)
+    track = Ticks("x", None)
     track.feed(np.arange(100_000), values, lambda track, begun: None)
     assert track.n <= CAP
     assert track.stride == 256
@@ -182,7 +185,7 @@ def test_ticks_are_bounded() -> None:
 
 def test_a_rewind_forgets_what_comes_again() -> None:
     """After a resume from a checkpoint the judge has seen each step once."""
-    judge = Judge(FakeRun(), FakeNames())
+    judge = Evaluator(FakeRun(), FakeNames())
     judge.feed([fresh("policy.kl_ref", [0.1] * 60 + [20.0] * 40)])
     assert "kl-ref-runaway" in {finding.id for finding in judge.findings()}
     judge.feed([fresh("policy.kl_ref", [0.1] * 60, range(61, 121), rewound_to=61)])

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from rltui.config import Threshold
 from rltui.config.model import Config
-from rltui.rules.evaluate.evaluator import Judge
-from rltui.rules.evaluate.rewindable_counter import KEPT, Tally
-from rltui.rules.evaluate.ticks import BAD_KEPT, CAP, Track
+from rltui.rules.evaluate.evaluator import Evaluator
+from rltui.rules.evaluate.rewindable_counter import KEPT, RewindableCounter
+from rltui.rules.evaluate.ticks import BAD_KEPT, CAP, Ticks
 from rltui.session.session import Session
 from tests.support.judged import FakeName, FakeNames, FakeRun, fresh, ids
 from tests.support.livelogs import Live, append, line, write
@@ -26,7 +26,7 @@ SICK = sorted(PATHOLOGIES)
 Logged = dict[str, tuple[np.ndarray, np.ndarray]]  # steps and values by tag
 
 
-def said(judge: Judge) -> tuple[object, ...]:
+def said(judge: Evaluator) -> tuple[object, ...]:
     """Everything that a judge says, comparable."""
     found = [*judge.findings(), *judge.history()]
     return (
@@ -55,7 +55,7 @@ def part(log: Logged, low: float, high: float) -> Logged:
     return found
 
 
-def feed(judge: Judge, log: Logged, cuts: Sequence[float] = (), rewound_to: int | None = None) -> None:
+def feed(judge: Evaluator, log: Logged, cuts: Sequence[float] = (), rewound_to: int | None = None) -> None:
     """Feed a log in pieces, cut at shares of its steps; the first piece goes back."""
     last = max((int(steps[-1]) for steps, _ in log.values() if len(steps)), default=0)
     first = min((int(steps[0]) for steps, _ in log.values() if len(steps)), default=0)
@@ -123,7 +123,7 @@ def test_only_what_is_shown_counts(
     if odd:
         first, second = noisy(first, seed), noisy(second, seed + 1)
     step = int(240 * back)
-    live, shown = (Judge(FakeRun(), NAMES, OWN) for _ in range(2))
+    live, shown = (Evaluator(FakeRun(), NAMES, OWN) for _ in range(2))
     feed(live, first, before)
     feed(live, part(second, step, 1e9), after, rewound_to=step)
     kept, new = part(first, 0, step), part(second, step, 1e9)
@@ -144,7 +144,7 @@ def test_a_restart_among_pieces_that_were_held_back() -> None:
         pieces.append(
             fresh("optimizer.grad_norm", values.tolist(), range(begin, end), begin if pieces else None)
         )
-    held, shown = (Judge(FakeRun(), FakeNames()) for _ in range(2))
+    held, shown = (Evaluator(FakeRun(), FakeNames()) for _ in range(2))
     held.feed(pieces)
     values = np.concatenate((pieces[0].points.value[:100], pieces[2].points.value))
     shown.feed([fresh("optimizer.grad_norm", values, range(1100))])
@@ -155,7 +155,7 @@ def test_a_restart_among_pieces_that_were_held_back() -> None:
 def test_a_job_that_starts_over_begins_anew(points: int) -> None:
     """Started over at its first step, a run of any length is judged as if it had just begun."""
     rise = np.linspace(0, 1, points) + 0.02 * np.random.default_rng(1).normal(size=points)
-    live, new = (Judge(FakeRun(), FakeNames()) for _ in range(2))
+    live, new = (Evaluator(FakeRun(), FakeNames()) for _ in range(2))
     live.feed([fresh("reward.mean", rise, range(points))])
     for judge, back in ((live, 0), (new, None)):
         judge.feed([fresh("reward.mean", rise[:1] * 0.5, [0], back)])
@@ -170,7 +170,7 @@ def test_a_job_that_starts_over_begins_anew(points: int) -> None:
 def test_a_checkpoint_of_long_ago_is_no_crash(points: int, share: float) -> None:
     """Resumed at an older checkpoint, a reward is below where it was, and that is no loss."""
     rise = np.linspace(0, 1, points) + 0.02 * np.random.default_rng(2).normal(size=points)
-    judge = Judge(FakeRun(), FakeNames())
+    judge = Evaluator(FakeRun(), FakeNames())
     judge.feed([fresh("reward.mean", rise, range(points))])
     begin = int(points * share)
     for step in range(begin, points):
@@ -180,7 +180,7 @@ def test_a_checkpoint_of_long_ago_is_no_crash(points: int, share: float) -> None
 
 def test_joined_ticks_that_are_too_few_make_no_past() -> None:
     """A long run that goes back almost to its beginning is judged point by point again."""
-    track = Track("x", None)
+    track = Ticks("x", None)
     track.feed(np.arange(100_000), np.ones(100_000), lambda track, begun: None)
     assert track.stride == 256
     assert track.rewind(600)
@@ -198,7 +198,7 @@ def test_what_was_over_before_a_restart_stays_told() -> None:
     """A long run that resumes near its end keeps the history of its beginning as it was told then."""
     values = 0.02 * np.exp(0.1 * np.random.default_rng(3).normal(size=4_000))
     values[300:340] = 20.0
-    judge = Judge(FakeRun(), FakeNames())
+    judge = Evaluator(FakeRun(), FakeNames())
     judge.feed([fresh("policy.kl_ref", values, range(4_000))])
     before = [repr(finding) for finding in judge.history()]
     assert before
@@ -212,7 +212,7 @@ def test_spells_that_are_not_finite_are_bounded() -> None:
     """A series that is not finite now and then, for ever, is remembered by its first and last spells."""
     values = np.ones(100_000)
     values[::30] = np.nan
-    track = Track("x", None)
+    track = Ticks("x", None)
     track.feed(np.arange(100_000), values, lambda track, begun: None)
     assert len(track.bad_before) == BAD_KEPT
     assert track.bad_before[0].since_step == 0
@@ -229,7 +229,7 @@ def test_a_tally_goes_back_in_whatever_pieces_it_counted(sizes: list[int], back:
     """Pieces do not matter; going back is exact for few points and near for many, never too much."""
     size = sum(sizes)
     steps = np.arange(1, size + 1)
-    whole, pieces = Tally(), Tally()
+    whole, pieces = RewindableCounter(), RewindableCounter()
     whole.add(steps, steps * 2.0)
     at = 0
     for count in sizes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.evaluate.evaluator import Judge
+from rltui.rules.evaluate.evaluator import Evaluator
 from tests.support.judged import FakeName, FakeNames, FakeRun, fresh, ids, judge_of
 from tests.support.synthetic import Shape, healthy
 
@@ -19,7 +19,7 @@ def quiet(series: dict[str, object], **kwargs: object) -> bool:
 
 def test_rows_of_evaluation_only() -> None:
     """Steps at which only evaluation wrote leave holes in training tags, no NaN and no stall of a metric."""
-    judge = Judge(FakeRun(), FakeNames())
+    judge = Evaluator(FakeRun(), FakeNames())
     steps = [k for k in range(1, 201) if k % 10]
     judge.feed([fresh("optimizer.grad_norm", 0.5 + 0.05 * NOISE.normal(size=len(steps)), steps)])
     judge.feed([fresh("validation.accuracy", np.linspace(0.3, 0.6, 20), range(10, 201, 10))])
@@ -82,7 +82,7 @@ def test_one_outlier() -> None:
 
 def test_restarts_do_not_look_like_jumps() -> None:
     """A resumed run writes some steps again; rewards and KL go on from where the checkpoint was."""
-    judge = Judge(FakeRun(), FakeNames())
+    judge = Evaluator(FakeRun(), FakeNames())
     rise = np.linspace(0.2, 0.8, 200) + 0.02 * NOISE.normal(size=200)
     judge.feed([fresh("reward.mean", rise[:120])])
     judge.feed([fresh("reward.mean", rise[100:], range(101, 201), rewound_to=101)])
@@ -91,7 +91,7 @@ def test_restarts_do_not_look_like_jumps() -> None:
 
 def test_step_axes_that_differ_per_tag() -> None:
     """Environment steps, updates and epochs in one log are three axes, none of them stuck."""
-    judge = Judge(FakeRun(), FakeNames())
+    judge = Evaluator(FakeRun(), FakeNames())
     judge.feed([fresh("reward.episode_return.mean", np.linspace(0, 200, 90), range(1000, 91000, 1000))])
     judge.feed([fresh("critic.loss", np.exp(-np.linspace(0, 2, 90)), range(90))])
     judge.feed([fresh("perf.fps", 900 + 5 * NOISE.normal(size=90), [k // 10 for k in range(90)])])
@@ -101,7 +101,7 @@ def test_step_axes_that_differ_per_tag() -> None:
 
 def test_tags_of_every_tenth_step() -> None:
     """A quotient of two tags uses the steps that both have."""
-    judge = Judge(FakeRun(), FakeNames())
+    judge = Evaluator(FakeRun(), FakeNames())
     judge.feed([fresh("timing.step", np.full(300, 10.0))])
     judge.feed([fresh("timing.reward", np.full(30, 1.0), range(10, 301, 10))])
     judge.feed([fresh("lengths.response.mean", 100 + 3 * NOISE.normal(size=30), range(10, 301, 10))])
@@ -133,7 +133,7 @@ def test_a_solved_task_is_no_collapse() -> None:
 def test_held_out_scores_are_not_training_scores() -> None:
     """Evaluation under a training name is kept apart from it."""
     names = FakeNames(None, {"eval/reward": FakeName("reward.mean", held_out=True)})
-    judge = Judge(FakeRun(), names)
+    judge = Evaluator(FakeRun(), names)
     judge.feed([fresh("eval/reward", [0.9] * 30 + [0.1] * 30)])
     assert not ids(judge)
 

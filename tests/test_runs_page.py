@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from rltui.screen.pages.run_sorting import COLUMNS, Order, natural
+from rltui.screen.pages.run_sorting import COLUMNS, RunSorting, natural
 from tests.support.fakerun import NOW, FakeRun, believable
 from tests.support.screens import monitor
 
@@ -56,7 +56,7 @@ def text(desk: Any, width: int = 140) -> str:
 def test_every_column_sorts_both_ways(column: str, first: str, last: str) -> None:
     """A column brings the run first that one looks for in it; turned round, the other end comes first."""
     desk = opened()
-    desk.order = Order(column)
+    desk.order = RunSorting(column)
     assert (listed(desk)[0], listed(desk)[-1]) == (first, last)
     desk.press("R")
     turned = {"health": "exp/run_10"}.get(column, last)  # equal ones keep their order
@@ -74,7 +74,7 @@ def test_runs_that_lack_a_value_come_last_either_way() -> None:
     bare = FakeRun(name="bare")
     bare.series.clear()
     for turned in (False, True):
-        found = Order("key metric", turned).sorted([bare, *runs()], NOW)
+        found = RunSorting("key metric", turned).sorted([bare, *runs()], NOW)
         assert found[-1] is bare
 
 
@@ -90,12 +90,12 @@ def test_the_heading_shows_which_way() -> None:
 
 def test_the_keys_go_round_all_columns() -> None:
     """As many presses as there are columns lead back to the first."""
-    order = Order()
+    order = RunSorting()
     seen = []
     for _ in COLUMNS:
         seen.append(order.column)
         order = order.by(1)
-    assert order == Order() and len(set(seen)) == len(COLUMNS)
+    assert order == RunSorting() and len(set(seen)) == len(COLUMNS)
 
 
 def test_the_selection_stays_with_its_run() -> None:
@@ -121,9 +121,9 @@ def test_a_click_on_a_word_sorts_and_a_second_one_turns() -> None:
     y = next(at for at, one in enumerate(page.lines) if "framework" in one.text and "last ↑" in one.text)
     assert spot.y == y and page.lines[y].text[spot.x :].startswith("health")
     desk.do(spot.action, spot.argument)
-    assert desk.order == Order("health")
+    assert desk.order == RunSorting("health")
     desk.do(spot.action, spot.argument)
-    assert desk.order == Order("health", turned=True)
+    assert desk.order == RunSorting("health", turned=True)
 
 
 def test_the_order_is_kept_until_the_list_is_opened_again() -> None:

@@ -13,8 +13,8 @@ from rltui.screen.delivery_parts import pieces
 from rltui.screen.input.bindings import BINDINGS, Keys
 from rltui.screen.input.text_filter import fuzzy, matcher
 from rltui.screen.save_snapshot import file_name, place, write
-from rltui.screen.saved_layout import Memory, forget, path_for, recall, remember
-from rltui.screen.state import Desk
+from rltui.screen.saved_layout import SavedLayout, forget, path_for, recall, remember
+from rltui.screen.state import AppState
 from tests.support.fakerun import FakeRun, believable, finding
 from tests.support.screens import glass, monitor, session, warned
 
@@ -31,12 +31,12 @@ HOSTILE = [
 ]
 
 
-def desk(*runs: FakeRun, **options: object) -> Desk:
+def desk(*runs: FakeRun, **options: object) -> AppState:
     """A desk over made-up runs."""
     return monitor(*runs, **options).desk
 
 
-def text(over: Desk, width: int = 100, height: int = 30) -> str:
+def text(over: AppState, width: int = 100, height: int = 30) -> str:
     """What a desk shows at a size."""
     return "\n".join(line.text.rstrip() for line in over.frame(width, height).lines)
 
@@ -184,7 +184,7 @@ def test_every_binding_does_something_everywhere() -> None:
                 over.query = ""
 
 
-def monitor_without_runs() -> Desk:
+def monitor_without_runs() -> AppState:
     """A desk that waits for its first run."""
     empty = session(FakeRun())
     empty.runs, empty.ordered = {}, list
@@ -538,12 +538,12 @@ def test_layout_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """Pins, pane and theme come back; a damaged file is as good as none; `--reset` forgets."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     path = path_for(["/some/logs"])
-    remember(path, Memory(pane="policy", pins=["a/b"], smoothing=3))
-    assert recall(path) == Memory(pane="policy", pins=["a/b"], smoothing=3)
+    remember(path, SavedLayout(pane="policy", pins=["a/b"], smoothing=3))
+    assert recall(path) == SavedLayout(pane="policy", pins=["a/b"], smoothing=3)
     path.write_text('{"pane": 7, "pins": "x", "smoothing": 1}')
-    assert recall(path) == Memory(smoothing=1)
+    assert recall(path) == SavedLayout(smoothing=1)
     path.write_text("[" * 100_000)
-    assert recall(path) == Memory()
+    assert recall(path) == SavedLayout()
     forget(path)
     assert not path.exists()
     assert path_for(["/some/logs"]) != path_for(["/other/logs"])

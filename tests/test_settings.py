@@ -11,7 +11,7 @@ import pytest
 
 from rltui.batch import Text
 from rltui.hparams.files import beside, read
-from rltui.hparams.hparams import HIDDEN, MOST, joined, same, settings_of, value_of, yaml_of
+from rltui.hparams.hparams import HIDDEN, MOST, hparams_of, joined, same, value_of, yaml_of
 from rltui.hparams.logged_text import is_settings_tag, mapping_in, recorded
 from rltui.session.session import Session
 from tests.support.shared import BUNDLED, LOGS, needs_shared
@@ -33,7 +33,7 @@ def text(tag: str, body: str, kind: str = "text") -> Text:
 def test_nested_settings_become_paths() -> None:
     """Objects are joined by slashes, lists are one value, lists of objects are numbered."""
     record = {"a": {"b": 1, "c": {}}, "l": [1, 2.5, True], "m": [{"x": None}], "s": "text"}
-    assert values(settings_of(record, "f")) == {
+    assert values(hparams_of(record, "f")) == {
         "a/b": 1,
         "a/c": "{}",
         "l": "[1, 2.5, true]",
@@ -107,14 +107,14 @@ def test_formats_agree_on_values() -> None:
 
 def test_the_first_source_is_believed_and_the_other_kept() -> None:
     """A contradiction between two places is not hidden."""
-    both = joined([settings_of({"lr": 1, "n": 2}, "a"), settings_of({"lr": 3, "n": 2.0, "z": 0}, "b")])
+    both = joined([hparams_of({"lr": 1, "n": 2}, "a"), hparams_of({"lr": 3, "n": 2.0, "z": 0}, "b")])
     assert values(both) == {"lr": 1, "n": 2, "z": 0}
     assert [(one.key, one.value, one.source) for one in both.others] == [("lr", 3, "b")]
 
 
 def test_passwords_and_tokens_are_not_shown() -> None:
     """Snapshots are pasted into chats: secrets stay behind, tokens of a tokenizer do not."""
-    found = values(settings_of({
+    found = values(hparams_of({
         "hub_token": "hf_abcdefghijklmnopqrst", "wandb/api_key": "0123",
         "note": "use sk-ABCDEFGHIJKLMNOPQRST now",
         "db": "postgres://me:pw@host/x", "pad_token": "<pad>", "max_tokens": 5, "token": None,
@@ -126,7 +126,7 @@ def test_passwords_and_tokens_are_not_shown() -> None:
 
 def test_untrusted_text_is_cleaned() -> None:
     """Neither a key nor a value reaches the terminal with a control character."""
-    (entry,) = settings_of(
+    (entry,) = hparams_of(
         {
             "a\x1b]0;x\x07": "b\x1b[31m",
         },
@@ -141,13 +141,13 @@ def test_endless_documents_end() -> None:
         f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n"
         for old, new in zip("abcdefgh", "bcdefghi", strict=True)
     )  # fmt: skip
-    found = settings_of(yaml_of(bomb), "f")  # type: ignore[arg-type]
+    found = hparams_of(yaml_of(bomb), "f")  # type: ignore[arg-type]
     assert all(len(entry.text) <= 2000 for entry in found.entries.values())
-    assert len(settings_of({str(n): n for n in range(MOST + 5)}, "f").entries) == MOST
+    assert len(hparams_of({str(n): n for n in range(MOST + 5)}, "f").entries) == MOST
     deep: dict[str, object] = {}
     for _ in range(500):
         deep = {"d": deep}
-    assert [one.code for one in settings_of(deep, "f").problems] == ["settings-cut"]
+    assert [one.code for one in hparams_of(deep, "f").problems] == ["settings-cut"]
 
 
 # ---- files

@@ -6,8 +6,8 @@ import pytest
 
 from rltui.draw.themes import PLAIN, load_themes, shipped_folder
 from rltui.screen.input.bindings import BINDINGS
-from rltui.screen.state import Desk
-from rltui.screen.terminal.strips import Palette
+from rltui.screen.state import AppState
+from rltui.screen.terminal.strips import StripPalette
 from tests.support.golden import FOLDER, drawn, recorded, same
 
 SIZES = ((140, 45), (100, 30), (80, 24), (40, 12))
@@ -49,7 +49,7 @@ def update(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--snapshot-update", default=False))
 
 
-def page(name: str, **options: object) -> Desk:
+def page(name: str, **options: object) -> AppState:
     """A desk that shows a page."""
     runs, share, keys = PAGES[name]
     over = recorded(*runs, share=share, **options)  # type: ignore[arg-type]
@@ -69,7 +69,7 @@ def test_snapshot(name: str, size: tuple[int, int], update: bool) -> None:
 def test_snapshot_of_a_theme(theme: str, update: bool) -> None:
     """Every role on every background that a page uses has the accepted style."""
     over = page("policy")
-    palette = Palette(PLAIN if theme == PLAIN.id else over.themes[theme])
+    palette = StripPalette(PLAIN if theme == PLAIN.id else over.themes[theme])
     used = {}
     for line in over.frame(80, 24).lines:
         for _, role in line.spans:
@@ -83,7 +83,7 @@ def test_snapshot_of_a_theme(theme: str, update: bool) -> None:
 def test_snapshot_in_ascii(update: bool) -> None:
     """With --ascii the page is made of ASCII alone."""
     over = page("policy", ascii_only=True)
-    palette = Palette(PLAIN, ascii_only=True)
+    palette = StripPalette(PLAIN, ascii_only=True)
     strips = [palette.strip(line, 80).text.rstrip() for line in over.frame(80, 24).lines]
     text = "\n".join(strips).rstrip() + "\n"
     assert text.isascii()

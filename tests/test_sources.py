@@ -15,7 +15,7 @@ from rltui.logs.follow.follower import Follower
 from rltui.rules.run_state.liveness import liveness
 from rltui.rules.run_state.log_state import OLD, of_sources
 from rltui.screen.start import build
-from rltui.screen.state import Desk
+from rltui.screen.state import AppState
 from rltui.session.session import Session
 from tests.support.shared import SHARED
 
@@ -32,7 +32,7 @@ class Clock:
         return self.now
 
 
-def followed(folder: Path, clock: Clock) -> tuple[Session, Follower, Desk]:
+def followed(folder: Path, clock: Clock) -> tuple[Session, Follower, AppState]:
     """A screen that follows a folder, all of it read."""
     session, follower = Session(), Follower([folder], clock=clock)
     for _ in range(5):
@@ -51,7 +51,7 @@ def log(folder: Path, name: str = "metrics.jsonl", rows: int = 20) -> Path:
     return path
 
 
-def text(over: Desk, size: tuple[int, int] = (100, 30)) -> str:
+def text(over: AppState, size: tuple[int, int] = (100, 30)) -> str:
     """What is on the screen."""
     return "\n".join(line.text.rstrip() for line in over.frame(*size).lines)
 

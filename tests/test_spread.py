@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rltui.draw.ascii_curve import Plain
+from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.braille import Canvas
 from rltui.draw.large_chart import Area, Plot, Stroke, draw
 from rltui.draw.value_range import embracing
 from rltui.panes.render.frame_lines import card_lines
 from rltui.panes.row import Row
 from rltui.panes.spread import Spread, spread, words_of
-from rltui.panes.step_window import Window
+from rltui.panes.step_window import StepWindow
 from rltui.screen.pages.chart.chart_page import ChartPage
 from tests.support.fakerun import FakeName, FakeRun, FakeSeries, believable
 from tests.support.screens import monitor
@@ -122,7 +122,7 @@ def test_a_chart_draws_its_area_behind_the_curve(ascii_only: bool) -> None:
     assert not ascii_only or all(char.isascii() for chars, _ in behind.rows for char in chars)
 
 
-WINDOW = Window(0.0, 199.0)
+WINDOW = StepWindow(0.0, 199.0)
 
 
 def card(one: Row, height: int = 8) -> list[Any]:
@@ -210,7 +210,7 @@ def test_values_that_are_all_the_same_are_seen_beside_what_is_healthy(
 
 def test_an_ascii_curve_shows_levels_and_extremes() -> None:
     """Each row of cells tells three levels; a column with a spread of values is filled to its ends."""
-    canvas = Plain(5, 2)
+    canvas = AsciiCanvas(5, 2)
     low = np.array([0.0, 0.2, 0.6, math.nan, 0.0])
     high = np.array([0.0, 0.2, 1.0, math.nan, 1.0])
     canvas.line(low, high, 0.0, 1.0)
@@ -219,7 +219,7 @@ def test_an_ascii_curve_shows_levels_and_extremes() -> None:
 
 def test_an_ascii_veil_gives_way_to_the_curve() -> None:
     """Dots stand only where the curve left room, and are told from it."""
-    canvas = Plain(30, 6)
+    canvas = AsciiCanvas(30, 6)
     level = np.full(30, 0.5)
     canvas.line(level, level, 0.0, 1.0)
     before = canvas.lines()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from rltui.batch import Batch, concat
 from rltui.logs.formats import jsonl, tfevents
 from rltui.logs.formats.tfevents.event_file import EventLog
-from rltui.logs.records.tag_table import NAME_CAP, Names, name_of
+from rltui.logs.records.tag_table import NAME_CAP, TagNames, name_of
 from rltui.text import clean
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile
@@ -164,6 +164,6 @@ def test_short_names_are_only_cleaned() -> None:
 
 def test_a_full_table_still_knows_its_names(few: None) -> None:
     """A name that has a number keeps it when there is no room for others."""
-    names = Names()
+    names = TagNames()
     assert [names.take(str(number)) for number in range(60)] == [*range(50), *[-1] * 10]
     assert names.take("7") == 7

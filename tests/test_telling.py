@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rltui.screen.state import Desk
+from rltui.screen.state import AppState
 from tests.support.fakerun import NOW, FakeRun, believable
 from tests.support.screens import monitor
 
@@ -18,14 +18,14 @@ class Clock:
         return self.now
 
 
-def desk(*runs: FakeRun, **options: object) -> Desk:
+def desk(*runs: FakeRun, **options: object) -> AppState:
     """A desk with a clock of its own."""
     over = monitor(*(runs or (believable(),)), **options).desk
     over.clock = Clock()
     return over
 
 
-def text(over: Desk, width: int = 100, height: int = 30) -> str:
+def text(over: AppState, width: int = 100, height: int = 30) -> str:
     """What is on the screen."""
     return "\n".join(line.text.rstrip() for line in over.frame(width, height).lines)
 
@@ -62,7 +62,7 @@ def test_a_message_stays_as_long_as_it_takes_to_read() -> None:
     assert _seconds(over, "theme: Night") < 5 < _seconds(over, "x" * 80) < 9
 
 
-def _seconds(over: Desk, words: str) -> int:
+def _seconds(over: AppState, words: str) -> int:
     """For how many whole seconds something that is said can be read."""
     clock = over.clock
     assert isinstance(clock, Clock)

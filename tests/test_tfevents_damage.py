@@ -8,7 +8,7 @@ import tracemalloc
 import pytest
 
 from rltui.batch import Batch, Problem, concat
-from rltui.logs.formats.interface import Log
+from rltui.logs.formats.interface import LogReader
 from rltui.logs.formats.tfevents import FORMAT
 from rltui.logs.formats.tfevents.framing.damage import PATIENCE
 from tests.support import tfwriter as w
@@ -32,7 +32,7 @@ def steps(batch: Batch) -> list[int]:
     return batch.step.tolist()
 
 
-def look(log: Log, file: MemFile, times: int = 1) -> Batch:
+def look(log: LogReader, file: MemFile, times: int = 1) -> Batch:
     """Let a follower look several times."""
     return concat([batch for _ in range(times) for batch in read_on(log, file)])
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rltui.batch import Batch, Problem
-from rltui.cli.file_problems import Told
+from rltui.cli.file_problems import FileProblemReporter
 from rltui.cli.finding_lines import follow
 from rltui.config import Config
 from rltui.logs.delivery import Delivery, Source
@@ -22,7 +22,7 @@ def _delivery(*problems: Problem) -> Delivery:
 def test_a_trouble_is_said_once_and_when_it_is_over() -> None:
     """A count that grows is no news; the end of a trouble is, and so is its return; `info` never is."""
     said: list[str] = []
-    told = Told(said.append)
+    told = FileProblemReporter(said.append)
     trouble = Problem("warning", "junk", "a/log", "3 lines are no JSON")
     deliveries = [
         _delivery(trouble, Problem("info", "torn-tail", "a/log", "the last record is incomplete")),

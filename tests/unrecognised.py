@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 
-from rltui.metrics import Names, recognise
+from rltui.metrics import MetricNames, recognise
 from tests.support.catalogue import logs
 
 
@@ -18,7 +18,7 @@ def main() -> None:
     count: Counter[str] = Counter()
     for _, _, keys in logs():
         label = recognise(keys).label
-        names = Names(label)
+        names = MetricNames(label)
         total[label] += len(keys)
         missed = [key for key in keys if not names.name(key).recognised]
         count[label] += len(missed)

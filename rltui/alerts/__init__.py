@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rltui.alerts.alert_config import Settings, settings_of
-from rltui.alerts.dispatcher import Post
-from rltui.alerts.sent_log import Ledger
-from rltui.alerts.throttle import Alert, Gate
+from rltui.alerts.alert_config import AlertConfig, settings_of
+from rltui.alerts.dispatcher import Dispatcher
+from rltui.alerts.sent_log import SentLog
+from rltui.alerts.throttle import Alert, Throttle
 
-__all__ = ["Alert", "Gate", "Ledger", "Post", "Settings", "settings_of"]
+__all__ = ["Alert", "AlertConfig", "Dispatcher", "SentLog", "Throttle", "settings_of"]

@@ -19,7 +19,7 @@ _NAME = re.compile(r"\$\{(\w+)\}|\$(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class AlertConfig:
     """The `[alerts]` table. Everything is off unless said. Times are in seconds."""
 
     bell: bool = False
@@ -67,14 +67,14 @@ class Settings:
         return not self.runs or any(fnmatchcase(run, glob) for glob in self.runs)
 
 
-def settings_of(table: Mapping[str, Any]) -> Settings:
+def settings_of(table: Mapping[str, Any]) -> AlertConfig:
     """The settings of a checked `[alerts]` table."""
-    known = {key: value for key, value in table.items() if key in Settings.__dataclass_fields__}
+    known = {key: value for key, value in table.items() if key in AlertConfig.__dataclass_fields__}
     for key in ("command", "runs"):
         if key in known:
             value = known[key]
             known[key] = (value,) if isinstance(value, str) else tuple(value)
-    return Settings(**known)
+    return AlertConfig(**known)
 
 
 class MissingVariableError(ValueError):
@@ -98,7 +98,7 @@ def named(text: str) -> list[str]:
     return [match.group(1) or match.group(2) for match in _NAME.finditer(text)]
 
 
-def secrets(settings: Settings) -> list[str]:
+def secrets(settings: AlertConfig) -> list[str]:
     """What no message may show: the address, and all values that come from the environment."""
     texts = [settings.webhook, *settings.headers.values()]
     found = [os.environ.get(name, "") for text in texts for name in named(text)]
@@ -106,14 +106,14 @@ def secrets(settings: Settings) -> list[str]:
     return sorted({text for text in found if len(text) >= 4}, key=len, reverse=True)
 
 
-def without_secrets(text: str, settings: Settings) -> str:
+def without_secrets(text: str, settings: AlertConfig) -> str:
     """The text with secrets left out."""
     for secret in secrets(settings):
         text = text.replace(secret, "…")
     return text
 
 
-def summary(settings: Settings) -> list[tuple[str, str]]:
+def summary(settings: AlertConfig) -> list[tuple[str, str]]:
     """Each configured way out and what can be told of it without telling a secret."""
     told = []
     for way in settings.ways:

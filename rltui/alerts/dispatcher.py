@@ -8,10 +8,10 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rltui.alerts.alert_config import Settings
-from rltui.alerts.receivers import Sink, SinkError, own_terminal, sinks_of
-from rltui.alerts.sent_log import Ledger, Told
-from rltui.alerts.throttle import Alert, Gate
+from rltui.alerts.alert_config import AlertConfig
+from rltui.alerts.receivers import Receiver, ReceiverError, own_terminal, receivers_of
+from rltui.alerts.sent_log import SentAlert, SentLog
+from rltui.alerts.throttle import Alert, Throttle
 from rltui.batch import Problem
 from rltui.rules.finding import Finding
 
@@ -23,7 +23,7 @@ RETRIES = (2.0, 8.0, 30.0)  # seconds before each further try
 WAITING = 200  # alerts that may wait for one way out; more than that in one go is itself the news
 
 
-class Post:
+class Dispatcher:
     """Give it what fires; it tells the outside once per episode. Nothing here blocks or raises.
 
     Each way out has a thread and a queue of its own, made with its first alert: a webhook that hangs does
@@ -33,21 +33,21 @@ class Post:
 
     def __init__(
         self,
-        settings: Settings,
+        settings: AlertConfig,
         *,
         write: Callable[[str], str] = own_terminal,
-        sinks: Sequence[Sink] | None = None,
+        sinks: Sequence[Receiver] | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], object] | None = None,
-        ledger: Ledger | None = None,
+        ledger: SentLog | None = None,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings
-        self.ledger = ledger if ledger is not None else Ledger(None)
-        self.gate = Gate(settings, self.ledger.told, wall() - clock())
+        self.ledger = ledger if ledger is not None else SentLog(None)
+        self.gate = Throttle(settings, self.ledger.told, wall() - clock())
         self.clock = clock
         self.wall = wall
-        self.sinks = list(sinks_of(settings, write) if sinks is None else sinks)
+        self.sinks = list(receivers_of(settings, write) if sinks is None else sinks)
         self._queues: dict[str, queue.Queue[Alert | None]] = {}
         self._threads: list[threading.Thread] = []
         self._stop = threading.Event()
@@ -73,7 +73,7 @@ class Post:
             self.give(alert)
             if alert.event == "firing":
                 finding = alert.finding
-                self.ledger.note(run, finding.id, Told(finding.since_step, finding.rank, self.wall()))
+                self.ledger.note(run, finding.id, SentAlert(finding.since_step, finding.rank, self.wall()))
         return alerts
 
     def give(self, alert: Alert) -> None:
@@ -102,7 +102,7 @@ class Post:
             thread.join(max(until - time.monotonic(), 0.0))
         self._stop.set()
 
-    def _queue(self, sink: Sink, alert: Alert) -> None:
+    def _queue(self, sink: Receiver, alert: Alert) -> None:
         waiting = self._queues.get(sink.name)
         if waiting is None:
             waiting = self._queues[sink.name] = queue.Queue(WAITING)
@@ -116,16 +116,16 @@ class Post:
         except queue.Full:
             self._fail(sink.name, "too many alerts wait; some are not sent")
 
-    def _work(self, sink: Sink, waiting: queue.Queue[Alert | None]) -> None:
+    def _work(self, sink: Receiver, waiting: queue.Queue[Alert | None]) -> None:
         while (alert := waiting.get()) is not None:
             self.deliver(sink, alert)
 
-    def deliver(self, sink: Sink, alert: Alert) -> bool:
+    def deliver(self, sink: Receiver, alert: Alert) -> bool:
         """Send by one way, trying again where that may help. Returns whether it arrived."""
         for pause in (*RETRIES, None):
             try:
                 sink.send(alert)
-            except SinkError as error:
+            except ReceiverError as error:
                 self._fail(sink.name, str(error))
                 if pause is None or not error.again or self._stop.is_set():
                     return False

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from typing import Any, Protocol
 
-from rltui.alerts.alert_config import COMMAND, TERMINAL, Settings, without_secrets
+from rltui.alerts.alert_config import COMMAND, TERMINAL, AlertConfig, without_secrets
 from rltui.alerts.throttle import Alert
 from rltui.rules.finding import Finding, as_json
 from rltui.text import clean
@@ -19,7 +19,7 @@ from rltui.text import clean
 NOTICE = 200  # characters of a notification
 
 
-class SinkError(Exception):
+class ReceiverError(Exception):
     """A delivery failed. The message is for people and holds no secret."""
 
     def __init__(self, message: str, *, again: bool = False) -> None:
@@ -27,7 +27,7 @@ class SinkError(Exception):
         self.again = again  # whether trying again may help
 
 
-class Sink(Protocol):
+class Receiver(Protocol):
     """One way out."""
 
     name: str
@@ -71,7 +71,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def terminal_text(settings: Settings, alert: Alert) -> str:
+def terminal_text(settings: AlertConfig, alert: Alert) -> str:
     """What to write to the terminal for an alert: a notification, a bell, or nothing.
 
     Safe by construction: what comes from logs is cleaned of control characters. Inside tmux a notification
@@ -105,12 +105,12 @@ def own_terminal(text: str) -> str:
     return ""
 
 
-class TerminalSink:
+class TerminalReceiver:
     """Bell and notification of the terminal; `write` puts text there and says what went wrong."""
 
     name = TERMINAL
 
-    def __init__(self, settings: Settings, write: Any = own_terminal) -> None:
+    def __init__(self, settings: AlertConfig, write: Any = own_terminal) -> None:
         self.settings = settings
         self.write = write
 
@@ -119,15 +119,15 @@ class TerminalSink:
         text = terminal_text(self.settings, alert)
         trouble = self.write(text) if text else ""
         if trouble:
-            raise SinkError(trouble)
+            raise ReceiverError(trouble)
 
 
-class CommandSink:
+class CommandReceiver:
     """Runs the user's command with the alert as JSON on standard input. No shell, no terminal."""
 
     name = COMMAND
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: AlertConfig) -> None:
         self.settings = settings
 
     def send(self, alert: Alert) -> None:
@@ -148,23 +148,23 @@ class CommandSink:
                     with contextlib.suppress(OSError):
                         os.killpg(process.pid, signal.SIGKILL)
                     process.wait()
-                    raise SinkError(f"{program} took longer than {timeout:g} s") from None
+                    raise ReceiverError(f"{program} took longer than {timeout:g} s") from None
                 said.seek(0, os.SEEK_END)
                 said.seek(max(said.tell() - 2000, 0))
                 words = said.read().decode(errors="replace").strip().splitlines()
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or type(error).__name__
-            raise SinkError(f"{program} cannot be run: {reason}") from error
+            raise ReceiverError(f"{program} cannot be run: {reason}") from error
         if code:
             more = f": {without_secrets(words[-1], self.settings)}" if words else ""
-            raise SinkError(f"{program} ended with {code}{more}")
+            raise ReceiverError(f"{program} ended with {code}{more}")
 
 
-def sinks_of(settings: Settings, write: Any = own_terminal) -> list[Sink]:
+def receivers_of(settings: AlertConfig, write: Any = own_terminal) -> list[Receiver]:
     """The configured ways out. Bell and notification go through `write`."""
-    from rltui.alerts.webhook import WebhookSink
+    from rltui.alerts.webhook import WebhookReceiver
 
-    made: dict[str, Any] = {COMMAND: CommandSink, "webhook": WebhookSink}
+    made: dict[str, Any] = {COMMAND: CommandReceiver, "webhook": WebhookReceiver}
     return [
-        TerminalSink(settings, write) if way == TERMINAL else made[way](settings) for way in settings.ways
+        TerminalReceiver(settings, write) if way == TERMINAL else made[way](settings) for way in settings.ways
     ]

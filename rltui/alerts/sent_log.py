@@ -20,7 +20,7 @@ _LIMIT = 1 << 20  # bytes; a larger file is not ours
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SentAlert:
     """The latest alert of one finding id in one run."""
 
     since_step: int  # of the episode
@@ -28,7 +28,7 @@ class Told:
     at: float  # seconds since 1970
 
 
-class Ledger:
+class SentLog:
     """Remembers what was told, by (run, finding id).
 
     Nothing here raises: without a file that can be read nothing was told, without one that can be written
@@ -37,14 +37,14 @@ class Ledger:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.told: dict[tuple[str, str], Told] = {} if path is None else _read(path)
+        self.told: dict[tuple[str, str], SentAlert] = {} if path is None else _read(path)
 
     @classmethod
-    def of(cls, logdirs: Sequence[str | os.PathLike[str]]) -> Ledger:
+    def of(cls, logdirs: Sequence[str | os.PathLike[str]]) -> SentLog:
         """The ledger of these folders, whatever they are called this time."""
         return cls(paths.of_logdirs("alerts", logdirs))
 
-    def note(self, run: str, name: str, told: Told) -> None:
+    def note(self, run: str, name: str, told: SentAlert) -> None:
         """Remember an alert, and write at once: the next moment may be the last."""
         self.told[(run, name)] = told
         if self.path is None:
@@ -58,7 +58,7 @@ class Ledger:
         _write(self.path, self.told)
 
 
-def _read(path: Path) -> dict[tuple[str, str], Told]:
+def _read(path: Path) -> dict[tuple[str, str], SentAlert]:
     try:
         if path.stat().st_size > _LIMIT:
             return {}
@@ -69,17 +69,17 @@ def _read(path: Path) -> dict[tuple[str, str], Told]:
     return dict(found for entry in entries if (found := _entry(entry)) is not None)
 
 
-def _entry(entry: Any) -> tuple[tuple[str, str], Told] | None:
+def _entry(entry: Any) -> tuple[tuple[str, str], SentAlert] | None:
     """One line of the file; None when it is none of ours."""
     if not isinstance(entry, list) or [type(part) for part in entry[:4]] != [str, str, int, int]:
         return None
     run, name, since, rank, *rest = entry
     if len(rest) != 1 or not isinstance(rest[0], float) or not math.isfinite(rest[0]):
         return None
-    return (run, name), Told(since, rank, rest[0])
+    return (run, name), SentAlert(since, rank, rest[0])
 
 
-def _write(path: Path, told: dict[tuple[str, str], Told]) -> None:
+def _write(path: Path, told: dict[tuple[str, str], SentAlert]) -> None:
     """Whole or not at all."""
     table = [[run, name, one.since_step, one.rank, float(one.at)] for (run, name), one in told.items()]
     with contextlib.suppress(OSError):

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rltui.alerts.alert_config import Settings
-from rltui.alerts.sent_log import Told
+from rltui.alerts.alert_config import AlertConfig
+from rltui.alerts.sent_log import SentAlert
 from rltui.rules.finding import Finding
 
 Event = Literal["firing", "resolved", "test"]
@@ -55,7 +55,7 @@ class _Cause:
     finding: Finding | None = None  # as it was told
 
 
-class Gate:
+class Throttle:
     """Dwell, hysteresis and cooldown, per run and cause. Pure: the time is given.
 
     An episode lasts from the first sight of a finding until it has been gone for `clear` seconds; that its
@@ -68,7 +68,10 @@ class Gate:
     """
 
     def __init__(
-        self, settings: Settings, told: Mapping[tuple[str, str], Told] | None = None, ahead: float = 0.0
+        self,
+        settings: AlertConfig,
+        told: Mapping[tuple[str, str], SentAlert] | None = None,
+        ahead: float = 0.0,
     ) -> None:
         self.settings = settings
         self._before = told if told is not None else {}

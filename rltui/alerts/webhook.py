@@ -11,15 +11,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rltui import __version__
-from rltui.alerts.alert_config import WEBHOOK, MissingVariableError, Settings, expand
-from rltui.alerts.receivers import SinkError, payload
+from rltui.alerts.alert_config import WEBHOOK, AlertConfig, MissingVariableError, expand
+from rltui.alerts.receivers import ReceiverError, payload
 from rltui.alerts.throttle import Alert
 
 BODY_CAP = 64 << 10  # bytes; chats refuse more anyway
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
-class WebhookSink:
+class WebhookReceiver:
     """Posts the alert as JSON over HTTPS; plain HTTP only to this machine. Follows no redirect.
 
     The timeout bounds connecting and everything together: a server that drips its answer byte by byte, or
@@ -29,7 +29,7 @@ class WebhookSink:
 
     name = WEBHOOK
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: AlertConfig) -> None:
         self.settings = settings
 
     def send(self, alert: Alert) -> None:
@@ -38,13 +38,13 @@ class WebhookSink:
             url = expand(self.settings.webhook).strip()
             headers = {name: expand(value) for name, value in self.settings.headers.items()}
         except MissingVariableError as error:
-            raise SinkError(str(error)) from None
+            raise ReceiverError(str(error)) from None
         local = _check(url)
         status = _within(self.settings.timeout, lambda until: _post(url, headers, alert, local, until))
         if 300 <= status < 400:
-            raise SinkError(f"the server answers with a redirect ({status}), which is not followed")
+            raise ReceiverError(f"the server answers with a redirect ({status}), which is not followed")
         if status >= 400:
-            raise SinkError(f"the server answers {status}", again=status == 429 or status >= 500)
+            raise ReceiverError(f"the server answers {status}", again=status == 429 or status >= 500)
 
 
 def _check(url: str) -> bool:
@@ -53,11 +53,11 @@ def _check(url: str) -> bool:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise SinkError("the address is not a valid one") from None
+        raise ReceiverError("the address is not a valid one") from None
     local = host in LOCAL
     if (parts.scheme == "https" and host) or (parts.scheme == "http" and local):
         return local
-    raise SinkError("the address must start with https:// (http:// on localhost only)")
+    raise ReceiverError("the address must start with https:// (http:// on localhost only)")
 
 
 def body_of(alert: Alert) -> bytes:
@@ -101,7 +101,9 @@ def _post(url: str, headers: dict[str, str], alert: Alert, local: bool, until: f
         return error.code
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
-        raise SinkError(f"cannot deliver: {_kind(reason)}", again=not isinstance(error, ValueError)) from None
+        raise ReceiverError(
+            f"cannot deliver: {_kind(reason)}", again=not isinstance(error, ValueError)
+        ) from None
 
 
 def _kind(error: object) -> str:
@@ -121,20 +123,20 @@ def _kind(error: object) -> str:
 
 def _within(seconds: float, work: Callable[[float], int]) -> int:
     """The result of `work(until)`, or SinkError when it takes longer; it is left alone then."""
-    result: list[int | SinkError] = []
+    result: list[int | ReceiverError] = []
     until = time.monotonic() + seconds
 
     def run() -> None:
         try:
             result.append(work(until))
-        except SinkError as error:
+        except ReceiverError as error:
             result.append(error)
 
     thread = threading.Thread(target=run, name="webhook", daemon=True)
     thread.start()
     thread.join(seconds)
     if not result:
-        raise SinkError("cannot deliver: timed out", again=True)
-    if isinstance(result[0], SinkError):
+        raise ReceiverError("cannot deliver: timed out", again=True)
+    if isinstance(result[0], ReceiverError):
         raise result[0]
     return result[0]

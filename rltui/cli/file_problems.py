@@ -11,7 +11,7 @@ from rltui.logs.delivery import Delivery
 from rltui.text import clean
 
 
-class Told:
+class FileProblemReporter:
     """Passes deliveries on and says their problems, `info` ones aside, through `say`.
 
     A command that prints for ever has no end at which to list them.

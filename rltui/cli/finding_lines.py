@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from rltui.alerts import Ledger, Post, settings_of
+from rltui.alerts import Dispatcher, SentLog, settings_of
 from rltui.alerts.dispatcher import tell
 from rltui.cli.check_report import glyphs
-from rltui.cli.file_problems import Told
+from rltui.cli.file_problems import FileProblemReporter
 from rltui.cli.output import emit, emit_json, note
 from rltui.config import Config
 from rltui.draw.numbers import format_step
@@ -30,7 +30,7 @@ def follow(
     sleep: Callable[[float], object] = time.sleep,
     clock: Callable[[], float] = time.time,
     looks: int | None = None,
-    post: Post | None = None,
+    post: Dispatcher | None = None,
 ) -> int:
     """Print findings as they fire and resolve, and send alerts, until a signal.
 
@@ -41,9 +41,9 @@ def follow(
     every = poll or config.poll or LOOK
     session = Session(config, run_glob=run_glob)
     follower = Follower(logdirs, run_glob=run_glob, poll=every)
-    post = post if post is not None else Post(settings_of(config.alerts), ledger=Ledger.of(logdirs))
-    teller = Teller(as_json, clock)
-    told = Told()
+    post = post if post is not None else Dispatcher(settings_of(config.alerts), ledger=SentLog.of(logdirs))
+    teller = FindingReporter(as_json, clock)
+    told = FileProblemReporter()
     told.waits_for(logdirs)
     try:
         while looks is None or looks > 0:
@@ -62,7 +62,7 @@ def follow(
     return 0
 
 
-class Teller:
+class FindingReporter:
     """Remembers what was said of each run, and says what is new."""
 
     def __init__(self, as_json: bool, clock: Callable[[], float]) -> None:

@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Sequence
 
 from rltui.cli.output import emit, emit_json
-from rltui.hparams.hparams import Settings
-from rltui.panes.hparams_pane import ConfigBoard, columns_of, config_board, lineage_of
+from rltui.hparams.hparams import HParams
+from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane, lineage_of
 from rltui.panes.overview import header
-from rltui.panes.pane import board
+from rltui.panes.pane import pane_view
 from rltui.panes.render.hparams_lines import config_lines, config_markdown, config_record
 from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.plain_data import as_record
@@ -27,23 +27,23 @@ def settings_board(
     neighbours: Sequence[RunView] = (),
     *,
     only_differences: bool = False,
-) -> ConfigBoard:
+) -> HParamsPane:
     """The settings of a run and of others, with the files beside their logs."""
     from rltui.hparams.files import beside
 
-    def files(one: RunView) -> Settings:
+    def files(one: RunView) -> HParams:
         return beside([source.path for source in one.run.sources.values()], logdirs)
 
     columns = columns_of(view, others, beside=files, neighbours=neighbours)
-    return config_board(
+    return hparams_pane(
         columns, only_differences=only_differences, lineage=lineage_of(view, neighbours)
     )  # fmt: skip
 
 
-def pane_data(view: RunView, made: ConfigBoard, form: str, now: float, at_step: int | None) -> object:
+def pane_data(view: RunView, made: HParamsPane, form: str, now: float, at_step: int | None) -> object:
     """The config pane as Markdown text, or as data for programs."""
     head = header(view, now, at_step)
-    frame = dataclasses.replace(board(view, "config", now, at_step), empty="")
+    frame = dataclasses.replace(pane_view(view, "config", now, at_step), empty="")
     if form == "markdown":
         return as_markdown(head, frame, []).rstrip("\n") + "\n\n" + config_markdown(made)
     return as_record(head, frame, []) | config_record(made)
@@ -68,7 +68,7 @@ def print_comparison(
         emit(as_text(config_lines(made, width)).rstrip("\n"))
 
 
-def _widest(made: ConfigBoard) -> int:
+def _widest(made: HParamsPane) -> int:
     """Cells of the widest value or name, within reason: a pipe has no width to fit."""
     words = [cell.text for row in made.settings for cell in row.cells if cell is not None]
     return max(12, min(max(map(len, [*words, *(column.label for column in made.columns)])), WIDTH))

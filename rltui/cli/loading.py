@@ -10,7 +10,7 @@ from typing import Any
 from rltui.cli.arguments import need
 from rltui.cli.output import fail, no_logs, note
 from rltui.config import Config, load_config
-from rltui.metrics import Names
+from rltui.metrics import MetricNames
 from rltui.session.session import Session
 from rltui.text import clean
 
@@ -24,7 +24,7 @@ def read_config(logdirs: tuple[str, ...] = (), *, strict: bool = False) -> Confi
     config = load_config([Path(logdir) for logdir in logdirs])
     if strict:
         refuse_unreadable(config)
-    for problem in (*config.problems, *Names(config=config).problems):
+    for problem in (*config.problems, *MetricNames(config=config).problems):
         note(f"{problem.path}: {problem.message}")
     return config
 

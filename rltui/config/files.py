@@ -15,7 +15,7 @@ from rltui.paths import config_file
 from rltui.text import clean
 
 if TYPE_CHECKING:
-    from rltui.data.schema import Kind
+    from rltui.data.schema import Field
     from rltui.data.schema import Path as KeyPath
 
 NAME = "rltui.toml"  # beside the logs
@@ -148,7 +148,7 @@ def _checked(table: dict[str, Any], text: str, own: bool, faults: _Faults) -> di
     def tell(path: KeyPath, message: str) -> None:
         faults.at(text, path, message)
 
-    kinds: dict[str, Kind] = {**DISPLAY, **PRIVATE} if own else DISPLAY
+    kinds: dict[str, Field] = {**DISPLAY, **PRIVATE} if own else DISPLAY
     facts: dict[str, Any] = {}
     for key, value in table.items():
         if key not in kinds:

@@ -16,7 +16,7 @@ Tell = Callable[[Path, str], None]
 DROP = object()  # what `take` gives for a value that is wrong
 
 
-class Kind(Protocol):
+class Field(Protocol):
     """One kind of value."""
 
     def take(self, value: Any, path: Path, tell: Tell) -> Any:
@@ -42,7 +42,7 @@ def _got(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Flag:
+class BoolField:
     """True or false."""
 
     about: str = ""
@@ -60,7 +60,7 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberField:
     """A finite number, ends allowed."""
 
     low: float = -math.inf
@@ -93,7 +93,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Text:
+class TextField:
     """A text, one of `choices` if there are any, of the form of `pattern` if there is one."""
 
     choices: Sequence[str] = ()
@@ -126,7 +126,7 @@ class Text:
 
 
 @dataclass(frozen=True)
-class Interval:
+class IntervalField:
     """`[low, high]`, both finite, low below high."""
 
     about: str = ""
@@ -147,10 +147,10 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Many:
+class ListField:
     """A list of one kind; a single value alone is taken for a list of one where `single` says so."""
 
-    item: Kind
+    item: Field
     single: bool = False
     about: str = ""
 
@@ -171,10 +171,10 @@ class Many:
 
 
 @dataclass(frozen=True)
-class Map:
+class MapField:
     """A table with any keys and values of one kind."""
 
-    item: Kind
+    item: Field
     about: str = ""
 
     def take(self, value: Any, path: Path, tell: Tell) -> Any:
@@ -191,10 +191,10 @@ class Map:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableField:
     """A table with known keys. A needed key that is missing or wrong drops the table."""
 
-    fields: Mapping[str, Kind]
+    fields: Mapping[str, Field]
     needed: Sequence[str] = ()
     one_of: Sequence[str] = field(default=())  # at least one of these is there
     about: str = ""
@@ -238,11 +238,11 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Either:
+class EitherField:
     """A text or a table."""
 
-    text: Kind
-    table: Kind
+    text: Field
+    table: Field
     about: str = ""
 
     def take(self, value: Any, path: Path, tell: Tell) -> Any:
@@ -255,10 +255,10 @@ class Either:
 
 
 @dataclass(frozen=True)
-class AnyOf:
+class AnyOfField:
     """A value that suits one of several forms."""
 
-    forms: Sequence[Kind]
+    forms: Sequence[Field]
     permitted: str
     about: str = ""
 

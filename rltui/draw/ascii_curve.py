@@ -10,7 +10,7 @@ from rltui.draw.sparkline import levels
 _SIGNS = "_-'"  # the lower, middle and upper third of a cell
 
 
-class Plain:
+class AsciiCanvas:
     """`width` by `rows` cells: one column of values for each column of cells."""
 
     def __init__(self, width: int, rows: int) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rltui.batch import Problem
-from rltui.hparams.hparams import NONE, Settings, joined, json_of, settings_of, value_of, yaml_of
+from rltui.hparams.hparams import NONE, HParams, hparams_of, joined, json_of, value_of, yaml_of
 from rltui.logs.discovery.walk import Root, roots_of
 from rltui.logs.files import LocalFile
 from rltui.logs.formats.registry import could_be_log
@@ -43,7 +43,7 @@ class Folder:
     shown: str
 
 
-def beside(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> Settings:
+def beside(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> HParams:
     """The settings in files beside the logs with these paths (as `Source.path`), nearest folders first.
 
     Looks into the folders of the logs and up to three above them, never outside of a LOGDIR. Blocks as long
@@ -102,7 +102,7 @@ def _hparams_folders(folder: Folder) -> list[Folder]:
     return sorted(found, key=lambda one: one.shown)[:4]
 
 
-def read(place: Path, shown: str) -> Settings:
+def read(place: Path, shown: str) -> HParams:
     """The settings in one file; none when it is not there, a problem when it cannot be read."""
     try:
         with LocalFile(str(place), shown) as file:
@@ -118,11 +118,11 @@ def read(place: Path, shown: str) -> Settings:
     return _PARSERS[place.suffix](data.decode("utf-8-sig", "replace"), place.name, shown)
 
 
-def _trouble(shown: str, message: str) -> Settings:
-    return Settings(problems=(Problem("warning", "settings-unreadable", shown, quote(message)),))
+def _trouble(shown: str, message: str) -> HParams:
+    return HParams(problems=(Problem("warning", "settings-unreadable", shown, quote(message)),))
 
 
-def _json(text: str, name: str, shown: str) -> Settings:
+def _json(text: str, name: str, shown: str) -> HParams:
     record = json_of(text)
     if record is None:
         return _trouble(shown, "no JSON object; the settings in it are not shown") if text.strip() else NONE
@@ -130,22 +130,22 @@ def _json(text: str, name: str, shown: str) -> Settings:
         record = {key: record[key] for key in _STATE if record.get(key) is not None}
     # A Hugging Face model saved beside its logs describes itself, not the training.
     model = "model_type" in record or "architectures" in record
-    return settings_of(record, shown, "model_config" if model and name == "config.json" else "")
+    return hparams_of(record, shown, "model_config" if model and name == "config.json" else "")
 
 
-def _yaml(text: str, name: str, shown: str) -> Settings:
+def _yaml(text: str, name: str, shown: str) -> HParams:
     try:
         found = yaml_of(text)
     except ValueError as error:
         return _trouble(shown, str(error))
     if isinstance(found, dict):
-        return settings_of(found, shown)
+        return hparams_of(found, shown)
     if isinstance(found, list) and name == "overrides.yaml":
-        return settings_of(dict(_override(str(one)) for one in found), shown)
+        return hparams_of(dict(_override(str(one)) for one in found), shown)
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], list):
         found = found[0]  # the one argument of a constructor
     if isinstance(found, list) and all(isinstance(one, list | tuple) and len(one) == 2 for one in found):
-        return settings_of(
+        return hparams_of(
             {str(key): value for key, value in found}, shown
         )  # an ordered dict, as SB3 zoo writes
     return NONE if found is None else _trouble(shown, "no mapping; the settings in it are not shown")
@@ -164,4 +164,4 @@ def _without_history(head: bytes, tail: bytes) -> bytes:
     return begin + rest if mark and end else b""
 
 
-_PARSERS: dict[str, Callable[[str, str, str], Settings]] = {".json": _json, ".yaml": _yaml, ".yml": _yaml}
+_PARSERS: dict[str, Callable[[str, str, str], HParams]] = {".json": _json, ".yaml": _yaml, ".yml": _yaml}

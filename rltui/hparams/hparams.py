@@ -43,7 +43,7 @@ _WORDS: dict[str, Value] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class HParam:
     """One setting. `source` is a record of an event file, or a file relative to LOGDIR; both cleaned."""
 
     key: str
@@ -62,11 +62,11 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class HParams:
     """All settings of a run. `others` contradict what `entries` say of the same key."""
 
-    entries: Mapping[str, Setting] = field(default_factory=dict)
-    others: tuple[Setting, ...] = ()
+    entries: Mapping[str, HParam] = field(default_factory=dict)
+    others: tuple[HParam, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -75,13 +75,13 @@ class Settings:
         return tuple(dict.fromkeys(entry.source for entry in (*self.entries.values(), *self.others)))
 
 
-NONE = Settings()
+NONE = HParams()
 
 
-def joined(parts: Iterable[Settings]) -> Settings:
+def joined(parts: Iterable[HParams]) -> HParams:
     """Several places as one: of a key the first place is believed."""
-    entries: dict[str, Setting] = {}
-    others: list[Setting] = []
+    entries: dict[str, HParam] = {}
+    others: list[HParam] = []
     problems: list[Problem] = []
     for part in parts:
         for entry in (*part.entries.values(), *part.others):
@@ -89,23 +89,23 @@ def joined(parts: Iterable[Settings]) -> Settings:
             if known is not entry and not same(known.value, entry.value):
                 others.append(entry)
         problems += part.problems
-    return Settings(entries, tuple(others), tuple(problems))
+    return HParams(entries, tuple(others), tuple(problems))
 
 
-def settings_of(record: Mapping[Any, object], source: str, prefix: str = "") -> Settings:
+def hparams_of(record: Mapping[Any, object], source: str, prefix: str = "") -> HParams:
     """A nested record as settings. What goes beyond the limits is left out and told as a problem."""
-    entries: dict[str, Setting] = {}
+    entries: dict[str, HParam] = {}
     problems: tuple[Problem, ...] = ()
     walk = _Walk()
     for key, value in walk.values(prefix, record, 0):
         if len(entries) >= MOST:
             walk.full = True
             break
-        entries.setdefault(key, Setting(key, _discreet(key, value), source))
+        entries.setdefault(key, HParam(key, _discreet(key, value), source))
     if walk.full:
         message = f"only the first {len(entries):,} settings are shown"
         problems = (Problem("warning", "settings-cut", source, message),)
-    return Settings(entries, (), problems)
+    return HParams(entries, (), problems)
 
 
 def _discreet(key: str, value: Value) -> Value:

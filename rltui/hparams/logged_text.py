@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rltui.batch import Problem, Text
-from rltui.hparams.hparams import NONE, Settings, joined, json_of, settings_of, value_of, yaml_of
+from rltui.hparams.hparams import NONE, HParams, hparams_of, joined, json_of, value_of, yaml_of
 
 # A text under one of these names is the run's settings; under a longer name (`model_config`) a part of them.
 _MAIN = frozenset(
@@ -33,19 +33,19 @@ def _word(tag: str) -> str:
     return tag.removesuffix("/text_summary").rpartition("/")[2]
 
 
-def recorded(texts: Iterable[Text], hparams: Mapping[str, object] | None = None) -> Settings:
+def recorded(texts: Iterable[Text], hparams: Mapping[str, object] | None = None) -> HParams:
     """The settings in a log's own records, hyperparameters first."""
-    parts = [settings_of(hparams, "hparams record")] if hparams else []
+    parts = [hparams_of(hparams, "hparams record")] if hparams else []
     for text in texts:
         if text.kind == "hparams":
             found = json_of(text.body)
-            parts.append(settings_of(found, "hparams record") if found else NONE)
+            parts.append(hparams_of(found, "hparams record") if found else NONE)
         elif text.kind == "text" and is_settings_tag(text.tag):
             parts.append(_of_text(text))
     return joined(parts)
 
 
-def _of_text(text: Text) -> Settings:
+def _of_text(text: Text) -> HParams:
     word = _word(text.tag)
     record = mapping_in(text.body)
     source = f"{word} record"
@@ -53,8 +53,8 @@ def _of_text(text: Text) -> Settings:
         if not text.body.lstrip().startswith("{"):
             return NONE  # words about settings, not settings
         message = "the record is no whole JSON object; what it says is not shown"
-        return Settings(problems=(Problem("warning", "settings-unreadable", source, message),))
-    return settings_of(record, source, "" if word.lower() in _MAIN else word)
+        return HParams(problems=(Problem("warning", "settings-unreadable", source, message),))
+    return hparams_of(record, source, "" if word.lower() in _MAIN else word)
 
 
 def mapping_in(body: str) -> Mapping[Any, object] | None:

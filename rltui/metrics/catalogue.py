@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from rltui.batch import Problem
 from rltui.metrics.frameworks.load import Frameworks, frameworks
 from rltui.metrics.frameworks.model import Conventions
-from rltui.metrics.frameworks.recognise import Recogniser, Recognition, told
+from rltui.metrics.frameworks.recognise import FrameworkMatch, FrameworkRecogniser, told
 from rltui.metrics.glossary.load import glossary
 from rltui.metrics.glossary.model import Glossary, Metric
 
@@ -67,13 +67,13 @@ def catalogue() -> Catalogue:
     return Catalogue(glossary(), frameworks())
 
 
-def recognise(tags: Iterable[str], override: str | None = None) -> Recognition:
+def recognise(tags: Iterable[str], override: str | None = None) -> FrameworkMatch:
     """Who wrote a run with these tags; `override` is what the user's configuration says and wins."""
     known = catalogue().frameworks
     if override is not None:
         said = told(known, override)
         if said is not None:
             return said
-    recogniser = Recogniser(known)
+    recogniser = FrameworkRecogniser(known)
     recogniser.add(tags)
     return recogniser.result()

@@ -8,14 +8,14 @@ from collections.abc import Iterable
 
 from rltui.metrics.frameworks.patterns import PatternError, check, is_wild
 from rltui.metrics.glossary.model import TITLE_WIDTH
-from rltui.metrics.resolve import Names
+from rltui.metrics.resolve import MetricNames
 from rltui.metrics.unknown_keys import humanise
 from rltui.text import fit
 
 _ID = re.compile(r"[^a-z0-9_]+")
 
 
-def snippet(tags: Iterable[str], names: Names) -> str:
+def snippet(tags: Iterable[str], names: MetricNames) -> str:
     """TOML that names each tag as a metric of the user's own, in the pane where it stands now.
 
     Statistics of one distribution that differ only in their last part stay separate entries. Tags that

@@ -12,8 +12,8 @@ from rltui.metrics.catalogue import Catalogue, catalogue
 from rltui.metrics.frameworks.model import Framework
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.glossary.model import Metric
-from rltui.metrics.metric_name import Name
-from rltui.metrics.resolve import Names
+from rltui.metrics.metric_name import MetricName
+from rltui.metrics.resolve import MetricNames
 
 # Of frameworks that mean different things by one name, those that most people run come first.
 SPREAD = ("verl", "trl", "stable-baselines3", "openrlhf", "cleanrl", "rllib", "rsl-rl", "transformers")
@@ -72,7 +72,7 @@ def explain(
     """
     known = shipped or catalogue()
     if config is not None:
-        own = Names(framework, config, known).name(key)
+        own = MetricNames(framework, config, known).name(key)
         if own.metric is not None and own.framework is None and not own.guessed:
             return [
                 Explanation(key, own.metric, pane=own.pane, unit=own.unit, part=own.part, caveat=own.caveat)
@@ -81,7 +81,7 @@ def explain(
     if framework is not None:
         chosen = known.frameworks.get(framework)
         for asked in (_instance(key), key) if chosen is not None else ():
-            told = _of(asked, chosen, Names(framework, shipped=known))
+            told = _of(asked, chosen, MetricNames(framework, shipped=known))
             if told is not None:
                 return [replace(told, key=key, framework=chosen.label if chosen else None)]
         return [Explanation(key, metric)] if metric is not None else []
@@ -128,16 +128,18 @@ def _distinct(found: Iterable[Explanation]) -> list[Explanation]:
 
 
 @cache
-def _names(label: str, shipped: Catalogue) -> Names:
-    return Names(label, shipped=shipped)
+def _names(label: str, shipped: Catalogue) -> MetricNames:
+    return MetricNames(label, shipped=shipped)
 
 
-def _of(key: str, framework: Framework | None, names: Names, *, own: bool = False) -> Explanation | None:
+def _of(
+    key: str, framework: Framework | None, names: MetricNames, *, own: bool = False
+) -> Explanation | None:
     """What one framework means by the key; with `own`, only by names of its own file."""
     found = framework.find(key) if framework is not None else None
     if framework is None or found is None or (own and not framework.owns(found.pattern)):
         return None
-    name: Name = names.name(key)
+    name: MetricName = names.name(key)
     if name.metric is None or name.guessed:
         return None
     return Explanation(

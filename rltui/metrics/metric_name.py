@@ -9,7 +9,7 @@ from rltui.metrics.glossary.model import Metric, Statistic
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class MetricName:
     """A tag and what it means.
 
     `unit` is that of the value as written; `judged(value)` is the value on the canonical scale, in

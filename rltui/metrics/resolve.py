@@ -13,9 +13,9 @@ from rltui.metrics.frameworks.model import Entry, Framework, Resolved, Vote
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.frameworks.recognise import UNKNOWN
 from rltui.metrics.glossary.model import Metric, Statistic
-from rltui.metrics.metric_name import Name
+from rltui.metrics.metric_name import MetricName
 from rltui.metrics.unknown_keys import folders, humanise, place
-from rltui.metrics.user_metrics import Own
+from rltui.metrics.user_metrics import UserMetrics
 
 _STATISTICS: dict[str, Statistic] = {"mean": "mean", "min": "min", "max": "max", "std": "std"}
 
@@ -53,7 +53,7 @@ class _Guess(NamedTuple):
     held_out: bool
 
 
-class Names:
+class MetricNames:
     """What the tags of one run mean. The user's word counts first, then the framework's, then a guess."""
 
     def __init__(
@@ -66,8 +66,8 @@ class Names:
         self._framework = self._known.get(framework) if framework and framework != UNKNOWN else None
         self.label = framework if framework and framework != UNKNOWN else None  # as asked: `trl-grpo`
         self._label = self._framework.label if self._framework is not None else None
-        self._own = Own(config or Config(), self._shipped)
-        self._names: dict[str, Name] = {}
+        self._own = UserMetrics(config or Config(), self._shipped)
+        self._names: dict[str, MetricName] = {}
         self._meant: dict[tuple[int, bool], _Meant] = {}
 
     @property
@@ -80,7 +80,7 @@ class Names:
         """What is wrong with the names in the user's configuration."""
         return self._own.problems
 
-    def name(self, tag: str) -> Name:
+    def name(self, tag: str) -> MetricName:
         """What a tag means. Never fails; the same tag gives the same object."""
         found = self._names.get(tag)
         if found is None:
@@ -96,7 +96,7 @@ class Names:
         """The title of a pane, of the glossary or of the user's making."""
         return self._own.pane_titles.get(pane) or self._shipped.pane_titles.get(pane) or humanise(pane)
 
-    def _make(self, tag: str) -> Name:
+    def _make(self, tag: str) -> MetricName:
         own = self._own.find(tag)
         if own is not None:
             return self._known_name(tag, own, None)
@@ -138,7 +138,7 @@ class Names:
 
     def _known_name(
         self, tag: str, found: Resolved, framework: str | None, guess: _Guess | None = None
-    ) -> Name:
+    ) -> MetricName:
         entry, pattern, part, repeats = found
         meant = self._meant.get((id(entry), repeats))
         if meant is None:
@@ -159,7 +159,7 @@ class Names:
                 title = f"{title} {statistic}"
         elif part:
             title = f"{title} · {part}"
-        return Name(
+        return MetricName(
             tag,
             title,
             pane,
@@ -214,7 +214,7 @@ class Names:
         factor = self._conventions.units.get(f"{entry.unit} -> {metric.unit}")
         return entry.unit, float(factor or 1.0), factor is not None
 
-    def _unknown(self, tag: str) -> Name:
+    def _unknown(self, tag: str) -> MetricName:
         framework = self._framework
         bare = framework.bare(tag) if framework is not None else tag
         held_out = self._held_out(tag)
@@ -232,7 +232,7 @@ class Names:
         own = self._own.pane_of(tag, None)
         if own is not None:
             pane, title = own, ""
-        return Name(
+        return MetricName(
             tag,
             at.title,
             pane,

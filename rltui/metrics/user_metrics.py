@@ -29,7 +29,7 @@ def _is_reward(canonical: str | None) -> bool:
     )
 
 
-class Own:
+class UserMetrics:
     """The user's own knowledge, ready for look-ups."""
 
     def __init__(self, config: Config, shipped: Catalogue) -> None:

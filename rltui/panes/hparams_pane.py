@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from rltui.draw.numbers import format_step
-from rltui.hparams.hparams import NONE, Setting, Settings, joined, same
+from rltui.hparams.hparams import NONE, HParam, HParams, joined, same
 from rltui.hparams.logged_text import recorded
 from rltui.hparams.topics import KEY, ORDER, UNSET, rank, topic
 from rltui.panes.attempt_history import attempts_of, forerunner, lineage_text, successor
@@ -18,36 +18,36 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class HParamsColumn:
     """The settings of one run, or of one attempt of it."""
 
     label: str
-    settings: Settings
+    settings: HParams
     note: str = ""  # baseline, attempt 1, ...
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigRow:
+class HParamsRow:
     """One key, with what each column says of it; or a heading."""
 
     kind: Literal["setting", "heading"]
     key: str
-    cells: tuple[Setting | None, ...] = ()
+    cells: tuple[HParam | None, ...] = ()
     differs: bool = False
-    others: tuple[Setting, ...] = ()  # what other places say of it, first column only
+    others: tuple[HParam, ...] = ()  # what other places say of it, first column only
 
     @property
-    def first(self) -> Setting | None:
+    def first(self) -> HParam | None:
         """The first column that says something."""
         return next((cell for cell in self.cells if cell is not None), None)
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigBoard:
+class HParamsPane:
     """Settings in columns. `total` and `different` count keys before any filter."""
 
-    columns: tuple[Column, ...]
-    rows: tuple[ConfigRow, ...]
+    columns: tuple[HParamsColumn, ...]
+    rows: tuple[HParamsRow, ...]
     only_differences: bool = False
     total: int = 0
     different: int = 0
@@ -57,19 +57,19 @@ class ConfigBoard:
     problems: tuple[Problem, ...] = ()
 
     @property
-    def settings(self) -> list[ConfigRow]:
+    def settings(self) -> list[HParamsRow]:
         """The rows without headings."""
         return [row for row in self.rows if row.kind == "setting"]
 
 
-def config_board(
-    columns: Sequence[Column],
+def hparams_pane(
+    columns: Sequence[HParamsColumn],
     *,
     only_differences: bool = False,
     match: Callable[[str], bool] | None = None,
     lineage: Sequence[str] = (),
     loading: bool = False,
-) -> ConfigBoard:
+) -> HParamsPane:
     """The columns' settings by topic, key settings first, what is nowhere set last."""
     keys = list(dict.fromkeys(key for column in columns for key in column.settings.entries))
     several = sum(bool(column.settings.entries) for column in columns) > 1
@@ -78,7 +78,7 @@ def config_board(
     shown = [row for row in rows if row.differs] if only_differences else rows
     if match is not None:
         shown = [row for row in shown if match(words_of(row))]
-    return ConfigBoard(
+    return HParamsPane(
         columns=tuple(columns),
         rows=tuple(_grouped(shown)),
         only_differences=only_differences,
@@ -91,12 +91,12 @@ def config_board(
     )
 
 
-def words_of(row: ConfigRow) -> str:
+def words_of(row: HParamsRow) -> str:
     """What a filter looks at: the key and its values."""
     return " ".join([row.key, *(cell.text for cell in row.cells if cell is not None)])
 
 
-def _row(key: str, columns: Sequence[Column], several: bool) -> ConfigRow:
+def _row(key: str, columns: Sequence[HParamsColumn], several: bool) -> HParamsRow:
     cells = tuple(column.settings.entries.get(key) for column in columns)
     # A run that says nothing at all of its settings does not differ in each of them.
     said = [
@@ -106,30 +106,32 @@ def _row(key: str, columns: Sequence[Column], several: bool) -> ConfigRow:
     ]
     differs = several and any(not same(said[0], value) for value in said[1:])
     others = tuple(one for one in columns[0].settings.others if one.key == key)
-    return ConfigRow("setting", key, cells, differs, others)
+    return HParamsRow("setting", key, cells, differs, others)
 
 
-def heading_of(row: ConfigRow) -> str:
+def heading_of(row: HParamsRow) -> str:
     """The heading under which a row stands."""
     if all(cell is None or cell.unset for cell in row.cells):
         return UNSET
     return KEY if rank(row.key) is not None else topic(row.key)
 
 
-def _grouped(rows: Sequence[ConfigRow]) -> list[ConfigRow]:
-    groups: dict[str, list[ConfigRow]] = {}
+def _grouped(rows: Sequence[HParamsRow]) -> list[HParamsRow]:
+    groups: dict[str, list[HParamsRow]] = {}
     for row in rows:
         groups.setdefault(heading_of(row), []).append(row)
     if KEY in groups:
         groups[KEY].sort(key=lambda row: (rank(row.key) or 0, row.key.count("/")))
-    out: list[ConfigRow] = []
+    out: list[HParamsRow] = []
     for title in sorted(groups, key=lambda title: ORDER[title]):
-        out.append(ConfigRow("heading", title))
+        out.append(HParamsRow("heading", title))
         out += groups[title]
     return out
 
 
-def _notes(columns: Sequence[Column], several: bool, different: int, only: bool, loading: bool) -> list[str]:
+def _notes(
+    columns: Sequence[HParamsColumn], several: bool, different: int, only: bool, loading: bool
+) -> list[str]:
     notes = []
     if several:
         notes.append(f"{different:,} of {len({k for c in columns for k in c.settings.entries}):,} differ")
@@ -147,7 +149,7 @@ def _notes(columns: Sequence[Column], several: bool, different: int, only: bool,
     return notes
 
 
-def _empty(columns: Sequence[Column], total: int, only: bool, filtered: bool, loading: bool) -> str:
+def _empty(columns: Sequence[HParamsColumn], total: int, only: bool, filtered: bool, loading: bool) -> str:
     if loading and not total:
         return "Looking for settings beside the logs."
     if not total:
@@ -164,16 +166,16 @@ def _empty(columns: Sequence[Column], total: int, only: bool, filtered: bool, lo
 # ---- columns of a run
 
 
-def records_of(view: RunView) -> Settings:
+def records_of(view: RunView) -> HParams:
     """What the run's own logs say, the newest attempt first."""
     texts = list(getattr(view.run, "texts", {}).values())
     return recorded(texts, dict(view.run.hparams))
 
 
-Beside = Callable[["RunView"], Settings]  # the settings in files beside a run's logs, as far as they are read
+Beside = Callable[["RunView"], HParams]  # the settings in files beside a run's logs, as far as they are read
 
 
-def nothing(view: RunView) -> Settings:
+def nothing(view: RunView) -> HParams:
     """No files beside the logs."""
     return NONE
 
@@ -184,26 +186,28 @@ def columns_of(
     *,
     beside: Beside = nothing,
     neighbours: Sequence[RunView] = (),
-) -> list[Column]:
+) -> list[HParamsColumn]:
     """The run and the others with a note each; without others its earlier attempts, where they differ.
 
     neighbours: all runs, among them the one that this run may continue.
     """
     first = joined((records_of(view), beside(view)))
-    columns = [Column(view.name, first)]
+    columns = [HParamsColumn(view.name, first)]
     for other, note in others:
         if other is not view:
-            columns.append(Column(other.name, joined((records_of(other), beside(other))), note))
+            columns.append(HParamsColumn(other.name, joined((records_of(other), beside(other))), note))
     if len(columns) > 1:
         return columns
     earlier = _attempts(view)
     before = forerunner(view, neighbours)
     if before is not None:
-        earlier.append(Column(before.name, joined((records_of(before), beside(before))), "earlier attempt"))
+        earlier.append(
+            HParamsColumn(before.name, joined((records_of(before), beside(before))), "earlier attempt")
+        )
     return columns + earlier
 
 
-def _attempts(view: RunView) -> list[Column]:
+def _attempts(view: RunView) -> list[HParamsColumn]:
     """Earlier attempts of the run whose own records say something else than the newest."""
     attempts = attempts_of(view)
     said = getattr(view.run, "settings", {})
@@ -218,7 +222,7 @@ def _attempts(view: RunView) -> list[Column]:
             key in newest.entries and not same(entry.value, newest.entries[key].value)
             for key, entry in settings.entries.items()
         ):
-            found.append(Column(f"attempt {number}", settings, f"attempt {number}"))
+            found.append(HParamsColumn(f"attempt {number}", settings, f"attempt {number}"))
     return found[-3:]
 
 

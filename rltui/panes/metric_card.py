@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from rltui import metrics as resolver
 from rltui.config import Config
-from rltui.metrics import Name
+from rltui.metrics import MetricName
 from rltui.metrics.frameworks.load import frameworks
 from rltui.metrics.glossary import Metric, glossary
-from rltui.metrics.glossary.entry_text import Card, Judged
+from rltui.metrics.glossary.entry_text import GlossaryEntry, JudgedBy
 from rltui.rules.load import rulebook
 from rltui.rules.model import Rule
 from rltui.rules.user_rules import condition, matches, own_id
@@ -22,11 +22,11 @@ from rltui.text import clean
 
 def card_of(
     metric: Metric, key: str = "", framework: str | None = None, config: Config | None = None
-) -> Card:
+) -> GlossaryEntry:
     """The card of a metric as `framework` (a label) writes it: the rules that judge it, its other names."""
     metrics = glossary().metrics
     writer = frameworks().get(framework) if framework is not None else None
-    return Card(
+    return GlossaryEntry(
         key=clean(key or metric.id),
         metric=metric,
         framework=framework,
@@ -37,7 +37,7 @@ def card_of(
     )
 
 
-def cards_of(key: str, framework: str | None = None, config: Config | None = None) -> list[Card]:
+def cards_of(key: str, framework: str | None = None, config: Config | None = None) -> list[GlossaryEntry]:
     """What `key` may mean, the likeliest first; empty where nobody writes such a name."""
     return [
         replace(
@@ -55,7 +55,7 @@ def cards_of(key: str, framework: str | None = None, config: Config | None = Non
     ]
 
 
-def card_of_name(name: Name, config: Config | None = None) -> Card | None:
+def card_of_name(name: MetricName, config: Config | None = None) -> GlossaryEntry | None:
     """The card of a tag of a run; None where the glossary does not know what it is."""
     if name.metric is None:
         return None
@@ -70,17 +70,17 @@ def card_of_name(name: Name, config: Config | None = None) -> Card | None:
     )
 
 
-def _rules(canonical: str, framework: str | None) -> tuple[Judged, ...]:
+def _rules(canonical: str, framework: str | None) -> tuple[JudgedBy, ...]:
     """The rules that judge a metric; those that other frameworks only know are left out when one is named."""
     told = []
     for rule in rulebook().of_metric(canonical):
         elsewhere = framework is not None and not rule.applies.to(framework, "*", False, canonical)
         if rule.shown and not (elsewhere and (rule.applies.frameworks or rule.applies.frameworks_not)):
-            told.append(Judged(rule.id, rule.severity, _when(rule)))
+            told.append(JudgedBy(rule.id, rule.severity, _when(rule)))
     return tuple(told)
 
 
-def _own(canonical: str, key: str, config: Config | None) -> tuple[Judged, ...]:
+def _own(canonical: str, key: str, config: Config | None) -> tuple[JudgedBy, ...]:
     """The user's own limits on a metric, by its id or by the key that was asked for."""
     entries = config.thresholds if config is not None else ()
     told = []
@@ -88,7 +88,7 @@ def _own(canonical: str, key: str, config: Config | None) -> tuple[Judged, ...]:
         if matches(entry.metric, canonical) or matches(entry.metric, key):
             held = f", for {entry.hold} points" if entry.hold > 1 else ""
             when = f"{condition(entry)}{held} (your own limit)"
-            told.append(Judged(own_id(entries, place), entry.severity, when))
+            told.append(JudgedBy(own_id(entries, place), entry.severity, when))
     return tuple(told)
 
 

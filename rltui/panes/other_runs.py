@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.draw.ascii_curve import Plain
+from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import Span
 from rltui.draw.value_range import value_range
 from rltui.panes.row import Curve, Row, curve
 from rltui.panes.spread import Spread
-from rltui.panes.step_window import Window
+from rltui.panes.step_window import StepWindow
 from rltui.session.tag_index import counterpart
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ SIGNS = "●◆■▲▼★✚○"  # of curves over each other: told apart with
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class OtherRun:
     """The same metric of another run."""
 
     sign: str
@@ -35,13 +35,13 @@ class Beside:
     series: Series
 
 
-def beside(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[Beside, ...]:
+def beside(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[OtherRun, ...]:
     """What runs have of a metric of another; a run keeps its sign whether the others have it or not."""
     found = []
     for at, run in enumerate(runs[: len(SIGNS) - 1], start=1):
         tag = counterpart(view, row.tag, run)
         if tag is not None and run.run.series[tag].count:
-            found.append(Beside(SIGNS[at], f"series{at}", run.run.series[tag]))
+            found.append(OtherRun(SIGNS[at], f"series{at}", run.run.series[tag]))
     return tuple(found)
 
 
@@ -54,7 +54,7 @@ class Trail:
     curve: Curve
 
 
-def trails(row: Row, others: Sequence[Beside], window: Window, columns: int) -> list[Trail]:
+def trails(row: Row, others: Sequence[OtherRun], window: StepWindow, columns: int) -> list[Trail]:
     """The curves of other runs; none for a metric on an axis of its own, which no other run shares."""
     if row.own_axis:
         return []
@@ -72,10 +72,10 @@ def spanning(data: tuple[float, float], found: Sequence[Trail]) -> tuple[float, 
     return (min(low for low, _ in ends), max(high for _, high in ends))
 
 
-def lay(canvas: Canvas | Plain, found: Sequence[Trail], bottom: float, top: float) -> None:
+def lay(canvas: Canvas | AsciiCanvas, found: Sequence[Trail], bottom: float, top: float) -> None:
     """Draw other runs; what is drawn next lies over them."""
     for trail in found:
-        if isinstance(canvas, Plain):
+        if isinstance(canvas, AsciiCanvas):
             canvas.line(trail.curve.low, trail.curve.high, bottom, top, sign=trail.sign)
         else:
             canvas.line(trail.curve.low, trail.curve.high, bottom, top)
@@ -101,9 +101,14 @@ def stamps(
 
 
 def canvas_spans(
-    canvas: Canvas | Plain, drawn: Curve, bottom: float, top: float, behind: Spread | None, per_cell: int,
+    canvas: Canvas | AsciiCanvas,
+    drawn: Curve,
+    bottom: float,
+    top: float,
+    behind: Spread | None,
+    per_cell: int,
     found: Sequence[Trail] = (),
-) -> list[list[Span]]:  # fmt: skip
+) -> list[list[Span]]:
     """A curve on a canvas as runs of cells, row by row, with marks for non-finite values.
 
     found: the curves that lie on the canvas already.

@@ -10,19 +10,19 @@ from weakref import WeakKeyDictionary
 from rltui.draw.numbers import format_age, format_duration, format_si, format_step
 from rltui.panes.pane import window_for
 from rltui.panes.row import Row, rows_of, told_apart
-from rltui.panes.step_window import Window
+from rltui.panes.step_window import StepWindow
 from rltui.rules.finding import health_of
 from rltui.rules.messages import sentence_of
 from rltui.rules.run_state.log_state import GONE
 from rltui.rules.scenario import scenario_of
-from rltui.session.tag_index import Index, index, mates, pane_of
+from rltui.session.tag_index import TagIndex, mates, pane_of, tag_index
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rltui.panes.comparison import Difference
     from rltui.rules.finding import Finding
-    from rltui.session.past_findings import Then
+    from rltui.session.past_findings import PastFindings
     from rltui.session.session import RunView
     from rltui.store import Series
 
@@ -142,10 +142,10 @@ class Overview:
     header: Header
     findings: tuple[Finding, ...]
     rows: tuple[Row, ...]
-    window: Window
+    window: StepWindow
 
 
-def header(view: RunView, now: float, at_step: int | None = None, then: Then | None = None) -> Header:
+def header(view: RunView, now: float, at_step: int | None = None, then: PastFindings | None = None) -> Header:
     """The header of a run; with what was wrong `then`, of an earlier step of a run that has gone on since."""
     found = _header(view, now, at_step)
     if then is None:
@@ -198,7 +198,7 @@ COUNTERS = (
 
 def counter_of(view: RunView, canonical: str) -> Series | None:
     """The series of a run that counts something, if it is a counter with at least two points that grows."""
-    for tag in index(view).canonical.get(canonical, ()):
+    for tag in tag_index(view).canonical.get(canonical, ()):
         series = view.run.series[tag]
         last, before = series.last_value, series.previous_value
         if series.count > 1 and last is not None and math.isfinite(last) and last > 0:
@@ -243,19 +243,19 @@ def key_rows(
             rows.append(row)
     rows = told_apart(rows)
     if len(rows) < min(count, 4):  # a run whose names nobody knows: its own most important rows
-        left = (tag for tags in index(view).panes.values() for tag in tags if tag not in shown)
+        left = (tag for tags in tag_index(view).panes.values() for tag in tags if tag not in shown)
         rest = [tag for tag in left if view.run.series[tag].count]
         rest.sort(key=lambda tag: pane_of(view, tag) not in ("reward", "validation", "policy"))
         rows += rows_of(view, rest[:64], at_step=at_step, findings=findings)[: count - len(rows)]
     return rows
 
 
-_ORDERS: WeakKeyDictionary[RunView, tuple[tuple[Index, int], list[str]]] = WeakKeyDictionary()
+_ORDERS: WeakKeyDictionary[RunView, tuple[tuple[TagIndex, int], list[str]]] = WeakKeyDictionary()
 
 
 def _key_tags(view: RunView) -> list[str]:
     """What `_order` says; asked again when tags have appeared and when the run has doubled."""
-    key = (index(view), view.run.points.bit_length())
+    key = (tag_index(view), view.run.points.bit_length())
     known = _ORDERS.get(view)
     if known is None or known[0][0] is not key[0] or known[0][1] != key[1]:
         known = _ORDERS[view] = (key, _order(view))
@@ -264,7 +264,7 @@ def _key_tags(view: RunView) -> list[str]:
 
 def _order(view: RunView) -> list[str]:
     """Tags in the order of what to look at: the outcome, the core of any run, the rest of the scenario."""
-    canonical = index(view).canonical
+    canonical = tag_index(view).canonical
     # What is logged once, at the end of a run, is no curve.
     least = 2 if view.run.points >= 2 * len(view.run.series) else 1
 
@@ -300,7 +300,7 @@ def overview(
     count: int = 12,
     share: float = 1.0,
     against: Mapping[str, Difference] | None = None,
-    then: Then | None = None,
+    then: PastFindings | None = None,
 ) -> Overview:
     """The overview of a run with at most `count` metrics; of an earlier step with what was wrong `then`."""
     findings = tuple(view.judge.findings()) if then is None else then.findings

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from rltui.panes.attempt_history import restarts
 from rltui.panes.pane_list import FIXED, pane_title
 from rltui.panes.row import Row, rows_of
-from rltui.panes.step_window import Window, window_of
+from rltui.panes.step_window import StepWindow, window_of
 from rltui.panes.time_travel import span_of
-from rltui.session.tag_index import index, pane_of
+from rltui.session.tag_index import pane_of, tag_index
 
 if TYPE_CHECKING:
     from rltui.panes.comparison import Difference
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Board:
+class PaneView:
     """One pane of one run at one moment. `notes` are short facts about how honest the picture is."""
 
     pane: str
     title: str
     rows: tuple[Row, ...]
-    window: Window
+    window: StepWindow
     notes: tuple[str, ...] = ()
     empty: str = ""  # what to say when there are no rows
     of: int = 0  # how many metrics there were before they were filtered
@@ -60,7 +60,7 @@ _EMPTY = {
 }
 
 
-def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | None = None) -> Window:
+def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | None = None) -> StepWindow:
     """The steps that the boards of a run show."""
     first, last = span_of(view)
     found = window_of(first, last, share=share, growing=live, at_step=at_step)
@@ -68,7 +68,7 @@ def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | 
     return replace(found, restarts=steps) if steps else found
 
 
-def board(
+def pane_view(
     view: RunView,
     pane: str,
     now: float,
@@ -79,12 +79,12 @@ def board(
     pinned: Iterable[str] = (),
     against: Mapping[str, Difference] | None = None,
     findings: Iterable[Finding] | None = None,
-) -> Board:
+) -> PaneView:
     """The rows of a pane. `all` and the run's own sections get headings; pinned tags come first.
 
     `findings` are those to tell, where not all that fire now.
     """
-    tags = list(view.run.series) if pane == "all" else index(view).panes.get(pane, [])
+    tags = list(view.run.series) if pane == "all" else tag_index(view).panes.get(pane, [])
     rows = rows_of(view, tags, at_step=at_step, merge=merge, against=against, findings=findings)
     pins = set(pinned)
     first = [row for row in rows if pins.intersection(row.tags)]
@@ -94,7 +94,7 @@ def board(
     elif pane not in FIXED:
         rest = _with_headings(rest, lambda row: row.name.group if row.name is not None else "", None)
     window = window_for(view, live=view.liveness(now).state == "live", share=share, at_step=at_step)
-    return Board(
+    return PaneView(
         pane=pane,
         title=pane_title(view, pane),
         rows=tuple(first + rest),
@@ -106,7 +106,7 @@ def board(
 
 def _lacking(view: RunView, pane: str) -> str:
     """Words for a pane that most runs do not have, and the panes that this one has."""
-    there = [one for one in FIXED if index(view).panes.get(one)]
+    there = [one for one in FIXED if tag_index(view).panes.get(one)]
     others = f" It has {', '.join(there)}." if there else ""
     return f"This run reports nothing for the pane {pane}.{others}"
 
@@ -136,7 +136,7 @@ def _with_headings(rows: list[Row], title_of, order: dict[str, int] | None) -> l
 def _notes(view: RunView, tags: list[str], at_step: int | None) -> list[str]:
     """What a reader must know to trust the picture."""
     notes = []
-    guessed = len(index(view).guessed.intersection(tags))
+    guessed = len(tag_index(view).guessed.intersection(tags))
     if guessed:
         notes.append(f"{guessed} of {len(tags)} names guessed")
     # Nothing is counted by steps: of an earlier moment nobody knows how many there were.

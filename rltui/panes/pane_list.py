@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rltui.metrics.glossary import Pane, glossary
-from rltui.session.tag_index import index, pane_of
+from rltui.session.tag_index import pane_of, tag_index
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
@@ -56,7 +56,7 @@ def panes_of(
     `findings` are those to count, where not all that fire; `here` is a pane that is there whatever it holds;
     `odd` counts warnings about the data, which the findings pane tells too.
     """
-    counts = {pane: len(tags) for pane, tags in index(view).panes.items()}
+    counts = {pane: len(tags) for pane, tags in tag_index(view).panes.items()}
     if findings is None:
         findings = view.judge.findings()
     worst: dict[str, list[Finding]] = {}

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from rltui.draw.numbers import format_change, format_range, format_value
 from rltui.panes.pane_list import worst_of
 from rltui.panes.single_step import arrivals, at_one_step
-from rltui.panes.step_window import Window
-from rltui.panes.time_travel import Moment
+from rltui.panes.step_window import StepWindow
+from rltui.panes.time_travel import ShownMoment
 from rltui.rules.evaluate.robust_statistics import median
 from rltui.rules.run_state.data_quality import UNREPORTED
 from rltui.session.tag_index import pane_of
 
 if TYPE_CHECKING:
-    from rltui.metrics import Name
+    from rltui.metrics import MetricName
     from rltui.panes.comparison import Difference
     from rltui.rules.finding import Finding
     from rltui.session.session import RunView
@@ -37,7 +37,7 @@ class Row:
     kind: Literal["metric", "band", "heading"]
     title: str
     tag: str = ""
-    name: Name | None = None
+    name: MetricName | None = None
     unit: str = ""
     parts: Mapping[str, Series] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
@@ -184,7 +184,7 @@ class Curve:
     edges: tuple[float, float] = (0.0, 1.0)  # steps at the first and behind the last column
 
 
-def curve(row: Row, window: Window, columns: int) -> Curve | None:
+def curve(row: Row, window: StepWindow, columns: int) -> Curve | None:
     """The curve of a row, at the window's column edges; None when it has no points there."""
     main = row.main
     if main is None or columns < 1 or not main.count:
@@ -195,7 +195,7 @@ def curve(row: Row, window: Window, columns: int) -> Curve | None:
             last = min(last, row.at_step)
         if last < first:
             return None
-        window = Window(float(first), float(last), window.growing)
+        window = StepWindow(float(first), float(last), window.growing)
     edges = window.edges(columns)
     if at_one_step(main):
         edges = (1.0, float(main.count))
@@ -284,8 +284,8 @@ def rows_of(
     for finding in view.judge.findings() if findings is None else findings:
         for tag in finding.metrics:
             by_tag.setdefault(tag, []).append(finding)
-    moment = Moment(view, at_step)
-    groups: dict[tuple[str, ...], list[Name]] = {}
+    moment = ShownMoment(view, at_step)
+    groups: dict[tuple[str, ...], list[MetricName]] = {}
     for tag in tags:
         if not moment.knows(view.run.series[tag]):
             continue
@@ -342,9 +342,9 @@ def told_apart(rows: list[Row]) -> list[Row]:
 
 def _row(
     view: RunView,
-    names: list[Name],
+    names: list[MetricName],
     by_tag: Mapping[str, list[Finding]],
-    moment: Moment,
+    moment: ShownMoment,
     against: Mapping[str, Difference] | None,
 ) -> Row:
     main = names[0]

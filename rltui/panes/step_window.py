@@ -11,7 +11,7 @@ _MANTISSAS = (4, 5, 6, 7, 8)
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class StepWindow:
     """Steps `low` to `high` of a run; `growing` runs get room to grow, others end at the right edge."""
 
     low: float
@@ -53,10 +53,10 @@ def column_width(span: float, columns: int) -> float:
 
 def window_of(
     first: int, last: int, *, share: float = 1.0, growing: bool = False, at_step: int | None = None
-) -> Window:
+) -> StepWindow:
     """The last `share` of steps `first` to `last`; at an earlier now when `at_step` is given."""
     if at_step is not None:
         last, growing = min(last, at_step), False
     last = max(first, last)
     low = last - (last - first) * share
-    return Window(float(math.floor(low)), float(last), growing)
+    return StepWindow(float(math.floor(low)), float(last), growing)

@@ -33,7 +33,7 @@ def own_axis(series: Series, span: tuple[int, int]) -> bool:
     return last < span[0] or (series.count > 2 and width > 0 and last > span[1] + width)
 
 
-class Moment:
+class ShownMoment:
     """Now, or an earlier step of a run."""
 
     def __init__(self, view: RunView, at_step: int | None) -> None:

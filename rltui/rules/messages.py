@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 
 from rltui.metrics.glossary import glossary
-from rltui.rules.evaluate.firing import Firing, State
+from rltui.rules.evaluate.firing import Firing, FiringState
 from rltui.rules.evaluate.rule_state import Episode
-from rltui.rules.evaluate.ticks import BadEpisode, Track
+from rltui.rules.evaluate.ticks import BadEpisode, Ticks
 from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.model import Rule, Symptom
 
@@ -27,7 +27,7 @@ def number(value: float | None) -> str:
     return f"{value:.2e}".replace("e-0", "e-").replace("e+0", "e")
 
 
-def finding_of(state: State, rule_id: str) -> Finding:
+def finding_of(state: FiringState, rule_id: str) -> Finding:
     """One finding for all series on which a rule fires: the earliest onset, the worst value."""
     firings = sorted(state.firing[rule_id], key=lambda firing: (firing.since_step, firing.track.tag))
     first, rule = firings[0], firings[0].rule
@@ -48,7 +48,7 @@ def finding_of(state: State, rule_id: str) -> Finding:
 
 
 def _finding(
-    rule: Rule, severity: str, tracks: list[Track], since: int, value: float, limit: float, before: float
+    rule: Rule, severity: str, tracks: list[Ticks], since: int, value: float, limit: float, before: float
 ) -> Finding:
     canonical = tuple(dict.fromkeys(track.canonical or "" for track in tracks))
     tags = tuple(dict.fromkeys(tag for track in tracks for tag in track.tag.split(" / ")[:1]))
@@ -89,7 +89,7 @@ def _fill(text: str, words: dict[str, str]) -> str:
     return text
 
 
-def resolved(rule: Rule, track: Track, episode: Episode | BadEpisode) -> Finding:
+def resolved(rule: Rule, track: Ticks, episode: Episode | BadEpisode) -> Finding:
     """An episode that is over, as a finding."""
     from dataclasses import replace
 
@@ -118,7 +118,7 @@ def evidence_of(firing: Firing) -> Evidence:
     )
 
 
-def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, state: State) -> Finding:
+def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, state: FiringState) -> Finding:
     """A symptom as a finding, with what its parts did as evidence."""
     evidence: dict[str, Evidence] = {}
     for part in parts:

@@ -11,7 +11,16 @@ from functools import cache
 from typing import Any
 
 from rltui.batch import Problem
-from rltui.data.schema import AnyOf, Flag, Kind, Many, Number, Path, Table, Text
+from rltui.data.schema import (
+    AnyOfField,
+    BoolField,
+    Field,
+    ListField,
+    NumberField,
+    Path,
+    TableField,
+    TextField,
+)
 from rltui.metrics.glossary import glossary
 from rltui.rules.finding import RANK
 from rltui.rules.kinds import KINDS, NUMBERS, POINT_KINDS, WORDS
@@ -19,64 +28,70 @@ from rltui.rules.model import SIGN
 from rltui.rules.run_state.step_time import METRIC as PACE
 from rltui.text import clean
 
-TEXTS = Many(Text())
-_ID = Text(pattern=r"[a-z][a-z0-9-]*", permitted="lower-case words joined by '-'")
-_POINTS = Number(low=0, whole=True)
-_WINDOWS = Many(Text(permitted="a window, such as '0.1*50 0.4*20'"))
-_SEVERITY = Text(choices=tuple(RANK))
-_PANE = Text(choices=("overview", *(pane.id for pane in glossary().panes)))
-_RULE: dict[str, Kind] = {
+TEXTS = ListField(TextField())
+_ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="lower-case words joined by '-'")
+_POINTS = NumberField(low=0, whole=True)
+_WINDOWS = ListField(TextField(permitted="a window, such as '0.1*50 0.4*20'"))
+_SEVERITY = TextField(choices=tuple(RANK))
+_PANE = TextField(choices=("overview", *(pane.id for pane in glossary().panes)))
+_RULE: dict[str, Field] = {
     "id": _ID,
     "metric": TEXTS,
-    "kind": Text(choices=(*KINDS, *POINT_KINDS)),
-    "severity": Text(choices=(*RANK, SIGN)),
+    "kind": TextField(choices=(*KINDS, *POINT_KINDS)),
+    "severity": TextField(choices=(*RANK, SIGN)),
     **dict.fromkeys(("for", "keep_firing_for", "warmup"), _POINTS),
-    "latch": Flag(),
-    "applies": Table(
+    "latch": BoolField(),
+    "applies": TableField(
         {
             **dict.fromkeys(("frameworks", "frameworks_not", "tags", "tags_not"), TEXTS),
-            "held_out": AnyOf((Flag(), Text(choices=("any",))), "true, false or 'any'"),
-            "comparable": Flag(),
+            "held_out": AnyOfField((BoolField(), TextField(choices=("any",))), "true, false or 'any'"),
+            "comparable": BoolField(),
         }
     ),
     **dict.fromkeys(("fires", "quiet"), _WINDOWS),
     **dict.fromkeys(("check_next", "quiet_when", "info_when", "needs"), TEXTS),
-    **dict.fromkeys(("title", "message", "advice", "source", "per"), Text()),
+    **dict.fromkeys(("title", "message", "advice", "source", "per"), TextField()),
     "pane": _PANE,
 }
 _NEEDED = ("id", "metric", "kind", "severity")
-_SYMPTOM = Table(
+_SYMPTOM = TableField(
     {
         "id": _ID,
         "severity": _SEVERITY,
-        "all": Many(Many(Text(), single=True)),
+        "all": ListField(ListField(TextField(), single=True)),
         **dict.fromkeys(("none", "explains", "check_next"), TEXTS),
-        **dict.fromkeys(("title", "message", "advice", "source"), Text()),
+        **dict.fromkeys(("title", "message", "advice", "source"), TextField()),
         "pane": _PANE,
-        "together": Number(low=0),
+        "together": NumberField(low=0),
     },
     needed=("id", "severity", "title", "message", "all"),
 )
-_SCENARIO = Table(
+_SCENARIO = TableField(
     {
         "id": _ID,
-        "groups": Many(Table({"name": Text(), "metrics": TEXTS}, needed=("name", "metrics"))),
+        "groups": ListField(TableField({"name": TextField(), "metrics": TEXTS}, needed=("name", "metrics"))),
         **dict.fromkeys(("any", "none", "frameworks"), TEXTS),
-        **dict.fromkeys(("title", "source"), Text()),
+        **dict.fromkeys(("title", "source"), TextField()),
     },
     needed=("id", "title", "groups"),
 )
-_GAP = Table(
-    {"id": _ID, "train": Text(), "held_out": Text(), "above": Number(), "relative": Flag()},
+_GAP = TableField(
+    {
+        "id": _ID,
+        "train": TextField(),
+        "held_out": TextField(),
+        "above": NumberField(),
+        "relative": BoolField(),
+    },
     needed=("id", "train", "held_out", "above"),
 )
 
 
 @cache
-def _rule_of(kind: str) -> Table:
-    own: dict[str, Kind] = dict.fromkeys(NUMBERS.get(kind, ()), Number())
-    own |= {key: Text(choices=tuple(filter(None, words))) for key, words in WORDS.get(kind, {}).items()}
-    return Table(_RULE | own, needed=_NEEDED)
+def _rule_of(kind: str) -> TableField:
+    own: dict[str, Field] = dict.fromkeys(NUMBERS.get(kind, ()), NumberField())
+    own |= {key: TextField(choices=tuple(filter(None, words))) for key, words in WORDS.get(kind, {}).items()}
+    return TableField(_RULE | own, needed=_NEEDED)
 
 
 def check_rule(row: object, tell: Callable[[str], None]) -> dict[str, Any]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rltui.rules.evaluate.firing import Firing, State
+from rltui.rules.evaluate.firing import Firing, FiringState
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding
 from rltui.rules.model import Symptom
 
 
-def gather(state: State, single: list[Finding]) -> list[Finding]:
+def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     """The findings with the symptoms that explain them added.
 
     A symptom takes the findings it covers below itself (`explained_by`); a finding belongs to the most severe
@@ -47,11 +47,11 @@ def gather(state: State, single: list[Finding]) -> list[Finding]:
     return [replace(finding, explained_by=owner.get(finding.id)) for finding in single] + told
 
 
-def _groups(symptom: Symptom, state: State) -> list[list[Firing]]:
+def _groups(symptom: Symptom, state: FiringState) -> list[list[Firing]]:
     return [[firing for name in group for firing in state.firing.get(name, ())] for group in symptom.all]
 
 
-def _holds(symptom: Symptom, state: State) -> list[Firing]:
+def _holds(symptom: Symptom, state: FiringState) -> list[Firing]:
     """The firings that make the symptom; none when it does not hold."""
     if not all(map(state.any, symptom.all)) or state.any(symptom.none):
         return []
@@ -64,7 +64,7 @@ def _holds(symptom: Symptom, state: State) -> list[Firing]:
     return [firing for group in groups for firing in group]
 
 
-def _span(state: State) -> tuple[int, int]:
+def _span(state: FiringState) -> tuple[int, int]:
     tracks = [each.track for each in state.series if each.track.n]
     first = min((int(track.first[track.filled][0]) for track in tracks), default=0)
     return first, max((track.last_step for track in tracks), default=0)

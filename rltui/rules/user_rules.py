@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rltui.rules.evaluate.rewindable_counter import Tally
-from rltui.rules.evaluate.rule_state import KEPT, Episode, Watch
-from rltui.rules.evaluate.ticks import Floats, Ints, Track
+from rltui.rules.evaluate.rewindable_counter import RewindableCounter
+from rltui.rules.evaluate.rule_state import KEPT, Episode, RuleState
+from rltui.rules.evaluate.ticks import Floats, Ints, Ticks
 from rltui.rules.messages import number
 from rltui.rules.model import Applies, Rule
 
@@ -23,7 +23,7 @@ LEAST_BACK = 3  # points within the limits until it is resolved, where `for` ask
 _WORD = re.compile(r"[^a-z0-9]+")
 
 
-class _Row(Tally):
+class _Row(RewindableCounter):
     """Points in a row on one side of the limits; noted of each: its value."""
 
     __slots__ = ("beyond",)
@@ -33,7 +33,7 @@ class _Row(Tally):
         self.beyond = beyond
 
 
-class OwnWatch(Watch):
+class UserRuleState(RuleState):
     """One threshold on one series: `for` points in a row beyond the limit fire, as many within it resolve.
 
     What is found depends only on the order of the points. Costs O(new points).
@@ -41,7 +41,7 @@ class OwnWatch(Watch):
 
     __slots__ = ("_high", "_low", "_rows")
 
-    def __init__(self, rule: Rule, track: Track) -> None:
+    def __init__(self, rule: Rule, track: Ticks) -> None:
         super().__init__(rule, track)
         self._low = rule.numbers.get("below", -np.inf)
         self._high = rule.numbers.get("above", np.inf)

@@ -14,21 +14,21 @@ from rltui.rules.messages import sentence_of
 if TYPE_CHECKING:
     from rltui.panes.overview import Header
     from rltui.rules.finding import Finding, Health
-    from rltui.screen.saved_layout import Memory
+    from rltui.screen.saved_layout import SavedLayout
     from rltui.session.session import RunView
 
 SNOOZE = 1800.0  # seconds
 _KEPT = 200  # entries that are remembered, the latest
 
 
-class Hush:
+class Acknowledgements:
     """What is hushed, kept in the layout's memory as `[run, id, since_step, until]`, one JSON text each.
 
     An acknowledgement holds for one episode of a finding, until it resolves; a snooze for the finding's id
     in a run, whatever episode, until a moment in seconds since 1970.
     """
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: SavedLayout) -> None:
         self.memory = memory
         self._read: tuple[str, ...] = ()
         self._entries: dict[tuple[str, str, int | None], float] = {}

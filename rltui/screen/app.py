@@ -24,12 +24,12 @@ from rltui.screen.input import mouse
 from rltui.screen.input.bindings import key_name
 from rltui.screen.memory_release import give_back
 from rltui.screen.saved_layout import remember
-from rltui.screen.state import Desk
-from rltui.screen.terminal.cell_diff import Sparing
+from rltui.screen.state import AppState
+from rltui.screen.terminal.cell_diff import CellDiff
 from rltui.screen.terminal.driver import GuardedDriver
-from rltui.screen.terminal.line_widget import Glass
-from rltui.screen.terminal.strips import Palette, filtered, textual_theme
-from rltui.screen.updates import Intake
+from rltui.screen.terminal.line_widget import LineWidget
+from rltui.screen.terminal.strips import StripPalette, filtered, textual_theme
+from rltui.screen.updates import Updates
 
 FRAME = 0.25  # seconds between frames that nobody asked for by a key
 PAUSE = 0.002  # seconds between two moments of taking data in, for keys
@@ -43,14 +43,14 @@ class Arrived(Message):
         return isinstance(message, Arrived)
 
 
-class Monitor(Sparing, App[int], inherit_bindings=False):
+class Monitor(CellDiff, App[int], inherit_bindings=False):
     """The screen. Feed the desk's session and call `changed`, or give `intake.put` to a Feed."""
 
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     CSS = "Screen { overflow: hidden; }"
 
-    def __init__(self, desk: Desk, *, color: bool = True, memory_path: Path | None = None) -> None:
+    def __init__(self, desk: AppState, *, color: bool = True, memory_path: Path | None = None) -> None:
         no_color = bool(os.environ.pop("NO_COLOR", "")) or not color
         super().__init__(driver_class=GuardedDriver)
         self.use_wire()
@@ -62,7 +62,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         self.follower: Any = None
         self.alerts: Any = None  # a Post, where the user's own configuration asks for alerts
         self._memory_path = memory_path
-        self.intake = Intake(desk.session, lambda: self.post_message(Arrived()), self._trouble)
+        self.intake = Updates(desk.session, lambda: self.post_message(Arrived()), self._trouble)
         self._painted = 0.0
         self._waiting = False  # data wait for their next moment
         self._full = True  # of what reading needed
@@ -82,7 +82,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         """One widget."""
-        yield Glass(self.palette)
+        yield LineWidget(self.palette)
 
     def on_mount(self) -> None:
         """Draw first, read afterwards."""
@@ -97,9 +97,9 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         self.call_after_refresh(self._begin)
 
     @property
-    def glass(self) -> Glass:
+    def glass(self) -> LineWidget:
         """The widget that shows everything."""
-        return self.query_one(Glass)
+        return self.query_one(LineWidget)
 
     def _begin(self) -> None:
         self.paint()
@@ -294,7 +294,7 @@ class Monitor(Sparing, App[int], inherit_bindings=False):
         theme = textual_theme(self.desk.theme)
         self.register_theme(theme)
         self.theme = theme.name
-        self.palette = Palette(
+        self.palette = StripPalette(
             self.desk.theme,
             ascii_only=self.desk.glyphs == "ascii",
             seen=lambda style: filtered(style, self.glass),

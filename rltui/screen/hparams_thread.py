@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from rltui import crash
 from rltui.batch import Problem
-from rltui.hparams.hparams import NONE, Settings
+from rltui.hparams.hparams import NONE, HParams
 from rltui.text import clean
 
 if TYPE_CHECKING:
-    from rltui.panes.hparams_pane import ConfigBoard
+    from rltui.panes.hparams_pane import HParamsPane
     from rltui.session.session import RunView
 
 AGAIN = 60.0  # seconds after which files are looked at once more, while somebody looks
 
 
-class Shelf:
+class HParamsThread:
     """What was read so far, by run. Nothing is read until somebody asks.
 
     ready: called from the reading thread when there is something new.
@@ -30,12 +30,12 @@ class Shelf:
         self.logdirs = tuple(logdirs)
         self.ready = ready
         self.version = 0
-        self._found: dict[str, tuple[tuple[str, ...], float, Settings]] = {}
+        self._found: dict[str, tuple[tuple[str, ...], float, HParams]] = {}
         self._asked: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Condition()
         self._thread: threading.Thread | None = None
 
-    def of(self, view: RunView) -> Settings:
+    def of(self, view: RunView) -> HParams:
         """What is known of a run's files now; asks for them when they are unknown or old."""
         paths = tuple(source.path for source in list(view.run.sources.values()) if source.format)
         known = self._found.get(view.name)
@@ -78,7 +78,7 @@ class Shelf:
                 found = beside(paths, self.logdirs)
             except Exception as error:  # noqa: BLE001 (the thread's edge: other runs' settings are still wanted)
                 said = crash.report(error)
-                found = Settings(problems=(Problem("error", "internal-error", clean(name), said),))
+                found = HParams(problems=(Problem("error", "internal-error", clean(name), said),))
             with self._lock:
                 self._found[name] = (paths, time.monotonic(), found)
                 self._asked.pop(name, None)
@@ -91,6 +91,6 @@ class Shelf:
 class Chosen:
     """The config pane's state: its files; whether only differences are shown (None: if there are any)."""
 
-    shelf: Shelf
+    shelf: HParamsThread
     only: bool | None = None
-    cached: tuple[object, ConfigBoard] | None = field(default=None, repr=False)
+    cached: tuple[object, HParamsPane] | None = field(default=None, repr=False)

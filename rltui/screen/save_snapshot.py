@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rltui import paths
-from rltui.panes.render.plain_text import as_text, pane_lines
+from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.screen.pages import hparams_page
 from rltui.text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 
-def take(desk: Desk) -> None:
+def take(desk: AppState) -> None:
     """Write the pane shown, copy it, say where it is."""
     view = desk.view
     if view is None:
@@ -27,7 +27,7 @@ def take(desk: Desk) -> None:
         return
     glyphs = "ascii" if desk.glyphs == "ascii" else "blocks"
     settings = hparams_page.made(desk) if desk.pane == "config" else None
-    lines = pane_lines(
+    lines = pane_text(
         view, desk.pane, desk.now, at_step=desk.at_step, then=desk.then(), glyphs=glyphs,  # type: ignore[arg-type]
         settings=settings,
     )  # fmt: skip

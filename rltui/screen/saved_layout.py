@@ -17,7 +17,7 @@ _LIMIT = 1 << 20  # bytes; a larger file is not ours
 
 
 @dataclass(slots=True)
-class Memory:
+class SavedLayout:
     """Layout, pins and smoothing. Values of a wrong type in the file are ignored one by one."""
 
     pane: str = ""
@@ -35,9 +35,9 @@ def path_for(logdirs: Sequence[str]) -> Path | None:
     return paths.of_logdirs("layouts", logdirs)
 
 
-def recall(path: Path) -> Memory:
+def recall(path: Path) -> SavedLayout:
     """What was remembered; the defaults when there is nothing sensible."""
-    memory = Memory()
+    memory = SavedLayout()
     try:
         if path.stat().st_size > _LIMIT:
             return memory
@@ -53,7 +53,7 @@ def recall(path: Path) -> Memory:
     return memory
 
 
-def remember(path: Path, memory: Memory) -> None:
+def remember(path: Path, memory: SavedLayout) -> None:
     """Write it whole or not at all; without a writable home nothing is remembered."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

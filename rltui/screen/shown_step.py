@@ -9,17 +9,17 @@ from rltui.panes.time_travel import span_of
 
 if TYPE_CHECKING:
     from rltui.panes.overview import Header
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 SHARE = 0.05  # of the run that one step back in time goes
 
 
-def live(desk: Desk) -> None:
+def live(desk: AppState) -> None:
     """Show what is, and go on."""
     desk.at_step = desk.frozen_now = desk.reached = None
 
 
-def pause(desk: Desk) -> None:
+def pause(desk: AppState) -> None:
     """Freeze what is shown; from any earlier moment it is now again."""
     view = desk.view
     if desk.at_step is not None:
@@ -29,7 +29,7 @@ def pause(desk: Desk) -> None:
         desk.at_step, desk.frozen_now = view.run.last_step, desk.now
 
 
-def travel(desk: Desk, direction: int) -> None:
+def travel(desk: AppState, direction: int) -> None:
     """Move the moment shown by a twentieth of the run; beyond the end it is now again."""
     view = desk.view
     if view is None:
@@ -44,13 +44,13 @@ def travel(desk: Desk, direction: int) -> None:
         desk.at_step, desk.frozen_now, desk.reached = max(at, first), desk.now, last
 
 
-def told(desk: Desk, head: Header) -> Header:
+def told(desk: AppState, head: Header) -> Header:
     """The header of a moment that is not now: it says so in place of the state."""
     if desk.at_step is None:
         return head
     return replace(head, state=moment_of(desk), state_word="", reached=desk.reached)
 
 
-def moment_of(desk: Desk) -> str:
+def moment_of(desk: AppState) -> str:
     """What a moment that is not now is: `paused` or `past`."""
     return "paused" if desk.frozen_now is not None and desk.reached is None else "past"

@@ -16,8 +16,8 @@ from rltui.draw.themes import load_themes
 from rltui.screen.app import Monitor
 from rltui.screen.input.bindings import Keys
 from rltui.screen.memory_release import share
-from rltui.screen.saved_layout import Memory, forget, path_for, recall
-from rltui.screen.state import Desk
+from rltui.screen.saved_layout import SavedLayout, forget, path_for, recall
+from rltui.screen.state import AppState
 from rltui.screen.terminal.capabilities import ascii_needed
 from rltui.screen.terminal.guard import guard, terminal_problem
 
@@ -48,13 +48,13 @@ def build(
     config = config if config is not None else Config()
     themes, problems = load_themes()
     keys = Keys(config.keys)
-    memory = recall(memory_path) if memory_path is not None else Memory()
+    memory = recall(memory_path) if memory_path is not None else SavedLayout()
     chosen_theme = next((each for each in (theme, memory.theme, config.theme) if each in themes), "")
     if config.theme and config.theme not in themes:
         problems.append(Problem("error", "config", "theme", f"no theme is called '{config.theme}'"))
     asked = pane is not None
     pane = pane or memory.pane or config.pane
-    desk = Desk(
+    desk = AppState(
         session, logdirs=logdirs, clock=clock, keys=keys, themes=themes, memory=memory,
         ascii_only=ascii_only, baseline=baseline, at_step=at_step, theme=chosen_theme,
         **({} if config.smoothing is None else {"smoothing": _nearest(config.smoothing)}),
@@ -66,11 +66,13 @@ def build(
         desk.say(f"{troubles[0].path}: {troubles[0].message}")
     app = Monitor(desk, color=color, memory_path=memory_path)
     if config.alerts:
-        from rltui.alerts import Ledger, Post, settings_of
+        from rltui.alerts import Dispatcher, SentLog, settings_of
 
         settings = settings_of(config.alerts)
         if settings.wanted:
-            app.alerts = Post(settings, write=app.ring, ledger=Ledger.of(logdirs) if memory_path else None)
+            app.alerts = Dispatcher(
+                settings, write=app.ring, ledger=SentLog.of(logdirs) if memory_path else None
+            )
     return app
 
 
@@ -118,11 +120,11 @@ def run(
     )  # fmt: skip
     share()
     from rltui.logs.follow.follower import Follower
-    from rltui.logs.follow.reader_thread import Feed
+    from rltui.logs.follow.reader_thread import ReaderThread
 
     follower = Follower(list(logdirs), run_glob=run_glob, also=baseline, poll=poll or config.poll or 1.0)
     app.follower = follower
-    app.feed = Feed(follower, app.intake.put)
+    app.feed = ReaderThread(follower, app.intake.put)
     return show(app, mouse=mouse)
 
 

@@ -13,21 +13,21 @@ from rltui.draw.numbers import short_step
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
 from rltui.logs.discovery.run_names import named
-from rltui.panes.pane import Board
+from rltui.panes.pane import PaneView
 from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.panes.render.pane_lines import Ranges
 from rltui.panes.row import Row, rows_of
-from rltui.screen.acknowledgements import Hush
-from rltui.screen.hparams_thread import Chosen, Shelf
+from rltui.screen.acknowledgements import Acknowledgements
+from rltui.screen.hparams_thread import Chosen, HParamsThread
 from rltui.screen.input.bindings import Keys
 from rltui.screen.pages.page import Page, Scroll
-from rltui.screen.pages.pane_cache import Kept
+from rltui.screen.pages.pane_cache import PaneCache
 from rltui.screen.pages.pane_choice import troubles
-from rltui.screen.pages.run_sorting import Order
-from rltui.screen.pages.short_run_names import brief
-from rltui.screen.saved_layout import Memory
+from rltui.screen.pages.run_sorting import RunSorting
+from rltui.screen.pages.short_run_names import short_run_names
+from rltui.screen.saved_layout import SavedLayout
 from rltui.screen.shown_step import live, told
-from rltui.session.tag_index import index, pane_of
+from rltui.session.tag_index import pane_of, tag_index
 from rltui.text import clean
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rltui.panes.overview import Header
     from rltui.rules.finding import Finding
     from rltui.screen.pages.overlay import Overlay
-    from rltui.session.past_findings import Then
+    from rltui.session.past_findings import PastFindings
     from rltui.session.session import RunView, Session
 
 SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by boards
@@ -45,7 +45,7 @@ COMPARE_SECONDS = 3.0  # between two comparisons with the baseline
 DENSITIES = ("auto", "compact", "full")
 
 
-class Desk:
+class AppState:
     """Everything that a person has chosen, over a session of runs."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Desk:
         clock: Callable[[], float] = time.time,
         keys: Keys | None = None,
         themes: Mapping[str, Theme] | None = None,
-        memory: Memory | None = None,
+        memory: SavedLayout | None = None,
         ascii_only: bool = False,
         baseline: str | None = None,
         at_step: int | None = None,
@@ -67,12 +67,12 @@ class Desk:
         self.logdirs = tuple(logdirs)
         self.clock = clock
         self.keys = keys if keys is not None else Keys()
-        self.memory = memory if memory is not None else Memory()
+        self.memory = memory if memory is not None else SavedLayout()
         self.themes = dict(themes) if themes else {PLAIN.id: PLAIN}
         # What is in force; the memory holds only what was chosen by key.
         self.wanted_theme = theme
         self.smoothing = self.memory.smoothing if self.memory.smoothing >= 0 else smoothing
-        self.hush = Hush(self.memory)
+        self.hush = Acknowledgements(self.memory)
         self.glyphs: Glyphs = "ascii" if ascii_only else "blocks"
         self.baseline = baseline
         self.at_step = at_step
@@ -83,7 +83,7 @@ class Desk:
         self.share = 0
         self.query = ""
         self.marked: list[str] = []
-        self.order = Order()  # of the list of runs
+        self.order = RunSorting()  # of the list of runs
         self.together: list[str] = []  # tags that large charts show beside others
         self.overlays: list[Overlay] = []
         self.ranges = Ranges()
@@ -91,7 +91,7 @@ class Desk:
         self.chosen: dict[str, str] = {}  # selected tag by pane
         self.card_columns = 1
         self.page_rows = 10
-        self.settings = Chosen(Shelf(logdirs))
+        self.settings = Chosen(HParamsThread(logdirs))
         self.loading: float | None = None  # share read, None when all is read
         self.exit_code: int | None = None
         self.outbox: list[
@@ -103,8 +103,8 @@ class Desk:
         self._chose_run = False
         self._framed: RunView | None = None  # the run of the frame that is being drawn: asked for many times
         self._message = ("", 0.0)
-        self._kept = Kept()
-        self._then: tuple[object, Then] | None = None
+        self._kept = PaneCache()
+        self._then: tuple[object, PastFindings] | None = None
         self._against: tuple[tuple[str, str], float, dict[str, Difference]] | None = None
 
     # ---- what is shown
@@ -152,7 +152,7 @@ class Desk:
         """A short name of a run that tells it from the others."""
         known = (len(self.session.runs), next(reversed(self.session.runs), ""))  # new ones come last
         if self._briefed != known:
-            self._briefed, self._brief = known, brief(self.session.runs)
+            self._briefed, self._brief = known, short_run_names(self.session.runs)
         return self.title(self._brief.get(name, name))
 
     def title(self, name: str) -> str:
@@ -183,7 +183,7 @@ class Desk:
         made = [rows_of(view, [tag], at_step=self.at_step, merge=False, findings=()) for tag in tags]
         return [row for rows in made for row in rows]
 
-    def then(self) -> Then | None:
+    def then(self) -> PastFindings | None:
         """What was wrong at the moment shown; None while that is now."""
         view, step = self.view, self.at_step
         if view is None or step is None:
@@ -237,7 +237,7 @@ class Desk:
         view = self.view
         return [] if view is None else self.hush.unseen(view.name, self.findings(), self.clock())
 
-    def board(self) -> Board | None:
+    def board(self) -> PaneView | None:
         """The board of the pane shown, filtered. Made anew only when something it shows has changed."""
         view = self.view
         return None if view is None else self._kept.of(self, view)
@@ -353,7 +353,7 @@ class Desk:
         view = self.view
         if view is None:
             return None
-        return next(iter(index(view).canonical.get(canonical, ())), None)
+        return next(iter(tag_index(view).canonical.get(canonical, ())), None)
 
     def frame(self, width: int, height: int) -> Page:
         """The whole screen at a size."""

@@ -23,7 +23,7 @@ LISTS = 2  # of deliveries that may wait before the readers wait
 Trouble = Callable[[Exception, str, str], None]  # an error, the log or run that it is about, what it cost
 
 
-class Intake:
+class Updates:
     """Lists of deliveries that wait for the session. `put` and `hurry` may be called from any thread.
 
     arrived: called when something has been put; trouble: told of one log's unforeseen error, which must not

@@ -18,12 +18,12 @@ from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.logs.discovery.run_names import called
 from rltui.logs.follow.read_all import read_all
-from rltui.metrics import Names, Recognition
-from rltui.rules.evaluate.evaluator import Judge
+from rltui.metrics import FrameworkMatch, MetricNames
+from rltui.rules.evaluate.evaluator import Evaluator
 from rltui.rules.run_state.liveness import Liveness, liveness
 from rltui.rules.run_state.log_state import of_sources
-from rltui.session.past_findings import Then, judged_by, now_of, remembered
-from rltui.session.shared_names import Knowledge
+from rltui.session.past_findings import PastFindings, judged_by, now_of, remembered
+from rltui.session.shared_names import SharedNames
 from rltui.store import Fresh, Run, Store
 from rltui.store.lineage import Lineage, lineage
 
@@ -46,7 +46,7 @@ class _Held:
 class RunView:
     """One run with its names and its judge."""
 
-    def __init__(self, run: Run, knowledge: Knowledge, held: _Held | None = None) -> None:
+    def __init__(self, run: Run, knowledge: SharedNames, held: _Held | None = None) -> None:
         self.run = run
         self._all_held = held if held is not None else _Held()
         self._knowledge = knowledge
@@ -54,20 +54,20 @@ class RunView:
         self._held: list[tuple[list[Fresh], int]] = []  # by delivery, and how many points they are
         self._held_points = 0
         self._alive: tuple[int, float, Liveness | None] = (-1, 0.0, None)
-        self.recognition: Recognition = knowledge.recognise((), run.name)
-        self._judge: Judge | None = None
+        self.recognition: FrameworkMatch = knowledge.recognise((), run.name)
+        self._judge: Evaluator | None = None
 
     @property
-    def names(self) -> Names:
+    def names(self) -> MetricNames:
         """What its tags mean."""
         return self._knowledge.names(self.recognition.label)
 
     @property
-    def judge(self) -> Judge:
+    def judge(self) -> Evaluator:
         """Its judge, made when somebody asks: a run's first points may rename it before."""
         if self._judge is None:
             label = self.recognition.label
-            self._judge = Judge(self.run, self.names, selection=self._knowledge.selection(label))
+            self._judge = Evaluator(self.run, self.names, selection=self._knowledge.selection(label))
         return self._judge
 
     @property
@@ -167,7 +167,7 @@ class RunView:
             ]
         )
 
-    def then(self, step: int, *, again: bool = True) -> Then:
+    def then(self, step: int, *, again: bool = True) -> PastFindings:
         """What was wrong when the run was at a step: judged `again` if possible, else as remembered."""
         judge = self.judge
         last = self.run.last_step
@@ -204,7 +204,7 @@ class Session:
         self, config: Config | None = None, *, run_glob: str | None = None, also: str | None = None
     ) -> None:
         self.config = config if config is not None else Config()
-        self._knowledge = Knowledge(self.config)
+        self._knowledge = SharedNames(self.config)
         self.store = Store()
         self.runs: dict[str, RunView] = {}
         self.problems = Problems()  # of folders, and of files that are no logs

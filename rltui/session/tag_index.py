@@ -14,7 +14,7 @@ Quantity = tuple[str, bool, str]  # canonical id, held out, what a wildcard matc
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class TagIndex:
     """Tags in the order in which they appeared."""
 
     panes: dict[str, list[str]]
@@ -24,16 +24,16 @@ class Index:
     guessed: frozenset[str]
 
 
-_KNOWN: WeakKeyDictionary[RunView, tuple[tuple[int, int], Index]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[RunView, tuple[tuple[int, int], TagIndex]] = WeakKeyDictionary()
 
 
-def index(view: RunView) -> Index:
+def tag_index(view: RunView) -> TagIndex:
     """The index of a run; made anew when tags have appeared or names have changed."""
     key = (len(view.run.series), id(view.names))
     known = _KNOWN.get(view)
     if known is not None and known[0] == key:
         return known[1]
-    made = Index({}, {}, {}, {}, frozenset())
+    made = TagIndex({}, {}, {}, {}, frozenset())
     guessed = set()
     for tag in list(view.run.series):
         name = view.names.name(tag)
@@ -45,7 +45,7 @@ def index(view: RunView) -> Index:
             made.groups.setdefault((name.pane, name.group, name.part, name.held_out), []).append(tag)
         if name.guessed:
             guessed.add(tag)
-    made = Index(made.panes, made.canonical, made.groups, made.quantities, frozenset(guessed))
+    made = TagIndex(made.panes, made.canonical, made.groups, made.quantities, frozenset(guessed))
     _KNOWN[view] = (key, made)
     return made
 
@@ -58,7 +58,9 @@ def pane_of(view: RunView, tag: str) -> str:
 def mates(view: RunView, tag: str) -> list[str]:
     """The tags of the same distribution, itself among them."""
     name = view.names.name(tag)
-    found = index(view).groups.get((name.pane, name.group, name.part, name.held_out)) if name.group else None
+    found = (
+        tag_index(view).groups.get((name.pane, name.group, name.part, name.held_out)) if name.group else None
+    )
     return found or [tag]
 
 
@@ -73,5 +75,5 @@ def counterpart(view: RunView, tag: str, other: RunView) -> str | None:
     if name.canonical is None:
         return None
     key = (name.canonical, name.held_out, name.part)
-    mine, theirs = (index(one).quantities.get(key, []) for one in (view, other))
+    mine, theirs = (tag_index(one).quantities.get(key, []) for one in (view, other))
     return theirs[0] if len(mine) == len(theirs) == 1 else None

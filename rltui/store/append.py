@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from rltui.batch import Batch, Problem, Problems
 from rltui.logs.delivery import Source
-from rltui.store.attempts import Cut, Log, Piece, Segment
+from rltui.store.attempts import AttemptLog, Cut, Piece, Segment
 from rltui.store.model import (
     HIGHEST,
     LOWEST,
@@ -22,12 +22,12 @@ from rltui.store.model import (
     sensible,
 )
 from rltui.store.restarts import Restarts
-from rltui.store.tag_rows import Groups, Rows, Tables
+from rltui.store.tag_rows import Groups, Rows, TagRows
 
 TICK = 4096  # points of one delivery up to which the cheap way for ticks is tried
 
 
-class Intake(Tables):
+class PointAppender(TagRows):
     """Points of a run's logs, sorted into attempts and series."""
 
     def __init__(self, window: int, slots: int) -> None:
@@ -111,7 +111,7 @@ class Intake(Tables):
         if self.pool.value.dtype == np.float32 and not self.pool.fits(batch.value):
             self.pool.widen()
 
-    def _march(self, log: Log, groups: Groups, batch: Batch) -> bool:
+    def _march(self, log: AttemptLog, groups: Groups, batch: Batch) -> bool:
         """Take points that go forward in every series; False, and nothing taken, otherwise."""
         each, heads, sizes, points = groups.each, groups.heads, groups.sizes, groups.points
         step = points.step
@@ -143,7 +143,7 @@ class Intake(Tables):
             self.pool.add(np.repeat(each, sizes), step[order], wall, value)
         return True
 
-    def _goes_forward(self, log: Log, rows: Rows, step: NDArray[np.int64]) -> bool:
+    def _goes_forward(self, log: AttemptLog, rows: Rows, step: NDArray[np.int64]) -> bool:
         """Whether no series speaks below its newest point. What a log alone tells, its attempts know."""
         if len(self.restarts.logs) == 1 and not log.rewinds.peculiar:
             return True
@@ -151,7 +151,7 @@ class Intake(Tables):
         newest = self.pool.step[rows, np.maximum(length, 1) - 1]
         return bool((step >= newest)[length > 0].all())
 
-    def _take_bulk(self, log: Log, rows: Rows, batch: Batch) -> Sequence[Fresh]:
+    def _take_bulk(self, log: AttemptLog, rows: Rows, batch: Batch) -> Sequence[Fresh]:
         step, wall, value = batch.step, batch.wall_time, batch.value
         restarts = self.restarts
         pieces = restarts.feed(log, rows, step, wall, value, batch.starts)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rltui.logs.discovery.run_names import file_order
 from rltui.store.model import HIGHEST, I64, LOWEST, Reason
-from rltui.store.step_regression import Rewinds
+from rltui.store.step_regression import StepRegressions
 
 Rows = NDArray[np.intp]
 _SILENT = np.array([[HIGHEST], [LOWEST], [HIGHEST]])  # first, high and cuts of a tag that has not spoken
@@ -26,7 +26,7 @@ def name_time(path: str) -> float:
 
 
 @dataclass(slots=True, eq=False)
-class Log:
+class AttemptLog:
     """One log of a run in one life: a replaced file is another log at the same path."""
 
     path: str
@@ -38,7 +38,7 @@ class Log:
     count: int = 0  # points seen
     merged: int = 0  # segments that were merged into the oldest one
     segments: list[Segment] = field(default_factory=list)
-    rewinds: Rewinds = field(default_factory=Rewinds)
+    rewinds: StepRegressions = field(default_factory=StepRegressions)
     folder: str = field(init=False)
     base: str = field(init=False)  # the name that it had before it was rotated
     # Age: logs sort by it. Rotated copies (``metrics.jsonl.1``) are older than their log.
@@ -61,7 +61,7 @@ class Log:
 class Segment:
     """A stretch of one log. first, high: steps by row (tag of the run); HIGHEST and LOWEST where silent."""
 
-    log: Log
+    log: AttemptLog
     begin: int  # number of its first point within the log
     reason: Reason
     start: int = HIGHEST  # the step that the writer declared

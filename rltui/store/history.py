@@ -17,7 +17,7 @@ Steps = NDArray[np.signedinteger]
 _FIELDS = ("low", "high", "last", "total", "count", "odd", "end", "began", "ended")
 
 
-class Buckets:
+class History:
     """Per series and slot, of finite values: low, high, last, total, count; odd counts the non-finite ones.
 
     end: step of the newest point. began, ended: wall times of the oldest and newest, as float32 seconds since

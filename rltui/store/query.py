@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.store.history import Buckets, Values
+from rltui.store.history import History, Values
 from rltui.store.model import F64, HIGHEST, I64, Axis, Columns, Points, sensible
 
 EXACT = 2.0**53  # below it floats hold every step
@@ -34,7 +34,7 @@ class _Parts:
 
 def columns(
     points: Points,
-    buckets: Buckets,
+    buckets: History,
     row: int,
     low: float,
     high: float,
@@ -113,7 +113,7 @@ def _of_points(points: Points, axis: Axis, all_finite: bool) -> _Parts:
 
 
 def _of_buckets(
-    buckets: Buckets, row: int, low: float, axis: Axis, finite: bool
+    buckets: History, row: int, low: float, axis: Axis, finite: bool
 ) -> tuple[_Parts, I64 | F64] | None:
     """The buckets that reach above `low`, and where each begins; None without any."""
     used = int(buckets.used[row])

@@ -19,7 +19,7 @@ PAUSE = 0.4  # of the usual time between two steps
 Verdict = Literal["wait", "restart", "no"]
 
 
-class Echo:
+class RepeatedStep:
     """A row that may have been told again. number: of its first point; newest: step by tag (row) since.
 
     step: of which it tells. total: tags that had spoken of it. pause: seconds since the points before, NaN

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rltui.batch import SessionStart
-from rltui.store.attempts import Cut, Log, Piece, Rows, Segment, name_time
+from rltui.store.attempts import AttemptLog, Cut, Piece, Rows, Segment, name_time
 from rltui.store.model import F64, HIGHEST, I64, LOWEST, NO_POINTS, Points, Reason, sensible
 
 KEPT_SEGMENTS = 32  # segments of one log that the store tells apart; older ones are merged
@@ -30,25 +30,25 @@ class Restarts:
     """The segments of one run. Feed a batch, admit its pieces in order, ask for limits."""
 
     def __init__(self, keep: int | None = KEPT_SEGMENTS) -> None:
-        self.logs: dict[str, Log] = {}
+        self.logs: dict[str, AttemptLog] = {}
         self.segments: list[Segment] = []
         self._rows = 0
         self._keep = keep
         self._parallel: set[tuple[str, str]] = set()
         self.released: list[Segment] = []  # segments whose cuts were withdrawn: their log runs beside another
 
-    def log(self, path: str, rank: int | None = None) -> Log:
+    def log(self, path: str, rank: int | None = None) -> AttemptLog:
         """The log at a path in its present life, made at the first call."""
         found = self.logs.get(path)
         if found is None:
-            found = self.logs[path] = Log(path, rank, 0, name_time(path))
+            found = self.logs[path] = AttemptLog(path, rank, 0, name_time(path))
         return found
 
     def replaced(self, path: str) -> None:
         """The file at `path` is another one now: what comes is a later log than what came."""
         old = self.logs.get(path)
         if old is not None:
-            self.logs[path] = Log(path, old.rank, old.generation + 1, old.born)
+            self.logs[path] = AttemptLog(path, old.rank, old.generation + 1, old.born)
 
     def forget(self, path: str) -> None:
         """What this log said comes again from its first byte: it never spoke."""
@@ -57,7 +57,7 @@ class Restarts:
             self.segments = [segment for segment in self.segments if segment.log is not old]
 
     def feed(
-        self, log: Log, rows: Rows, step: I64, wall: F64, value: F64, starts: Sequence[SessionStart]
+        self, log: AttemptLog, rows: Rows, step: I64, wall: F64, value: F64, starts: Sequence[SessionStart]
     ) -> list[Piece]:
         """Cut a batch into segments."""
         size, before = len(rows), log.last_wall
@@ -97,7 +97,7 @@ class Restarts:
             pieces.append(Piece(log.segments[-1], low, size))
         return pieces
 
-    def tick(self, log: Log, rows: Rows, step: I64, wall: F64) -> bool:
+    def tick(self, log: AttemptLog, rows: Rows, step: I64, wall: F64) -> bool:
         """The cheap way for a tick (distinct rows) of the newest segment that goes forward everywhere.
 
         False, and nothing noted, when it is anything else: then `feed` and `admit` it.
@@ -116,7 +116,7 @@ class Restarts:
         log.count += len(rows)
         return True
 
-    def march(self, log: Log, rows: Rows, first: I64, last: I64, wall: F64) -> bool:
+    def march(self, log: AttemptLog, rows: Rows, first: I64, last: I64, wall: F64) -> bool:
         """The cheap way for many points of the newest segment that go forward in every row.
 
         rows: distinct ones; first, last: their first and last steps of these points, already known to go
@@ -135,7 +135,9 @@ class Restarts:
         log.count += len(wall)
         return True
 
-    def begin(self, log: Log, rows: Rows, step: I64, wall: F64, each: Rows, first: I64, last: I64) -> None:
+    def begin(
+        self, log: AttemptLog, rows: Rows, step: I64, wall: F64, each: Rows, first: I64, last: I64
+    ) -> None:
         """The cheap way for the first points of a run, if they go forward in every row.
 
         rows, step: of the points up to one whose row spoke before. wall: of all points. each, first, last:
@@ -162,14 +164,14 @@ class Restarts:
         log.rewinds.steady(each, first, last)
         log.count += len(wall)
 
-    def settle(self, log: Log, size: int) -> None:
+    def settle(self, log: AttemptLog, size: int) -> None:
         """The batch has been dealt with: `size` more points of the log are behind us."""
         log.count += size
         log.rewinds.settle()
         if self._keep is not None and len(log.segments) > self._keep:
             self._merge(log)
 
-    def _open(self, log: Log, begin: int, reason: Reason, start: int) -> None:
+    def _open(self, log: AttemptLog, begin: int, reason: Reason, start: int) -> None:
         for each in self.segments[:1]:  # the first never had to say what it supersedes
             each.cuts[: self._rows] = np.minimum(each.cuts[: self._rows], self._cuts_of(each, ()))
         segment = Segment(log, begin, reason, start)
@@ -178,7 +180,7 @@ class Restarts:
         self.segments.append(segment)
         self.segments.sort(key=lambda item: item.key)
 
-    def _merge(self, log: Log) -> None:
+    def _merge(self, log: AttemptLog) -> None:
         """The two oldest segments of a log become one: no points come for them, their cuts add up."""
         old, new = log.segments[0], log.segments[1]
         new.grow(len(old.first))
@@ -194,7 +196,7 @@ class Restarts:
         log.merged += 1
         self.segments.remove(old)
 
-    def _clock(self, log: Log, wall: F64) -> None:
+    def _clock(self, log: AttemptLog, wall: F64) -> None:
         """Note first and last wall time; find logs that turn out to be written side by side."""
         if not len(wall):
             return
@@ -237,7 +239,7 @@ class Restarts:
         return [early for early in self.segments[:at] if self.follows(late, early)]
 
     def admit_all(
-        self, log: Log, pieces: Sequence[Piece], rows: Rows, step: I64, wall: F64, rows_known: int
+        self, log: AttemptLog, pieces: Sequence[Piece], rows: Rows, step: I64, wall: F64, rows_known: int
     ) -> tuple[list[Cut], Rows, Points]:
         """`admit` the pieces of a batch, in order.
 

@@ -11,7 +11,7 @@ import numpy as np
 from rltui.batch import Text
 from rltui.hparams.logged_text import is_settings_tag
 from rltui.logs.delivery import Delivery, Source
-from rltui.store.append import Intake
+from rltui.store.append import PointAppender
 from rltui.store.model import F64, HIGHEST, I64, LOWEST, Fresh, sensible
 
 KEPT_TEXTS = 1000  # text tags kept, the newest of each
@@ -28,7 +28,7 @@ def _agreed(last: I64) -> int | None:
     return int(agreed[-1]) if len(agreed) else int(values[-1])
 
 
-class Run(Intake):
+class Run(PointAppender):
     """Everything that is held of one run. `version` changes with every change."""
 
     def __init__(self, name: str, window: int, slots: int) -> None:

@@ -12,7 +12,7 @@ from rltui.store.model import F64, HIGHEST, LOWEST, NO_POINTS, Axis, Columns, Po
 from rltui.store.query import EXACT, columns
 
 if TYPE_CHECKING:
-    from rltui.store.tag_rows import Tables
+    from rltui.store.tag_rows import TagRows
 
 KEPT_SUPERSEDED = 1024  # superseded points of a series that are kept; all are counted
 
@@ -22,7 +22,7 @@ class Series:
 
     __slots__ = ("_kept", "_left", "_run", "row", "superseded", "superseded_exact", "tag")
 
-    def __init__(self, run: Tables, tag: str, row: int) -> None:
+    def __init__(self, run: TagRows, tag: str, row: int) -> None:
         self._run = run
         self.tag = tag
         self.row = row
@@ -224,7 +224,7 @@ class SeriesByTag(Mapping[str, Series]):
 
     __slots__ = ("_made", "_rows", "_run", "tags")
 
-    def __init__(self, run: Tables) -> None:
+    def __init__(self, run: TagRows) -> None:
         self._run = run
         self._rows: dict[str, int] = {}
         self._made: dict[int, Series] = {}

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.store.history import Buckets
+from rltui.store.history import History
 from rltui.store.model import F64, HIGHEST, I64, LOWEST, NO_POINTS, Points
 
 Rows = NDArray[np.intp]
@@ -19,7 +19,7 @@ Values = NDArray[np.floating]
 Steps = NDArray[np.signedinteger]
 _SLICED = 24  # points per series above which slices are copied faster than scattered points
 _NO_ROWS: I64 = np.empty(0, np.int64)
-# Numbers for each row, and what they are of a row without points; see `Pool`.
+# Numbers for each row, and what they are of a row without points; see `SeriesTable`.
 _LINES = {"length": 0, "count": 0, "odd": 0, "first": HIGHEST, "bucketed": LOWEST}
 _BLANK = np.array([[blank] for blank in _LINES.values()])
 
@@ -29,7 +29,7 @@ def slack(window: int) -> int:
     return max(window // 8, min(window // 4, 64))
 
 
-class Pool:
+class SeriesTable:
     """Windows and buckets of all series of a run; a series is a row.
 
     window: points that a series holds exactly at least, once it has them. slots: buckets per series.
@@ -49,7 +49,7 @@ class Pool:
         self.odd: I64 = _NO_ROWS  # of which non-finite
         self.first: I64 = _NO_ROWS  # lowest step; HIGHEST without one
         self.bucketed: I64 = _NO_ROWS  # highest step that left the window; LOWEST: none
-        self.buckets = Buckets(slots)
+        self.buckets = History(slots)
 
     @property
     def nbytes(self) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.store.model import F64, HIGHEST, I64, LOWEST, NO_POINTS, Points
-from rltui.store.repeated_step import Echo
+from rltui.store.repeated_step import RepeatedStep
 
 NEEDED = 3  # distinct steps that a tag must take forward below its former highest one
 PATIENCE = 4096  # points, or 8 rows: after so long a tag that went back alone counts something of its own
@@ -48,7 +48,7 @@ class Journal:
     points: list[Points] = field(default_factory=list)
 
 
-class Rewinds:
+class StepRegressions:
     """The watch over one log."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Rewinds:
         self._peculiar = False
         self._divided = False
         self.plain = True  # no tag spoke twice of a step so far, or it was a restart
-        self._echo: Echo | None = None
+        self._echo: RepeatedStep | None = None
         self.reached = np.empty(0, np.int64)  # by row, before the latest attempt that began before its batch
         self.journal: Journal | None = None
         self._now: tuple[int, Rows, Points] | None = None
@@ -225,7 +225,7 @@ class Rewinds:
         wall, echo = float(points.wall_time[at]), self._echo
         if echo is None:
             last = float(np.fmax.reduce(points.wall_time[:at], initial=before))
-            echo = self._echo = Echo(here, now, high.count(now), wall - last, wall)
+            echo = self._echo = RepeatedStep(here, now, high.count(now), wall - last, wall)
         verdict = echo.hear(row, now, high[row], wall)
         if verdict == "wait" and here - echo.number <= PATIENCE:
             return None

@@ -12,7 +12,7 @@ from rltui.batch import Batch
 from rltui.logs.delivery import Source
 from rltui.store.model import NO_POINTS, Fresh, Points, join, sensible
 from rltui.store.series import SeriesByTag
-from rltui.store.series_table import Pool
+from rltui.store.series_table import SeriesTable
 
 Rows = NDArray[np.intp]
 # The more series a run has, the less each holds: series from which it is so, window and slots at most.
@@ -88,7 +88,7 @@ def _regular(table: Rows, batch: Batch, turn: int) -> Groups | None:
     return Groups(each, np.arange(turn) * deep, sizes, points)
 
 
-class Tables:
+class TagRows:
     """The series of a run. A tag is a row of the pool from its first point on."""
 
     def __init__(self, window: int, slots: int) -> None:
@@ -96,7 +96,7 @@ class Tables:
         self.series = SeriesByTag(self)
         self.first_wall = np.nan  # lowest and highest sensible ones
         self.last_wall = np.nan
-        self.pool = Pool(window, slots)
+        self.pool = SeriesTable(window, slots)
         self._tables: dict[str, Rows] = {}
         self._complete: dict[str, int] = {}  # tags of a log that all have rows, so many
         self._turns: dict[str, _Turn] = {}

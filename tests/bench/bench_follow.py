@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import rltui.logs.formats.registry  # noqa: F401 - imported when the first name is looked at: no part of the reading
 from rltui.logs.follow.follower import Follower, read_all
-from rltui.logs.follow.reader_thread import Feed
+from rltui.logs.follow.reader_thread import ReaderThread
 from tests.bench.bench_wire import running
 from tests.support import tfwriter
 
@@ -74,7 +74,7 @@ def idle(count: int, seconds: float = 20.0) -> None:
     """CPU and bytes of a feed while nothing happens, beside listing and asking every file once a second."""
     with runs(count, 60) as root:
         follower = Follower([root])
-        feed = Feed(follower, lambda _: None)
+        feed = ReaderThread(follower, lambda _: None)
         feed.start()
         while not follower.caught_up:
             time.sleep(0.1)

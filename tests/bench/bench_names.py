@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rltui.data import toml_files
-from rltui.metrics import Names, Recogniser, catalogue
+from rltui.metrics import FrameworkRecogniser, MetricNames, catalogue
 from rltui.metrics.frameworks.load import DATA, load
 from rltui.metrics.frameworks.schema import build
 
@@ -41,20 +41,20 @@ def main() -> None:
     for label in ("verl", "prime-rl", "unknown"):
 
         def resolve(label: str = label) -> None:
-            names = Names(label)
+            names = MetricNames(label)
             for tag in some:
                 names.name(tag)
 
         print(f"10,000 tags as {label:9} {best(resolve) * 1e3:7.1f} ms")
-    one = Names("verl")
-    first = best(lambda: [Names("verl").name(tag) for tag in some[:2500]], 3)
+    one = MetricNames("verl")
+    first = best(lambda: [MetricNames("verl").name(tag) for tag in some[:2500]], 3)
     for tag in some:
         one.name(tag)
     again = best(lambda: [one.name(tag) for tag in some[:2500]])
     print(f"remembered against resolved: {first / again:.0f} times quicker")
 
     def recognise() -> None:
-        recogniser = Recogniser(known.frameworks)
+        recogniser = FrameworkRecogniser(known.frameworks)
         recogniser.add(some)
         recogniser.result()
 

@@ -10,8 +10,8 @@ import time
 
 import numpy as np
 
-from rltui.rules.evaluate.evaluator import Judge
-from rltui.rules.evaluate.rule_selection import Selection
+from rltui.rules.evaluate.evaluator import Evaluator
+from rltui.rules.evaluate.rule_selection import RuleSelection
 from rltui.rules.load import rulebook
 from tests.support.judged import FakeNames, FakeRun, fresh
 
@@ -59,7 +59,7 @@ def columns(n: int, seed: int = 1) -> dict[str, np.ndarray]:
 def live(n: int = 2000, steps: int = 200) -> float:
     """Median seconds to judge one step of sixty scalars after n steps, findings included."""
     data = columns(n + steps)
-    judge = Judge(FakeRun(), FakeNames())
+    judge = Evaluator(FakeRun(), FakeNames())
     judge.feed([fresh(tag, values[:n]) for tag, values in data.items()])
     judge.findings()  # the first one loads the glossary
     took = []
@@ -79,7 +79,7 @@ def bulk(total: int = 1_000_000) -> float:
     """Seconds to judge a million scalars at once."""
     data = columns(total // len(TAGS))
     pieces = [fresh(tag, values) for tag, values in data.items()]
-    judge = Judge(FakeRun(), FakeNames())
+    judge = Evaluator(FakeRun(), FakeNames())
     begin = time.process_time()
     judge.feed(pieces)
     judge.findings()
@@ -94,12 +94,12 @@ def many(runs: int = 100, tags: int = 40, points: int = 25) -> float:
         [fresh(tag, 0.02 * noise.standard_normal(points) + place / tags) for place, tag in enumerate(known)]
         for _ in range(runs)
     ]
-    chosen = Selection(names)
+    chosen = RuleSelection(names)
     took = []
     for _ in range(3):
         begin = time.process_time()
         for each in pieces:
-            judge = Judge(run, names, selection=chosen)
+            judge = Evaluator(run, names, selection=chosen)
             judge.feed(each)
         took.append((time.process_time() - begin) / runs)
     watches = sum(len(series.watches) for series in judge.series.values())

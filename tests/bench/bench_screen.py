@@ -14,13 +14,13 @@ import numpy as np
 
 from rltui.batch import Batch
 from rltui.logs.delivery import Delivery, Source
-from rltui.screen.state import Desk
+from rltui.screen.state import AppState
 from rltui.session.session import Session
 
 SIZE = (140, 45)
 
 
-def median(over: Desk, prepare: str, times: int = 15) -> float:
+def median(over: AppState, prepare: str, times: int = 15) -> float:
     """Milliseconds of a frame after something has changed."""
     found = []
     for _ in range(times):
@@ -82,7 +82,7 @@ def compare() -> None:
     for name, (small, large, keys, prepare) in cases.items():
         figures = []
         for size in (small, large):
-            over = Desk(session_of(*size))
+            over = AppState(session_of(*size))
             for key in keys:
                 over.press(key)
                 over.frame(*SIZE)

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from rltui.batch import Batch
-from rltui.cli.export.point_lines import JsonLines
+from rltui.cli.export.point_lines import JsonlWriter
 from rltui.logs.delivery import Delivery, Source
 from rltui.store import Run, Store
 
@@ -168,7 +168,7 @@ def memory() -> None:
 def lines() -> None:
     """Points as JSON lines."""
     batch = rows(0, 4000)
-    printer = JsonLines()
+    printer = JsonlWriter()
 
     def plain() -> None:
         columns = zip(

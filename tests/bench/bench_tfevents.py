@@ -20,8 +20,8 @@ from pathlib import Path
 from rltui.logs.follow import read_ahead
 from rltui.logs.formats.tfevents import FORMAT
 from rltui.logs.formats.tfevents.bulk import bulk_reader, many_files
-from rltui.logs.formats.tfevents.bulk.template_cache import Known
-from rltui.logs.formats.tfevents.event_tags import Tags
+from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
+from rltui.logs.formats.tfevents.event_tags import EventTags
 from tests.support import tfwriter as w
 
 NAME = "events.out.tfevents.1763600000.node7.991.0"
@@ -203,7 +203,7 @@ def small_logs() -> None:
 def one_by_one(contents: list[bytes]) -> None:
     """Decode logs, each new and alone."""
     for content in contents:
-        bulk_reader.decode_any(content, Known(Tags()))
+        bulk_reader.decode_any(content, TemplateCache(EventTags()))
 
 
 _TEN = """

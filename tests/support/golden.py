@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from rltui.demo import recording
 from rltui.demo.replay import ROWS_PER_SECOND, Replay
 from rltui.screen.start import build
-from rltui.screen.state import Desk
+from rltui.screen.state import AppState
 from rltui.session.session import Session
 
 FOLDER = Path(__file__).parent.parent / "snapshots"
@@ -33,7 +33,7 @@ def _session(names: tuple[str, ...], share: float) -> Session:
         return Session.load([folder])
 
 
-def recorded(*names: str, share: float = 1.0, theme: str = "night", ascii_only: bool = False) -> Desk:
+def recorded(*names: str, share: float = 1.0, theme: str = "night", ascii_only: bool = False) -> AppState:
     """The screen over recorded runs, a desk of its own each time."""
     over = build(
         _session(names, share), ["/logs"], theme=theme, ascii_only=ascii_only, clock=lambda: NOW
@@ -42,7 +42,7 @@ def recorded(*names: str, share: float = 1.0, theme: str = "night", ascii_only: 
     return over
 
 
-def drawn(over: Desk, size: tuple[int, int]) -> str:
+def drawn(over: AppState, size: tuple[int, int]) -> str:
     """What a desk shows, as text without trailing blanks."""
     return "\n".join(line.text.rstrip() for line in over.frame(*size).lines).rstrip() + "\n"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rltui.rules.evaluate.evaluator import Judge
+from rltui.rules.evaluate.evaluator import Evaluator
 from rltui.rules.load import Rulebook
 
 
@@ -84,9 +84,9 @@ def fresh(
 
 def judge_of(
     series: Mapping[str, Sequence[float]], *, framework: str | None = None, book: Rulebook | None = None
-) -> Judge:
+) -> Evaluator:
     """A judge that has seen whole series; shorter ones are logged every so many steps."""
-    judge = Judge(FakeRun(), FakeNames(framework), None, book)
+    judge = Evaluator(FakeRun(), FakeNames(framework), None, book)
     longest = max(map(len, series.values()), default=1)
     for tag, values in series.items():
         every = max(longest // max(len(values), 1), 1)
@@ -94,7 +94,7 @@ def judge_of(
     return judge
 
 
-def ids(judge: Judge, least: str = "info") -> set[str]:
+def ids(judge: Evaluator, least: str = "info") -> set[str]:
     """The ids of what fires at or above a severity."""
     rank = ("info", "warning", "critical").index(least)
     return {finding.id for finding in judge.findings() if finding.rank >= rank}

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from rltui.batch import Batch, concat
-from rltui.logs.formats.interface import BLOCK, File, Format, Log
+from rltui.logs.formats.interface import BLOCK, File, Format, LogReader
 
 
 class MemFile:
@@ -98,7 +98,7 @@ def cut(data: bytes, at: Iterable[int]) -> list[bytes]:
     return [data[low:high] for low, high in pairwise(places)]
 
 
-def read_on(log: Log, file: File, budget: int = BLOCK) -> list[Batch]:
+def read_on(log: LogReader, file: File, budget: int = BLOCK) -> list[Batch]:
     """Read until a look brings nothing and moves nothing."""
     batches = []
     while True:

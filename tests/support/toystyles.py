@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rltui.metrics import Names, recognise
-from rltui.rules.evaluate.evaluator import Judge
+from rltui.metrics import MetricNames, recognise
+from rltui.rules.evaluate.evaluator import Evaluator
 from tests.support.judged import FakeRun, Fresh, Points
 
 _K = "policy.approx_kl"
@@ -247,7 +247,7 @@ def written(series: Mapping[str, np.ndarray], names: Mapping[str, str]) -> dict[
 
 def told_of(log: Mapping[str, np.ndarray], cuts: int = 8, stride: int = 1) -> dict[str, str]:
     """What the judge says while a log grows: id -> worst severity. Names are the real resolver's."""
-    judge = Judge(FakeRun(), Names(recognise(log).label))
+    judge = Evaluator(FakeRun(), MetricNames(recognise(log).label))
     told: dict[str, str] = {}
     longest = max(map(len, log.values()))
     for cut in range(cuts):

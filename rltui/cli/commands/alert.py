@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from rltui.alerts import Alert, Settings, settings_of
+from rltui.alerts import Alert, AlertConfig, settings_of
 from rltui.alerts.alert_config import summary
-from rltui.alerts.receivers import SinkError, sinks_of
+from rltui.alerts.receivers import ReceiverError, receivers_of
 from rltui.cli.loading import read_config
 from rltui.cli.output import FOUND, emit, fail, leave
 from rltui.rules.finding import Finding
@@ -49,13 +49,13 @@ def test(sink: str | None) -> None:
     """
     settings = _configured(sink)
     failed = False
-    for way in sinks_of(settings):
+    for way in receivers_of(settings):
         if sink not in (None, way.name):
             continue
         try:
             way.send(Alert("test", "test", TEST))
             emit(f"{way.name:10} sent")
-        except SinkError as error:
+        except ReceiverError as error:
             failed = True
             emit(f"{way.name:10} failed: {error}")
     if failed:
@@ -81,7 +81,7 @@ def ways() -> None:
     emit(f"Runs: {', '.join(settings.runs) or 'all'}" + ("" if settings.ended else ", while they are live"))
 
 
-def _configured(sink: str | None) -> Settings:
+def _configured(sink: str | None) -> AlertConfig:
     settings = settings_of(read_config().alerts)
     if not settings.wanted:
         fail("no alerts are configured; name some in [alerts] of your own file: rltui config path")

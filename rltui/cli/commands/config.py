@@ -60,7 +60,7 @@ def _check(file: str | None) -> None:
 def problems_of(path: Path | None) -> tuple[Problem, ...]:
     """Everything that is wrong with a file (or the user's own), what it refers to included."""
     from rltui.config.files import joined
-    from rltui.metrics import Names
+    from rltui.metrics import MetricNames
     from rltui.screen.input.bindings import Keys
 
     problems: list[Problem] = []
@@ -74,7 +74,7 @@ def problems_of(path: Path | None) -> tuple[Problem, ...]:
         config = joined([(path, facts)])
     shown = config.files[0] if config.files else ""
     faults = [Problem("error", "config", shown, message) for message in _references(config)]
-    return (*problems, *faults, *Keys(config.keys).problems, *Names(config=config).problems)
+    return (*problems, *faults, *Keys(config.keys).problems, *MetricNames(config=config).problems)
 
 
 def _references(config: Config) -> Iterator[str]:

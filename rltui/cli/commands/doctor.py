@@ -22,7 +22,7 @@ from rltui.config import load_config
 from rltui.draw.numbers import format_seconds, format_si
 from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
-from rltui.metrics import Names, catalogue, snippet
+from rltui.metrics import MetricNames, catalogue, snippet
 from rltui.paths import config_file
 from rltui.rules.load import rulebook
 from rltui.session.session import RunView, Session
@@ -115,7 +115,7 @@ def _terminal() -> dict[str, Any]:
 def _config(logdirs: tuple[str, ...]) -> dict[str, Any]:
     config = load_config([Path(logdir) for logdir in logdirs])
     data = (*catalogue().problems, *rulebook().problems, *load_themes()[1])
-    problems = (*config.problems, *Names(config=config).problems, *data)
+    problems = (*config.problems, *MetricNames(config=config).problems, *data)
     own = config_file()
     return {
         "own": clean(str(own)) if own else None,
@@ -229,6 +229,6 @@ def _print_logs(report: dict[str, Any]) -> None:
         f"\n{len(unknown)} keys that no glossary entry knows; they are shown in panes made from their names."
     )
     emit("To name them, put into your configuration:\n")
-    emit(snippet(unknown[:SHOWN], Names()) + "\n")
+    emit(snippet(unknown[:SHOWN], MetricNames()) + "\n")
     if len(unknown) > SHOWN:
         emit(f"# … and {len(unknown) - SHOWN} more: rltui doctor --json lists them all")

@@ -8,7 +8,7 @@ from rltui import metrics as resolver
 from rltui.cli.output import FOUND, emit, emit_json, fail, leave, note
 from rltui.config import load_config
 from rltui.metrics.frameworks.load import frameworks
-from rltui.metrics.glossary.entry_text import Card
+from rltui.metrics.glossary.entry_text import GlossaryEntry
 from rltui.panes.metric_card import cards_of
 from rltui.text import clean
 
@@ -59,7 +59,7 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
         leave(FOUND)
 
 
-def _answers(key: str, cards: list[Card]) -> list[dict[str, object]]:
+def _answers(key: str, cards: list[GlossaryEntry]) -> list[dict[str, object]]:
     """One object for a key, those of its other meanings inside; one for each member of a family of keys."""
     told = [card.as_json() for card in cards]
     if len(told) < 2 or "*" in key:

@@ -105,11 +105,11 @@ def _lines(
     verify: bool,
 ) -> None:
     from rltui.cli.export.output_file import binary_output
-    from rltui.cli.export.point_lines import CsvLines, JsonLines
+    from rltui.cli.export.point_lines import CsvWriter, JsonlWriter
     from rltui.cli.export.points import Exporter
 
     exporter = Exporter(logdirs, run_glob, metrics, all_sources=all_sources, verify=verify)
-    printer = CsvLines() if form == "csv" else JsonLines()
+    printer = CsvWriter() if form == "csv" else JsonlWriter()
     lives: dict[str, int] = {}
     with binary_output(output, logdirs) as out:
         out.write(printer.head)

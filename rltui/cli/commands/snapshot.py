@@ -18,7 +18,7 @@ from rltui.session.session import RunView, Session
 from rltui.text import clean
 
 if TYPE_CHECKING:
-    from rltui.panes.hparams_pane import ConfigBoard
+    from rltui.panes.hparams_pane import HParamsPane
 
 Form = Literal["text", "ansi", "markdown", "svg", "json"]
 ENDINGS: dict[str, Form] = {
@@ -136,7 +136,7 @@ def render(
         fail(f"no pane named {clean(pane)!r} here; there are {', '.join(panes)}", FOUND)
     if form == "svg":
         chosen = chosen[:1]
-    settings: list[ConfigBoard | None] = [None] * len(chosen)
+    settings: list[HParamsPane | None] = [None] * len(chosen)
     if pane == "config":
         from rltui.cli.hparams_output import settings_board
 
@@ -166,7 +166,7 @@ def _one(
     height: int | None,
     theme: str | None,
     at_step: int | None,
-    settings: ConfigBoard | None,
+    settings: HParamsPane | None,
 ) -> object:
     from rltui.panes.render import plain_text
 
@@ -177,7 +177,7 @@ def _one(
         return pane_data(view, settings, form, now, at_step)
     if form in ("markdown", "json"):
         return _as_data(view, pane, form, now, at_step)
-    lines = plain_text.pane_lines(view, pane, now, width=width, at_step=at_step, settings=settings)
+    lines = plain_text.pane_text(view, pane, now, width=width, at_step=at_step, settings=settings)
     if height is not None and len(lines) > height:
         from rltui.draw.cells import line
 
@@ -197,7 +197,7 @@ def _one(
 
 def _as_data(view: RunView, pane: str, form: Form, now: float, at_step: int | None) -> object:
     from rltui.panes.overview import header, overview
-    from rltui.panes.pane import Board, board
+    from rltui.panes.pane import PaneView, pane_view
     from rltui.panes.render.markdown import as_markdown
     from rltui.panes.render.plain_data import as_record
     from rltui.panes.render.plain_text import COUNT
@@ -205,9 +205,9 @@ def _as_data(view: RunView, pane: str, form: Form, now: float, at_step: int | No
     head = header(view, now, at_step)
     if pane == "overview":
         data = overview(view, now, at_step, count=COUNT)
-        made, findings = Board(pane, "Overview", data.rows, data.window), list(data.findings)
+        made, findings = PaneView(pane, "Overview", data.rows, data.window), list(data.findings)
     else:
-        made = board(view, pane, now, at_step)
+        made = pane_view(view, pane, now, at_step)
         findings = view.judge.findings() if pane == "findings" else made.findings
     return as_markdown(head, made, findings) if form == "markdown" else as_record(head, made, findings)
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from rltui.batch import Batch
-from rltui.cli.export.point_lines import JsonLines
+from rltui.cli.export.point_lines import JsonlWriter
 from rltui.cli.export.points import RunReader, Wanted
-from rltui.cli.file_problems import Told
+from rltui.cli.file_problems import FileProblemReporter
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 
@@ -28,7 +28,7 @@ class Tail:
     def __init__(self, metrics: Sequence[str], write: Callable[[bytes], object]) -> None:
         self._wanted = Wanted(metrics)
         self._write = write
-        self._printer = JsonLines()
+        self._printer = JsonlWriter()
         self._readers: dict[tuple[str, str | None], RunReader] = {}
         self._given: dict[str, dict[str, int]] = {}  # points read, by path and tag
         self._repeats: dict[str, dict[str, int]] = {}  # of a rewritten log: points still to be told again
@@ -86,7 +86,7 @@ def follow(
     out = sys.stdout.buffer
     tail = Tail(metrics, out.write)
     follower = Follower(logdirs, run_glob=run_glob, all_sources=all_sources)
-    told = Told()
+    told = FileProblemReporter()
     told.waits_for(logdirs)
     while True:
         for delivery in told.passing(follower.look()):

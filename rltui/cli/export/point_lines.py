@@ -66,7 +66,7 @@ def _join(
         yield b"".join(chain.from_iterable(parts))
 
 
-class JsonLines:
+class JsonlWriter:
     """Prints points as JSON lines, in ASCII."""
 
     head = b""
@@ -95,7 +95,7 @@ class JsonLines:
         self._heads.pop(path, None)
 
 
-class CsvLines:
+class CsvWriter:
     """Prints points as CSV (RFC 4180 quoting, UTF-8, NaN and Infinity by name, an unknown time empty).
 
     The last column is what the run calls the curve, where that is not its tag.

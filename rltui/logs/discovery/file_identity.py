@@ -38,7 +38,7 @@ class Past(NamedTuple):
         )
 
 
-class Likeness:
+class FileIdentity:
     """What is remembered of a file up to the offset that was settled."""
 
     __slots__ = ("head", "mark", "shrinks", "shrunk_at")

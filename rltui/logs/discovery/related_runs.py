@@ -10,7 +10,7 @@ from rltui.logs.discovery.run_names import is_events, rotated_from
 from rltui.logs.discovery.walk import Found
 from rltui.logs.discovery.writer_subruns import above, parent_of
 from rltui.logs.files import Calls, GivenUpError
-from rltui.logs.follow.log_file import Tracked
+from rltui.logs.follow.log_file import LogFile
 
 CROWD = 256  # logs below one folder among which no twin is sought by place alone
 
@@ -19,24 +19,24 @@ CROWD = 256  # logs below one folder among which no twin is sought by place alon
 class _Entry:
     """A log in the order of closeness that `twins.nearest` makes."""
 
-    track: Tracked
+    track: LogFile
     folder: str
     name: str
 
 
 @dataclass(slots=True)
-class Family:
+class RelatedRuns:
     """All logs of the LOGDIRs and what was found out about their belonging together."""
 
-    mains: dict[Tracked, Tracked] = field(default_factory=dict)  # twin: the log that says the same
+    mains: dict[LogFile, LogFile] = field(default_factory=dict)  # twin: the log that says the same
     _events: dict[str, list[str]] = field(default_factory=dict)  # folder: names of its event files
-    _rotated: dict[str, list[Tracked]] = field(default_factory=dict)  # by the name they had
+    _rotated: dict[str, list[LogFile]] = field(default_factory=dict)  # by the name they had
     _mixed: bool = False  # whether any log is no event file
     _below: dict[str, list[_Entry]] = field(default_factory=dict)  # folder: logs in it and below
     _called: dict[str, list[_Entry]] = field(default_factory=dict)  # name of a file or folder: logs
-    _kin: set[Tracked] = field(default_factory=set)  # whose place is settled for good
+    _kin: set[LogFile] = field(default_factory=set)  # whose place is settled for good
 
-    def add(self, track: Tracked) -> None:
+    def add(self, track: LogFile) -> None:
         """A log was found."""
         found = track.found
         entry = _Entry(track, found.folder, found.name)
@@ -59,7 +59,7 @@ class Family:
         """Whether there is a run above the event file."""
         return is_events(found.name) and any(self._events.get(upper) for upper in above(found.folder))
 
-    def settle(self, track: Tracked, calls: Calls) -> list[tuple[Tracked, str]]:
+    def settle(self, track: LogFile, calls: Calls) -> list[tuple[LogFile, str]]:
         """Find out where a log belongs, as far as its beginning tells.
 
         Returns the logs whose place changed, each with the name of the run that it had belonged to.
@@ -69,7 +69,7 @@ class Family:
         """
         if track.format is None or track.also_of is not None:
             return []
-        changed: list[tuple[Tracked, str]] = []
+        changed: list[tuple[LogFile, str]] = []
         before = track.run
         if track not in self._kin and self._fold(track, calls):
             changed.append((track, before))
@@ -77,7 +77,7 @@ class Family:
             changed += self._match(track, calls)
         return changed
 
-    def freed(self, twin: Tracked) -> bool:
+    def freed(self, twin: LogFile) -> bool:
         """Whether the log that said the same has vanished, so that the twin stands for itself again."""
         main = self.mains.get(twin)
         if main is None or not main.gone:
@@ -86,11 +86,11 @@ class Family:
         twin.also_of, twin.run = None, twin.found.run
         return True
 
-    def undecided(self, track: Tracked) -> bool:
+    def undecided(self, track: LogFile) -> bool:
         """Whether it may still turn out that the log belongs elsewhere."""
         return track.also_of is None and (track.sample is None or not track.sample.complete)
 
-    def mixed_with(self, track: Tracked, others: Iterable[Tracked]) -> list[Tracked]:
+    def mixed_with(self, track: LogFile, others: Iterable[LogFile]) -> list[LogFile]:
         """Logs whose points a run holds mixed with those of `track`, since both speak of the same tags.
 
         When one is told anew the others must be, too. Those are left out that could not be told anew.
@@ -107,7 +107,7 @@ class Family:
             and not said.isdisjoint(other.tags)
         ]
 
-    def _fold(self, track: Tracked, calls: Calls) -> bool:
+    def _fold(self, track: LogFile, calls: Calls) -> bool:
         if not self.may_belong_above(track.found):
             return False
         said = self._sample(track, calls)
@@ -121,12 +121,12 @@ class Family:
         track.tag_map = parent.rename
         return True
 
-    def _match(self, track: Tracked, calls: Calls) -> list[tuple[Tracked, str]]:
+    def _match(self, track: LogFile, calls: Calls) -> list[tuple[LogFile, str]]:
         found, known = track.found, track.format
         assert known is not None
         mine = duplicate_logs.rank(known, found.name)
 
-        def rival(other: Tracked) -> bool:
+        def rival(other: LogFile) -> bool:
             if other.aside and not (other.opened or other.stuck):
                 other.visit(calls, 0.0, trust=True, until=None)  # to know its format
             # A poorer log asks for itself before it is published; only a published one must be corrected.
@@ -145,7 +145,7 @@ class Family:
         said = self._sample(track, calls)
         if said is None or said.empty:
             return []
-        changed: list[tuple[Tracked, str]] = []
+        changed: list[tuple[LogFile, str]] = []
         for entry in duplicate_logs.nearest(found.folder, found.name, rivals):
             assert isinstance(entry, _Entry)
             other = entry.track
@@ -163,7 +163,7 @@ class Family:
             changed += self._join(other, track)
         return changed
 
-    def _end_alike(self, one: Tracked, other: Tracked, calls: Calls) -> bool:
+    def _end_alike(self, one: LogFile, other: LogFile, calls: Calls) -> bool:
         """Whether logs of one run say the same at their ends, however they begin."""
         if one.run != other.run:
             return False
@@ -180,7 +180,7 @@ class Family:
                 return False
         return bool(duplicate_logs.same(ends[0], ends[1], beside=True))
 
-    def _near(self, found: Found, rival: Callable[[Tracked], bool]) -> list[_Entry]:
+    def _near(self, found: Found, rival: Callable[[LogFile], bool]) -> list[_Entry]:
         """Logs that may be twins: those of the same name, and those in the nearest folder that has any."""
         near = [
             entry
@@ -198,7 +198,7 @@ class Family:
                 break
         return list({id(entry): entry for entry in near}.values())
 
-    def _join(self, twin: Tracked, main: Tracked) -> list[tuple[Tracked, str]]:
+    def _join(self, twin: LogFile, main: LogFile) -> list[tuple[LogFile, str]]:
         """Make a log and its own twins twins of `main`."""
         joined = [twin, *(other for other, its in self.mains.items() if its is twin)]
         before = [(each, each.run) for each in joined]
@@ -207,7 +207,7 @@ class Family:
             each.run = each.also_of = main.run
         return before
 
-    def _sample(self, track: Tracked, calls: Calls) -> duplicate_logs.Sample | None:
+    def _sample(self, track: LogFile, calls: Calls) -> duplicate_logs.Sample | None:
         """What the beginning of a log says; asked again when the log has grown and it matters."""
         said = track.sample
         if said is not None and (said.complete or track.asked == track.size):

@@ -11,7 +11,7 @@ from rltui.logs.discovery.writer_subruns import above
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RunFilter:
     """Runs whose names match `glob`, and what is called `also`; all where there is no glob."""
 
     glob: str | None

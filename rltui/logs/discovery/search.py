@@ -9,8 +9,8 @@ from rltui.batch import Problem
 from rltui.logs.discovery.walk import Found, Item, Root, Search, is_folder, roots_of
 from rltui.logs.files import Calls
 from rltui.logs.follow.filesystem import FileSystem, kind_of
-from rltui.logs.follow.poll_interval import Pace
-from rltui.logs.formats.recognition import Kinds
+from rltui.logs.follow.poll_interval import PollInterval
+from rltui.logs.formats.recognition import FormatRegistry
 
 UNKNOWN = FileSystem("not answering", remote=True, events=False, hold=False)
 _FRESH = 300.0  # seconds between two searches that list every folder, whatever their time stamps say
@@ -18,14 +18,14 @@ _PATIENCE = 0.3  # seconds of searching before the first logs are opened
 _RUNG_SHORTEST = 0.25  # seconds between two searches however often the bell rings
 
 
-class Seeker:
+class BackgroundSearch:
     """The LOGDIRs, their file systems, and the walk over them. Touches nothing before the first `seek`."""
 
     def __init__(
         self,
         logdirs: Sequence[str],
-        kinds: Kinds,
-        pace: Pace,
+        kinds: FormatRegistry,
+        pace: PollInterval,
         *,
         system: FileSystem | None,
         wall: Callable[[], float],

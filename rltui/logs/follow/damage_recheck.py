@@ -14,7 +14,7 @@ MOST = 16  # places remembered
 _FIRST, _LAST = 15.0, 900.0  # seconds until the first look back; none is made after the last
 
 
-class Scars:
+class DamageRecheck:
     """Damage of one file that reading has left behind."""
 
     __slots__ = ("_due", "_marks", "_since")

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from rltui.batch import Problem, Problems
 from rltui.logs.delivery import FollowStatus
 from rltui.logs.files import Calls
-from rltui.logs.follow.log_file import Tracked
+from rltui.logs.follow.log_file import LogFile
 from rltui.logs.follow.poll_interval import HOT_SECONDS
 from rltui.logs.records.group_statistics import median
 
 if TYPE_CHECKING:
-    from rltui.logs.discovery.search import Seeker
-    from rltui.logs.follow.poll_schedule import Agenda
+    from rltui.logs.discovery.search import BackgroundSearch
+    from rltui.logs.follow.poll_schedule import PollSchedule
 
 
-class Gauge:
+class FollowStats:
     """Counters of one follower."""
 
     def __init__(self) -> None:
@@ -48,10 +48,10 @@ class Gauge:
 
     def status(
         self,
-        tracks: Sequence[Tracked],
+        tracks: Sequence[LogFile],
         *,
-        seeker: Seeker,
-        agenda: Agenda,
+        seeker: BackgroundSearch,
+        agenda: PollSchedule,
         calls: Calls,
         caught_up: bool,
         known: int,

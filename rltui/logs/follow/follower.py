@@ -16,24 +16,24 @@ from pathlib import Path
 
 from rltui.batch import EMPTY, Batch, Problem
 from rltui.logs.delivery import Delivery, FollowStatus, Kind, Source
-from rltui.logs.discovery.related_runs import Family
-from rltui.logs.discovery.run_filter import Choice
+from rltui.logs.discovery.related_runs import RelatedRuns
+from rltui.logs.discovery.run_filter import RunFilter
 from rltui.logs.discovery.run_names import rotated_from
-from rltui.logs.discovery.search import Seeker
+from rltui.logs.discovery.search import BackgroundSearch
 from rltui.logs.discovery.walk import Found
 from rltui.logs.files import Calls, GivenUpError
 from rltui.logs.follow import read_ahead
 from rltui.logs.follow.filesystem import FileSystem
-from rltui.logs.follow.follow_stats import Gauge
-from rltui.logs.follow.history_queue import Backlog
-from rltui.logs.follow.hung_calls import GIVE_UP, Patience
-from rltui.logs.follow.log_file import Tracked
-from rltui.logs.follow.open_queue import Arrivals
-from rltui.logs.follow.poll_interval import HOT_MODIFIED, HOT_SECONDS, Pace
-from rltui.logs.follow.poll_schedule import Agenda
+from rltui.logs.follow.follow_stats import FollowStats
+from rltui.logs.follow.history_queue import HistoryQueue
+from rltui.logs.follow.hung_calls import GIVE_UP, HungCalls
+from rltui.logs.follow.log_file import LogFile
+from rltui.logs.follow.open_queue import OpenQueue
+from rltui.logs.follow.poll_interval import HOT_MODIFIED, HOT_SECONDS, PollInterval
+from rltui.logs.follow.poll_schedule import PollSchedule
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.interface import BLOCK
-from rltui.logs.formats.recognition import AllFormats, Kinds
+from rltui.logs.formats.recognition import AllFormats, FormatRegistry
 
 __all__ = ["GIVE_UP", "Follower", "read_all"]
 
@@ -62,26 +62,26 @@ class Follower:
         all_sources: bool = False,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
-        kinds: Kinds | None = None,
+        kinds: FormatRegistry | None = None,
         system: FileSystem | None = None,
     ) -> None:
         self.logdirs = tuple(os.fspath(logdir) for logdir in logdirs)
-        self._choice = Choice(run_glob, also)
+        self._choice = RunFilter(run_glob, also)
         self._all_sources = all_sources
         self._clock, self._wall = clock, wall
         self.kinds = kinds or AllFormats()
         self._calls = Calls()
-        self.pace = Pace(poll, system or FileSystem("", remote=False, events=False, hold=True))
-        self.seeker = Seeker(self.logdirs, self.kinds, self.pace, system=system, wall=wall)
-        self.gauge = Gauge()
-        self.tracks: dict[str, Tracked] = {}
+        self.pace = PollInterval(poll, system or FileSystem("", remote=False, events=False, hold=True))
+        self.seeker = BackgroundSearch(self.logdirs, self.kinds, self.pace, system=system, wall=wall)
+        self.gauge = FollowStats()
+        self.tracks: dict[str, LogFile] = {}
         self._absorbed: set[str] = set()
         self._aside: set[str] = set()  # not asked for, but perhaps the main logs of twins that are
-        self._family = Family()
-        self._agenda = Agenda(self.pace)
-        self._backlog = Backlog()
-        self._arrivals = Arrivals()
-        self._patience = Patience()
+        self._family = RelatedRuns()
+        self._agenda = PollSchedule(self.pace)
+        self._backlog = HistoryQueue()
+        self._arrivals = OpenQueue()
+        self._patience = HungCalls()
 
     # -- what the owner asks
 
@@ -152,7 +152,7 @@ class Follower:
         if calls.path != path:
             return False
         self._patience.give_up(path, calls.subject, self.tracks)
-        self.seeker.give_up(None if isinstance(calls.subject, Tracked) else path)
+        self.seeker.give_up(None if isinstance(calls.subject, LogFile) else path)
         self.gauge.retired(calls)
         self._calls = Calls()
         calls.given_up = True
@@ -160,9 +160,9 @@ class Follower:
 
     def _returned(self, calls: Calls) -> None:
         """A call that was given up came back after all, in the thread that nobody waits for."""
-        if isinstance(calls.subject, Tracked):
+        if isinstance(calls.subject, LogFile):
             self._patience.returned(calls.subject.found.place, calls.subject)
-        for path in () if isinstance(calls.subject, Tracked) else calls.failed:
+        for path in () if isinstance(calls.subject, LogFile) else calls.failed:
             self.seeker.dead.discard(path)
             self._patience.returned(path, None)
 
@@ -212,7 +212,7 @@ class Follower:
         if not self._choice.may_take(found):
             if found.place not in self._aside:
                 self._aside.add(found.place)
-                unasked = Tracked(found, self.kinds)
+                unasked = LogFile(found, self.kinds)
                 unasked.aside = True  # opened only if a log that was asked for may be its twin
                 self._family.add(unasked)
             return
@@ -226,7 +226,7 @@ class Follower:
             self._absorbed.update(original.absorbed)
             if calls.given_up or found.place in self._absorbed:
                 return
-        track = Tracked(found, self.kinds)
+        track = LogFile(found, self.kinds)
         track.changed = at
         calls.subject = track
         self.tracks[found.place] = track
@@ -285,7 +285,7 @@ class Follower:
                 return
 
     def _show(
-        self, group: list[Tracked], whole: bool, at: float, calls: Calls, over: Over
+        self, group: list[LogFile], whole: bool, at: float, calls: Calls, over: Over
     ) -> Iterator[Delivery]:
         """Show logs of one run. Small ones are read at once, unless that would bring them out of order."""
         new = {
@@ -339,7 +339,7 @@ class Follower:
     # -- one log
 
     def _visit(
-        self, track: Tracked, at: float, calls: Calls, until: Over | None, history: bool = False
+        self, track: LogFile, at: float, calls: Calls, until: Over | None, history: bool = False
     ) -> Iterator[Delivery]:
         """Look at one log; yields what it says. Raises GivenUpError."""
         was_caught_up, size = track.caught_up, track.size
@@ -369,18 +369,18 @@ class Follower:
             if not track.previewed and track.backlog > LARGE:
                 yield from self._preview(track, calls)
 
-    def _preview(self, track: Tracked, calls: Calls) -> Iterator[Delivery]:
+    def _preview(self, track: LogFile, calls: Calls) -> Iterator[Delivery]:
         for kind, batch in track.newest(calls, PREVIEW):
             yield self._delivery(track, kind, batch)
 
-    def _settle(self, track: Tracked, calls: Calls) -> Iterator[Delivery]:
+    def _settle(self, track: LogFile, calls: Calls) -> Iterator[Delivery]:
         """Find out which run the log belongs to, and whether it is a twin; withdraw what was said wrongly."""
         for other, before in self._family.settle(track, calls):
             if other.published:
                 yield self._withdraw(other, replace(other.source(), run=before, also_of=other.run))
             yield self._delivery(other, "state", EMPTY)
 
-    def _withdraw(self, track: Tracked, source: Source) -> Delivery:
+    def _withdraw(self, track: LogFile, source: Source) -> Delivery:
         """Take back what a log said; it will be told anew."""
         track.published = False
         track.forget()
@@ -388,10 +388,10 @@ class Follower:
             self._arrivals.meet(track)
         return Delivery(source, EMPTY, "rewritten")
 
-    def _reads(self, track: Tracked) -> bool:
+    def _reads(self, track: LogFile) -> bool:
         return self._all_sources or track.also_of is None
 
-    def _delivery(self, track: Tracked, kind: Kind, batch: Batch) -> Delivery:
+    def _delivery(self, track: LogFile, kind: Kind, batch: Batch) -> Delivery:
         told = track.renamed(batch)
         if len(batch):
             track.published, track.tags = True, told.tags

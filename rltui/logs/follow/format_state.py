@@ -8,23 +8,23 @@ import stat
 from rltui.batch import Problem
 from rltui.logs.discovery.log_file_names import is_foreign
 from rltui.logs.discovery.run_names import is_events
-from rltui.logs.formats.interface import Format, Together, together
-from rltui.logs.formats.recognition import Kinds
+from rltui.logs.formats.interface import Format, JointReader, together
+from rltui.logs.formats.recognition import FormatRegistry
 from rltui.text import quote
 
 _QUIET_ENDINGS = (".json", ".txt", ".log", ".out", ".err")  # many of these are no metrics logs
 
 
-class Recognition:
+class FormatState:
     """What is known of one file, and what was told of it."""
 
     __slots__ = ("_kinds", "_name", "_path", "_unknown", "presumed")
 
-    def __init__(self, name: str, path: str, kinds: Kinds) -> None:
+    def __init__(self, name: str, path: str, kinds: FormatRegistry) -> None:
         self._name, self._path = name, path
         self._kinds = kinds
         self._unknown: Problem | None = None
-        self.presumed: Together | None = None  # the format as the name has it; no byte was looked at yet
+        self.presumed: JointReader | None = None  # the format as the name has it; no byte was looked at yet
 
     def presume(self, status: os.stat_result) -> Format | None:
         """The format, where the name says it all and there may be a log: it is opened only to be read."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _RETRY = 5.0  # seconds between two looks whether a LOGDIR is there, and still the one that is watched
 
 
-class Bell:
+class FileSystemEvents:
     """Watches folders in a thread of its own. `state` is "on", "off", or why there is no bell."""
 
     def __init__(

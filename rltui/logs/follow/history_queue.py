@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rltui.logs.discovery.run_names import file_order
-from rltui.logs.follow.log_file import Tracked
+from rltui.logs.follow.log_file import LogFile
 
 
-class Backlog:
+class HistoryQueue:
     """Logs with history left to read."""
 
     def __init__(self) -> None:
-        self._logs: list[Tracked] = []  # the last comes first
+        self._logs: list[LogFile] = []  # the last comes first
         self._sorted = True
         self._focus: str | None = None
 
@@ -24,14 +24,14 @@ class Backlog:
         if run != self._focus:
             self._focus, self._sorted = run, False
 
-    def add(self, track: Tracked) -> None:
+    def add(self, track: LogFile) -> None:
         """The log has history left. Adding it twice does nothing."""
         if not track.queued:
             track.queued = True
             self._logs.append(track)
             self._sorted = False
 
-    def take(self) -> Tracked | None:
+    def take(self) -> LogFile | None:
         """The log to read on in, off the list; None when nothing is left."""
         if not self._sorted:
             self._sorted = True
@@ -40,7 +40,7 @@ class Backlog:
                 newest[track.run] = max(track.modified, newest.get(track.run, track.modified))
             focus = self._focus
 
-            def precedence(track: Tracked) -> tuple[bool, float, str, str, tuple[str, int, int]]:
+            def precedence(track: LogFile) -> tuple[bool, float, str, str, tuple[str, int, int]]:
                 found, run = track.found, track.run
                 return (run != focus, -newest[run], run, found.folder, file_order(found.name))
 
@@ -51,11 +51,11 @@ class Backlog:
         track.queued = False
         return track
 
-    def coming(self) -> Iterator[Tracked]:
+    def coming(self) -> Iterator[LogFile]:
         """The logs that come next, in their order unless that changes."""
         return reversed(self._logs)
 
-    def put_back(self, track: Tracked) -> None:
+    def put_back(self, track: LogFile) -> None:
         """Not finished: it stays the first, unless the order changed."""
         if not track.queued:
             track.queued = True

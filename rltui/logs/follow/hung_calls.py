@@ -12,20 +12,20 @@ from collections.abc import Iterator, Mapping
 
 from rltui.batch import Batch, Problem
 from rltui.logs.delivery import Delivery, Source
-from rltui.logs.follow.log_file import Tracked
+from rltui.logs.follow.log_file import LogFile
 from rltui.text import clean
 
 GIVE_UP = 5.0  # seconds after which a file call counts as one that never returns
 MOUNT = 3  # hanging logs of one device from which all logs there are left alone until one answers
 
 
-class Patience:
+class HungCalls:
     """The logs and folders that do not answer."""
 
     def __init__(self) -> None:
-        self._news: deque[tuple[str, Tracked | None, bool]] = deque()  # path, log, whether it answers
-        self._freed: deque[Tracked] = deque()
-        self._suspended: list[Tracked] = []
+        self._news: deque[tuple[str, LogFile | None, bool]] = deque()  # path, log, whether it answers
+        self._freed: deque[LogFile] = deque()
+        self._suspended: list[LogFile] = []
         self._lock = threading.Lock()
 
     @property
@@ -33,9 +33,9 @@ class Patience:
         """Whether there is anything to report or to go on with."""
         return bool(self._news or self._freed)
 
-    def give_up(self, path: str, subject: object, tracks: Mapping[str, Tracked]) -> None:
+    def give_up(self, path: str, subject: object, tracks: Mapping[str, LogFile]) -> None:
         """A call on `path`, made for `subject` (a log, or a search), hangs. From the supervisor's thread."""
-        log = subject if isinstance(subject, Tracked) else None
+        log = subject if isinstance(subject, LogFile) else None
         with self._lock:
             self._news.append((path, log, False))
             if log is None:
@@ -48,7 +48,7 @@ class Patience:
                     each.stuck = True
                 self._suspended += idle
 
-    def returned(self, path: str, log: Tracked | None) -> None:
+    def returned(self, path: str, log: LogFile | None) -> None:
         """The call came back, and with it the logs of its device. From the thread that had been given up."""
         with self._lock:
             self._news.append((path, log, True))
@@ -71,7 +71,7 @@ class Patience:
             problem = Problem("error", "not-answering", source.path, said, healed=answers)
             yield Delivery(source, Batch(problems=(problem,)), "state")
 
-    def freed(self) -> Iterator[Tracked]:
+    def freed(self) -> Iterator[LogFile]:
         """Logs that can be looked at again."""
         while self._freed:
             yield self._freed.popleft()

@@ -10,40 +10,40 @@ from dataclasses import replace
 from rltui.batch import EMPTY, Batch, Problem, concat
 from rltui.logs.delivery import Kind, Source
 from rltui.logs.discovery.duplicate_logs import Sample
-from rltui.logs.discovery.file_identity import Likeness, Past
+from rltui.logs.discovery.file_identity import FileIdentity, Past
 from rltui.logs.discovery.run_names import is_events
 from rltui.logs.discovery.walk import Found
 from rltui.logs.files import Calls, Copy, GivenUpError, LocalFile, Visited, identity, stamp
 from rltui.logs.follow import rotation
-from rltui.logs.follow.damage_recheck import Scars
-from rltui.logs.follow.format_state import Recognition
-from rltui.logs.follow.read_errors import Trouble
+from rltui.logs.follow.damage_recheck import DamageRecheck
+from rltui.logs.follow.format_state import FormatState
+from rltui.logs.follow.read_errors import ReadErrors
 from rltui.logs.formats.gzip_log import inside
-from rltui.logs.formats.interface import BLOCK, HEAD, Format, Log, Together
-from rltui.logs.formats.recognition import Kinds, open_log
+from rltui.logs.formats.interface import BLOCK, HEAD, Format, JointReader, LogReader
+from rltui.logs.formats.recognition import FormatRegistry, open_log
 from rltui.logs.records.text_lines import first_text
 
 Piece = tuple[Kind, Batch]
-_Question = Callable[[Log, Visited], Batch]
+_Question = Callable[[LogReader, Visited], Batch]
 
 _SHORTEST_REST, _LONGEST_REST = 0.5, 30.0  # seconds until a torn tail is read again without a sign of change
 _KEPT_PAST = 32  # beginnings of rotated copies that a log knows again; each is some kilobytes
 _CUT = "the file was replaced or cut and begins anew; what it said before is kept as superseded"
 
 
-class Tracked:
+class LogFile:
     """State of one log between looks. Touched by one worker at a time; holds no descriptor."""
 
-    def __init__(self, found: Found, kinds: Kinds, *, verify: bool = False) -> None:
+    def __init__(self, found: Found, kinds: FormatRegistry, *, verify: bool = False) -> None:
         self.found = found
-        self._recognition = Recognition(found.name, found.path, kinds)
+        self._recognition = FormatState(found.name, found.path, kinds)
         self._verify = verify
         self.run = found.run
         self.also_of: str | None = None
         self.tag_map: Callable[[str], str] | None = None  # renames the tags of a folded sub-run
         self.format: Format | None = None
         self._kind = ""  # name of the format, kept while the log is opened anew
-        self.log: Log | None = None
+        self.log: LogReader | None = None
         self.size = 0
         self.modified = 0.0
         self.changed = 0.0  # monotonic time of the last change seen
@@ -64,15 +64,15 @@ class Tracked:
         self._again = 0.0  # and when
         self.sample: Sample | None = None  # what its beginning says, for finding twins
         self.asked = -1  # the size at which the sample was taken
-        self.rotated: Sequence[Tracked] = ()  # all logs that were rotated from one name, this one too
+        self.rotated: Sequence[LogFile] = ()  # all logs that were rotated from one name, this one too
         self.past: list[Past] = []  # what was read here and is elsewhere now
         self.absorbed: set[str] = set()  # rotated copies that were read as part of this log
-        self.trouble = Trouble(found.path)
+        self.trouble = ReadErrors(found.path)
         self._announced = False
         self._pending: Kind | None = None
         self._stamp: tuple[int, ...] = ()
-        self._likeness = Likeness()
-        self._scars = Scars()
+        self._likeness = FileIdentity()
+        self._scars = DamageRecheck()
 
     @property
     def offset(self) -> int:
@@ -130,7 +130,7 @@ class Tracked:
             self._take_for(known)
 
     @property
-    def presumed(self) -> Together | None:
+    def presumed(self) -> JointReader | None:
         """The format as the name has it, until the file is opened."""
         return self._recognition.presumed
 
@@ -227,7 +227,7 @@ class Tracked:
         """Begin again at the first byte, as if the log had never been read."""
         self.close()
         self.log = self.format = None
-        self._likeness, self._scars = Likeness(), Scars()
+        self._likeness, self._scars = FileIdentity(), DamageRecheck()
         self.caught_up = self.previewed = False
         self.restless, self._again = True, 0.0
         self.sample, self.asked = None, -1

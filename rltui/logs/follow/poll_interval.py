@@ -17,7 +17,7 @@ SCAN_SHORTEST, SCAN_LONGEST = 5.0, 30.0
 _SCAN_SHARE = 0.003
 
 
-class Pace:
+class PollInterval:
     """Intervals from what looks were measured to cost. Times in seconds."""
 
     def __init__(self, poll: float, system: FileSystem) -> None:

@@ -6,25 +6,25 @@ import heapq
 import itertools
 from collections.abc import Iterable
 
-from rltui.logs.follow.log_file import Tracked
-from rltui.logs.follow.poll_interval import HOT_SECONDS, Pace
+from rltui.logs.follow.log_file import LogFile
+from rltui.logs.follow.poll_interval import HOT_SECONDS, PollInterval
 
 _RECOUNT = 5.0  # seconds between two counts of the logs that grow
 
 
-class Agenda:
+class PollSchedule:
     """Due times of logs. `now` is monotonic, in seconds."""
 
-    def __init__(self, pace: Pace) -> None:
+    def __init__(self, pace: PollInterval) -> None:
         self.pace = pace
         self.hot = 0
         self.idle = 0
         self.growing = 0
         self._counted = float("-inf")
-        self._heap: list[tuple[float, int, Tracked]] = []
+        self._heap: list[tuple[float, int, LogFile]] = []
         self._count = itertools.count()
 
-    def recount(self, tracks: Iterable[Tracked], now: float) -> None:
+    def recount(self, tracks: Iterable[LogFile], now: float) -> None:
         """Count the logs that grow, now and then: intervals depend on how many there are."""
         if 0 <= now - self._counted < _RECOUNT:
             return
@@ -39,7 +39,7 @@ class Agenda:
             else:
                 self.idle += 1
 
-    def wait(self, track: Tracked, now: float) -> float:
+    def wait(self, track: LogFile, now: float) -> float:
         """Seconds until the log should be looked at again."""
         age = now - track.changed
         if track.trouble.count:
@@ -50,12 +50,12 @@ class Agenda:
             return self.pace.growing(self.growing, self.hot)
         return self.pace.hot(self.hot)
 
-    def put(self, track: Tracked, now: float, *, soon: bool = False) -> None:
+    def put(self, track: LogFile, now: float, *, soon: bool = False) -> None:
         """Look at the log again when its time comes, or at the next look if `soon`."""
         track.due = now if soon else now + self.wait(track, now)
         heapq.heappush(self._heap, (track.due, next(self._count), track))
 
-    def take(self, now: float) -> Tracked | None:
+    def take(self, now: float) -> LogFile | None:
         """A log whose time has come, off the agenda; None when there is none."""
         while self._heap and self._heap[0][0] <= now:
             due, _, track = heapq.heappop(self._heap)

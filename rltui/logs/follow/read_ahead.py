@@ -9,36 +9,36 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 
 from rltui.logs.files import Calls, Copy, GivenUpError, LocalFile
-from rltui.logs.follow.log_file import Tracked
-from rltui.logs.formats.interface import BLOCK, Log, Together
+from rltui.logs.follow.log_file import LogFile
+from rltui.logs.formats.interface import BLOCK, JointReader, LogReader
 
 SMALL = 256 << 10  # bytes of a log that is worth it
 ROOM = 2 << 20  # bytes read ahead
 MOST = 256  # logs looked at
 
 
-def fits(track: Tracked) -> bool:
+def fits(track: LogFile) -> bool:
     """Whether the log is new, small, and of a format that gains by it."""
     return track.size <= SMALL and track.copy is None and _is_new(track)
 
 
-def fits_with_end(track: Tracked) -> bool:
+def fits_with_end(track: LogFile) -> bool:
     """Whether the log is new, long, and of such a format."""
     return track.size > BLOCK and track.ending is None and _is_new(track)
 
 
-def _is_new(track: Tracked) -> bool:
+def _is_new(track: LogFile) -> bool:
     return track.presumed is not None and track.readable and not track.previewed
 
 
-def fill(tracks: Iterable[Tracked], calls: Calls, over: Callable[[], bool] = lambda: False) -> None:
+def fill(tracks: Iterable[LogFile], calls: Calls, over: Callable[[], bool] = lambda: False) -> None:
     """Read those of the next logs that fit, until there is no more room, or `over`. Raises GivenUpError."""
     chosen = (track for track in islice(tracks, MOST) if fits(track))
     for form, (logs, contents) in _read(chosen, SMALL, calls, over, end=False).items():
         form.begin(logs, contents)
 
 
-def fill_with_ends(tracks: Iterable[Tracked], length: int, calls: Calls, over: Callable[[], bool]) -> None:
+def fill_with_ends(tracks: Iterable[LogFile], length: int, calls: Calls, over: Callable[[], bool]) -> None:
     """The same for the last `length` bytes of those that fit with their ends."""
     chosen = (track for track in islice(tracks, MOST) if fits_with_end(track))
     for form, (logs, contents) in _read(chosen, length, calls, over, end=True).items():
@@ -46,9 +46,9 @@ def fill_with_ends(tracks: Iterable[Tracked], length: int, calls: Calls, over: C
 
 
 def _read(
-    tracks: Iterable[Tracked], length: int, calls: Calls, over: Callable[[], bool], *, end: bool
-) -> dict[Together, tuple[list[Log], list[bytes]]]:
-    read: dict[Together, tuple[list[Log], list[bytes]]] = {}
+    tracks: Iterable[LogFile], length: int, calls: Calls, over: Callable[[], bool], *, end: bool
+) -> dict[JointReader, tuple[list[LogReader], list[bytes]]]:
+    read: dict[JointReader, tuple[list[LogReader], list[bytes]]] = {}
     room = ROOM
     for track in tracks:
         if room < min(track.size, length) or (read and over()):
@@ -66,7 +66,7 @@ def _read(
     return read
 
 
-def _copy(track: Tracked, length: int, calls: Calls, *, end: bool) -> Copy | None:
+def _copy(track: LogFile, length: int, calls: Calls, *, end: bool) -> Copy | None:
     """The file of a log if it has `length` bytes at most, or the `end` of it. Raises GivenUpError.
 
     What is wrong with the file, its visit tells.

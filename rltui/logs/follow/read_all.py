@@ -11,13 +11,13 @@ from pathlib import Path
 
 from rltui.batch import EMPTY, Batch, Problem
 from rltui.logs.delivery import Delivery, Source
-from rltui.logs.discovery.related_runs import Family
+from rltui.logs.discovery.related_runs import RelatedRuns
 from rltui.logs.discovery.run_names import file_order
 from rltui.logs.discovery.walk import scan
 from rltui.logs.files import Calls
 from rltui.logs.follow import read_ahead
-from rltui.logs.follow.log_file import Piece, Tracked
-from rltui.logs.formats.recognition import AllFormats, Kinds
+from rltui.logs.follow.log_file import LogFile, Piece
+from rltui.logs.formats.recognition import AllFormats, FormatRegistry
 
 PORTION = 4 << 20  # bytes of a log that one delivery holds at most, about
 
@@ -36,7 +36,7 @@ def read_all(
     run_glob: str | None = None,
     verify: bool = False,
     all_sources: bool = False,
-    kinds: Kinds | None = None,
+    kinds: FormatRegistry | None = None,
 ) -> Iterator[Delivery]:
     """Every point of every log below the LOGDIRs: runs by name, their logs as they were written.
 
@@ -50,8 +50,8 @@ def read_all(
     for problem in problems:
         yield Delivery(Source(run="", path=problem.path, format=""), Batch(problems=(problem,)), "state")
     calls = Calls()
-    family = Family()
-    tracks = [Tracked(each, kinds, verify=verify) for each in found]
+    family = RelatedRuns()
+    tracks = [LogFile(each, kinds, verify=verify) for each in found]
     for track in tracks:
         family.add(track)
         _presume(track, calls)
@@ -75,13 +75,13 @@ def read_all(
         track.close()
 
 
-def _presume(track: Tracked, calls: Calls) -> None:
+def _presume(track: LogFile, calls: Calls) -> None:
     """Know what can be known of a log without opening it; its visit tells what is wrong."""
     with contextlib.suppress(OSError):
         track.presume(calls.run(track.found.place, os.stat, track.found.place))
 
 
-def _read(track: Tracked, pieces: Sequence[Piece], calls: Calls) -> Iterator[Delivery]:
+def _read(track: LogFile, pieces: Sequence[Piece], calls: Calls) -> Iterator[Delivery]:
     """What was said when it was opened, and all that it says."""
     yield from _deliver(track, pieces)
     while track.readable and not track.caught_up:
@@ -90,12 +90,12 @@ def _read(track: Tracked, pieces: Sequence[Piece], calls: Calls) -> Iterator[Del
         yield from _deliver(track, track.finish(calls))
 
 
-def _portion(track: Tracked, calls: Calls) -> list[Piece]:
+def _portion(track: LogFile, calls: Calls) -> list[Piece]:
     """The next PORTION of a log, or a bit more."""
     stop = track.offset + PORTION
     return track.visit(calls, 0.0, trust=True, until=lambda: track.offset >= stop, limit=1 << 62)
 
 
-def _deliver(track: Tracked, pieces: Sequence[Piece]) -> Iterator[Delivery]:
+def _deliver(track: LogFile, pieces: Sequence[Piece]) -> Iterator[Delivery]:
     for kind, batch in pieces:
         yield Delivery(track.source(), track.renamed(batch), kind)

@@ -19,7 +19,7 @@ _CODES: dict[int, tuple[Level, str]] = {
 }
 
 
-class Trouble:
+class ReadErrors:
     """The failures of one log."""
 
     __slots__ = ("count", "path", "problem")

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from rltui.batch import Batch, Problem
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import GIVE_UP, Follower
-from rltui.logs.follow.fs_events import Bell
+from rltui.logs.follow.fs_events import FileSystemEvents
 from rltui.text import quote
 
 MOST_STUCK = 16  # threads that may hang in the file system; then the supervisor waits for one to come back
@@ -22,7 +22,7 @@ _PARTING = 0.3  # seconds that `stop` waits for a worker that is not stuck
 _AFTER_ERROR = 1.0
 
 
-class Feed:
+class ReaderThread:
     """Follows in the background. `deliver` is called by one worker at a time, never with an empty list."""
 
     def __init__(
@@ -36,7 +36,7 @@ class Feed:
         self.follower = follower
         self._deliver = deliver
         self._patience = patience
-        self._bell: Bell | None = None
+        self._bell: FileSystemEvents | None = None
         self._with_bell = bell
         self._lock = threading.Lock()
         self._pending: list[Delivery] = []
@@ -148,7 +148,7 @@ class Feed:
             if system.events and root.place not in seeker.dead
         ]
         if folders:
-            self._bell = Bell(folders, self.ring, self.follower.kinds.could_be_log)
+            self._bell = FileSystemEvents(folders, self.ring, self.follower.kinds.could_be_log)
             self._bell.start()
         elif seeker.systems:
             self.follower.gauge.bell = "the file system does not report changes"

@@ -15,8 +15,8 @@ from collections import Counter
 from rltui.batch import Batch, Problem
 from rltui.logs.formats.interface import BLOCK, File
 from rltui.logs.records.parse_number import from_text
-from rltui.logs.records.record_batcher import Rows
-from rltui.logs.records.text_lines import Lines
+from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.logs.records.text_lines import TextLines
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 _VERL = re.compile(r"(?:^|[\s)\]])step:(-?[0-9]{1,19}) - (?=\S)")
@@ -116,8 +116,8 @@ class ConsoleLog:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._lines = Lines(path)
-        self._rows = Rows(path)
+        self._lines = TextLines(path)
+        self._rows = RecordBatcher(path)
         self._reader = _Reader()
 
     @property
@@ -157,7 +157,7 @@ class ConsoleLog:
         """Let go of what was collected."""
         self._rows.batch()
 
-    def _add(self, rows: Rows, lines: list[bytes]) -> None:
+    def _add(self, rows: RecordBatcher, lines: list[bytes]) -> None:
         read = self._reader.record
         for line in lines:
             if b"tep" in line and (found := read(line.decode("utf-8", "replace"))) is not None:
@@ -172,7 +172,7 @@ _SIGNS = re.compile(
 )
 
 
-class Console:
+class ConsoleFormat:
     """Console logs with metrics lines."""
 
     name = "console"
@@ -189,4 +189,4 @@ class Console:
         return ConsoleLog(path)
 
 
-FORMAT = Console()
+FORMAT = ConsoleFormat()

@@ -18,9 +18,9 @@ from rltui.batch import Batch, Problem
 from rltui.logs.discovery import log_file_names
 from rltui.logs.formats.interface import BLOCK, File
 from rltui.logs.records import record_keys
-from rltui.logs.records.record_batcher import Rows
-from rltui.logs.records.skipped_lines import Junk
-from rltui.logs.records.text_lines import Lines
+from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.logs.records.skipped_lines import SkippedLines
+from rltui.logs.records.text_lines import TextLines
 
 _QUOTED_CAP = 64 << 10  # bytes of a quoted field that runs over lines
 _HEADER_CAP = 4 << 20
@@ -122,14 +122,14 @@ def _number(cell: str) -> int | float | None:
         return None
 
 
-class TableLog:
+class CsvLog:
     """One table being read."""
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._lines = Lines(path)
-        self._rows = Rows(path)
-        self._junk = Junk(path, "bad-row", "rows skipped that do not fit the header")
+        self._lines = TextLines(path)
+        self._rows = RecordBatcher(path)
+        self._junk = SkippedLines(path, "bad-row", "rows skipped that do not fit the header")
         self._header: _Header | None = None
         self._quoted = b""  # lines of a row whose quoted field is still open
         self._start = math.nan  # monitor: wall time of its first episode's start
@@ -251,7 +251,7 @@ class TableLog:
 _NAME = re.compile(r"\.(csv|tsv)\Z|\Aprogress\.txt\Z", re.IGNORECASE)
 
 
-class Table:
+class CsvFormat:
     """CSV and TSV."""
 
     name = "csv"
@@ -285,9 +285,9 @@ class Table:
             return False
         return bool(numbers) or cut
 
-    def open(self, path: str) -> TableLog:
+    def open(self, path: str) -> CsvLog:
         """A log at its beginning."""
-        return TableLog(path)
+        return CsvLog(path)
 
 
-FORMAT = Table()
+FORMAT = CsvFormat()

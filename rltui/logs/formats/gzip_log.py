@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from rltui.batch import EMPTY, Batch, Problem, concat
 from rltui.logs.discovery import log_file_names
 from rltui.logs.discovery.run_names import rotated_from
-from rltui.logs.formats.interface import BLOCK, HEAD, RECORD_CAP, File, Format, Log
+from rltui.logs.formats.interface import BLOCK, HEAD, RECORD_CAP, File, Format, LogReader
 
 _WINDOW_CAP = RECORD_CAP + 2 * BLOCK  # decompressed bytes held for a format that needs more to go on
 _GZIP = b"\x1f\x8b"
@@ -58,14 +58,14 @@ class _Inflated:
             self._start = offset
 
 
-class GzippedLog:
+class GzipLog:
     """One compressed log being read."""
 
     def __init__(self, path: str, choose: Callable[[bytes], Format | None]) -> None:
         self._path = path
         self._choose = choose
         self._inside = _Inflated(path)
-        self._inner: Log | None = None
+        self._inner: LogReader | None = None
         self._whole = False  # the format wants everything at once
         self._engine = zlib.decompressobj(31)
         self._offset = 0
@@ -184,7 +184,7 @@ class _UnreadLog:
         pass
 
 
-class Gzipped:
+class GzipFormat:
     """Any of `formats` inside gzip."""
 
     name = "gzip"
@@ -203,17 +203,17 @@ class Gzipped:
         content = inside(head) if head.startswith(_GZIP) else b""
         return bool(content) and self._inner(inner, content) is not None
 
-    def open(self, path: str) -> Log:
+    def open(self, path: str) -> LogReader:
         """A log at its beginning; its inner format is chosen by the first bytes inside."""
         name = path.rpartition("/")[2].removesuffix(".gz")
         name = rotated_from(name) or name
-        return GzippedLog(path, lambda head: self._inner(name, head))
+        return GzipLog(path, lambda head: self._inner(name, head))
 
     def _inner(self, name: str, head: bytes) -> Format | None:
         return next((form for form in self._formats if form.matches(name, head)), None)
 
 
-class Unread:
+class UnreadableFormat:
     """What is plainly one of `formats`, in a compression that is not read. It makes no run."""
 
     name = ""
@@ -229,6 +229,6 @@ class Unread:
             return False
         return any(form.matches(inner, b"") for form in self._formats)
 
-    def open(self, path: str) -> Log:
+    def open(self, path: str) -> LogReader:
         """A log that says why it says nothing."""
         return _UnreadLog(path)

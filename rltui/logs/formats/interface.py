@@ -35,7 +35,7 @@ class File(Protocol):
         ...
 
 
-class Log(Protocol):
+class LogReader(Protocol):
     """One log being read. `offset` moves only past what was decoded or deliberately skipped.
 
     A torn tail stays unread and is asked for again at the next look, so bytes that arrive late (zeros
@@ -67,14 +67,14 @@ class Log(Protocol):
         ...
 
 
-class Together(Protocol):
+class JointReader(Protocol):
     """A format whose logs are known by their names, and of which many small ones are best read together."""
 
-    def begin(self, logs: Sequence[Log], contents: Sequence[bytes]) -> None:
+    def begin(self, logs: Sequence[LogReader], contents: Sequence[bytes]) -> None:
         """Take in what are most likely the first bytes of new logs; `read` gives what it gives without."""
         ...
 
-    def preview(self, logs: Sequence[Log], contents: Sequence[bytes]) -> None:
+    def preview(self, logs: Sequence[LogReader], contents: Sequence[bytes]) -> None:
         """Take in what are most likely their last bytes; `newest` gives what it gives without."""
         ...
 
@@ -102,11 +102,11 @@ class Format(Protocol):
         """
         ...
 
-    def open(self, path: str) -> Log:
+    def open(self, path: str) -> LogReader:
         """A log at offset 0. `path` is for messages."""
         ...
 
 
-def together(known: Format) -> Together | None:
+def together(known: Format) -> JointReader | None:
     """The format as one whose logs are best read together, None where it is not."""
-    return cast("Together", known) if hasattr(known, "begin") else None
+    return cast("JointReader", known) if hasattr(known, "begin") else None

@@ -18,19 +18,19 @@ from rltui.logs.discovery import log_file_names
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of
-from rltui.logs.records.record_batcher import Rows
+from rltui.logs.records.record_batcher import RecordBatcher
 
 _DECODER = json.JSONDecoder()
 _BETWEEN = " \t\r\n\0\ufeff,"
 _HISTORY = re.compile(r'"log_history"\s*:\s*\[')
 
 
-class DocumentLog:
+class JsonDocumentLog:
     """One document being read."""
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._rows = Rows(path)
+        self._rows = RecordBatcher(path)
         self._offset = 0
         self._given = 0  # records handed out
         self._total: int | None = None
@@ -163,7 +163,7 @@ def _salvage(text: str) -> list[dict[str, object]]:
     return _objects(text, 1 if text.startswith("[") else 0)[0]
 
 
-class Document:
+class JsonDocumentFormat:
     """JSON documents that hold a log."""
 
     name = "document"
@@ -189,9 +189,9 @@ class Document:
             return log_file_names.is_point(found[0], telling and not text.startswith("{"))
         return text.startswith("[") and log_file_names.is_cut_point(text[1:].lstrip().encode(), telling)
 
-    def open(self, path: str) -> DocumentLog:
+    def open(self, path: str) -> JsonDocumentLog:
         """A log at its beginning."""
-        return DocumentLog(path)
+        return JsonDocumentLog(path)
 
 
-FORMAT = Document()
+FORMAT = JsonDocumentFormat()

@@ -16,9 +16,9 @@ from rltui.batch import EMPTY, Batch, Problem
 from rltui.logs.discovery import log_file_names
 from rltui.logs.formats.interface import BLOCK, File
 from rltui.logs.records import json_nan, record_keys
-from rltui.logs.records.record_batcher import Rows
-from rltui.logs.records.skipped_lines import Junk
-from rltui.logs.records.text_lines import Lines
+from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.logs.records.skipped_lines import SkippedLines
+from rltui.logs.records.text_lines import TextLines
 
 _BLANKS = " \t\r\n\0\ufeff"
 _TRIES = 16  # places in a damaged line where an object is looked for
@@ -72,14 +72,14 @@ def patiently(line: bytes) -> Iterator[dict[str, object]]:
         raise ValueError("not only objects")
 
 
-class JsonLinesLog:
+class JsonlLog:
     """One file of JSON lines being read."""
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._lines = Lines(path)
-        self._rows = Rows(path)
-        self._junk = Junk(path, "not-json", "lines skipped that are no JSON objects")
+        self._lines = TextLines(path)
+        self._rows = RecordBatcher(path)
+        self._junk = SkippedLines(path, "not-json", "lines skipped that are no JSON objects")
         self._tokens = False  # the last line held bare NaN or Infinity: the next one will, most likely
         self._foreign = False  # an encoding that is not read
 
@@ -182,7 +182,7 @@ class JsonLinesLog:
         return Batch(problems=(Problem("error", "utf-16", self._path, message, 0),))
 
 
-class JsonLines:
+class JsonlFormat:
     """JSON lines."""
 
     name = "jsonl"
@@ -211,9 +211,9 @@ class JsonLines:
                     return True
         return log_file_names.is_cut_point(lines[-1], telling)
 
-    def open(self, path: str) -> JsonLinesLog:
+    def open(self, path: str) -> JsonlLog:
         """A log at its beginning."""
-        return JsonLinesLog(path)
+        return JsonlLog(path)
 
     @staticmethod
     def _many(lines: list[bytes]) -> bool:
@@ -222,4 +222,4 @@ class JsonLines:
         return first.startswith(b'{"') and (len(lines) > 1 or len(first) > 1024 or first.endswith(b"}"))
 
 
-FORMAT = JsonLines()
+FORMAT = JsonlFormat()

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Protocol
 
 from rltui.logs.discovery.run_names import rotated_from
-from rltui.logs.formats.interface import Format, Log
+from rltui.logs.formats.interface import Format, LogReader
 
 
-class Kinds(Protocol):
+class FormatRegistry(Protocol):
     """The formats as one object; tests bring their own."""
 
     def recognise(self, name: str, head: bytes) -> Format | None:
@@ -20,7 +20,7 @@ class Kinds(Protocol):
         ...
 
 
-def open_log(known: Format, path: str, *, verify: bool = False) -> Log:
+def open_log(known: Format, path: str, *, verify: bool = False) -> LogReader:
     """A log of a format; `verify` proves every checksum where the format has any."""
     if verify and known.name == "tfevents":
         from rltui.logs.formats.tfevents.event_file import EventLog

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.logs.formats import console, csv_table, json_document, jsonl, samples, tfevents
-from rltui.logs.formats.gzip_log import Gzipped, Unread
+from rltui.logs.formats.gzip_log import GzipFormat, UnreadableFormat
 from rltui.logs.formats.interface import Format
 
 _PLAIN: tuple[Format, ...] = (
@@ -15,7 +15,7 @@ _PLAIN: tuple[Format, ...] = (
     console.FORMAT,
 )
 
-FORMATS: tuple[Format, ...] = (*_PLAIN, Gzipped(_PLAIN), Unread(_PLAIN))
+FORMATS: tuple[Format, ...] = (*_PLAIN, GzipFormat(_PLAIN), UnreadableFormat(_PLAIN))
 
 
 def recognise(name: str, head: bytes) -> Format | None:

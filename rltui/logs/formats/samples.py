@@ -19,9 +19,9 @@ from rltui.logs.formats.jsonl import records
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of, wall_time
 from rltui.logs.records.sample_statistics import GROUP_KEYS, REWARD_KEYS, TEXT_KEYS, SampledStep, numbers
-from rltui.logs.records.skipped_lines import Junk
-from rltui.logs.records.tag_table import Tags
-from rltui.logs.records.text_lines import Lines
+from rltui.logs.records.skipped_lines import SkippedLines
+from rltui.logs.records.tag_table import TagTable
+from rltui.logs.records.text_lines import TextLines
 
 STEPS_HELD = 4  # steps whose samples are kept for late ones
 NUMBERS_HELD = 2_000_000  # and numbers at most, 16 bytes each
@@ -43,9 +43,9 @@ class SamplesLog:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._lines = Lines(path)
-        self._tags = Tags(path)
-        self._junk = Junk(path, "not-json", "lines skipped that are no JSON objects")
+        self._lines = TextLines(path)
+        self._tags = TagTable(path)
+        self._junk = SkippedLines(path, "not-json", "lines skipped that are no JSON objects")
         self._default = step_in_path(path)
         self._held: dict[int, SampledStep] = {}  # in order of their first samples
         self._fresh: dict[int, None] = {}  # steps with samples that were not given yet
@@ -195,7 +195,7 @@ class SamplesLog:
             return
         (place, self._latest), self._slept = self._slept, None
         junk, late = self._junk, self._late
-        self._junk = Junk(self._path, "", "")  # what is unusable there was said before
+        self._junk = SkippedLines(self._path, "", "")  # what is unusable there was said before
         again, rest = place, b""
         while place < end and (data := file.read_at(place, min(BLOCK, end - place))):
             *lines, rest = (rest + data).split(b"\n")
@@ -210,7 +210,7 @@ _NAME = re.compile(r"sample|rollout|generation|completion|trajector|result|episo
 _STEP_NAME = re.compile(r"\A(?:global_?)?(?:step[_-]?)?\d{1,18}\.(?:jsonl|ndjson)\Z", re.IGNORECASE)
 
 
-class Samples:
+class SamplesFormat:
     """One record per sample."""
 
     name = "samples"
@@ -251,4 +251,4 @@ def _is_sample(keys: set[str], texts: set[str], measured: set[str], by_name: boo
     return stepped and ((grouped and (rewarded or bool(texts))) or (bool(texts) and (rewarded or by_name)))
 
 
-FORMAT = Samples()
+FORMAT = SamplesFormat()

@@ -21,7 +21,7 @@ from rltui.batch import Batch, Problem, Text
 from rltui.logs.records import record_keys
 from rltui.logs.records.flatten import is_declared_settings, is_summary, looks_like_settings, scalars
 from rltui.logs.records.parse_number import from_text, ratio, real, seconds, step_of, wall_time
-from rltui.logs.records.tag_table import Tags
+from rltui.logs.records.tag_table import TagTable
 
 _NUMBERS = {int, float}
 _SILENT = {bool, type(None)}  # say nothing, whatever they are
@@ -56,11 +56,11 @@ class _Block:
 _Blocks = dict[tuple[Any, ...], _Block]  # by keys, or by keys and types where not all are numbers
 
 
-class Rows:
+class RecordBatcher:
     """Takes records in the order of the file, gives batches in the same order."""
 
-    def __init__(self, path: str, tags: Tags | None = None, *, preview: bool = False) -> None:
-        self.tags = Tags(path) if tags is None else tags
+    def __init__(self, path: str, tags: TagTable | None = None, *, preview: bool = False) -> None:
+        self.tags = TagTable(path) if tags is None else tags
         self._path = path
         self._preview = preview  # from the middle of a file: records without a step of their own are left out
         self._explicit = False  # some record had a step key
@@ -72,9 +72,9 @@ class Rows:
         self._problems: list[Problem] = []
         self._clear()
 
-    def preview(self) -> Rows:
+    def preview(self) -> RecordBatcher:
         """A collector with the same tag table, for records from the end of the file."""
-        return Rows(self._path, self.tags, preview=True)
+        return RecordBatcher(self._path, self.tags, preview=True)
 
     def add(self, record: Mapping[str, object], at: tuple[int, float] | None = None) -> None:
         """Take one record. `at` is its step and wall time where the format knows better than its keys."""

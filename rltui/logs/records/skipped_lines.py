@@ -6,7 +6,7 @@ from rltui.batch import Problem
 from rltui.text import quote
 
 
-class Junk:
+class SkippedLines:
     """Counts unusable lines of one log; `what` names them after their number."""
 
     def __init__(self, path: str, code: str, what: str) -> None:

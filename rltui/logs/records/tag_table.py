@@ -29,7 +29,7 @@ def name_of(key: str) -> str:
     return f"{clean(ends, NAME_CAP - _DIGEST - 1)}#{zlib.crc32(raw):08x}{google_crc32c.value(raw):08x}"
 
 
-class Names:
+class TagNames:
     """Names by number, no more than TAG_CAP. `names` is what a Batch carries."""
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ class Names:
         return place
 
 
-class Tags(Names):
+class TagTable(TagNames):
     """Names of raw keys seen so far; `index` gives the place of a key. Keys that clean to one share it."""
 
     def __init__(self, path: str) -> None:

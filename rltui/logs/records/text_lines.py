@@ -44,7 +44,7 @@ def _behind_zeros(data: bytes) -> bytes:
     return b"" if data == _ZEROS[: len(data)] else data.lstrip(b"\0")
 
 
-class Lines:
+class TextLines:
     """Cuts one file into lines. `offset` is settled: everything before it was handed out or skipped."""
 
     def __init__(self, path: str) -> None:

@@ -139,7 +139,7 @@ def ambiguous(patterns: Sequence[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-class Found(NamedTuple):
+class PatternMatch(NamedTuple):
     """A name found: the pattern that matched, what its wildcards stood for, and where it leads."""
 
     pattern: str
@@ -167,7 +167,7 @@ class Matcher:
         """Index of the name without wildcards that equals `key`."""
         return self._exact.get(key)
 
-    def wild(self, key: str) -> Found | None:
+    def wild(self, key: str) -> PatternMatch | None:
         """The best pattern with wildcards that matches `key`."""
         for bucket in (key.split("/", 1)[0], ""):
             if bucket in self._buckets:
@@ -175,7 +175,7 @@ class Matcher:
                 match = regex.fullmatch(key)
                 if match is not None and match.lastindex is not None:
                     pattern, index, end = heads[match.lastindex]
-                    return Found(pattern, match.groups()[match.lastindex : end], index)
+                    return PatternMatch(pattern, match.groups()[match.lastindex : end], index)
         return None
 
     def _compile(self, bucket: str) -> tuple[re.Pattern[str], dict[int, tuple[str, int, int]]]:

@@ -23,7 +23,7 @@ SHORTLIST = 4  # frameworks compared in that way
 
 
 @dataclass(frozen=True, slots=True)
-class Recognition:
+class FrameworkMatch:
     """Who wrote a run. `label` is for people and programs: `verl`, `trl-grpo`, `unknown`."""
 
     framework: str = UNKNOWN
@@ -39,7 +39,7 @@ def _pattern(name: str) -> re.Pattern[str]:
     return re.compile(to_regex(name))
 
 
-class Recogniser:
+class FrameworkRecogniser:
     """Takes in tags as they appear; cheap enough to be asked after each."""
 
     def __init__(self, known: Frameworks) -> None:
@@ -71,7 +71,7 @@ class Recogniser:
                 for framework, sign, weight in signs[name]:
                     self._seen.setdefault(framework, {})[sign] = weight
 
-    def result(self) -> Recognition:
+    def result(self) -> FrameworkMatch:
         """The best answer so far."""
         ranked = sorted(
             ((self._points(id_), id_) for id_ in self._seen), key=lambda pair: (-pair[0], pair[1])
@@ -87,14 +87,14 @@ class Recogniser:
             if best is None or confidence > best[0]:
                 best = (confidence, fit, framework)
         if best is None or best[0] < SURE:
-            return Recognition(confidence=best[0] if best else 0.0)
+            return FrameworkMatch(confidence=best[0] if best else 0.0)
         confidence, fit, framework = best
         variant = self._variant(framework)
         named = self._known.get(f"{framework.id}-{variant.id}") if variant else framework
         told = sorted(self._seen[framework.id].items(), key=lambda pair: (-pair[1], pair[0]))
         signs = ", ".join(sign for sign, weight in told[:3] if weight)
         title = f"{framework.title}, {variant.title}" if variant else framework.title
-        return Recognition(
+        return FrameworkMatch(
             framework=framework.id,
             variant=variant.id if variant else None,
             label=named.label if named else framework.label,
@@ -123,10 +123,10 @@ class Recogniser:
         return None
 
 
-def told(known: Frameworks, name: str) -> Recognition | None:
+def told(known: Frameworks, name: str) -> FrameworkMatch | None:
     """What the user's configuration says, or None where it names no framework."""
     framework = known.get(name)
     if framework is None:
         return None
     variant = framework.variant.id if framework.variant else None
-    return Recognition(framework.id, variant, framework.label, 1.0, "the configuration says so")
+    return FrameworkMatch(framework.id, variant, framework.label, 1.0, "the configuration says so")

@@ -13,7 +13,7 @@ LABEL = 12  # cells of the labels' column
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedBy:
     """A rule that judges the metric: its id, severity and when it fires."""
 
     id: str
@@ -22,7 +22,7 @@ class Judged:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class GlossaryEntry:
     """All that is known of one key: its metric, and how frameworks and rules refer to it.
 
     `framework` is the label of the only framework that means this by the key, None for a canonical id and
@@ -43,7 +43,7 @@ class Card:
     older: bool = False
     caveat: str = ""
     writer: tuple[str, str] | None = None  # the framework's title, and what holds for all that it writes
-    rules: tuple[Judged, ...] = ()
+    rules: tuple[JudgedBy, ...] = ()
     aliases: Mapping[str, Sequence[str]] | None = None
     titles: Mapping[str, str] | None = None
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.draw.ascii_curve import Plain
+from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import BLANK, Line, Span, colored, cut, cut_sentence, fill, line, sides
 from rltui.draw.numbers import format_range
@@ -25,13 +25,13 @@ from rltui.draw.symbols import (
 )
 from rltui.draw.value_range import embracing, value_range
 from rltui.panes.healthy_range import EDGE, band_of, healthy_rows
-from rltui.panes.other_runs import Beside, canvas_spans, lay, spanning, trails
+from rltui.panes.other_runs import OtherRun, canvas_spans, lay, spanning, trails
 from rltui.panes.overview import Header, Overview
 from rltui.panes.pane_list import PaneTab
 from rltui.panes.render.pane_lines import Ranges, finding_text, short_title, shown_range, unhealthy
 from rltui.panes.row import Curve, Row, curve
 from rltui.panes.spread import Spread, spread
-from rltui.panes.step_window import Window
+from rltui.panes.step_window import StepWindow
 from rltui.text import cell_width, fit, pad
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ def finding_lines(findings: Sequence[Finding], width: int, most: int) -> list[Li
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class MetricCard:
     """Where a row's card stands: for clicks and for moving the selection."""
 
     x: int
@@ -243,12 +243,12 @@ def card_lines(
     row: Row,
     width: int,
     height: int,
-    window: Window,
+    window: StepWindow,
     *,
     ranges: Ranges | None,
     glyphs: Glyphs,
     selected: bool,
-    others: Sequence[Beside] = (),
+    others: Sequence[OtherRun] = (),
 ) -> list[Line]:
     """One metric as a small chart: title and value, the curve with its range at the left, a blank line.
 
@@ -280,7 +280,7 @@ def card_lines(
     return [*out, _restart_marks(row, width, window)][:height]
 
 
-def _restart_marks(row: Row, width: int, window: Window) -> Line:
+def _restart_marks(row: Row, width: int, window: StepWindow) -> Line:
     """The line below a card's curve: blank, with a mark where the run was started again."""
     cells = width - AXIS - 1
     if not window.restarts or row.main is None or row.own_axis:
@@ -292,8 +292,8 @@ def _restart_marks(row: Row, width: int, window: Window) -> Line:
 
 
 def _card_curve(
-    row: Row, width: int, rows: int, window: Window, ranges: Ranges | None, glyphs: Glyphs,
-    others: Sequence[Beside],
+    row: Row, width: int, rows: int, window: StepWindow, ranges: Ranges | None, glyphs: Glyphs,
+    others: Sequence[OtherRun],
 ) -> list[Line]:  # fmt: skip
     cells = width - AXIS - 1
     columns = cells * (1 if glyphs == "ascii" or rows == 1 else 2)
@@ -321,7 +321,7 @@ def _card_curve(
         label = pad(format_range(low, high, row.unit)[1] if some else "", AXIS, right=True)
         shown = colored(spark.text, "accent", unhealthy(row, drawn) | dict.fromkeys(spark.marks, "bad"))
         return [line((label + " ", "faint"), *shown)]
-    canvas = Plain(cells, rows) if glyphs == "ascii" else Canvas(cells, rows)
+    canvas = AsciiCanvas(cells, rows) if glyphs == "ascii" else Canvas(cells, rows)
     lay(canvas, found, bottom, top)
     body = canvas_spans(canvas, drawn, bottom, top, behind, columns // cells, found)
     ends = format_range(bottom, top, row.unit) if some else ("", "")
@@ -349,8 +349,8 @@ def overview_lines(
     data: Overview, width: int, height: int, *, ranges: Ranges | None = None, glyphs: Glyphs = "blocks",
     selected: int = -1,
     full: bool = False,
-    others: Callable[[Row], Sequence[Beside]] = lambda row: (),
-) -> tuple[list[Line], list[Card]]:  # fmt: skip
+    others: Callable[[Row], Sequence[OtherRun]] = lambda row: (),
+) -> tuple[list[Line], list[MetricCard]]:  # fmt: skip
     """The overview below its header: findings, then cards; and where the cards stand.
 
     others: what other runs have of a row's metric.
@@ -365,14 +365,14 @@ def overview_lines(
     if not columns:
         return lines, []
     card_width = (width - 2 * margin - 3 * (columns - 1)) // columns
-    cards: list[Card] = []
+    cards: list[MetricCard] = []
     heights = _row_heights(math.ceil(count / columns), rows, height - len(lines))
     for start in range(0, count, columns):
         rows = heights[start // columns]
         blocks = []
         for index in range(start, min(start + columns, count)):
             x = margin + (index - start) * (card_width + 3)
-            cards.append(Card(x, len(lines), card_width, rows, index))
+            cards.append(MetricCard(x, len(lines), card_width, rows, index))
             card = card_lines(
                 data.rows[index],
                 card_width,

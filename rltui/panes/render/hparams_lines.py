@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from rltui.draw.cells import BLANK, Line, Span, cut, line, wrap
-from rltui.hparams.hparams import Setting
-from rltui.panes.hparams_pane import Column, ConfigBoard, ConfigRow, heading_of
+from rltui.hparams.hparams import HParam
+from rltui.panes.hparams_pane import HParamsColumn, HParamsPane, HParamsRow, heading_of
 from rltui.text import cell_width, code_in_markdown, fit, in_markdown, pad
 
 KEY_LEAST, KEY_MOST = 16, 44
@@ -15,7 +15,7 @@ VALUE_LEAST, VALUE_MOST = 12, 56
 SOURCE = 26  # cells of the place that says so, where there is room
 
 
-def labels(columns: Sequence[Column]) -> list[str]:
+def labels(columns: Sequence[HParamsColumn]) -> list[str]:
     """Short names of the columns: the part of the runs' names that tells them apart."""
     parts = [column.label.split("/") for column in columns]
     while len(parts) > 1 and min(map(len, parts)) > 1 and len({part[0] for part in parts}) == 1:
@@ -26,10 +26,10 @@ def labels(columns: Sequence[Column]) -> list[str]:
     return ["/".join(part) for part in parts]
 
 
-class Layout:
+class HParamsLayout:
     """Which columns fit at a width, and how wide they are."""
 
-    def __init__(self, board: ConfigBoard, width: int) -> None:
+    def __init__(self, board: HParamsPane, width: int) -> None:
         self.board = board
         self.width = width
         longest = max((cell_width(row.key) for row in board.settings), default=KEY_LEAST)
@@ -72,7 +72,7 @@ class Layout:
             spans.append(("  said by", "faint"))
         return [*lines, line(*spans)]
 
-    def row(self, row: ConfigRow, *, selected: bool = False) -> Line:
+    def row(self, row: HParamsRow, *, selected: bool = False) -> Line:
         """A setting, or a heading."""
         back = "select" if selected else ""
         if row.kind == "heading":
@@ -90,7 +90,7 @@ class Layout:
             spans.append(("  " + fit(row.first.source + more, self.source), "faint"))
         return line(*spans, back=back)
 
-    def _role(self, row: ConfigRow, cell: Setting | None, index: int) -> str:
+    def _role(self, row: HParamsRow, cell: HParam | None, index: int) -> str:
         if cell is None or cell.unset:
             return "faint"
         if row.differs:
@@ -98,7 +98,7 @@ class Layout:
         return "strong" if heading_of(row) == "Key settings" and len(self.board.columns) == 1 else "text"
 
 
-def top_lines(board: ConfigBoard, width: int, most: int = 8) -> list[Line]:
+def top_lines(board: HParamsPane, width: int, most: int = 8) -> list[Line]:
     """The attempts and the troubles that stand above the settings."""
     lines = []
     for text in board.lineage:
@@ -109,14 +109,14 @@ def top_lines(board: ConfigBoard, width: int, most: int = 8) -> list[Line]:
     return lines + [line((" ▲ ", "warn"), (cut(text, width - 4), "text")) for text in troubles]
 
 
-def config_lines(board: ConfigBoard, width: int) -> list[Line]:
+def config_lines(board: HParamsPane, width: int) -> list[Line]:
     """The whole pane without a screen."""
     lines = top_lines(board, width)
     if lines:
         lines.append(BLANK)
     if not board.settings:
         return [*lines, *(line(("   " + part, "dim")) for part in wrap(board.empty, width - 4))]
-    layout = Layout(board, width)
+    layout = HParamsLayout(board, width)
     lines += layout.head()
     for index, row in enumerate(board.rows):
         if row.kind == "heading" and index:
@@ -130,7 +130,7 @@ def config_lines(board: ConfigBoard, width: int) -> list[Line]:
     return lines
 
 
-def config_markdown(board: ConfigBoard) -> str:
+def config_markdown(board: HParamsPane) -> str:
     """One table; headings as rows, values that differ in bold."""
     out = [f"- {in_markdown(text)}" for text in board.lineage]
     out += [f"- ▲ {in_markdown(problem.path)}: {in_markdown(problem.message)}" for problem in board.problems]
@@ -160,7 +160,7 @@ def config_markdown(board: ConfigBoard) -> str:
     return "\n".join(out) + "\n"
 
 
-def config_record(board: ConfigBoard) -> dict[str, Any]:
+def config_record(board: HParamsPane) -> dict[str, Any]:
     """Settings for programs: values as they were written, `null` where a run says nothing."""
     return {
         "columns": [
@@ -176,7 +176,7 @@ def config_record(board: ConfigBoard) -> dict[str, Any]:
     }
 
 
-def _setting(row: ConfigRow) -> dict[str, Any]:
+def _setting(row: HParamsRow) -> dict[str, Any]:
     return {
         "key": row.key,
         "topic": heading_of(row),

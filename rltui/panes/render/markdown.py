@@ -10,7 +10,7 @@ from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.draw.value_range import value_range
 from rltui.panes.overview import Header
-from rltui.panes.pane import Board
+from rltui.panes.pane import PaneView
 from rltui.panes.row import Row, curve
 from rltui.text import code_in_markdown, in_markdown
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 COLUMNS = 24  # cells of a sparkline in a table
 
 
-def as_markdown(head: Header, made: Board, findings: Sequence[Finding]) -> str:
+def as_markdown(head: Header, made: PaneView, findings: Sequence[Finding]) -> str:
     """The header as a heading and a line, findings as a list, rows as one table."""
     facts = [head.framework, head.state_word or head.state, head.step_text, head.age_text, head.points_text]
     out = [
@@ -50,7 +50,7 @@ def _findings(findings: Iterable[Finding]) -> list[str]:
     return [*lines, ""] if lines else []
 
 
-def _table(made: Board) -> list[str]:
+def _table(made: PaneView) -> list[str]:
     if not made.metrics:
         return [made.empty] if made.empty else []
     out = [
@@ -65,7 +65,7 @@ def _table(made: Board) -> list[str]:
     return out
 
 
-def _row(row: Row, made: Board) -> str:
+def _row(row: Row, made: PaneView) -> str:
     drawn = curve(row, made.window, COLUMNS)
     line = span = ""
     if drawn is not None:

@@ -15,9 +15,9 @@ from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.draw.value_range import hold, value_range, widened
 from rltui.panes.healthy_range import band_of, within_bounds
-from rltui.panes.pane import Board
+from rltui.panes.pane import PaneView
 from rltui.panes.row import Curve, Row, curve
-from rltui.panes.step_window import Window
+from rltui.panes.step_window import StepWindow
 from rltui.text import cell_width, fit, pad
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ KEY_LEAST = 20  # a key cut to less says nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ColumnPlan:
     """Cells per column of a board; 0 leaves the column out."""
 
     width: int
@@ -57,7 +57,7 @@ class Ranges:
     shown: dict[tuple[str, float], tuple[float, tuple[float, float]]] = field(default_factory=dict)
 
 
-def plan(width: int, board: Board, glyphs: Glyphs = "blocks") -> Plan:
+def plan(width: int, board: PaneView, glyphs: Glyphs = "blocks") -> ColumnPlan:
     """The columns of a board at a width: the key goes first, then the range, the change, the curve."""
     longest = max((cell_width(row.title) for row in board.metrics), default=10)
     keys = max((cell_width(row.tag) for row in board.metrics), default=10)
@@ -85,12 +85,12 @@ def plan(width: int, board: Board, glyphs: Glyphs = "blocks") -> Plan:
         spark = 0
     against = any(row.against is not None for row in board.metrics[:200])
     matched = next((row.matched for row in board.metrics[:200] if row.matched is not None), None)
-    return Plan(
+    return ColumnPlan(
         width, title, key, change, spark, value_range_cells, glyphs=glyphs, against=against, matched=matched
     )
 
 
-def header_line(columns: Plan, window: Window) -> Line:
+def header_line(columns: ColumnPlan, window: StepWindow) -> Line:
     """The faint words over the columns; over the curves stand the steps that they span."""
     spans: list[Span] = [("   " + pad("metric", columns.title) + "  ", "faint")]
     if columns.key:
@@ -125,9 +125,14 @@ def _marked(label: str, restarts: list[int]) -> list[Span]:
 
 
 def row_lines(
-    row: Row, columns: Plan, window: Window, ranges: Ranges | None = None, *, selected: bool = False,
+    row: Row,
+    columns: ColumnPlan,
+    window: StepWindow,
+    ranges: Ranges | None = None,
+    *,
+    selected: bool = False,
     notes: int = 1,
-) -> list[Line]:  # fmt: skip
+) -> list[Line]:
     """A row: one line, and one more that says what is wrong and since when, if something is.
 
     notes: for how many rows of its section that line stands, see `noted`; 0 leaves it out.
@@ -212,7 +217,7 @@ def finding_text(finding: Finding) -> str:
     return text
 
 
-def _curve_spans(row: Row, columns: Plan, window: Window, ranges: Ranges | None) -> list[Span]:
+def _curve_spans(row: Row, columns: ColumnPlan, window: StepWindow, ranges: Ranges | None) -> list[Span]:
     cells = columns.spark * (2 if columns.glyphs == "braille" else 1)
     drawn = curve(row, window, cells)
     if drawn is None:
@@ -262,7 +267,7 @@ def range_text(row: Row, low: float, high: float, width: int, *, some: bool, sev
 
 
 def shown_range(
-    row: Row, data: tuple[float, float], window: Window, ranges: Ranges | None, *, layer: float = 0.0
+    row: Row, data: tuple[float, float], window: StepWindow, ranges: Ranges | None, *, layer: float = 0.0
 ) -> tuple[float, float]:
     """The range a curve is drawn in: declared by the user, or the data's with slack that holds still.
 
@@ -286,7 +291,7 @@ def _centre(text: str, width: int) -> str:
     return " " * max((width - cell_width(text)) // 2, 0) + text
 
 
-def board_lines(board: Board, width: int, glyphs: Glyphs = "blocks") -> list[Line]:
+def pane_lines(board: PaneView, width: int, glyphs: Glyphs = "blocks") -> list[Line]:
     """A whole board without a screen: column words, rows, warnings."""
     if not board.metrics:
         return [line(("   " + board.empty, "dim"))]

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from rltui.panes.overview import Header
-from rltui.panes.pane import Board
+from rltui.panes.pane import PaneView
 from rltui.panes.row import Row, curve
 from rltui.rules.finding import Finding, as_json
 
 COLUMNS = 60  # resolution of the curve that goes with a row
 
 
-def as_record(head: Header, made: Board, findings: Sequence[Finding]) -> dict[str, Any]:
+def as_record(head: Header, made: PaneView, findings: Sequence[Finding]) -> dict[str, Any]:
     """Run, pane, rows and findings of one moment. Fields may be added, never renamed."""
     return {
         "schema": 1,
@@ -34,7 +34,7 @@ def as_record(head: Header, made: Board, findings: Sequence[Finding]) -> dict[st
     }
 
 
-def _row(row: Row, made: Board) -> dict[str, Any]:
+def _row(row: Row, made: PaneView) -> dict[str, Any]:
     drawn = curve(row, made.window, COLUMNS)
     return {
         "title": row.title,

@@ -8,32 +8,32 @@ from rltui.draw.cells import BLANK, Line, line, wrap
 from rltui.draw.numbers import format_step
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
-from rltui.panes.hparams_pane import ConfigBoard, columns_of, config_board, lineage_of
+from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane, lineage_of
 from rltui.panes.overview import header, overview
-from rltui.panes.pane import Board, board
+from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import pane_title
 from rltui.panes.render.frame_lines import NOTHING, finding_lines, header_lines
 from rltui.panes.render.hparams_lines import config_lines
-from rltui.panes.render.pane_lines import board_lines, finding_text
+from rltui.panes.render.pane_lines import finding_text, pane_lines
 from rltui.text import fit
 
 if TYPE_CHECKING:
-    from rltui.session.past_findings import Then
+    from rltui.session.past_findings import PastFindings
     from rltui.session.session import RunView
 
 COUNT = 16  # metrics of an overview
 
 
-def pane_lines(
+def pane_text(
     view: RunView,
     pane: str,
     now: float,
     *,
     width: int = 100,
     at_step: int | None = None,
-    then: Then | None = None,
+    then: PastFindings | None = None,
     glyphs: Glyphs = "blocks",
-    settings: ConfigBoard | None = None,
+    settings: HParamsPane | None = None,
 ) -> list[Line]:
     """A pane with its header as lines of cells, as many as needed. `settings` are for the config pane.
 
@@ -42,24 +42,24 @@ def pane_lines(
     head = header(view, now, at_step, then)
     lines = [*header_lines(head, width), line(("─" * width, "faint"))]
     if pane == "config":
-        settings = settings or config_board(columns_of(view), lineage=lineage_of(view))
+        settings = settings or hparams_pane(columns_of(view), lineage=lineage_of(view))
         return lines + config_lines(settings, width)
     if pane == "findings":
         return lines + findings_text(view, width, then)
     if pane == "overview":
         data = overview(view, now, at_step, count=COUNT, then=then)
         lines += finding_lines(data.findings, width, 12) if data.rows or data.findings else []
-        made = Board("overview", "Overview", data.rows, data.window, empty=NOTHING)
+        made = PaneView("overview", "Overview", data.rows, data.window, empty=NOTHING)
     else:
-        made = board(view, pane, now, at_step, findings=None if then is None else then.findings)
+        made = pane_view(view, pane, now, at_step, findings=None if then is None else then.findings)
         lines.append(line((f" {pane_title(view, pane)}", "strong"), (f"   {len(made.metrics)} rows", "dim")))
-    lines += [BLANK, *board_lines(made, width, glyphs)]
+    lines += [BLANK, *pane_lines(made, width, glyphs)]
     if made.notes:
         lines += [BLANK, line((" " + " · ".join(made.notes), "dim"))]
     return lines
 
 
-def findings_text(view: RunView, width: int, then: Then | None = None) -> list[Line]:
+def findings_text(view: RunView, width: int, then: PastFindings | None = None) -> list[Line]:
     """All findings with what to do about them."""
     lines: list[Line] = []
     findings, history = (

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from rltui.batch import Problem
-from rltui.rules.evaluate.firing import State
-from rltui.rules.evaluate.rule_selection import Selection, beat_of
-from rltui.rules.evaluate.series_state import Judged, Paced, Quotient, Series
+from rltui.rules.evaluate.firing import FiringState
+from rltui.rules.evaluate.rule_selection import RuleSelection, beat_of
+from rltui.rules.evaluate.series_state import JudgedSeries, Paced, Quotient, SeriesState
 from rltui.rules.finding import Finding, Health, health_of, order
 from rltui.rules.load import Rulebook
 from rltui.rules.messages import finding_of, sentence_of
@@ -26,7 +26,7 @@ from rltui.rules.symptoms import gather
 from rltui.store.model import Points, join
 
 
-class Judge:
+class Evaluator:
     """Feed it what is fresh; ask it for findings. Pure: no clock, no I/O."""
 
     def __init__(
@@ -35,18 +35,18 @@ class Judge:
         names: Any,
         config: Any = None,
         rules: Rulebook | None = None,
-        selection: Selection | None = None,
+        selection: RuleSelection | None = None,
     ) -> None:
         """`selection` saves choosing the rules of each tag again, for runs with the same names and limits."""
         self.run = run
         self.names = names
-        self._selection = selection if selection is not None else Selection(names, config, rules)
+        self._selection = selection if selection is not None else RuleSelection(names, config, rules)
         self.book = self._selection.book
-        self.series: dict[str, Series] = {}
+        self.series: dict[str, JudgedSeries] = {}
         self._quotients: dict[tuple[str, bool], Quotient] = {}
         self._paced: list[Paced] = []
         self._timed = False  # the writer times its steps itself
-        self._state: State | None = None  # both made once after each feed, when somebody asks
+        self._state: FiringState | None = None  # both made once after each feed, when somebody asks
         self._odd: list[Problem] | None = None
 
     # ---- feeding
@@ -76,7 +76,7 @@ class Judge:
 
     def _begin(self, tag: str) -> None:
         plan = self._selection.of(tag)
-        series = self.series[tag] = Series(plan)
+        series = self.series[tag] = JudgedSeries(plan)
         for rule in plan.above:
             self._quotient(rule, plan.held_out).join(series, 0)
         for rule in plan.below:
@@ -96,11 +96,11 @@ class Judge:
     # ---- answers
 
     @property
-    def state(self) -> State:
+    def state(self) -> FiringState:
         """Which rules fire now, on which series. Made once after each feed."""
         if self._state is None:
-            judged: list[Judged] = [*self.series.values(), *self._quotients.values(), *self._paced]
-            self._state = State(self.book, judged, self.run)
+            judged: list[SeriesState] = [*self.series.values(), *self._quotients.values(), *self._paced]
+            self._state = FiringState(self.book, judged, self.run)
         return self._state
 
     def findings(self) -> list[Finding]:

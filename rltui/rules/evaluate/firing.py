@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rltui.rules.evaluate.rule_state import Episode, Watch
-from rltui.rules.evaluate.ticks import BAD_GAP, BadEpisode, Track
+from rltui.rules.evaluate.rule_state import Episode, RuleState
+from rltui.rules.evaluate.ticks import BAD_GAP, BadEpisode, Ticks
 from rltui.rules.finding import Finding
 from rltui.rules.load import Rulebook
 from rltui.rules.model import Gap, Rule
 
 if TYPE_CHECKING:
-    from rltui.rules.evaluate.series_state import Judged
+    from rltui.rules.evaluate.series_state import SeriesState
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Firing:
     """One rule that fires on one series."""
 
     rule: Rule
-    track: Track
+    track: Ticks
     since_step: int
     value: float
     limit: float
@@ -32,10 +32,10 @@ class Firing:
     severity: str
 
 
-class State:
+class FiringState:
     """A snapshot, made from the watches after a feed."""
 
-    def __init__(self, book: Rulebook, series: Sequence[Judged], run: Any) -> None:
+    def __init__(self, book: Rulebook, series: Sequence[SeriesState], run: Any) -> None:
         self.book = book
         self.series = series
         self.run = run
@@ -50,7 +50,7 @@ class State:
             if found is not None:
                 self.firing[name] = [found]
 
-    def _look(self, each: Judged, watch: Watch) -> None:
+    def _look(self, each: SeriesState, watch: RuleState) -> None:
         rule, track = watch.rule, watch.track
         if rule.kind == "non-finite":
             bad = track.bad
@@ -129,7 +129,7 @@ def _counts(rule: Rule, bad: Episode | BadEpisode) -> bool:
     return bad.count >= rule.number("least", 1) and bad.after >= rule.number("after", 0)
 
 
-def _gap(gap: Gap, series: Sequence[Judged]) -> Firing | None:
+def _gap(gap: Gap, series: Sequence[SeriesState]) -> Firing | None:
     """The step since which the held-out level trails the training level, or None."""
     train = [each.track for each in series if each.track.canonical == gap.train and not each.held_out]
     held = [

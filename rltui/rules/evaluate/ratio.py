@@ -50,7 +50,7 @@ class _Side:
         self._single = 0
 
 
-class Pairing:
+class Ratio:
     """Joins numerator and denominator by step; gives the quotients in order of step."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 KEPT = 256  # points that are remembered singly
 
 
-class Tally:
+class RewindableCounter:
     """How many points there were since when, and what was noted of the newest one.
 
     Every `stride`-th point is remembered, at most KEPT of them: then every second one goes and the stride

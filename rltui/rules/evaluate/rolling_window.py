@@ -27,7 +27,7 @@ from rltui.rules.evaluate.robust_statistics import (
     rise,
     sorted_middle,
 )
-from rltui.rules.evaluate.ticks import START, Floats, Ints, Track
+from rltui.rules.evaluate.ticks import START, Floats, Ints, Ticks
 
 BEFORE = 50  # ticks of the past that "usual" means
 PAD = 128  # ticks that are nowhere in front of the first: rows and what they leave out are no longer
@@ -43,19 +43,19 @@ Span = tuple[float, float]  # the lowest and the highest
 Key = tuple[str, int, int]
 
 
-class Window:
+class RollingWindow:
     """A track seen at m moments; moment k sees the ticks up to position `at[k]` and none after."""
 
     __slots__ = ("_cache", "_padded", "_parts", "_spans", "_start", "_whole", "at", "last", "track")
 
-    def __init__(self, track: Track, at: Ints) -> None:
+    def __init__(self, track: Ticks, at: Ints) -> None:
         self.track = track
         self.at = at  # (m,) positions among the ticks held, from 0
         self.last = int(at[-1])  # the last of them
         self._cache: dict[Key, Floats] = {}
         self._spans: dict[Key, Span] = {}
         self._padded: Floats | None = None
-        self._whole: Window | None = None
+        self._whole: RollingWindow | None = None
         self._parts: list[tuple[slice, Floats, Floats]] | None = None
         self._start: tuple[float, float, float] | None = None
 
@@ -86,7 +86,9 @@ class Window:
         """(m,) ticks in such rows; rises from moment to moment."""
         return np.minimum(np.maximum(self.at + (1 - skip), 0), length)
 
-    def _earlier(self, word: Callable[[Window, int, int], Floats], skip: int, length: int) -> Floats | None:
+    def _earlier(
+        self, word: Callable[[RollingWindow, int, int], Floats], skip: int, length: int
+    ) -> Floats | None:
         """A word of the moments `skip` ticks before: for a young run it is worked out once, at every tick.
 
         None where the moments leave out ticks.
@@ -95,7 +97,7 @@ class Window:
             return None
         whole = self._whole
         if whole is None:
-            whole = self._whole = Window(self.track, np.arange(self.last + 1))
+            whole = self._whole = RollingWindow(self.track, np.arange(self.last + 1))
         found = word(whole, 0, length)
         first, end = int(self.at[0]) - skip, max(self.last + 1 - skip, 0)
         if first >= 0:
@@ -147,7 +149,7 @@ class Window:
         if found is None:
             if self.last + 1 - skip < BEFORE_MIN:
                 found = np.full(len(self), np.nan)
-            elif (found := self._earlier(Window.usual, skip, length)) is None:
+            elif (found := self._earlier(RollingWindow.usual, skip, length)) is None:
                 have = self._have(length, skip)
                 found = sorted_middle(self.rows(self._reach(length, skip), skip), have)
                 if have[0] < BEFORE_MIN:
@@ -164,7 +166,7 @@ class Window:
         key = ("noise", length, skip)
         found = self._cache.get(key)
         if found is None:
-            found = self._earlier(Window.noise, skip, length)
+            found = self._earlier(RollingWindow.noise, skip, length)
             if found is None:
                 rows = self.rows(self._reach(length, skip), skip)
                 away = np.abs(rows - self.usual(skip, length)[:, None])
@@ -177,7 +179,7 @@ class Window:
         key = ("jitter", length, skip)
         found = self._cache.get(key)
         if found is None:
-            found = self._earlier(Window.jitter, skip, length)
+            found = self._earlier(RollingWindow.jitter, skip, length)
             if found is None:
                 rows = self.rows(max(self._reach(length, skip), 2), skip)
                 away = np.abs(rows[:, 1:] - rows[:, :-1])

@@ -16,7 +16,7 @@ from rltui.rules.run_state.step_time import CARRIERS, METRIC, TIMED
 from rltui.rules.user_rules import own_rules
 
 
-class Plan(NamedTuple):
+class RulePlan(NamedTuple):
     """How a tag is judged, in every run."""
 
     tag: str
@@ -40,7 +40,7 @@ def beat_of(word: str) -> int:
     return zlib.crc32(word.encode("utf-8", "replace")) & 3
 
 
-class Selection:
+class RuleSelection:
     """The rules by tag, for names of one framework and one configuration."""
 
     def __init__(self, names: Any, config: Any = None, book: Rulebook | None = None) -> None:
@@ -57,16 +57,16 @@ class Selection:
             if rule.per:
                 self._per.setdefault(rule.per, []).append(rule)
         self.pace_rules = tuple(self._by_metric.get(METRIC, ()))
-        self._plans: dict[str, Plan] = {}
+        self._plans: dict[str, RulePlan] = {}
 
-    def of(self, tag: str) -> Plan:
+    def of(self, tag: str) -> RulePlan:
         """How a tag is judged; the same tag gives the same object."""
         plan = self._plans.get(tag)
         if plan is None:
             plan = self._plans[tag] = self._make(tag)
         return plan
 
-    def _make(self, tag: str) -> Plan:
+    def _make(self, tag: str) -> RulePlan:
         name = self._names.name(tag)
         canonical, held_out = name.canonical, name.held_out
         bounds = getattr(getattr(name, "metric", None), "bounds", None)
@@ -74,14 +74,14 @@ class Selection:
         beat = beat_of(tag)
         own = tuple(own_rules(self._own, name)) if self._own else ()
         if canonical is None or not getattr(name, "main", True):
-            return Plan(tag, canonical, held_out, name.scale, name.offset, bounds, limits, beat, own=own)
+            return RulePlan(tag, canonical, held_out, name.scale, name.offset, bounds, limits, beat, own=own)
         comparable = getattr(name, "comparable", True)
         rules = [
             rule
             for rule in self._by_metric.get(canonical, ())
             if rule.applies.to(self._framework, tag, held_out, canonical, comparable)
         ]
-        return Plan(
+        return RulePlan(
             tag, canonical, held_out, name.scale, name.offset, bounds, limits, beat,
             rules=tuple(rule for rule in rules if not rule.per),
             own=own,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from rltui.rules.evaluate.robust_statistics import median
-from rltui.rules.evaluate.rolling_window import Window
-from rltui.rules.evaluate.ticks import Track
+from rltui.rules.evaluate.rolling_window import RollingWindow
+from rltui.rules.evaluate.ticks import Ticks
 from rltui.rules.kinds import KINDS
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
@@ -31,12 +31,12 @@ class Episode:
     fired_step: int = 0  # of the point that made it fire, where single points are judged
 
 
-class Watch:
+class RuleState:
     """Carries a rule over the moments of a track."""
 
     __slots__ = ("episode", "kind", "past", "rule", "track")
 
-    def __init__(self, rule: Rule, track: Track) -> None:
+    def __init__(self, rule: Rule, track: Ticks) -> None:
         self.rule = rule
         self.kind = KINDS.get(rule.kind)  # None: judged from what the track counts, or by the watch itself
         self.track = track
@@ -48,14 +48,14 @@ class Watch:
         """Whether it is neither idle nor pending."""
         return self.episode is not None and self.episode.firing
 
-    def look(self, window: Window) -> None:
+    def look(self, window: RollingWindow) -> None:
         """Judge the window's moments."""
         if self.kind is not None:
             verdict = self.kind(self.rule, window, self.episode is None)
             if verdict is not None:
                 self.advance(verdict, window)
 
-    def advance(self, verdict: Verdict, window: Window) -> None:
+    def advance(self, verdict: Verdict, window: RollingWindow) -> None:
         """Take the verdict on the window's moments into the state."""
         on: list[bool] = verdict.on if isinstance(verdict.on, list) else verdict.on.tolist()
         if self.rule.warmup:
@@ -72,7 +72,7 @@ class Watch:
                 self._cease(self.episode, verdict, window, range(begin, end))
             begin = end
 
-    def _hold(self, verdict: Verdict, window: Window, first: int, last: int) -> None:
+    def _hold(self, verdict: Verdict, window: RollingWindow, first: int, last: int) -> None:
         """It holds from one moment to another, and at all between."""
         track, rule, episode, serial = self.track, self.rule, self.episode, self._serial(window, last)
         if episode is None:
@@ -86,7 +86,7 @@ class Watch:
         if serial - episode.begun + 1 >= rule.hold:
             episode.firing = True
 
-    def _cease(self, episode: Episode, verdict: Verdict, window: Window, moments: range) -> None:
+    def _cease(self, episode: Episode, verdict: Verdict, window: RollingWindow, moments: range) -> None:
         """It does not hold at some moments: it is over, or goes on until it has clearly ceased for long."""
         for k in moments:
             value, serial = float(verdict.value[k]), self._serial(window, k)
@@ -104,7 +104,7 @@ class Watch:
                 self.episode = None
                 return
 
-    def _serial(self, window: Window, k: int) -> int:
+    def _serial(self, window: RollingWindow, k: int) -> int:
         """Number of a moment's tick among all ever made, from 1."""
         return int(window.at[k]) + self.track.serial - self.track.n + 1
 

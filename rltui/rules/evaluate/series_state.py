@@ -7,40 +7,40 @@ from functools import cache
 
 import numpy as np
 
-from rltui.rules.evaluate.ratio import Pairing
-from rltui.rules.evaluate.rolling_window import Window
-from rltui.rules.evaluate.rule_selection import Plan
-from rltui.rules.evaluate.rule_state import Watch
-from rltui.rules.evaluate.single_moment import Moment
-from rltui.rules.evaluate.ticks import CAP, START, Floats, Ints, Track
+from rltui.rules.evaluate.ratio import Ratio
+from rltui.rules.evaluate.rolling_window import RollingWindow
+from rltui.rules.evaluate.rule_selection import RulePlan
+from rltui.rules.evaluate.rule_state import RuleState
+from rltui.rules.evaluate.single_moment import SingleMoment
+from rltui.rules.evaluate.ticks import CAP, START, Floats, Ints, Ticks
 from rltui.rules.model import Rule
 from rltui.rules.run_state import data_quality
-from rltui.rules.run_state.step_time import TIMED, Pace
-from rltui.rules.user_rules import OwnWatch
+from rltui.rules.run_state.step_time import TIMED, StepTime
+from rltui.rules.user_rules import UserRuleState
 
 ALL, HALF = 32, 128  # ticks up to which rules look at every one, and at every second one
 _DERIVED = " / "  # joins the tags of a quotient
 
 
-class Judged:
+class SeriesState:
     """A track and the rules that look at it."""
 
     __slots__ = ("beat", "held_out", "track", "watches")
 
-    def __init__(self, track: Track, held_out: bool, beat: int, rules: Sequence[Rule]) -> None:
+    def __init__(self, track: Ticks, held_out: bool, beat: int, rules: Sequence[Rule]) -> None:
         self.track = track
         self.held_out = held_out
         self.beat = beat
-        self.watches: list[Watch] = [Watch(rule, track) for rule in rules]
+        self.watches: list[RuleState] = [RuleState(rule, track) for rule in rules]
 
-    def evaluate(self, track: Track, begun: int) -> None:
+    def evaluate(self, track: Ticks, begun: int) -> None:
         """Let all rules look at the ticks from `begun` on."""
         if not self.watches:
             return
         at = self._moments(begun)
         if at is None:
             return
-        window = Moment(track, at) if len(at) == 1 else Window(track, at)
+        window = SingleMoment(track, at) if len(at) == 1 else RollingWindow(track, at)
         for watch in self.watches:
             watch.look(window)
 
@@ -79,17 +79,17 @@ def _looked(beat: int) -> Ints:
     return found
 
 
-class Quotient(Judged):
+class Quotient(SeriesState):
     """One series divided by another, judged by one rule."""
 
     __slots__ = ("pairing", "parts")
 
     def __init__(self, rule: Rule, held_out: bool, beat: int) -> None:
-        super().__init__(Track(rule.id, None), held_out, beat, (rule,))
-        self.pairing = Pairing()
-        self.parts: list[Series | None] = [None, None]  # numerator, denominator
+        super().__init__(Ticks(rule.id, None), held_out, beat, (rule,))
+        self.pairing = Ratio()
+        self.parts: list[JudgedSeries | None] = [None, None]  # numerator, denominator
 
-    def join(self, series: Series, side: int) -> None:
+    def join(self, series: JudgedSeries, side: int) -> None:
         """Let a series be numerator (0) or denominator (1); the first of each counts."""
         if self.parts[side] is not None:
             return
@@ -110,14 +110,14 @@ class Quotient(Judged):
         self.pairing.rewind(side, step)
 
 
-class Paced(Judged):
+class Paced(SeriesState):
     """Seconds per step, by the times of a series that every update writes."""
 
     __slots__ = ("pace",)
 
     def __init__(self, tag: str, beat: int, rules: Sequence[Rule]) -> None:
-        super().__init__(Track(tag, TIMED[0]), False, beat, rules)
-        self.pace = Pace()
+        super().__init__(Ticks(tag, TIMED[0]), False, beat, rules)
+        self.pace = StepTime()
 
     def feed(self, steps: Ints, walls: Floats) -> None:
         """New points of the series, and when they were logged (seconds since 1970)."""
@@ -130,17 +130,17 @@ class Paced(Judged):
         self.pace.rewind()
 
 
-class Series(Judged):
+class JudgedSeries(SeriesState):
     """One tag of the run."""
 
     __slots__ = ("impossible", "own", "paced", "plan", "quotients")
 
-    def __init__(self, plan: Plan) -> None:
-        super().__init__(Track(plan.tag, plan.canonical), plan.held_out, plan.beat, plan.rules)
+    def __init__(self, plan: RulePlan) -> None:
+        super().__init__(Ticks(plan.tag, plan.canonical), plan.held_out, plan.beat, plan.rules)
         self.plan = plan
-        self.own: Sequence[OwnWatch] = ()
+        self.own: Sequence[UserRuleState] = ()
         if plan.own:
-            self.own = [OwnWatch(rule, self.track) for rule in plan.own]
+            self.own = [UserRuleState(rule, self.track) for rule in plan.own]
             self.watches = [*self.own, *self.watches]
         self.quotients: tuple[tuple[Quotient, int], ...] = ()  # and the side that this series is
         self.impossible: data_quality.Impossible | None = None  # values outside what the metric can be

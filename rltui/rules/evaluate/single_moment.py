@@ -26,18 +26,18 @@ from rltui.rules.evaluate.rolling_window import (
     NEIGHBOURS,
     UNKNOWN,
     Key,
+    RollingWindow,
     Span,
-    Window,
 )
-from rltui.rules.evaluate.ticks import Floats, Ints, Track
+from rltui.rules.evaluate.ticks import Floats, Ints, Ticks
 
 
-class Moment(Window):
+class SingleMoment(RollingWindow):
     """A track seen at one moment. What is never less or more is the number itself."""
 
     __slots__ = ("_lists",)
 
-    def __init__(self, track: Track, at: Ints) -> None:
+    def __init__(self, track: Ticks, at: Ints) -> None:
         super().__init__(track, at)
         self._lists: dict[int, list[float]] = {}
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.rules.evaluate.rewindable_counter import Tally
+from rltui.rules.evaluate.rewindable_counter import RewindableCounter
 from rltui.rules.evaluate.robust_statistics import median
 
 CAP = 512  # ticks; 0.2 % of a long run is fine enough to say when something began
@@ -33,7 +33,7 @@ _NO_VALUES: Floats = np.empty(0)
 _NO_STEPS: Ints = np.empty(0, np.int64)
 
 
-class BadEpisode(Tally):
+class BadEpisode(RewindableCounter):
     """A spell of non-finite values; noted of each: its number, counted over all points, and itself."""
 
     __slots__ = ("after", "before")
@@ -54,7 +54,7 @@ class BadEpisode(Tally):
         return self.note[1]
 
 
-class Track:
+class Ticks:
     """Ticks of one series, on the canonical scale. Most series of most runs are short: all is made lean."""
 
     __slots__ = (
@@ -82,7 +82,7 @@ class Track:
         self._steps: list[int] = []  # points not yet in a tick
         self._values: list[float] = []
 
-    def feed(self, steps: Ints, values: Floats, evaluate: Callable[[Track, int], None]) -> None:
+    def feed(self, steps: Ints, values: Floats, evaluate: Callable[[Ticks, int], None]) -> None:
         """Take points in; `evaluate(track, a)` is called whenever ticks a..n-1 are new."""
         count = len(values)
         if count == 1 and math.isfinite(value := float(values[0])):
@@ -106,7 +106,7 @@ class Track:
                 self.nonzero_from = int(steps[0 if values[0] else (values != 0).argmax()])
             self._take(steps, values, evaluate)
 
-    def _take(self, steps: Ints, values: Floats, evaluate: Callable[[Track, int], None]) -> None:
+    def _take(self, steps: Ints, values: Floats, evaluate: Callable[[Ticks, int], None]) -> None:
         """Finite points."""
         if self._values:
             steps = np.concatenate((np.array(self._steps, np.int64), steps))
@@ -184,7 +184,7 @@ class Track:
         """The step of the latest non-finite value, or the smallest integer."""
         return self.bad.last_step if self.bad is not None else -(1 << 63)
 
-    def _take_one(self, step: int, value: float, evaluate: Callable[[Track, int], None]) -> None:
+    def _take_one(self, step: int, value: float, evaluate: Callable[[Ticks, int], None]) -> None:
         """One finite point: the common case of a live run."""
         self.points += 1
         self.last_step = step

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rltui.rules.evaluate.rolling_window import Window
+from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.kinds import collapse, drop, flips, frozen, plateau, shift, spike, threshold, trend_test
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
 
-Kind = Callable[[Rule, Window, bool], Verdict | None]
+Kind = Callable[[Rule, RollingWindow, bool], Verdict | None]
 
 KINDS: dict[str, Kind] = {
     "threshold": threshold.judge,

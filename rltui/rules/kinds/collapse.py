@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.rules.evaluate.robust_statistics import trend_length
-from rltui.rules.evaluate.rolling_window import Window
+from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.kinds.verdict import Bools, Verdict, first_of
 from rltui.rules.model import Rule
 
 
-def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """Level against a share of the highest of the first ticks."""
     start = window.start()[2]
     if not start > rule.number("least", 0.0):
@@ -52,7 +52,7 @@ FALLING = -2.5  # z of a fall that goes on
 QUICK = 12  # ticks that a fall may take in any case to count as quick
 
 
-def _stays(window: Window, start: float, limit: float, quick: float) -> Bools:
+def _stays(window: RollingWindow, start: float, limit: float, quick: float) -> Bools:
     """Whether it has been below the limit for a third of the time that it took to fall there from the half.
 
     A straight line through zero, as differential entropy takes, is gone from below the limit sooner. With

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.evaluate.rolling_window import BEFORE_MIN, Window
+from rltui.rules.evaluate.rolling_window import BEFORE_MIN, RollingWindow
 from rltui.rules.evaluate.ticks import Floats
 from rltui.rules.kinds.verdict import Bools, Verdict, first_of
 from rltui.rules.model import Rule
@@ -22,7 +22,7 @@ LOST = 0.5  # share of a fall that must have been climbed before, for it to be t
 YOUNG = 40  # ticks in which small ups and downs are exploration
 
 
-def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """Level against best level minus a share of the range."""
     length = int(rule.number("window", 8))
     top, bottom = window.extremes(length)
@@ -56,7 +56,7 @@ def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     return Verdict(on, off, level, limit, first_of(window, beyond, length), upward=False)
 
 
-def _beyond_waves(window: Window, on: Bools, fall: Floats, gain: Floats, length: int) -> Bools:
+def _beyond_waves(window: RollingWindow, on: Bools, fall: Floats, gain: Floats, length: int) -> Bools:
     """Leave out falls within the slow waves of the ticks before: means over many episodes wander smoothly.
 
     Differences of neighbours do not see such waves, so it is the deviation from a smooth curve. Where less
@@ -76,7 +76,7 @@ def _beyond_waves(window: Window, on: Bools, fall: Floats, gain: Floats, length:
     return found
 
 
-def _held(window: Window, on: Bools, gained: Bools, limit: Floats) -> Bools:
+def _held(window: RollingWindow, on: Bools, gained: Bools, limit: Floats) -> Bools:
     """Leave out falls from a level that was not gained, nor held for enough ticks not below the limit."""
     found, held = on.copy(), window.track.value
     for k in np.flatnonzero(on & ~gained):

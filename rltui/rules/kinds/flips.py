@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.rules.evaluate.robust_statistics import medians
-from rltui.rules.evaluate.rolling_window import Window
+from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
 
 
-def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """Share of neighbours with opposite signs, of values whose size is at least `least`."""
     length = int(rule.number("window", 24))
     least, share = rule.number("least", 0.0), rule.number("share", 0.9)

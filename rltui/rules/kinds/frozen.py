@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.evaluate.rolling_window import Window
+from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
 
 
-def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """The last `window` ticks are equal, and the series was not always so."""
     length = int(rule.number("window", 30))
     best, worst = window.extremes(1)

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from rltui.rules.evaluate.robust_statistics import NORMAL, concordance, medians
-from rltui.rules.evaluate.rolling_window import Window
+from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.evaluate.ticks import Floats
 from rltui.rules.kinds.verdict import Verdict, sizes
 from rltui.rules.model import Rule
@@ -19,7 +19,7 @@ GAIN = 0.15  # share of its size that a reward must have gained to excuse anythi
 ONE_WAY = 2.2  # deviations; six values in strict order are 2.8
 
 
-def dead(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def dead(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """The same value at every tick of the window, the lowest seen, and it was higher before."""
     length = int(rule.number("window", 12))
     tops, (highest, lowest) = window.extremes(length)[0], window.extremes(1)
@@ -38,7 +38,7 @@ def dead(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     )
 
 
-def constant(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def constant(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """One value from the first tick on, for `window` ticks, exactly or `within` a share of its size."""
     tops, bottoms, ticks = window.bests(1), window.worsts(1), rule.number("window", 24)
     within = rule.number("within", 1e-7)
@@ -53,7 +53,7 @@ def constant(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     return Verdict(on, ~same & ~np.isnan(highest), lowest, highest, np.zeros(len(window), np.int64))
 
 
-def flat(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def flat(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """The last third of the window is where the first third was, and the whole past within the noise.
 
     A steady climb swells the noise between neighbours, so a window that mostly goes one way is not flat.
@@ -89,7 +89,7 @@ def _one_way(rows: Floats) -> Floats:
     return concordance(rows[:, rows.shape[1] - parts * width :].reshape(len(rows), parts, width).mean(axis=2))
 
 
-def best(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def best(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """The level is within a share of the range from the top, and the range is more than noise."""
     length = int(rule.number("window", 8))
     fraction, sigmas = rule.number("fraction", 0.15), rule.number("sigmas", 3)
@@ -108,7 +108,7 @@ def best(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     return Verdict(improved & (level >= limit), level < limit - 0.1 * (top - bottom), level, limit)
 
 
-def gained(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def gained(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """The level is near the top of its range, and above the start by more than what detours explain.
 
     For young runs, of which a trend or a plateau cannot be told yet.

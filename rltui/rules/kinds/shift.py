@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.evaluate.rolling_window import Window
+from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.kinds.verdict import Verdict, first_of
 from rltui.rules.model import Rule
 
 
-def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """Recent level against `times` the usual level, up or down."""
     length = int(rule.number("window", 8))
     times, release = rule.number("times", 1.5), rule.number("release", 0.2)

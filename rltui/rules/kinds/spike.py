@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.evaluate.rolling_window import Window
+from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.kinds.verdict import Verdict, first_of, sizes
 from rltui.rules.model import Rule
 
 RECENT = 40
 
 
-def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """Recent level, or recent samples, against a multiple of the usual level."""
     length = int(rule.number("window", 3))
     recurring = int(rule.number("recurring", 0))

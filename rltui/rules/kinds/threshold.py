@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from rltui.rules.evaluate.rolling_window import Span, Window
-from rltui.rules.evaluate.single_moment import Moment
+from rltui.rules.evaluate.rolling_window import RollingWindow, Span
+from rltui.rules.evaluate.single_moment import SingleMoment
 from rltui.rules.evaluate.ticks import Floats
 from rltui.rules.kinds.verdict import Verdict, first_of, sizes
 from rltui.rules.model import Rule
@@ -20,7 +20,7 @@ from rltui.rules.model import Rule
 NORMAL_ENTROPY = 0.5 * math.log(2 * math.pi * math.e)  # nats, one action with a deviation of one
 
 
-def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """Level against limit, at every moment."""
     if "near" in rule.numbers:
         return _near(rule, window, idle)
@@ -31,7 +31,7 @@ def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
         lowest, highest = sizes(window.ticks(length)) if absolute else window.ticks(length)
         if window.last + 1 < length or not (lowest < low or highest > high):
             return None
-    if isinstance(window, Moment):
+    if isinstance(window, SingleMoment):
         return _judge_one(rule, window, length, low, high)
     lows, highs = _limits(rule, window, length)
     level = np.abs(window.level(length)) if absolute else window.level(length)
@@ -52,7 +52,7 @@ def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     return Verdict(on, off, level, limit, first_of(window, beyond, length), upward=bool(above.any()))
 
 
-def _judge_one(rule: Rule, window: Moment, length: int, low: float, high: float) -> Verdict:
+def _judge_one(rule: Rule, window: SingleMoment, length: int, low: float, high: float) -> Verdict:
     """The same for a single moment, in plain numbers: what a live run asks most often."""
     level, row = window.levels(length)[0], window.row(length)
     if rule.words.get("sign") == "abs":
@@ -70,7 +70,7 @@ def _judge_one(rule: Rule, window: Moment, length: int, low: float, high: float)
     return Verdict([on], [off], [level], [high if above else low], [began], upward=above)
 
 
-def _near(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def _near(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """All ticks of the window within a distance of a number."""
     length, centre, within = int(rule.number("window", 5)), rule.numbers["near"], rule.number("within", 0.0)
     lowest, highest = window.ticks(length)
@@ -85,7 +85,7 @@ def _near(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     return Verdict(on, off, level, np.full(len(window), centre), first_of(window, beyond, length))
 
 
-def first(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def first(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """The very first tick against a limit: what must hold before anything has been learnt.
 
     With `usual` it is the median of the first ticks: where the level at the start is meant, not one sample.
@@ -99,7 +99,7 @@ def first(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     return Verdict([on] * m, [not on] * m, [value] * m, [above if value > above else below] * m, [0] * m)
 
 
-def gaussian(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def gaussian(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """The first value is the entropy of standard normal actions: a multiple of half the logarithm of 2 pi e.
 
     Policies over continuous actions start with a deviation of one; their entropy may fall below zero.
@@ -113,7 +113,7 @@ def gaussian(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     return Verdict([on] * m, [not on] * m, [value] * m, [value] * m, [0] * m)
 
 
-def _ends(rule: Rule, window: Window, length: int) -> tuple[float, float]:
+def _ends(rule: Rule, window: RollingWindow, length: int) -> tuple[float, float]:
     """The highest lower and the lowest upper limit of any moment; likewise infinite or NaN."""
     low = rule.number("below", rule.number("low", -math.inf))
     high = rule.number("above", rule.number("high", math.inf))
@@ -130,7 +130,7 @@ def _ends(rule: Rule, window: Window, length: int) -> tuple[float, float]:
     return low, high
 
 
-def _bases(window: Window, of: str, length: int) -> Span:
+def _bases(window: RollingWindow, of: str, length: int) -> Span:
     """The lowest and the highest base of any moment."""
     middle, lowest, highest = window.start()
     if of == "usual":
@@ -144,7 +144,7 @@ def _bases(window: Window, of: str, length: int) -> Span:
     return one, one
 
 
-def _limits(rule: Rule, window: Window, length: int) -> tuple[Floats, Floats]:
+def _limits(rule: Rule, window: RollingWindow, length: int) -> tuple[Floats, Floats]:
     """(m,) lower and upper limit; infinite where there is none, NaN where it is not known yet."""
     m = len(window)
     low = np.full(m, rule.number("below", rule.number("low", -np.inf)))
@@ -162,7 +162,7 @@ def _limits(rule: Rule, window: Window, length: int) -> tuple[Floats, Floats]:
     return low, high
 
 
-def _base(window: Window, of: str, length: int) -> Floats:
+def _base(window: RollingWindow, of: str, length: int) -> Floats:
     if of == "usual":
         return window.usual(length)
     if of == "best":

@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.rules.evaluate.robust_statistics import TREND_LENGTHS, trend_length
-from rltui.rules.evaluate.rolling_window import Window
+from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.kinds.verdict import Verdict, sizes
 from rltui.rules.model import Rule
 
 
-def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """Z and change against their limits."""
     limit, direction = rule.number("z", 2.5), rule.words.get("direction", "up")
     if idle:
@@ -38,6 +38,6 @@ def judge(rule: Rule, window: Window, idle: bool) -> Verdict | None:
     return Verdict(on, (towards < 1.0) | (moved < 0.5 * least), change, least, _began(window))
 
 
-def _began(window: Window) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _began(window: RollingWindow) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     ticks = window.at + 1
     return ticks - trend_length(ticks)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.rules.evaluate.rolling_window import Span, Window
+from rltui.rules.evaluate.rolling_window import RollingWindow, Span
 from rltui.rules.evaluate.ticks import Floats, Ints
 
 Bools = NDArray[np.bool_]
@@ -28,7 +28,7 @@ class Verdict:
     upward: bool = True  # whether the bad side lies above the limit, for latched rules
 
 
-def first_of(window: Window, beyond: Bools, length: int) -> Ints:
+def first_of(window: RollingWindow, beyond: Bools, length: int) -> Ints:
     """(m,) position of the first tick of each row of `beyond` (m, length) that is true."""
     found: Ints = window.at - (length - 1) + beyond.argmax(axis=1)
     return np.maximum(found, 0)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from rltui.batch import Problem
-from rltui.rules.evaluate.rewindable_counter import Tally
+from rltui.rules.evaluate.rewindable_counter import RewindableCounter
 from rltui.rules.evaluate.robust_statistics import median
-from rltui.rules.evaluate.ticks import Floats, Ints, Track
+from rltui.rules.evaluate.ticks import Floats, Ints, Ticks
 from rltui.text import clean
 
 UNREPORTED = ("perf.mfu", "perf.tflops", "perf.mbu")  # quantities that writers set to 0 when unknown
@@ -22,7 +22,7 @@ SAID_ONCE = ("optimizer.param_count",)
 GAP_STEPS = 20.0  # usual distances without a point that make a gap
 
 
-class Impossible(Tally):
+class Impossible(RewindableCounter):
     """Values outside what the metric can be; noted of each: the farthest so far."""
 
     __slots__ = ()
@@ -74,7 +74,7 @@ def diagnostics(run: Any, names: Any, series: Mapping[str, Any]) -> list[Problem
 
 
 def _of_tag(where: str, tag: str, each: Any) -> list[Problem]:
-    track: Track = each.track
+    track: Ticks = each.track
     found = []
     if track.bad_count and not (track.canonical or "").startswith(SAID_ONCE):
         episodes = [*track.bad_before, *([track.bad] if track.bad else [])]
@@ -135,7 +135,7 @@ def _vanished(where: str, series: Mapping[str, Any]) -> list[Problem]:
     ]
 
 
-def _pace(track: Track) -> float:
+def _pace(track: Ticks) -> float:
     """Steps from one point to the next."""
     return max((track.last_step - int(track.first[0])) / (track.points - 1), 1e-9)
 

@@ -14,7 +14,7 @@ CARRIERS = ("policy.loss", "optimizer.loss", "critic.loss", "optimizer.learning_
 TIMED = ("timing.step", "perf.time_per_step")  # who logs these need not be timed
 
 
-class Pace:
+class StepTime:
     """Turns the (step, wall time) of one series into seconds per step, whatever pieces they come in."""
 
     def __init__(self) -> None:

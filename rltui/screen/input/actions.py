@@ -11,12 +11,12 @@ from rltui.screen.pages.pane_choice import hide
 from rltui.screen.shown_step import live, pause, travel
 
 if TYPE_CHECKING:
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 SMOOTHINGS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99)  # EMA weights of charts
 
 
-def perform(desk: Desk, action: str, argument: str = "") -> None:
+def perform(desk: AppState, action: str, argument: str = "") -> None:
     """Do an action that no overlay has taken."""
     if action.startswith("pane:"):
         desk.go(action[5:])
@@ -26,8 +26,8 @@ def perform(desk: Desk, action: str, argument: str = "") -> None:
         found(desk, argument)
 
 
-def _move(by: int) -> Callable[[Desk, str], None]:
-    def move(desk: Desk, _: str) -> None:
+def _move(by: int) -> Callable[[AppState, str], None]:
+    def move(desk: AppState, _: str) -> None:
         if desk.pane == "findings" and not desk.query:
             at = desk.chosen.get("findings", "0")
             desk.chosen["findings"] = str(max(int(at if at.isdigit() else 0) + by, 0))
@@ -38,7 +38,7 @@ def _move(by: int) -> Callable[[Desk, str], None]:
     return move
 
 
-def step_to(desk: Desk, by: int, *, stop: bool = False) -> None:
+def step_to(desk: AppState, by: int, *, stop: bool = False) -> None:
     """Move the selection by some rows; with `stop` not at all when that would leave the list."""
     if desk.pane == "config":
         hparams_page.step(desk, by)
@@ -54,8 +54,8 @@ def step_to(desk: Desk, by: int, *, stop: bool = False) -> None:
     desk.chosen[desk.pane] = rows[min(max(to, 0), len(rows) - 1)].tag
 
 
-def _sideways(by: int) -> Callable[[Desk, str], None]:
-    def move(desk: Desk, _: str) -> None:
+def _sideways(by: int) -> Callable[[AppState, str], None]:
+    def move(desk: AppState, _: str) -> None:
         if desk.pane == "overview" and not desk.query and desk.card_columns > 1:
             step_to(desk, by, stop=True)
         else:
@@ -64,8 +64,8 @@ def _sideways(by: int) -> Callable[[Desk, str], None]:
     return move
 
 
-def _turn(by: int) -> Callable[[Desk, str], None]:
-    def turn(desk: Desk, _: str) -> None:
+def _turn(by: int) -> Callable[[AppState, str], None]:
+    def turn(desk: AppState, _: str) -> None:
         tabs = [tab.id for tab in desk.tabs()]
         if tabs:
             at = tabs.index(desk.pane) if desk.pane in tabs else 0
@@ -74,12 +74,12 @@ def _turn(by: int) -> Callable[[Desk, str], None]:
     return turn
 
 
-def _page(by: int) -> Callable[[Desk, str], None]:
+def _page(by: int) -> Callable[[AppState, str], None]:
     return lambda desk, _: step_to(desk, by * desk.page_rows)
 
 
-def _edge(last: bool) -> Callable[[Desk, str], None]:
-    def jump(desk: Desk, _: str) -> None:
+def _edge(last: bool) -> Callable[[AppState, str], None]:
+    def jump(desk: AppState, _: str) -> None:
         if desk.pane == "findings" and not desk.query:
             desk.chosen["findings"] = "9999" if last else "0"
             return
@@ -88,7 +88,7 @@ def _edge(last: bool) -> Callable[[Desk, str], None]:
     return jump
 
 
-def _open(desk: Desk, _: str) -> None:
+def _open(desk: AppState, _: str) -> None:
     if desk.pane == "config":
         hparams_page.show(desk)
         return
@@ -103,14 +103,14 @@ def _open(desk: Desk, _: str) -> None:
         desk.overlays.append(ChartPage(desk, row))
 
 
-def _select(desk: Desk, tag: str) -> None:
+def _select(desk: AppState, tag: str) -> None:
     if desk.chosen.get(desk.pane) == tag:
         _open(desk, "")
     else:
         desk.chosen[desk.pane] = tag
 
 
-def _go_finding(desk: Desk, argument: str) -> None:
+def _go_finding(desk: AppState, argument: str) -> None:
     view = desk.view
     findings: list[Finding] = [*desk.findings(), *desk.history()]
     at = int(argument) if argument.isdigit() else 0
@@ -122,8 +122,8 @@ def _go_finding(desk: Desk, argument: str) -> None:
             desk.go(findings[at].pane)
 
 
-def _hush(*, timed: bool) -> Callable[[Desk, str], None]:
-    def hush(desk: Desk, _: str) -> None:
+def _hush(*, timed: bool) -> Callable[[AppState, str], None]:
+    def hush(desk: AppState, _: str) -> None:
         view, findings = desk.view, desk.findings()
         at = desk.chosen.get("findings", "0")
         if view is None or desk.pane != "findings" or not at.isdigit() or int(at) >= len(findings):
@@ -140,7 +140,7 @@ def _hush(*, timed: bool) -> Callable[[Desk, str], None]:
     return hush
 
 
-def _next_finding(desk: Desk, _: str) -> None:
+def _next_finding(desk: AppState, _: str) -> None:
     view = desk.view
     if view is None:
         return
@@ -155,7 +155,7 @@ def _next_finding(desk: Desk, _: str) -> None:
     desk.go_to_tag(tags[(here + 1) % len(tags)])
 
 
-def _explain(desk: Desk, _: str) -> None:
+def _explain(desk: AppState, _: str) -> None:
     row = desk.selected()
     if row is not None:
         from rltui.screen.pages.explain_page import ExplainPage
@@ -163,25 +163,25 @@ def _explain(desk: Desk, _: str) -> None:
         desk.overlays.append(ExplainPage(row))
 
 
-def _help(desk: Desk, _: str) -> None:
+def _help(desk: AppState, _: str) -> None:
     from rltui.screen.pages.help_page import HelpPage
 
     desk.overlays.append(HelpPage())
 
 
-def _runs(desk: Desk, _: str) -> None:
+def _runs(desk: AppState, _: str) -> None:
     from rltui.screen.pages.runs_page import RunsPage
 
     desk.overlays.append(RunsPage(desk))
 
 
-def _run(desk: Desk, name: str) -> None:
+def _run(desk: AppState, name: str) -> None:
     if name in desk.session.runs:
         desk.choose_run(name)
 
 
-def _turn_run(by: int) -> Callable[[Desk, str], None]:
-    def turn(desk: Desk, _: str) -> None:
+def _turn_run(by: int) -> Callable[[AppState, str], None]:
+    def turn(desk: AppState, _: str) -> None:
         ordered = desk.session.ordered()
         view = desk.view
         if view is not None and len(ordered) > 1:
@@ -190,7 +190,7 @@ def _turn_run(by: int) -> Callable[[Desk, str], None]:
     return turn
 
 
-def _mark(desk: Desk, _: str) -> None:
+def _mark(desk: AppState, _: str) -> None:
     view = desk.view
     if view is None:
         return
@@ -202,25 +202,25 @@ def _mark(desk: Desk, _: str) -> None:
         desk.say(f"{desk.brief(view.name)} is marked: it lies over the charts of other runs")
 
 
-def _baseline(desk: Desk, name: str) -> None:
+def _baseline(desk: AppState, name: str) -> None:
     """Compare with a run, or with none."""
     desk.baseline = name or None
     desk.say(f"values are compared with {desk.brief(name)}" if name else "compared with no run")
 
 
-def _filter(desk: Desk, _: str) -> None:
+def _filter(desk: AppState, _: str) -> None:
     from rltui.screen.input.prompt import FilterPrompt
 
     desk.overlays.append(FilterPrompt(desk))
 
 
-def _palette(desk: Desk, _: str) -> None:
-    from rltui.screen.input.prompt import Palette
+def _palette(desk: AppState, _: str) -> None:
+    from rltui.screen.input.prompt import CommandPalette
 
-    desk.overlays.append(Palette(desk))
+    desk.overlays.append(CommandPalette(desk))
 
 
-def _back(desk: Desk, _: str) -> None:
+def _back(desk: AppState, _: str) -> None:
     if desk.overlays:
         desk.close()
     elif desk.query:
@@ -231,14 +231,14 @@ def _back(desk: Desk, _: str) -> None:
         desk.go("overview")
 
 
-def _window(desk: Desk, _: str) -> None:
+def _window(desk: AppState, _: str) -> None:
     from rltui.screen.state import SHARES
 
     desk.share = (desk.share + 1) % len(SHARES)
     desk.ranges.shown.clear()
 
 
-def _density(desk: Desk, _: str) -> None:
+def _density(desk: AppState, _: str) -> None:
     from rltui.screen.state import DENSITIES
 
     at = DENSITIES.index(desk.memory.density) if desk.memory.density in DENSITIES else 0
@@ -246,8 +246,8 @@ def _density(desk: Desk, _: str) -> None:
     desk.say(f"density: {desk.memory.density}")
 
 
-def _smooth(by: int) -> Callable[[Desk, str], None]:
-    def smooth(desk: Desk, _: str) -> None:
+def _smooth(by: int) -> Callable[[AppState, str], None]:
+    def smooth(desk: AppState, _: str) -> None:
         desk.smoothing = desk.memory.smoothing = min(max(desk.smoothing + by, 0), len(SMOOTHINGS) - 1)
         weight = SMOOTHINGS[desk.smoothing]
         desk.say(f"chart smoothing {weight:.2f}" if weight else "chart smoothing off")
@@ -255,7 +255,7 @@ def _smooth(by: int) -> Callable[[Desk, str], None]:
     return smooth
 
 
-def _theme(desk: Desk, name: str) -> None:
+def _theme(desk: AppState, name: str) -> None:
     names = sorted(desk.themes)
     if name not in desk.themes:
         name = names[(names.index(desk.theme.id) + 1) % len(names)]
@@ -264,7 +264,7 @@ def _theme(desk: Desk, name: str) -> None:
     desk.say(f"theme: {desk.themes[name].title}")
 
 
-def _pin(desk: Desk, _: str) -> None:
+def _pin(desk: AppState, _: str) -> None:
     row = desk.selected()
     if row is None:
         return
@@ -275,7 +275,7 @@ def _pin(desk: Desk, _: str) -> None:
     desk.chosen[desk.pane] = row.tag
 
 
-def _together(desk: Desk, tag: str) -> None:
+def _together(desk: AppState, tag: str) -> None:
     row = desk.selected() if not tag else None
     tag = tag or (row.tag if row is not None else "")
     if not tag:
@@ -290,7 +290,7 @@ def _together(desk: Desk, tag: str) -> None:
         desk.say(f"{word}: {tag}")
 
 
-def _copy(desk: Desk, _: str) -> None:
+def _copy(desk: AppState, _: str) -> None:
     if desk.pane == "config":
         text = hparams_page.copied(desk)
         if text:
@@ -303,20 +303,20 @@ def _copy(desk: Desk, _: str) -> None:
         desk.say(f"copied {row.tag}")
 
 
-def _snapshot(desk: Desk, _: str) -> None:
+def _snapshot(desk: AppState, _: str) -> None:
     from rltui.screen.save_snapshot import take
 
     take(desk)
 
 
-def _leave(code: int) -> Callable[[Desk, str], None]:
-    def leave(desk: Desk, _: str) -> None:
+def _leave(code: int) -> Callable[[AppState, str], None]:
+    def leave(desk: AppState, _: str) -> None:
         desk.exit_code = code
 
     return leave
 
 
-_ACTIONS: dict[str, Callable[[Desk, str], None]] = {
+_ACTIONS: dict[str, Callable[[AppState, str], None]] = {
     "up": _move(-1),
     "down": _move(1),
     "left": _sideways(-1),

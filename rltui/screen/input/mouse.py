@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rltui.screen.pages.chart.chart_page import ChartPage
     from rltui.screen.pages.page import Page
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 
-def click(desk: Desk, page: Page, x: int, y: int) -> None:
+def click(desk: AppState, page: Page, x: int, y: int) -> None:
     """A click on a page that was drawn."""
     spot = page.spot_at(x, y)
     if spot is not None:
         desk.do(spot.action, spot.argument)
 
 
-def wheel(desk: Desk, page: Page, direction: int, x: int, y: int) -> None:
+def wheel(desk: AppState, page: Page, direction: int, x: int, y: int) -> None:
     """The wheel, upwards when negative: zoom in a chart, elsewhere to the previous or next line."""
     chart = _chart(desk)
     if chart is None:
@@ -28,14 +28,14 @@ def wheel(desk: Desk, page: Page, direction: int, x: int, y: int) -> None:
         chart.wheel(desk, direction, int(spot.argument))
 
 
-def drag(desk: Desk, cells: int) -> None:
+def drag(desk: AppState, cells: int) -> None:
     """The mouse was moved with its button held, so many cells to the right: pan a chart."""
     chart = _chart(desk)
     if chart is not None:
         chart.drag(desk, cells)
 
 
-def _chart(desk: Desk) -> ChartPage | None:
+def _chart(desk: AppState) -> ChartPage | None:
     from rltui.screen.pages.chart.chart_page import ChartPage
 
     top = desk.overlays[-1] if desk.overlays else None

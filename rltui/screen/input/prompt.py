@@ -9,13 +9,13 @@ from rltui.panes.pane_list import WITHOUT_METRICS, panes_of
 from rltui.panes.render.pane_lines import short_key, short_title
 from rltui.screen.input.bindings import MOVE, shown
 from rltui.screen.input.text_filter import SCATTERED, fuzzy
-from rltui.screen.pages.list_page import Listing
+from rltui.screen.pages.list_page import ListPage
 from rltui.screen.pages.page import Page
-from rltui.session.tag_index import index
+from rltui.session.tag_index import tag_index
 from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 KEY_LEAST = 24  # cells from which a key is worth its place beside a title
 FEW_LETTERS = 3  # from which letters need not stand together
@@ -28,10 +28,10 @@ class FilterPrompt:
     where = "list"
     typing = True
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         self.before = desk.query
 
-    def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
+    def page(self, desk: AppState, under: Page, width: int, height: int) -> Page:
         """The screen with the prompt in its last line."""
         what, count, _ = counted(desk)
         hint = f"{count} {what}   words, glob with *, or /regex/   Enter keep   Esc clear "
@@ -48,7 +48,7 @@ class FilterPrompt:
         lines = [*under.lines[: height - 1], line(*spans, (hint, "dim"), back="bar")]
         return Page(lines, under.spots)
 
-    def act(self, desk: Desk, action: str, argument: str) -> bool:
+    def act(self, desk: AppState, action: str, argument: str) -> bool:
         """Clicks and moves go to the board; Escape and Enter are taken as text."""
         if action in ("interrupt",):
             return False
@@ -57,7 +57,7 @@ class FilterPrompt:
         desk.overlays.remove(self)
         return False
 
-    def type(self, desk: Desk, key: str) -> bool:
+    def type(self, desk: AppState, key: str) -> bool:
         """A letter of the filter."""
         if key == "enter":
             desk.overlays.remove(self)
@@ -75,7 +75,7 @@ class FilterPrompt:
         return True
 
 
-def counted(desk: Desk) -> tuple[str, int, int]:
+def counted(desk: AppState) -> tuple[str, int, int]:
     """What the filter finds, how many of them, and of how many; 0 where nobody has counted."""
     if desk.pane == "config":
         from rltui.screen.pages import hparams_page
@@ -86,7 +86,7 @@ def counted(desk: Desk) -> tuple[str, int, int]:
     return ("metrics", 0, 0) if made is None else ("metrics", len(made.metrics), made.of)
 
 
-def _shown(desk: Desk) -> list[tuple[str, str, str, str]]:
+def _shown(desk: AppState) -> list[tuple[str, str, str, str]]:
     """The metrics of the run shown, as entries."""
     view = desk.view
     if view is None:
@@ -95,12 +95,12 @@ def _shown(desk: Desk) -> list[tuple[str, str, str, str]]:
     return [("metric", f"{title}  {tag}", "", f"metric {tag}") for tag, title in named]
 
 
-class Palette(Listing):
+class CommandPalette(ListPage):
     """Panes, metrics, runs, themes and every action, found by a few letters."""
 
     typing = True
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__()
         self.query = ""
         self.tall = 0  # the most lines that were shown
@@ -110,7 +110,7 @@ class Palette(Listing):
         """The heading is where one types."""
         return f": {self.query}▏"
 
-    def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
+    def content(self, desk: AppState, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
         """The best matches first."""
         width = min(width, 84)
         scored = []
@@ -143,8 +143,8 @@ class Palette(Listing):
         self.tall = max(self.tall, min(len(lines), max(height - 4, 1)))
         return lines + [BLANK] * (self.tall - len(lines)), items
 
-    def _entries(self, desk: Desk) -> list[tuple[str, str, str, str]]:
-        there = WITHOUT_METRICS + tuple(index(desk.view).panes) if desk.view is not None else ()
+    def _entries(self, desk: AppState) -> list[tuple[str, str, str, str]]:
+        there = WITHOUT_METRICS + tuple(tag_index(desk.view).panes) if desk.view is not None else ()
         entries = []
         for tab in panes_of(desk.view) if desk.view is not None else []:
             word = f"{tab.title}  hidden" if tab.id in desk.memory.hidden else tab.title
@@ -176,7 +176,7 @@ class Palette(Listing):
         ]
         return entries
 
-    def choose(self, desk: Desk, argument: str) -> None:
+    def choose(self, desk: AppState, argument: str) -> None:
         """Do what was chosen."""
         desk.close()
         kind, _, rest = argument.partition(" ")
@@ -187,7 +187,7 @@ class Palette(Listing):
         else:
             desk.do(kind, rest)
 
-    def type(self, desk: Desk, key: str) -> bool:
+    def type(self, desk: AppState, key: str) -> bool:
         """A letter of the search."""
         if key == "escape":
             desk.close()
@@ -201,10 +201,10 @@ class Palette(Listing):
         return True
 
 
-class MetricPicker(Palette):
+class MetricPicker(CommandPalette):
     """Metrics to draw beside the one on the chart; those that are drawn already are marked and leave it."""
 
-    def __init__(self, desk: Desk, tag: str) -> None:
+    def __init__(self, desk: AppState, tag: str) -> None:
         super().__init__(desk)
         self._tag = tag
 
@@ -213,13 +213,13 @@ class MetricPicker(Palette):
         """What is chosen, and where one types."""
         return f"draw beside it: {self.query}▏"
 
-    def _entries(self, desk: Desk) -> list[tuple[str, str, str, str]]:
+    def _entries(self, desk: AppState) -> list[tuple[str, str, str, str]]:
         entries = [entry for entry in _shown(desk) if entry[3] != f"metric {self._tag}"]
         marked = [(f"metric {tag}") for tag in desk.together]
         entries.sort(key=lambda entry: entry[3] not in marked)
         return [("● drawn" if one[3] in marked else "", *one[1:]) for one in entries]
 
-    def choose(self, desk: Desk, argument: str) -> None:
+    def choose(self, desk: AppState, argument: str) -> None:
         """Draw it, or draw it no longer."""
         desk.close()
         desk.do_plain("together", argument.partition(" ")[2])

@@ -10,11 +10,11 @@ from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.metric_card import card_of_name
 from rltui.panes.render.pane_lines import finding_text
 from rltui.panes.row import Row
-from rltui.screen.pages.list_page import Listing
+from rltui.screen.pages.list_page import ListPage
 from rltui.text import fit
 
 if TYPE_CHECKING:
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 LABEL, NARROW_LABEL = 14, 11
 ROLES = {"healthy": "good", "watch for": "warn"}
@@ -22,7 +22,7 @@ ELSEWHERE = ("check next", "written as", "sources")  # shown in another way, or 
 WIDTH = 84  # cells of running text; longer lines are hard to read
 
 
-class ExplainPage(Listing):
+class ExplainPage(ListPage):
     """The glossary entry of one row, with links to what to look at next."""
 
     def __init__(self, row: Row) -> None:
@@ -31,7 +31,7 @@ class ExplainPage(Listing):
         self.title = row.title
         self.label = LABEL  # cells of the words before the text
 
-    def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
+    def content(self, desk: AppState, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
         """The entry; only links can be chosen."""
         width = min(width, WIDTH)
         self.label = cells = LABEL if width >= 50 else NARROW_LABEL
@@ -78,7 +78,7 @@ class ExplainPage(Listing):
             lines += [line((part, "faint")) for part in wrap("from " + "; ".join(metric.sources), width)]
         return lines, items
 
-    def _links(self, desk: Desk, lines: list[Line], width: int) -> list[tuple[int, str]]:
+    def _links(self, desk: AppState, lines: list[Line], width: int) -> list[tuple[int, str]]:
         """Add what to look at next, as far as the run has it; the line of each link and its tag."""
         metric = self.row.name.metric if self.row.name is not None else None
         links = metric.check_next if metric is not None else ()
@@ -125,15 +125,15 @@ class ExplainPage(Listing):
             ends = f"{format_plain(bounds[0])} to {format_plain(bounds[1])}; a value outside is a bug"
             lines.append(line((f"{'possible':{self.label}}", "dim"), (ends, "text")))
 
-    def foot(self, desk: Desk) -> list[Span]:
+    def foot(self, desk: AppState) -> list[Span]:
         """Keys of this page."""
         return [("Enter", "accent"), (" go there  ", "dim"), ("Esc", "accent"), (" back", "dim")]
 
-    def choose(self, desk: Desk, argument: str) -> None:
+    def choose(self, desk: AppState, argument: str) -> None:
         """Follow a link."""
         desk.go_to_tag(argument)
 
-    def more(self, desk: Desk, action: str, argument: str) -> bool:
+    def more(self, desk: AppState, action: str, argument: str) -> bool:
         """The same key closes it."""
         if action == "explain":
             desk.close()

@@ -13,10 +13,10 @@ from rltui.text import cell_width
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 
-def findings_page(desk: Desk, width: int, height: int) -> Page:
+def findings_page(desk: AppState, width: int, height: int) -> Page:
     """Firing findings, then resolved ones, then what is odd about the data."""
     findings = desk.findings()
     history, then = desk.history(), desk.then()
@@ -56,7 +56,7 @@ def findings_page(desk: Desk, width: int, height: int) -> Page:
     return Page(lines[top : top + height], [spot for spot in moved if spot.y + spot.height > 0])
 
 
-def finding_block(desk: Desk, finding: Finding, width: int) -> list[Line]:
+def finding_block(desk: AppState, finding: Finding, width: int) -> list[Line]:
     """One finding in a few lines."""
     resolved = finding.state == "resolved"
     seen = "" if resolved or desk.view is None else desk.hush.word(desk.view.name, finding, desk.clock())
@@ -99,7 +99,7 @@ def finding_block(desk: Desk, finding: Finding, width: int) -> list[Line]:
     return lines
 
 
-def _diagnostics(desk: Desk, width: int) -> list[Line]:
+def _diagnostics(desk: AppState, width: int) -> list[Line]:
     view = desk.view
     if view is None:
         return []

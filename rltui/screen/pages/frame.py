@@ -9,7 +9,7 @@ from rltui.draw.cells import BLANK, Line, Span, line, sides
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
 from rltui.panes.overview import Overview, key_rows, overview
-from rltui.panes.pane import Board
+from rltui.panes.pane import PaneView
 from rltui.panes.render.frame_lines import NOTHING, finding_lines, header_lines, overview_lines, tab_bar
 from rltui.panes.render.pane_lines import header_line, noted, plan, row_lines, short_title
 from rltui.panes.single_step import stands_still
@@ -22,10 +22,10 @@ from rltui.screen.pages.selected_metric import detail_lines
 from rltui.text import cell_width, fit, pad
 
 if TYPE_CHECKING:
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 
-def compose(desk: Desk, width: int, height: int) -> Page:
+def compose(desk: AppState, width: int, height: int) -> Page:
     """Everything but overlays."""
     if width < SMALLEST[0] or height < SMALLEST[1]:
         return too_small(width, height)
@@ -54,7 +54,7 @@ def compose(desk: Desk, width: int, height: int) -> Page:
     return page
 
 
-def _body(desk: Desk, width: int, height: int) -> Page:
+def _body(desk: AppState, width: int, height: int) -> Page:
     view = desk.view
     assert view is not None
     if desk.query and desk.pane in ("overview", "findings"):
@@ -82,14 +82,14 @@ def _body(desk: Desk, width: int, height: int) -> Page:
     return board_page(desk, made, width, height) if made is not None else Page()
 
 
-def overview_page(desk: Desk, data: Overview, width: int, height: int) -> Page:
+def overview_page(desk: AppState, data: Overview, width: int, height: int) -> Page:
     """Findings, cards and, where there is room, the other runs; as plain rows on small screens."""
     runs = _glance(desk, width, 0 if height < 20 or len(desk.session.runs) < 2 else 3 if height < 36 else 5)
     room = height - len(runs.lines)
     tag = desk.chosen.get("overview", "")
     at = next((index for index, row in enumerate(data.rows) if row.tag == tag), 0 if data.rows else -1)
     if height < 11 or width < 34 or desk.memory.density == "compact":
-        made = Board("overview", "Overview", data.rows, data.window, empty=NOTHING)
+        made = PaneView("overview", "Overview", data.rows, data.window, empty=NOTHING)
         told = (
             finding_lines(data.findings, width, 1 if height < 11 else 3) if data.rows or data.findings else []
         )
@@ -114,7 +114,7 @@ def overview_page(desk: Desk, data: Overview, width: int, height: int) -> Page:
     return page.below(runs)
 
 
-def _with_troubles(desk: Desk, data: Overview, page: Page, width: int) -> Page:
+def _with_troubles(desk: AppState, data: Overview, page: Page, width: int) -> Page:
     """The overview, whose first line tells of warnings about the data where no finding is told."""
     odd = len(troubles(desk))
     if odd and not data.findings and page.lines:
@@ -124,7 +124,7 @@ def _with_troubles(desk: Desk, data: Overview, page: Page, width: int) -> Page:
     return page
 
 
-def _glance(desk: Desk, width: int, most: int) -> Page:
+def _glance(desk: AppState, width: int, most: int) -> Page:
     """The other runs in a line each."""
     view = desk.view
     others = [other for other in desk.session.ordered() if other is not view]
@@ -179,7 +179,7 @@ def _glyph(health: str) -> str:
     return HEALTH_GLYPH.get(health, "?")
 
 
-def board_page(desk: Desk, made: Board, width: int, height: int, *, column_words: bool = True) -> Page:
+def board_page(desk: AppState, made: PaneView, width: int, height: int, *, column_words: bool = True) -> Page:
     """A board with its selected row in sight. Only rows in sight are drawn."""
     if not made.metrics:
         return Page([BLANK, line(("   " + made.empty, "dim"))][:height])
@@ -223,7 +223,7 @@ def board_page(desk: Desk, made: Board, width: int, height: int, *, column_words
     return page
 
 
-def _place(desk: Desk, width: int) -> list[Span]:
+def _place(desk: AppState, width: int) -> list[Span]:
     """What is in sight of how much: the metrics that a filter leaves, the run among the others."""
     spans: list[Span] = []
     if desk.query:
@@ -239,7 +239,7 @@ def _place(desk: Desk, width: int) -> list[Span]:
     return spans
 
 
-def footer(desk: Desk, width: int) -> Page:
+def footer(desk: AppState, width: int) -> Page:
     """What is happening at the left, the keys worth knowing at the right."""
     left: list[Span] = [(" ", "dim")]
     left += [(desk.message, "strong")] if desk.message else _status(desk)
@@ -268,7 +268,7 @@ HINTS_LEFT = 18  # cells that a message leaves: for help and the way out
 _HINT_ORDER = ("help", "explain", "open", "filter", "runs", "pane:findings", "snapshot", "quit")
 
 
-def _hints(desk: Desk, room: int) -> list[tuple[str, str]]:
+def _hints(desk: AppState, room: int) -> list[tuple[str, str]]:
     """Actions and words for the footer, in the order of the table, the most useful ones that fit."""
     binds = {bind.action: bind.hint for bind in desk.keys.binds if bind.hint and bind.keys}
     if desk.pane == "config":
@@ -285,7 +285,7 @@ def _hints(desk: Desk, room: int) -> list[tuple[str, str]]:
     return [(action, hint) for action, hint in binds.items() if action in kept]
 
 
-def _status(desk: Desk) -> list[Span]:
+def _status(desk: AppState) -> list[Span]:
     """Loading, pause, honesty: the most important first."""
     pieces: list[Span] = []
     if desk.loading is not None:
@@ -322,7 +322,7 @@ def _status(desk: Desk) -> list[Span]:
     return spans
 
 
-def _waiting(desk: Desk, width: int, height: int) -> Page:
+def _waiting(desk: AppState, width: int, height: int) -> Page:
     """No run yet: what is waited for, and the keys that work."""
     where = ", ".join(desk.logdirs) or "."
     top = height // 2 - 2

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from rltui.draw.cells import BLANK, Line, beside, line, wrap
 from rltui.screen.input.bindings import Bind, Keys, shown
-from rltui.screen.pages.list_page import Listing
+from rltui.screen.pages.list_page import ListPage
 from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 
 # What is drawn how, for those who see it for the first time.
@@ -28,12 +28,12 @@ SIGNS = (
 )
 
 
-class HelpPage(Listing):
+class HelpPage(ListPage):
     """All keys in one or two columns, then the signs."""
 
     title = "Keys and signs"
 
-    def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
+    def content(self, desk: AppState, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
         """Groups of keys; two columns where they fit."""
         groups = by_group(desk.keys)
         if width < 100:

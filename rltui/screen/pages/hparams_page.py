@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rltui.draw.cells import BLANK, Line, line, wrap
-from rltui.panes.hparams_pane import ConfigBoard, ConfigRow, columns_of, config_board, lineage_of
-from rltui.panes.render.hparams_lines import Layout, labels, top_lines
+from rltui.panes.hparams_pane import HParamsPane, HParamsRow, columns_of, hparams_pane, lineage_of
+from rltui.panes.render.hparams_lines import HParamsLayout, labels, top_lines
 from rltui.screen.input.text_filter import matcher
-from rltui.screen.pages.list_page import Listing
+from rltui.screen.pages.list_page import ListPage
 from rltui.screen.pages.page import Page, Scroll, Spot
 
 if TYPE_CHECKING:
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 PANE = "config"
 
 
-def made(desk: Desk) -> ConfigBoard | None:
+def made(desk: AppState) -> HParamsPane | None:
     """The board of the run shown, marked runs and the baseline beside it; kept until something changes."""
     view = desk.view
     if view is None:
@@ -43,7 +43,7 @@ def made(desk: Desk) -> ConfigBoard | None:
         view, others, beside=lambda one: beside.get(one.name) or state.shelf.of(one), neighbours=neighbours
     )
     only = state.only if state.only is not None else len(columns) > 1
-    board = config_board(
+    board = hparams_pane(
         columns,
         only_differences=only,
         match=matcher(desk.query) if desk.query else None,
@@ -51,12 +51,12 @@ def made(desk: Desk) -> ConfigBoard | None:
         loading=state.shelf.loading,
     )
     if state.only is None and only and not board.different and not desk.query:
-        board = config_board(columns, lineage=board.lineage, loading=state.shelf.loading)
+        board = hparams_pane(columns, lineage=board.lineage, loading=state.shelf.loading)
     state.cached = (key, board)
     return board
 
 
-def config_page(desk: Desk, width: int, height: int) -> Page:
+def config_page(desk: AppState, width: int, height: int) -> Page:
     """Attempts and troubles, the words over the columns, the settings with the selected one in sight."""
     board = made(desk)
     if board is None:
@@ -67,7 +67,7 @@ def config_page(desk: Desk, width: int, height: int) -> Page:
     if not board.settings:
         words = wrap(board.empty, width - 4)
         return Page([*lines, BLANK, *(line(("   " + part, "dim")) for part in words)][:height])
-    layout = Layout(board, width)
+    layout = HParamsLayout(board, width)
     heads = layout.head()
     lines += heads[-max(min(len(heads), height - len(lines) - 2), 0) :] if height > 6 else []
     room = max(height - len(lines), 1)
@@ -89,13 +89,13 @@ def config_page(desk: Desk, width: int, height: int) -> Page:
     return page
 
 
-def status(desk: Desk) -> list[str]:
+def status(desk: AppState) -> list[str]:
     """The notes for the footer."""
     board = made(desk)
     return list(board.notes) if board is not None else []
 
 
-def hints(desk: Desk, known: dict[str, str]) -> dict[str, str]:
+def hints(desk: AppState, known: dict[str, str]) -> dict[str, str]:
     """The footer's hints in this pane: metrics are not charted or explained here, settings are, if any."""
     if selected(desk) is None:
         return {action: hint for action, hint in known.items() if action not in ("open", "explain")}
@@ -103,19 +103,19 @@ def hints(desk: Desk, known: dict[str, str]) -> dict[str, str]:
     return words | {action: hint for action, hint in known.items() if action not in ("open", "explain")}
 
 
-def _at(desk: Desk, board: ConfigBoard) -> int:
+def _at(desk: AppState, board: HParamsPane) -> int:
     key = desk.chosen.get(PANE, "")
     settings = [index for index, row in enumerate(board.rows) if row.kind == "setting"]
     return next((index for index in settings if board.rows[index].key == key), settings[0] if settings else 0)
 
 
-def selected(desk: Desk) -> ConfigRow | None:
+def selected(desk: AppState) -> HParamsRow | None:
     """The selected setting."""
     board = made(desk)
     return board.rows[_at(desk, board)] if board is not None and board.settings else None
 
 
-def step(desk: Desk, by: int) -> None:
+def step(desk: AppState, by: int) -> None:
     """Move the selection by some settings."""
     board = made(desk)
     if board is None or not board.settings:
@@ -126,7 +126,7 @@ def step(desk: Desk, by: int) -> None:
     desk.chosen[PANE] = keys[min(max(at + by, 0), len(keys) - 1)]
 
 
-def turn(desk: Desk) -> None:
+def turn(desk: AppState) -> None:
     """Only what differs, or everything."""
     board = made(desk)
     desk.settings.only = not (board is not None and board.only_differences)
@@ -134,7 +134,7 @@ def turn(desk: Desk) -> None:
     desk.say("only settings that differ" if desk.settings.only else "all settings")
 
 
-def show(desk: Desk) -> None:
+def show(desk: AppState) -> None:
     """The selected setting in full."""
     row = selected(desk)
     board = made(desk)
@@ -142,21 +142,21 @@ def show(desk: Desk) -> None:
         desk.overlays.append(SettingPage(board, row))
 
 
-def copied(desk: Desk) -> str:
+def copied(desk: AppState) -> str:
     """The selected setting as `key = value`, to be copied."""
     row = selected(desk)
     return f"{row.key} = {row.first.text}" if row is not None and row.first is not None else ""
 
 
-class SettingPage(Listing):
+class SettingPage(ListPage):
     """A setting in full: what each run says of it, and where."""
 
-    def __init__(self, board: ConfigBoard, row: ConfigRow) -> None:
+    def __init__(self, board: HParamsPane, row: HParamsRow) -> None:
         super().__init__()
         self.title = row.key
         self._board, self._row = board, row
 
-    def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
+    def content(self, desk: AppState, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
         """The values, unabridged."""
         lines: list[Line] = []
         width = min(width, 92)

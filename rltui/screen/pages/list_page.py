@@ -10,13 +10,13 @@ from rltui.screen.pages.page import Page, Scroll, Spot, box
 
 if TYPE_CHECKING:
     from rltui.draw.cells import Span
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 
 _PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette")  # what the screen does under any list
 
 
-class Listing(ABC):
+class ListPage(ABC):
     """Lines in a box; the selected one of `items` is marked. Items are (line index, argument)."""
 
     where = "list"
@@ -33,17 +33,17 @@ class Listing(ABC):
         self._size = (80, 24)
 
     @abstractmethod
-    def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
+    def content(self, desk: AppState, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
         """All lines, and which of them can be chosen with which argument."""
 
-    def foot(self, desk: Desk) -> list[Span]:
+    def foot(self, desk: AppState) -> list[Span]:
         """Words at the lower edge."""
         return [("Esc", "accent"), (" back", "dim")]
 
-    def choose(self, desk: Desk, argument: str) -> None:  # noqa: B027 - some lists only show
+    def choose(self, desk: AppState, argument: str) -> None:  # noqa: B027 - some lists only show
         """Enter or click on an item."""
 
-    def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
+    def page(self, desk: AppState, under: Page, width: int, height: int) -> Page:
         """The box over the screen."""
         self._size = (max(width - (8 if width >= 60 else 4), 12), height)  # small screens have no margins
         lines, items = self.content(desk, *self._size)
@@ -80,7 +80,7 @@ class Listing(ABC):
         self._items = items
         return page
 
-    def act(self, desk: Desk, action: str, argument: str) -> bool:
+    def act(self, desk: AppState, action: str, argument: str) -> bool:
         """Moving, choosing, leaving; other panes and programs work as ever."""
         if action in _PASSED_ON:
             return False
@@ -113,15 +113,15 @@ class Listing(ABC):
         else:
             self.at = min(max(self.at + by, 0), max(self.count - 1, 0))
 
-    def _choose_marked(self, desk: Desk, items: list[tuple[int, str]]) -> None:
+    def _choose_marked(self, desk: AppState, items: list[tuple[int, str]]) -> None:
         if items:
             self.choose(desk, items[min(self.at, len(items) - 1)][1])
 
-    def more(self, desk: Desk, action: str, argument: str) -> bool:
+    def more(self, desk: AppState, action: str, argument: str) -> bool:
         """Actions of one kind of list; what it does not know is not done behind it either."""
         return True
 
-    def type(self, desk: Desk, key: str) -> bool:
+    def type(self, desk: AppState, key: str) -> bool:
         """Lists take no text unless they say so."""
         return False
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from rltui.screen.pages.page import Page
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 
 class Overlay(Protocol):
@@ -15,14 +15,14 @@ class Overlay(Protocol):
     where: str  # the place whose keys it takes, see `keys`
     typing: bool  # whether printable keys are text
 
-    def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
+    def page(self, desk: AppState, under: Page, width: int, height: int) -> Page:
         """What it shows on a screen of that size."""
         ...
 
-    def act(self, desk: Desk, action: str, argument: str) -> bool:
+    def act(self, desk: AppState, action: str, argument: str) -> bool:
         """Do an action; False when it is not for this page."""
         ...
 
-    def type(self, desk: Desk, key: str) -> bool:
+    def type(self, desk: AppState, key: str) -> bool:
         """Take a key as text while `typing`; False when it is none."""
         ...

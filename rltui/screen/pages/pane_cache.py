@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rltui.panes.pane import Board, board, window_for
+from rltui.panes.pane import PaneView, pane_view, window_for
 from rltui.screen.input.text_filter import matcher
 
 if TYPE_CHECKING:
     from rltui.panes.row import Row
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
     from rltui.session.session import RunView
 
 LARGE = 300  # rows from which a board is not made anew for every point
@@ -22,16 +22,16 @@ class _Made:
     key: object
     version: int  # of the run
     made: float  # when, by the desk's clock
-    board: Board
+    board: PaneView
 
 
-class Kept:
+class PaneCache:
     """The last board made."""
 
     def __init__(self) -> None:
         self._made: _Made | None = None
 
-    def of(self, desk: Desk, view: RunView) -> Board:
+    def of(self, desk: AppState, view: RunView) -> PaneView:
         """The board of the pane shown, filtered."""
         pane = "all" if desk.query and desk.pane in ("overview", "findings") else desk.pane
         merge = desk.memory.density != "full"
@@ -47,7 +47,7 @@ class Kept:
             again = self._again(self._made, desk, view)
             if again is not None:
                 return again
-        made = board(
+        made = pane_view(
             view,
             pane,
             desk.now,
@@ -68,7 +68,7 @@ class Kept:
         self._made = _Made(key, view.run.version, desk.clock(), made)
         return made
 
-    def _again(self, cached: _Made, desk: Desk, view: RunView) -> Board | None:
+    def _again(self, cached: _Made, desk: AppState, view: RunView) -> PaneView | None:
         """A board made before, if it still says what is so.
 
         The rows of a large pane look their values up when they are drawn, so that new points call for a new

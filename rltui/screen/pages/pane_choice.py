@@ -5,31 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rltui.panes.pane_list import WITHOUT_METRICS
-from rltui.session.tag_index import index
+from rltui.session.tag_index import tag_index
 
 if TYPE_CHECKING:
     from rltui.batch import Problem
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 
-def settle(desk: Desk) -> None:
+def settle(desk: AppState) -> None:
     """Leave a pane of an earlier session in which the run has nothing, once all is read: it looks broken."""
     view = desk.view
     if not desk.recalled or view is None or not view.run.series:
         return
-    there = desk.pane in WITHOUT_METRICS or desk.pane in index(view).panes
+    there = desk.pane in WITHOUT_METRICS or desk.pane in tag_index(view).panes
     if there or desk.loading is None:
         desk.recalled = False
         desk.pane = desk.pane if there else "overview"
 
 
-def troubles(desk: Desk) -> list[Problem]:
+def troubles(desk: AppState) -> list[Problem]:
     """Warnings about the run's log files: they stand in the findings pane, so its tab counts them."""
     view = desk.view
     return [] if view is None else [one for one in view.troubles(desk.clock()) if one.level != "info"]
 
 
-def hide(desk: Desk, pane: str) -> None:
+def hide(desk: AppState, pane: str) -> None:
     """Hide a pane from the tabs, or show it again; on the overview the one that was hidden last."""
     pane = pane or desk.pane
     hidden = desk.memory.hidden

@@ -35,7 +35,7 @@ def _badness(health: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class RunColumn:
     """A column: its id, the word over it, what it sorts by, and whether the highest comes first by itself."""
 
     id: str
@@ -45,18 +45,18 @@ class Column:
 
 
 COLUMNS = (
-    Column("name", "run", lambda view, now, health: natural(view.name)),
-    Column("state", "state", lambda view, now, health: _STATE.get(view.liveness(now).state, 3)),
-    Column("health", "health", lambda view, now, health: _badness(health(view)), falling=True),
-    Column("step", "step", lambda view, now, health: view.run.last_step, falling=True),
-    Column("age", "last", lambda view, now, health: view.liveness(now).age),
-    Column("framework", "framework", lambda view, now, health: view.framework),
-    Column("key metric", "key metric", _key_metric, falling=True),
+    RunColumn("name", "run", lambda view, now, health: natural(view.name)),
+    RunColumn("state", "state", lambda view, now, health: _STATE.get(view.liveness(now).state, 3)),
+    RunColumn("health", "health", lambda view, now, health: _badness(health(view)), falling=True),
+    RunColumn("step", "step", lambda view, now, health: view.run.last_step, falling=True),
+    RunColumn("age", "last", lambda view, now, health: view.liveness(now).age),
+    RunColumn("framework", "framework", lambda view, now, health: view.framework),
+    RunColumn("key metric", "key metric", _key_metric, falling=True),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class RunSorting:
     """A column, and whether it is turned round."""
 
     column: str = "age"
@@ -66,13 +66,13 @@ class Order:
     def _at(self) -> int:
         return next(at for at, column in enumerate(COLUMNS) if column.id == self.column)
 
-    def by(self, step: int) -> Order:
+    def by(self, step: int) -> RunSorting:
         """By the column so many places to the right, its usual way."""
-        return Order(COLUMNS[(self._at + step) % len(COLUMNS)].id)
+        return RunSorting(COLUMNS[(self._at + step) % len(COLUMNS)].id)
 
-    def to(self, column: str) -> Order:
+    def to(self, column: str) -> RunSorting:
         """By a column; by the same one the other way round."""
-        return Order(column, not self.turned if column == self.column else False)
+        return RunSorting(column, not self.turned if column == self.column else False)
 
     @property
     def arrow(self) -> str:

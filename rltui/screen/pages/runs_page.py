@@ -11,13 +11,13 @@ from rltui.panes.overview import key_rows
 from rltui.panes.render.pane_lines import short_title
 from rltui.screen.input.text_filter import matcher
 from rltui.screen.pages.chart.overlaid_runs import sign_of
-from rltui.screen.pages.list_page import Listing
+from rltui.screen.pages.list_page import ListPage
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.pages.run_sorting import COLUMNS
 from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
     from rltui.session.session import RunView
 
 
@@ -34,12 +34,12 @@ _FOOT = (("open", "show"), ("mark", "mark"), ("sort", "sort"), ("reverse", "reve
          ("back", "back"))  # fmt: skip
 
 
-class RunsPage(Listing):
+class RunsPage(ListPage):
     """A line per run. Typing after `/` filters; `x` marks for comparison."""
 
     where = "runs"
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: AppState) -> None:
         super().__init__()
         self.query = ""
         self.title = ""
@@ -48,7 +48,7 @@ class RunsPage(Listing):
         self.picked = desk.view.name if desk.view is not None else ""  # the selection, wherever it moves
         self.heads: list[tuple[int, int, str]] = []  # first cell, cells, column of the words above
 
-    def _sorted(self, desk: Desk) -> list[RunView]:
+    def _sorted(self, desk: AppState) -> list[RunView]:
         now = desk.now
         match = matcher(self.query)
         found = desk.session.ordered()
@@ -56,7 +56,7 @@ class RunsPage(Listing):
             found = [one for one in found if match(one.name) or match(_words(one, now, desk.health(one)))]
         return desk.order.sorted(found, now, desk.health)
 
-    def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
+    def page(self, desk: AppState, under: Page, width: int, height: int) -> Page:
         """The list; a click on a word over a column sorts by it."""
         self.title = f"Runs by {desk.order.column} {desk.order.arrow}"
         if self.typing:
@@ -72,7 +72,7 @@ class RunsPage(Listing):
             ]
         return made
 
-    def content(self, desk: Desk, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
+    def content(self, desk: AppState, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
         """Columns that do not fit are left out from the right. Only lines in sight ask for metrics."""
         views = self._sorted(desk)
         whole = max((cell_width(view.name) for view in views), default=8)
@@ -96,10 +96,10 @@ class RunsPage(Listing):
             items.append((index + words, view.name))
         return lines or [line(("no run matches", "dim"))], items
 
-    def _title(self, desk: Desk, view: RunView) -> str:
+    def _title(self, desk: AppState, view: RunView) -> str:
         return desk.title(view.name) if self.whole else desk.brief(view.name)
 
-    def _heads(self, desk: Desk, names: int, width: int) -> Line:
+    def _heads(self, desk: AppState, names: int, width: int) -> Line:
         """The faint words over the columns, the one that sorts with an arrow; those that do not fit go."""
         order = desk.order
         room = width - (names + 51 + self.frames) - 2
@@ -119,7 +119,7 @@ class RunsPage(Listing):
             x += wide + 2
         return line(*spans[:-1])
 
-    def _line(self, desk: Desk, view: RunView, names: int, width: int) -> Line:
+    def _line(self, desk: AppState, view: RunView, names: int, width: int) -> Line:
         alive = view.liveness(desk.now)
         health = desk.health(view)
         narrow = width < 56  # glyphs without their words
@@ -153,26 +153,26 @@ class RunsPage(Listing):
                 ]
         return line(*spans)
 
-    def foot(self, desk: Desk) -> list[Span]:
+    def foot(self, desk: AppState) -> list[Span]:
         """Keys of this page."""
         words: list[Span] = []
         for action, what in _FOOT:
             words += [(desk.keys.hint_of(action), "accent"), (f" {what}  ", "dim")]
         return [*words[:-1], (" back", "dim")]
 
-    def act(self, desk: Desk, action: str, argument: str) -> bool:
+    def act(self, desk: AppState, action: str, argument: str) -> bool:
         """The selection stays with its run, wherever that goes."""
         done = super().act(desk, action, argument)
         if done and self._items and action != "reverse" and not action.startswith("sort"):
             self.picked = self._items[min(self.at, len(self._items) - 1)][1]
         return done
 
-    def choose(self, desk: Desk, argument: str) -> None:
+    def choose(self, desk: AppState, argument: str) -> None:
         """Show a run."""
         desk.close()
         desk.choose_run(argument)
 
-    def more(self, desk: Desk, action: str, argument: str) -> bool:
+    def more(self, desk: AppState, action: str, argument: str) -> bool:
         """Marking, sorting, filtering."""
         views = self._sorted(desk)
         if action == "mark" and self.at < len(views):
@@ -192,7 +192,7 @@ class RunsPage(Listing):
             desk.close()
         return True
 
-    def type(self, desk: Desk, key: str) -> bool:
+    def type(self, desk: AppState, key: str) -> bool:
         """The filter as it is typed."""
         if key == "enter":
             self.typing = False

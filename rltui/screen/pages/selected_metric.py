@@ -10,14 +10,14 @@ from rltui.screen.pages.chart.overlaid_runs import others
 
 if TYPE_CHECKING:
     from rltui.panes.row import Row
-    from rltui.panes.step_window import Window
-    from rltui.screen.state import Desk
+    from rltui.panes.step_window import StepWindow
+    from rltui.screen.state import AppState
 
 LEAST = 8  # free rows below the board from which a curve is worth looking at
 MOST = 26  # a taller one says no more, and costs bytes whenever a pane is opened
 
 
-def detail_lines(desk: Desk, row: Row, window: Window, width: int, height: int) -> list[Line]:
+def detail_lines(desk: AppState, row: Row, window: StepWindow, width: int, height: int) -> list[Line]:
     """At most `height` lines, the first of them a rule; none where they would say little."""
     if height < LEAST or width < 50 or desk.memory.density == "compact" or not row.parts:
         return []

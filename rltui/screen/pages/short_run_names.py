@@ -10,7 +10,7 @@ _PLAIN = frozenset(
 )
 
 
-def brief(names: Iterable[str]) -> dict[str, str]:
+def short_run_names(names: Iterable[str]) -> dict[str, str]:
     """By name, the fewest leading folders that tell a run from the others, without folders that all share.
 
     Two runs never get the same short name.

@@ -312,7 +312,7 @@ def _segment(text: str, style: Style) -> Any:
     return Segment(text, style)
 
 
-class Sparing:
+class CellDiff:
     """Mixed into an App before it: its frames go through a `Wire`."""
 
     wire: Wire | None = None

@@ -11,18 +11,18 @@ from textual.widget import Widget
 
 from rltui.draw.cells import BLANK, Line
 from rltui.screen.pages.page import Page
-from rltui.screen.terminal.strips import Palette
+from rltui.screen.terminal.strips import StripPalette
 
 if TYPE_CHECKING:
     from textual import events
 
 
-class Glass(Widget, can_focus=True):
+class LineWidget(Widget, can_focus=True):
     """All cells of the terminal. `show` takes a page; `clicked`, `wheeled`, `dragged` hear of the mouse."""
 
     DEFAULT_CSS = "Glass { width: 100%; height: 100%; }"
 
-    def __init__(self, palette: Palette) -> None:
+    def __init__(self, palette: StripPalette) -> None:
         super().__init__()
         self.page = Page()
         self._palette = palette
@@ -52,7 +52,7 @@ class Glass(Widget, can_focus=True):
             self.refresh(*(Region(0, y, width, 1) for y in changed))
         return len(changed)
 
-    def recolor(self, palette: Palette) -> None:
+    def recolor(self, palette: StripPalette) -> None:
         """Another theme: every line is painted anew."""
         self._palette = palette
         self._strips.clear()

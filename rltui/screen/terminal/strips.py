@@ -17,7 +17,7 @@ from rltui.draw.themes import Theme
 from rltui.text import cell_width
 
 
-class Palette:
+class StripPalette:
     """Rich styles by role and background. `role/back` is a run with a background of its own.
 
     `seen` turns a style into what the terminal shall be sent of it.

@@ -25,13 +25,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rltui.logs.formats.interface import Log
+from rltui.logs.formats.interface import LogReader
 from rltui.logs.formats.tfevents.event_file import EventLog
 
 _PACKED = (".gz", ".zst", ".xz", ".bz2", ".zip", ".tar", ".tgz")
 
 
-class EventFiles:
+class EventFileFormat:
     """The `logs.base.Format` of event files."""
 
     name = "tfevents"
@@ -49,17 +49,17 @@ class EventFiles:
             and not head.startswith(b"\x1f\x8b")
         )
 
-    def open(self, path: str, verify: bool = False) -> Log:
+    def open(self, path: str, verify: bool = False) -> LogReader:
         """A log at offset 0. `verify` proves every data CRC in bulk too, at about two thirds of the speed."""
         return EventLog(path, verify)
 
-    def begin(self, logs: Sequence[Log], contents: Sequence[bytes]) -> None:
+    def begin(self, logs: Sequence[LogReader], contents: Sequence[bytes]) -> None:
         """Decode the first bytes of several new logs at once (see `logs.base.Together`)."""
         EventLog.begin([log for log in logs if isinstance(log, EventLog)], contents)
 
-    def preview(self, logs: Sequence[Log], contents: Sequence[bytes]) -> None:
+    def preview(self, logs: Sequence[LogReader], contents: Sequence[bytes]) -> None:
         """Decode the last bytes of several new logs at once."""
         EventLog.preview([log for log in logs if isinstance(log, EventLog)], contents)
 
 
-FORMAT = EventFiles()
+FORMAT = EventFileFormat()

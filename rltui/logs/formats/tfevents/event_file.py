@@ -8,18 +8,18 @@ from rltui.batch import EMPTY, Batch, concat
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.logs.formats.tfevents import event, protobuf, record_decoder
 from rltui.logs.formats.tfevents.bulk import bulk_reader, many_files
-from rltui.logs.formats.tfevents.bulk.template_cache import Known
-from rltui.logs.formats.tfevents.event_tags import Tags
+from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
+from rltui.logs.formats.tfevents.event_tags import EventTags
 from rltui.logs.formats.tfevents.framing import oversized_record, tail_preview, tf_record
 from rltui.logs.formats.tfevents.framing.damage import Damage
 from rltui.logs.formats.tfevents.framing.tf_record import BAD, DOUBT, FRAME, HEADER
-from rltui.logs.formats.tfevents.scalar_rows import Rows
+from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
 from rltui.logs.records.tag_table import too_many
 
 _SCAN = 16 << 20  # bytes of damage that one look searches for the next good record
 
 
-_NOTHING = Known(Tags())  # what every log knows before it is read
+_NOTHING = TemplateCache(EventTags())  # what every log knows before it is read
 
 
 class EventLog:
@@ -78,7 +78,7 @@ class EventLog:
     def close(self) -> None:
         """Let go of what was learned."""
         if not self._lent:
-            self._known = Known(self._known.tags)
+            self._known = TemplateCache(self._known.tags)
 
     @staticmethod
     def begin(logs: Sequence[EventLog], contents: Sequence[bytes]) -> None:
@@ -93,7 +93,7 @@ class EventLog:
         for log, content, given in zip(logs, contents, many_files.newest(contents), strict=True):
             log._ahead_of_end = (content, given)
 
-    def _learner(self) -> Known:
+    def _learner(self) -> TemplateCache:
         """What is known, to be added to."""
         if self._lent:
             self._known, self._lent = self._known.copy(), False
@@ -199,7 +199,7 @@ class EventLog:
             )
             self._offset += need
             return self._report(EMPTY)
-        rows, fault = Rows(), None
+        rows, fault = ScalarRows(), None
         try:
             record = oversized_record.prune(file, start, stop)
             parsed = event.parse(record)

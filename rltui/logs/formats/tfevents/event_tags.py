@@ -7,7 +7,7 @@ from functools import lru_cache
 from rltui.batch import Batch
 from rltui.logs.formats.tfevents.event import Value
 from rltui.logs.records import tag_table
-from rltui.logs.records.tag_table import KEPT, Names, name_of
+from rltui.logs.records.tag_table import KEPT, TagNames, name_of
 
 SCALARS = b"scalars"
 
@@ -25,7 +25,7 @@ def _key(tag: bytes) -> bytes:
     return tag if len(tag) <= KEPT else _name.__wrapped__(tag).encode()
 
 
-class Tags(Names):
+class EventTags(TagNames):
     """Tags by their raw bytes, numbered in the order of their first scalar.
 
     names: the cleaned names by number; tags that clean to the same name share a number. When the table is
@@ -76,22 +76,22 @@ class Tags(Names):
         """Whether a tensor of this tag without metadata of its own counts as a scalar by now."""
         return self.plugin_of(tag) == SCALARS
 
-    def begin_like(self, other: Tags) -> None:
+    def begin_like(self, other: EventTags) -> None:
         """Number the tags as another log did that began with the same ones and knows no metadata yet."""
         self.names.extend(other.names[len(self.names) :])
         self._numbers.update(other._numbers)
         self._places.update(other._places)
 
-    def copy(self) -> Tags:
+    def copy(self) -> EventTags:
         """The same tags, apart."""
-        other = Tags()
+        other = EventTags()
         other.begin_like(self)
         other.plugins = dict(self.plugins)
         return other
 
-    def fork(self) -> Tags:
+    def fork(self) -> EventTags:
         """The same numbers, but metadata learned from now on stay apart: for a look ahead of the reading."""
-        other = Tags()
+        other = EventTags()
         other.names, other._numbers, other._places = self.names, self._numbers, self._places
         other.plugins = dict(self.plugins)
         return other

@@ -15,9 +15,9 @@ from rltui.batch import Batch
 from rltui.logs.formats.tfevents import event, protobuf
 from rltui.logs.formats.tfevents.bulk import step_stride
 from rltui.logs.formats.tfevents.bulk.record_shape import BODY, SIMPLE, STEP_KEY, WALL_KEY
-from rltui.logs.formats.tfevents.bulk.template_cache import Known
+from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
 from rltui.logs.formats.tfevents.framing import tf_record
-from rltui.logs.formats.tfevents.scalar_rows import Rows
+from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
 
 CORRUPT = ("corrupt-record", "the checksum says that bytes have changed")
 UNREADABLE = ("unreadable-record", "the checksum is right, but the content is no event")
@@ -48,7 +48,7 @@ class Decoded(NamedTuple):
     faults: list[Fault]
 
 
-def decode(data: bytes, known: Known) -> Decoded:
+def decode(data: bytes, known: TemplateCache) -> Decoded:
     """All complete records of `data`, which begins with a record.
 
     A record with wrong data is skipped when a valid header right behind it confirms its length and
@@ -57,7 +57,7 @@ def decode(data: bytes, known: Known) -> Decoded:
     again = known.stride.read(data, known.tags.names) if known.stride is not None else None
     if again is not None:
         return Decoded(again, len(data), tf_record.HEADER, [])
-    rows = Rows()
+    rows = ScalarRows()
     faults: list[Fault] = []
     walked, end, need = tf_record.walk(data)
     checksum = google_crc32c.value
@@ -106,7 +106,7 @@ def _step(record: bytes) -> tuple[int, int, int]:
     return protobuf.signed(step), at, at
 
 
-def take(data: bytes, known: Known, rows: Rows) -> bool:
+def take(data: bytes, known: TemplateCache, rows: ScalarRows) -> bool:
     """Add what one record says: by its shape where that is known, else by the book."""
     if len(data) < _SHORTEST or data[0] != WALL_KEY:
         return take_whole(data, known, rows)
@@ -127,7 +127,7 @@ def take(data: bytes, known: Known, rows: Rows) -> bool:
     return take_whole(data, known, rows)
 
 
-def take_whole(data: bytes, known: Known, rows: Rows) -> bool:
+def take_whole(data: bytes, known: TemplateCache, rows: ScalarRows) -> bool:
     """Parse the data of one record by the book and add what it says; False when it is no protobuf message."""
     try:
         parsed = event.parse(data)

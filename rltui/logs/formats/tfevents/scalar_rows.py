@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from rltui.batch import Batch, Problem, SessionStart, Text
 from rltui.logs.formats.tfevents import event, texts
-from rltui.logs.formats.tfevents.event_tags import SCALARS, Tags
+from rltui.logs.formats.tfevents.event_tags import SCALARS, EventTags
 from rltui.logs.records.tag_table import name_of
 
 _pack_double = struct.Struct("<d").pack
 
 
-class Rows:
+class ScalarRows:
     """What events say, gathered: columns of points in file order, and what else there was.
 
     wall_time: as the eight bytes in the file. wide: the indices of points that were no float32.
@@ -44,7 +44,7 @@ class Rows:
         self.wall_time.append(wall_time)
         self.value.append(value)
 
-    def take(self, parsed: event.Event, data: bytes, tags: Tags) -> None:
+    def take(self, parsed: event.Event, data: bytes, tags: EventTags) -> None:
         """Add all that `parsed` says; `data` is the record that it was parsed from."""
         if parsed.starts:
             self.starts.append(SessionStart(len(self.tag), parsed.step))
@@ -79,7 +79,7 @@ class Rows:
             single[self.wide] = False
         return single
 
-    def batch(self, tags: Tags, problems: tuple[Problem, ...] = ()) -> Batch:
+    def batch(self, tags: EventTags, problems: tuple[Problem, ...] = ()) -> Batch:
         """The columns as a batch."""
         return Batch(
             tags.names,

@@ -15,16 +15,16 @@ from rltui.panes.healthy_range import band_of, healthy_rows, within_bounds
 from rltui.panes.row import Row
 from rltui.panes.single_step import AXIS as ARRIVALS
 from rltui.panes.spread import words_of
-from rltui.panes.step_window import Window
+from rltui.panes.step_window import StepWindow
 from rltui.screen.input.actions import SMOOTHINGS
 from rltui.screen.pages.chart import legend, superseded
 from rltui.screen.pages.chart.chart_data import Axis, x_ticks
 from rltui.screen.pages.chart.curves import Range, Trace, area, reach, strokes, traces, weight_of, within
-from rltui.screen.pages.chart.x_axis import TIMES, Ruler, axes_of, ruler
+from rltui.screen.pages.chart.x_axis import TIMES, XAxis, axes_of, x_axis
 from rltui.screen.pages.page import Page, Spot
 
 if TYPE_CHECKING:
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 
 SPREADS = ("fitted", "whole", "none")
@@ -37,7 +37,7 @@ class ChartPage:
     where = "chart"
     typing = False
 
-    def __init__(self, desk: Desk, row: Row) -> None:
+    def __init__(self, desk: AppState, row: Row) -> None:
         self.row = row
         self.log = False
         self.spread = SPREADS[0]  # how much of the band of a distribution is shown
@@ -52,7 +52,7 @@ class ChartPage:
 
     # ---- picture
 
-    def page(self, desk: Desk, under: Page, width: int, height: int) -> Page:
+    def page(self, desk: AppState, under: Page, width: int, height: int) -> Page:
         """Title, legend, chart, the cursor's value, keys."""
         measure = self._measure(desk)
         main = self.row.main
@@ -106,13 +106,13 @@ class ChartPage:
         spots += [Spot(left + at, 2, 1, grid.height, "cursor", str(at)) for at in range(grid.width)]
         return Page(lines[:height], spots)
 
-    def _measure(self, desk: Desk) -> Ruler | None:
+    def _measure(self, desk: AppState) -> XAxis | None:
         view = desk.view
         if view is None:
             return None
-        return ruler(view, desk.memory.axis) or Ruler(view, "step")
+        return x_axis(view, desk.memory.axis) or XAxis(view, "step")
 
-    def _before(self, desk: Desk, found: list[Trace], axis: Axis) -> Stroke | None:
+    def _before(self, desk: AppState, found: list[Trace], axis: Axis) -> Stroke | None:
         """What a restart superseded, where that is asked for and the axis can tell where it was."""
         if not self.overlap or desk.view is None or axis not in TIMES:
             return None
@@ -146,7 +146,7 @@ class ChartPage:
             return (min(band[0], value), max(band[1] * 1.2, value + pad if value > band[1] else value))
         return within_bounds(self.row, (value - pad, value + pad), (value, value))
 
-    def _marks(self, desk: Desk, measure: Ruler) -> list[float]:
+    def _marks(self, desk: AppState, measure: XAxis) -> list[float]:
         """Places at which a new attempt began or something became wrong with the metric."""
         if desk.view is None:
             return []
@@ -172,7 +172,7 @@ class ChartPage:
 
     # ---- keys
 
-    def act(self, desk: Desk, action: str, argument: str) -> bool:
+    def act(self, desk: AppState, action: str, argument: str) -> bool:
         """Cursor, zoom, axes; the next metric; back."""
         if action.startswith("pane:"):
             desk.overlays.clear()
@@ -196,7 +196,7 @@ class ChartPage:
         at = (low + high) / 2 if self.cursor is None else self.cursor
         self._point(at + columns * (high - low) / max(self.columns - 1, 1))
 
-    def _newest(self, desk: Desk) -> None:
+    def _newest(self, desk: AppState) -> None:
         """The cursor on the newest point; while a run goes on there is room behind it."""
         last = self.row.main.last_step if self.row.main is not None and self._grows(desk) else None
         self.cursor = self.shown[1] if last is None else float(last)
@@ -207,7 +207,7 @@ class ChartPage:
     def _turn_log(self) -> None:
         self.log, self._held = not self.log, None
 
-    def _smooth(self, desk: Desk, action: str) -> None:
+    def _smooth(self, desk: AppState, action: str) -> None:
         desk.do_plain(action)
         used = weight_of(desk.smoothing, self._points, self.row.smooth)
         told = f"moving average {used:.2f}" if used else "every point, no average"
@@ -215,12 +215,12 @@ class ChartPage:
             told += f": {SMOOTHINGS[desk.smoothing]:.2f} would lag behind {self._points:,} points"
         desk.say(told)
 
-    def _add(self, desk: Desk) -> None:
+    def _add(self, desk: AppState) -> None:
         from rltui.screen.input.prompt import MetricPicker
 
         desk.overlays.append(MetricPicker(desk, self.row.tag))
 
-    def _turn_spread(self, desk: Desk) -> None:
+    def _turn_spread(self, desk: AppState) -> None:
         words = words_of(self.row)
         if not words:
             desk.say("this metric was logged without a spread: no minimum, maximum or deviation")
@@ -234,15 +234,15 @@ class ChartPage:
         }
         desk.say(told[self.spread])
 
-    def wheel(self, desk: Desk, direction: int, column: int) -> None:
+    def wheel(self, desk: AppState, direction: int, column: int) -> None:
         """The mouse wheel at a column of the plot: zoom in (upwards) or out round what is below it."""
         self._zoom(desk, 0.8 if direction < 0 else 1.25, self._place(column), keep=True)
 
-    def drag(self, desk: Desk, columns: int) -> None:
+    def drag(self, desk: AppState, columns: int) -> None:
         """The mouse has moved the curve by so many columns to the right."""
         self._pan(desk, -columns / max(self.columns - 1, 1))
 
-    def _turn_row(self, desk: Desk, by: int) -> None:
+    def _turn_row(self, desk: AppState, by: int) -> None:
         from rltui.screen.input.actions import step_to
 
         step_to(desk, by)
@@ -250,14 +250,14 @@ class ChartPage:
         if row is not None:
             self.row, self._held = row, None
 
-    def _turn_axis(self, desk: Desk) -> None:
+    def _turn_axis(self, desk: AppState) -> None:
         if desk.view is not None:
             axes = axes_of(desk.view)
             now = desk.memory.axis
             desk.memory.axis = axes[(axes.index(now) + 1) % len(axes)] if now in axes else axes[1]
         self.zoom = self.cursor = None
 
-    def _turn_overlap(self, desk: Desk) -> None:
+    def _turn_overlap(self, desk: AppState) -> None:
         main = self.row.main
         if main is None or not main.superseded:
             desk.say("no point of this metric was superseded by a restart")
@@ -271,7 +271,7 @@ class ChartPage:
         )
         desk.say(f"{'with' if self.overlap else 'without'} {what}")
 
-    def _whole(self, desk: Desk) -> Range:
+    def _whole(self, desk: AppState) -> Range:
         measure, main = self._measure(desk), self.row.main
         if measure is None or main is None:
             return (0.0, 1.0)
@@ -281,17 +281,17 @@ class ChartPage:
             if len(steps):
                 low, high = min(low, float(steps.min())), max(high, float(steps.max()))
         if self._grows(desk):  # with room for steps to come, so that what is drawn holds still
-            return Window(low, high, growing=True).edges(self._dots)
+            return StepWindow(low, high, growing=True).edges(self._dots)
         return (low, high)
 
-    def _grows(self, desk: Desk) -> bool:
+    def _grows(self, desk: AppState) -> bool:
         """Whether the whole of a live run is shown by steps."""
         view, measure = desk.view, self._measure(desk)
         if view is None or measure is None or measure.axis != "step" or self.zoom is not None:
             return False
         return desk.at_step is None and view.liveness(desk.now).state == "live"
 
-    def _zoom(self, desk: Desk, factor: float, centre: float | None, *, keep: bool = False) -> None:
+    def _zoom(self, desk: AppState, factor: float, centre: float | None, *, keep: bool = False) -> None:
         """Show `factor` times as much round a place; with `keep` that place stays where it is."""
         whole = self._whole(desk)
         low, high = self.shown
@@ -305,7 +305,7 @@ class ChartPage:
         first = min(max(centre - size * share, whole[0]), whole[1] - size)
         self.zoom, self._held = (first, first + size), None
 
-    def _pan(self, desk: Desk, share: float) -> None:
+    def _pan(self, desk: AppState, share: float) -> None:
         if self.zoom is None:
             return
         whole = self._whole(desk)
@@ -313,12 +313,12 @@ class ChartPage:
         by = min(max((high - low) * share, whole[0] - low), whole[1] - high)
         self.zoom = (low + by, high + by)
 
-    def type(self, desk: Desk, key: str) -> bool:
+    def type(self, desk: AppState, key: str) -> bool:
         """Charts take no text."""
         return False
 
 
-_ACTIONS: dict[str, Callable[[ChartPage, Desk, str], None]] = {
+_ACTIONS: dict[str, Callable[[ChartPage, AppState, str], None]] = {
     "left": lambda page, desk, _: page._sideways(-1),
     "right": lambda page, desk, _: page._sideways(1),
     "cursor": lambda page, desk, column: page._point(page._place(int(column))),

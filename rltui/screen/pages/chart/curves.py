@@ -18,11 +18,11 @@ from rltui.panes.spread import Spread, spread
 from rltui.screen.input.actions import SMOOTHINGS
 from rltui.screen.pages.chart.chart_data import ema, log_of, weave
 from rltui.screen.pages.chart.overlaid_runs import compared
-from rltui.screen.pages.chart.x_axis import Ruler, ruler
+from rltui.screen.pages.chart.x_axis import XAxis, x_axis
 from rltui.session.tag_index import counterpart
 
 if TYPE_CHECKING:
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
     from rltui.store import Series
 
 MOST = len(SIGNS)  # curves on one chart
@@ -83,17 +83,17 @@ def weight_of(strength: int, points: int, smooth: bool) -> float:
 
 
 def traces(
-    desk: Desk, row: Row, others: Sequence[Row], measure: Ruler, low: float, high: float, columns: int
+    desk: AppState, row: Row, others: Sequence[Row], measure: XAxis, low: float, high: float, columns: int
 ) -> list[Trace]:
     """The row's series, the same metric of marked runs and of the baseline, then other metrics of the run."""
     view, main = desk.view, row.main
     if view is None or main is None:
         return []
-    found: list[tuple[int, str, Ruler, Series, Row, bool]] = [(0, view.name, measure, main, row, False)]
+    found: list[tuple[int, str, XAxis, Series, Row, bool]] = [(0, view.name, measure, main, row, False)]
     runs = compared(desk, view)
     for at, other in enumerate(runs, start=1):  # a run keeps its sign, whoever lacks the metric
         tag = counterpart(view, row.tag, other)
-        its = ruler(other, measure.axis)
+        its = x_axis(other, measure.axis)
         if tag is not None and its is not None:
             found.append((at, other.name, its, other.run.series[tag], row, False))
     beside = [one for one in others if one.main is not None]

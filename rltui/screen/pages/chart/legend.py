@@ -20,7 +20,7 @@ from rltui.text import cell_width, fit
 
 if TYPE_CHECKING:
     from rltui.screen.pages.chart.curves import Trace
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
 
 # Keys for the lower edge in order of reading, and their rank: the highest goes first where room is short.
 _FOOT = (
@@ -31,7 +31,7 @@ _FOOT = (
 )  # fmt: skip
 
 
-def title(desk: Desk, row: Row, width: int) -> Line:
+def title(desk: AppState, row: Row, width: int) -> Line:
     """Name, key as written, the moment if it is not now, last value and change."""
     change = f"  {row.change_text.rstrip()}" if row.change_text else ""
     if desk.base is not None and row.against is not None:
@@ -51,7 +51,7 @@ def title(desk: Desk, row: Row, width: int) -> Line:
 
 
 def legend(
-    desk: Desk, row: Row, found: Sequence[Trace], width: int, *, overlaid: bool, spread: bool, cut: bool,
+    desk: AppState, row: Row, found: Sequence[Trace], width: int, *, overlaid: bool, spread: bool, cut: bool,
     cursor: float | None = None,
 ) -> Line:  # fmt: skip
     """What is drawn how; whole pieces are left out where there is no room for them.
@@ -84,7 +84,7 @@ def legend(
 
 
 def _curves(
-    desk: Desk, row: Row, found: Sequence[Trace], cursor: float | None, width: int
+    desk: AppState, row: Row, found: Sequence[Trace], cursor: float | None, width: int
 ) -> list[list[Span]]:
     """Each curve by its sign and name, at a cursor with its value; names give way where room is short."""
     mixed = any(trace.own for trace in found)
@@ -122,7 +122,7 @@ def _value(trace: Trace, cursor: float | None) -> str:
     return "" if at is None else format_value(float(trace.mean[at]), trace.unit)
 
 
-def _lacking(desk: Desk, row: Row, drawn: set[str]) -> str:
+def _lacking(desk: AppState, row: Row, drawn: set[str]) -> str:
     """The runs that were to be drawn beside the one shown and do not have the metric."""
     view = desk.view
     if view is None:
@@ -135,7 +135,7 @@ def _lacking(desk: Desk, row: Row, drawn: set[str]) -> str:
 
 
 def _single(
-    desk: Desk, row: Row, found: Sequence[Trace], spread: list[Span], *, overlaid: bool
+    desk: AppState, row: Row, found: Sequence[Trace], spread: list[Span], *, overlaid: bool
 ) -> list[list[Span]]:
     pieces: list[list[Span]] = []
     finding = row.finding
@@ -211,7 +211,7 @@ def _ends(trace: Trace, at: int) -> str:
     return f"  {trace.spread.words} {'…'.join(format_range(low, high, trace.unit))}"
 
 
-def foot(desk: Desk, axis: Axis, width: int, *, log: bool) -> tuple[Line, list[tuple[int, int, str]]]:
+def foot(desk: AppState, axis: Axis, width: int, *, log: bool) -> tuple[Line, list[tuple[int, int, str]]]:
     """The keys, and where each of them stands: (first cell, cells, action)."""
     words = {"axis": f"axis: {axis}", "log": "linear" if log else "log"}
     told = []

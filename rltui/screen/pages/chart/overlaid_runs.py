@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING
 
 from rltui.draw.cells import Line, Span, sides
 from rltui.draw.numbers import format_step
-from rltui.panes.other_runs import SIGNS, Beside, beside
+from rltui.panes.other_runs import SIGNS, OtherRun, beside
 from rltui.panes.row import Row
 from rltui.text import cell_width, fit
 
 if TYPE_CHECKING:
-    from rltui.screen.state import Desk
+    from rltui.screen.state import AppState
     from rltui.session.session import RunView
 
 
 NAME_LEAST = 8  # cells of a name that is cut
 
 
-def compared(desk: Desk, view: RunView) -> list[RunView]:
+def compared(desk: AppState, view: RunView) -> list[RunView]:
     """The runs that are drawn beside the one shown: those marked, in their order, and the baseline."""
     names = [*desk.marked, desk.base.name if desk.base else ""]
     kept = [name for name in dict.fromkeys(names) if name != view.name]
     return [desk.session.runs[name] for name in kept if name in desk.session.runs]
 
 
-def others(desk: Desk) -> Callable[[Row], tuple[Beside, ...]]:
+def others(desk: AppState) -> Callable[[Row], tuple[OtherRun, ...]]:
     """What the runs beside the one shown have of a metric; the runs are looked up once."""
     view = desk.view
     if view is None:
@@ -35,7 +35,7 @@ def others(desk: Desk) -> Callable[[Row], tuple[Beside, ...]]:
     return lambda row: beside(view, row, runs)
 
 
-def sign_of(desk: Desk, run: RunView) -> Span:
+def sign_of(desk: AppState, run: RunView) -> Span:
     """The sign of a run where runs are listed: that of its curve if it is marked, blank if it is not."""
     view = desk.view
     if run.name not in desk.marked or view is None:
@@ -46,7 +46,7 @@ def sign_of(desk: Desk, run: RunView) -> Span:
     return (f"{SIGNS[at]} ", f"series{at}") if at < len(SIGNS) else ("+ ", "dim")
 
 
-def names_line(desk: Desk, width: int) -> Line | None:
+def names_line(desk: AppState, width: int) -> Line | None:
     """`━ this run  ◆ other  ■ good baseline at 120`, and how many are marked; None when there are none.
 
     The step is that at which values and differences are taken.
@@ -80,7 +80,7 @@ def names_line(desk: Desk, width: int) -> Line | None:
     return sides(left, right, width)
 
 
-def _role_of(desk: Desk, run: RunView) -> str:
+def _role_of(desk: AppState, run: RunView) -> str:
     if run is not desk.base:
         return ""
     found = desk.differences() or {}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rltui.panes.overview import COUNTERS, counter_of
 from rltui.panes.single_step import AXIS as ARRIVALS
 from rltui.panes.single_step import arrivals, stands_still
-from rltui.panes.time_travel import Moment, span_of
+from rltui.panes.time_travel import ShownMoment, span_of
 from rltui.screen.pages.chart.chart_data import Axis, start_of
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def axes_of(view: RunView) -> list[Axis]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ruler:
+class XAxis:
     """How an axis measures a run. `steps` and `counts` (n,) rise; they are None where nothing is counted."""
 
     view: RunView
@@ -54,7 +54,7 @@ class Ruler:
             return (1.0, float(max(main.count, 2)))
         if self.axis in ("relative", "wall"):
             start, end = start_of(self.view), main.last_wall
-            if at_step is not None and math.isfinite(wall := Moment(self.view, at_step).wall):
+            if at_step is not None and math.isfinite(wall := ShownMoment(self.view, at_step).wall):
                 end = wall
             if end is None or not math.isfinite(start) or not math.isfinite(end):
                 return (0.0, 1.0)
@@ -63,7 +63,7 @@ class Ruler:
         first, last = span_of(self.view)
         if main.first_step is not None and main.last_step is not None:
             first, last = main.first_step, main.last_step
-        moment = Moment(self.view, at_step).of(main)[1]
+        moment = ShownMoment(self.view, at_step).of(main)[1]
         if moment is not None:
             last = min(last, moment)
         low, high = self.place(float(first)), self.place(float(max(last, first + 1)))
@@ -95,10 +95,10 @@ class Ruler:
         return np.interp(middles, self.steps, self.counts), found
 
 
-def ruler(view: RunView, axis: Axis) -> Ruler | None:
+def x_axis(view: RunView, axis: Axis) -> XAxis | None:
     """An axis for a run; None when the run does not count that."""
     if axis in TIMES:
-        return Ruler(view, ARRIVALS if axis == "step" and stands_still(view) else axis)
+        return XAxis(view, ARRIVALS if axis == "step" and stands_still(view) else axis)
     series = counter_of(view, _IDS.get(axis, ""))
     if series is None or series.first_step is None:
         return None
@@ -113,4 +113,4 @@ def ruler(view: RunView, axis: Axis) -> Ruler | None:
     if keep.sum() < 2:
         return None
     steps, counts = steps[keep], np.maximum.accumulate(counts[keep])
-    return Ruler(view, axis, steps, counts) if counts[-1] > counts[0] else None
+    return XAxis(view, axis, steps, counts) if counts[-1] > counts[0] else None

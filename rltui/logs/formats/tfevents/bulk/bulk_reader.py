@@ -23,12 +23,12 @@ from rltui.logs.formats.tfevents import record_decoder
 from rltui.logs.formats.tfevents.bulk.byte_columns import Block, Places, Words, distinct, varints
 from rltui.logs.formats.tfevents.bulk.event_template import Settled
 from rltui.logs.formats.tfevents.bulk.record_shape import BODY, BOOK, STEP_KEY, WALL_KEY, Layout
-from rltui.logs.formats.tfevents.bulk.shape_table import LIMITS, TABLES, Table
-from rltui.logs.formats.tfevents.bulk.template_cache import Known
+from rltui.logs.formats.tfevents.bulk.shape_table import LIMITS, TABLES, ShapeTable
+from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
 from rltui.logs.formats.tfevents.framing import block_framing, tf_record
-from rltui.logs.formats.tfevents.framing.data_checksums import Proofs
+from rltui.logs.formats.tfevents.framing.data_checksums import DataChecksums
 from rltui.logs.formats.tfevents.record_decoder import UNREADABLE, Decoded, Fault
-from rltui.logs.formats.tfevents.scalar_rows import Rows
+from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
 
 WORTH = 15_000  # bytes from which columns are faster than records one by one
 
@@ -36,7 +36,7 @@ _FEW = 64  # records, or points, read singly in the first round; twice as many i
 _double = struct.Struct("<d").unpack
 _OPEN, _OTHER = -1, -2
 
-PROOFS = Proofs(BOOK)
+PROOFS = DataChecksums(BOOK)
 
 
 class Steps(NamedTuple):
@@ -70,14 +70,14 @@ def values(block: Block, layout: Layout, end: Places, row: Words) -> NDArray[np.
     return column
 
 
-def decode_any(data: bytes, known: Known, verify: bool = False) -> Decoded:
+def decode_any(data: bytes, known: TemplateCache, verify: bool = False) -> Decoded:
     """The records of `data`, few or many, which begins with one."""
     if len(data) < WORTH:
         return record_decoder.decode(data, known)
     return decode(data, known, verify)
 
 
-def decode(data: bytes, known: Known, verify: bool = False) -> Decoded:
+def decode(data: bytes, known: TemplateCache, verify: bool = False) -> Decoded:
     """`tail.decode`, in columns."""
     block = Block(data)
     found = block_framing.frames(block)
@@ -96,7 +96,7 @@ class _Columns:
     (n,) where the data end, and how long the body before it is.
     """
 
-    def __init__(self, block: Block, found: block_framing.Frames, known: Known, verify: bool) -> None:
+    def __init__(self, block: Block, found: block_framing.Frames, known: TemplateCache, verify: bool) -> None:
         self.block, self.found, self.known, self.verify = block, found, known, verify
         self.count = len(found.at)
         self.step, self.width, self.encoded, self.body = steps(found.opening, found.length)
@@ -108,7 +108,7 @@ class _Columns:
         # Not for columns: events without a wall time in front, and steps of eight bytes or more.
         self.odd = (found.opening[:, 0] >> np.uint64(56) != WALL_KEY) | (self.width > 7)
         self.any_odd = bool(self.odd.any())
-        self.rows = Rows()
+        self.rows = ScalarRows()
         self.several: list[tuple[int, int, int]] = []  # record, its points in `rows`
         self.started: list[tuple[int, int]] = []  # record, step
         self.settled: list[Settled] = []
@@ -164,7 +164,7 @@ class _Columns:
             left = self._settle_templates(left)
         return left
 
-    def _settle(self, table: Table, some: Places, left: Places) -> None:
+    def _settle(self, table: ShapeTable, some: Places, left: Places) -> None:
         """Read those of `some` whose shape is in the table; `left` are all that are open."""
         if not len(some):
             return

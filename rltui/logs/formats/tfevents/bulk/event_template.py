@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rltui.logs.formats.tfevents import event
 from rltui.logs.formats.tfevents.bulk.byte_columns import Block, Places, distinct
 from rltui.logs.formats.tfevents.bulk.record_shape import is_usual
-from rltui.logs.formats.tfevents.event_tags import SCALARS, Tags
+from rltui.logs.formats.tfevents.event_tags import SCALARS, EventTags
 
 _PER_LENGTH = 4  # templates for bodies of one length
 _LENGTHS = 64
@@ -40,7 +40,7 @@ class Settled(NamedTuple):
     value: NDArray[np.float64]
 
 
-def template_of(parsed: event.Event, data: bytes, tags: Tags) -> Template | None:
+def template_of(parsed: event.Event, data: bytes, tags: EventTags) -> Template | None:
     """The template that a record gives whose values were just taken; None where it is not all scalars."""
     body = len(data) - parsed.body
     if len(parsed.values) < 2 or body > _LONGEST or not is_usual(parsed, data):

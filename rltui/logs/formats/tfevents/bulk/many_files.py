@@ -22,14 +22,14 @@ from rltui.logs.formats.tfevents import event, protobuf
 from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.bulk.byte_columns import Block, Places, distinct
 from rltui.logs.formats.tfevents.bulk.record_shape import BODY, BOOK
-from rltui.logs.formats.tfevents.bulk.shape_table import TABLES, Table
-from rltui.logs.formats.tfevents.bulk.template_cache import Known
-from rltui.logs.formats.tfevents.event_tags import Tags
+from rltui.logs.formats.tfevents.bulk.shape_table import TABLES, ShapeTable
+from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
+from rltui.logs.formats.tfevents.event_tags import EventTags
 from rltui.logs.formats.tfevents.framing import block_framing, masked_crc, tail_preview, tf_record
 from rltui.logs.formats.tfevents.framing.tf_record import FRAME, HEADER
 from rltui.logs.formats.tfevents.record_decoder import Decoded
 
-_Alone = Callable[[bytes, Known, bool], Decoded]
+_Alone = Callable[[bytes, TemplateCache, bool], Decoded]
 
 _ROUNDS = 3  # of which each may teach shapes to the next
 _TELLING = 64  # shapes at the beginning of a log by which a log that met the same ones is found
@@ -41,7 +41,7 @@ class Beginning(NamedTuple):
     """What the first bytes of a log gave, and what it knows by then: shared, to be copied before it grows."""
 
     decoded: Decoded
-    known: Known
+    known: TemplateCache
 
 
 class _Lesson(NamedTuple):
@@ -52,7 +52,7 @@ class _Lesson(NamedTuple):
 
     met: bytes
     reach: int
-    known: Known
+    known: TemplateCache
 
 
 _LESSONS: dict[bytes, _Lesson] = {}  # by the first shapes of a log
@@ -83,13 +83,13 @@ def _decode(contents: Sequence[bytes], verify: bool, alone: _Alone, *, inside: b
             given.update(_plain(contents, left, verify, inside))
             left = [log for log in left if log not in given]
         for log in left[:1]:
-            mine = Known(Tags())
+            mine = TemplateCache(EventTags())
             given[log] = Beginning(alone(contents[log], mine, verify), mine)
         left = left[1:]
     return [given[log] for log in range(len(contents))]
 
 
-def _ending_alone(content: bytes, known: Known, verify: bool) -> Decoded:
+def _ending_alone(content: bytes, known: TemplateCache, verify: bool) -> Decoded:
     return Decoded(tail_preview.decode(content, known, verify), len(content), HEADER, [])
 
 
@@ -161,7 +161,7 @@ class _Shelf:
                 proved[low] = proved[high - 1] = True
         return proved
 
-    def _find(self, table: Table) -> None:
+    def _find(self, table: ShapeTable) -> None:
         """Read the records whose shapes are in the table."""
         some = np.flatnonzero(
             (self.shape < 0) & (self.body > table.above) & (self.body <= table.limit) & (self.width <= 7)
@@ -237,7 +237,7 @@ def _is_mute(content: bytes, length: int) -> bool:
     return mute and tf_record.sound(content, HEADER, HEADER + length)
 
 
-def _lesson(shape: NDArray[np.intp]) -> tuple[Known, NDArray[np.int32]] | None:
+def _lesson(shape: NDArray[np.intp]) -> tuple[TemplateCache, NDArray[np.int32]] | None:
     """What a log knows whose records have these shapes, and the numbers of their tags.
 
     None when what they mean takes more than shapes.
@@ -249,7 +249,7 @@ def _lesson(shape: NDArray[np.intp]) -> tuple[Known, NDArray[np.int32]] | None:
         if np.minimum.reduce(number, initial=0) >= 0:
             return lesson.known, number
     shapes, first = distinct(shape)
-    known = Known(Tags())
+    known = TemplateCache(EventTags())
     if not all(known.adopt_shape(at) for at in shapes[np.argsort(first)].tolist()):
         return None
     if len(_LESSONS) >= _LESSONS_KEPT:

@@ -17,7 +17,7 @@ from rltui.logs.formats.tfevents import event
 from rltui.logs.formats.tfevents.event_tags import SCALARS
 
 if TYPE_CHECKING:
-    from rltui.logs.formats.tfevents.bulk.template_cache import Known
+    from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
 
 WALL_KEY, STEP_KEY = 0x09, 0x10  # the keys of wall_time and step, always one byte
 BODY = 9  # where the step, or without one the body, begins
@@ -46,13 +46,13 @@ class Shape(NamedTuple):
     plugin: bytes | None  # that the record names itself
 
 
-class Book:
+class ShapeBook:
     """All shapes seen in this process, numbered. Adding takes a lock, looking up takes none."""
 
     def __init__(self) -> None:
         self.shapes: list[Shape] = []
         self.by_layout: dict[Layout, dict[bytes, int]] = {}
-        self.beginnings: dict[tuple[int, ...], Known] = {}  # by the first shapes of a log
+        self.beginnings: dict[tuple[int, ...], TemplateCache] = {}  # by the first shapes of a log
         self._lock = threading.Lock()
 
     def add(self, shape: Shape) -> int:
@@ -69,7 +69,7 @@ class Book:
             return known
 
 
-BOOK = Book()
+BOOK = ShapeBook()
 
 
 def is_usual(parsed: event.Event, data: bytes) -> bool:

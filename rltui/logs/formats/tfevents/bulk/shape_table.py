@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.formats.tfevents.bulk.byte_columns import Block, Places, Words, distinct
-from rltui.logs.formats.tfevents.bulk.record_shape import BOOK, Book, Layout, Shape
+from rltui.logs.formats.tfevents.bulk.record_shape import BOOK, Layout, Shape, ShapeBook
 
 LIMITS = (64, 128, 248)  # bytes of a body; it is entered where the first of these holds it
 _NARROWEST = 16  # bytes of a row
@@ -73,7 +73,7 @@ class _Entries(NamedTuple):
     slots: _Slots
 
 
-class Table:
+class ShapeTable:
     """Shapes of one layout whose bodies are of more than `above` bytes and of `limit` at most."""
 
     def __init__(self, layout: Layout, limit: int) -> None:
@@ -167,20 +167,20 @@ def _masks(layout: Layout, width: int, limit: int) -> Words:
     return masks.view("<u8")
 
 
-class Tables:
+class ShapeTables:
     """All tables of a book, made as layouts occur and filled as shapes are added."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: ShapeBook) -> None:
         self._book = book
-        self._tables: dict[tuple[Layout, int], Table] = {}
+        self._tables: dict[tuple[Layout, int], ShapeTable] = {}
         self._entered = 0  # shapes of the book that are in their tables
         self._lock = threading.Lock()
 
-    def table(self, layout: Layout, limit: int) -> Table | None:
+    def table(self, layout: Layout, limit: int) -> ShapeTable | None:
         """The table of a layout, or None where no shape of it has been seen."""
         return self._tables.get((layout, limit))
 
-    def all(self) -> list[Table]:
+    def all(self) -> list[ShapeTable]:
         """All tables there are."""
         return list(self._tables.values())
 
@@ -202,7 +202,7 @@ class Tables:
                         break
                 self._entered += 1
             for key, (numbers, entered) in news.items():
-                self._tables.setdefault(key, Table(*key)).add(numbers, entered)
+                self._tables.setdefault(key, ShapeTable(*key)).add(numbers, entered)
 
 
-TABLES = Tables(BOOK)
+TABLES = ShapeTables(BOOK)

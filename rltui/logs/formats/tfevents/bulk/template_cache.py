@@ -10,7 +10,7 @@ from rltui.logs.formats.tfevents.bulk import record_shape
 from rltui.logs.formats.tfevents.bulk.event_template import Templates, template_of
 from rltui.logs.formats.tfevents.bulk.record_shape import SIMPLE, Layout
 from rltui.logs.formats.tfevents.bulk.step_stride import Stride
-from rltui.logs.formats.tfevents.event_tags import Tags
+from rltui.logs.formats.tfevents.event_tags import EventTags
 
 _LAYOUTS_TRIED = 6
 _BEGINNINGS_KEPT = 64
@@ -18,7 +18,7 @@ _FEW = 4  # shapes that a log may have met one by one before
 _THEN = -1  # between those and the ones taken over
 
 
-class Known:
+class TemplateCache:
     """The shapes of one log.
 
     layouts: those that occurred, the last one first, since it will most likely come again.
@@ -28,7 +28,7 @@ class Known:
     `piece`, the bytes of that reading, were as many as the time before.
     """
 
-    def __init__(self, tags: Tags, book: record_shape.Book = record_shape.BOOK) -> None:
+    def __init__(self, tags: EventTags, book: record_shape.ShapeBook = record_shape.BOOK) -> None:
         self.tags = tags
         self.book = book
         self.layouts = [SIMPLE]
@@ -90,12 +90,12 @@ class Known:
                 return count
             self._adopt(at)
         if fresh and len(self.book.beginnings) < _BEGINNINGS_KEPT:
-            copied = Known(Tags(), self.book)
+            copied = TemplateCache(EventTags(), self.book)
             copied._begin_like(self)
             self.book.beginnings[key] = copied
         return len(shapes_met)
 
-    def _begin_like(self, other: Known) -> None:
+    def _begin_like(self, other: TemplateCache) -> None:
         """Know what another log knew when it had taken over its first shapes, having begun like this one."""
         self.lessons += len(other.numbers) - len(self.numbers)
         self.tags.begin_like(other.tags)
@@ -140,16 +140,16 @@ class Known:
         """Whether nothing has been learned yet."""
         return not (self.lessons or self.tags.names or self.tags.plugins)
 
-    def copy(self) -> Known:
+    def copy(self) -> TemplateCache:
         """The same knowledge, apart."""
         return self._with(self.tags.copy())
 
-    def fork(self) -> Known:
+    def fork(self) -> TemplateCache:
         """The same knowledge, for a look ahead: the reading learns nothing by it but the numbers of tags."""
         return self._with(self.tags.fork())
 
-    def _with(self, tags: Tags) -> Known:
-        other = Known(tags, self.book)
+    def _with(self, tags: EventTags) -> TemplateCache:
+        other = TemplateCache(tags, self.book)
         other.layouts, other.numbers = list(self.layouts), dict(self.numbers)
         other.constants = {layout: dict(constants) for layout, constants in self.constants.items()}
         other.templates, other.lessons = self.templates.copy(), self.lessons

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.formats.tfevents.bulk.byte_columns import Block, Places, Words, distinct
-from rltui.logs.formats.tfevents.bulk.record_shape import BODY, STEP_KEY, WALL_KEY, Book, Layout, Shape
+from rltui.logs.formats.tfevents.bulk.record_shape import BODY, STEP_KEY, WALL_KEY, Layout, Shape, ShapeBook
 from rltui.logs.formats.tfevents.framing import masked_crc
 
 _STEPS = 8  # lengths of a step: 0 where there is none, up to 7
 
 
-class Proofs:
+class DataChecksums:
     """The CRCs of the shapes of a book, their changing bytes being zero, by length of the step."""
 
-    def __init__(self, book: Book) -> None:
+    def __init__(self, book: ShapeBook) -> None:
         self._book = book
         self._crc = np.zeros((0, _STEPS), np.uint32)
         self._there = np.zeros((0, _STEPS), np.bool_)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from rltui.batch import Batch, concat
 from rltui.logs.formats.tfevents.bulk import bulk_reader
-from rltui.logs.formats.tfevents.bulk.template_cache import Known
+from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
 from rltui.logs.formats.tfevents.framing import tf_record
 from rltui.logs.formats.tfevents.framing.tf_record import HEADER
 
 _SYNC = 1 << 10  # bytes in which a record is searched first
 
 
-def decode(data: bytes, known: Known, verify: bool = False) -> Batch:
+def decode(data: bytes, known: TemplateCache, verify: bool = False) -> Batch:
     """The scalars of the last bytes of a file, damage left out."""
     batches = []
     at = 0
