@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests import test_wire
+from tests.screen import test_cell_diff
 from tests.support import tfwriter
 from tests.support.paced import Paced
 
@@ -39,8 +39,8 @@ async def test_a_step_with_bands_stays_within_a_packet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: tuple[str, ...]
 ) -> None:
     """At 140x45 a new step of distributions with bands sends at most 1.5 KB, median of twelve."""
-    monkeypatch.setattr(test_wire, "Paced", Spread)
-    watched = test_wire.Watched(tmp_path)
+    monkeypatch.setattr(test_cell_diff, "Paced", Spread)
+    watched = test_cell_diff.Watched(tmp_path)
     async with watched.app.run_test(size=(140, 45)) as pilot:
         await pilot.pause()
         for key in keys:

@@ -16,7 +16,7 @@ from rltui.session.session import Session
 from tests.support.fakerun import NOW, FakeRun, finding
 from tests.support.screens import monitor
 
-BUNDLED = Path(__file__).parent / "logs"
+BUNDLED = Path(__file__).parents[1] / "logs"
 X = np.arange(100.0)
 
 

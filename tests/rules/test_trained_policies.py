@@ -1,6 +1,6 @@
 """Policies really trained, under the names of many frameworks: healthy ones stay quiet, sick ones are found.
 
-A wide sweep: `python -m tests.test_rules_toys [SEEDS]`.
+A wide sweep: `python -m tests.rules.test_trained_policies [SEEDS]`.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from tests.support.child import running
 from tests.support.commands import Done, rltui
 from tests.support.shared import BUNDLED
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PANES = (
     "overview", "validation", "reward", "policy", "critic", "lengths", "preference", "reward-model", "turns",
     "load", "timing", "perf", "rollout", "findings", "all",

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.checked import SICK, WELL, environment, write
 
-README = (Path(__file__).resolve().parents[1] / "README.md").read_text()
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text()
 # The shell lines below each bold title of the recipes.
 RECIPES = dict(
     re.findall(

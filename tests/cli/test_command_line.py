@@ -14,7 +14,7 @@ import pytest
 from tests.support.child import running
 from tests.support.shared import BUNDLED
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def rltui(*args: str, cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[str]:

@@ -94,6 +94,6 @@ def test_the_home_folder_may_be_written_as_a_tilde(name: str, tmp_path: Path) ->
     env = {"HOME": str(tmp_path), "PATH": "", "XDG_CACHE_HOME": str(tmp_path / ".cache")}
     words = [sys.executable, "-m", "rltui", name, "~/metrics.jsonl"]
     ended = subprocess.run(
-        words, capture_output=True, text=True, check=False, env=env, cwd=Path(__file__).parents[1]
+        words, capture_output=True, text=True, check=False, env=env, cwd=Path(__file__).parents[2]
     )
     assert (ended.returncode, ended.stderr) == (0, "")

@@ -1,0 +1,1 @@
+"""Tests of rltui.cli: commands as people and scripts call them."""

@@ -1,0 +1,1 @@
+"""Tests of rltui.logs.formats and rltui.logs.records."""

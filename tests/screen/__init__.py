@@ -1,0 +1,1 @@
+"""Tests of rltui.screen, without and with a terminal."""
