@@ -15,8 +15,7 @@ from rltui.paths import config_file
 from rltui.text import clean
 
 if TYPE_CHECKING:
-    from rltui.data.schema import Field
-    from rltui.data.schema import Path as KeyPath
+    from rltui.data.schema import Field, KeyPath
 
 NAME = "rltui.toml"  # beside the logs
 _CAP = 1 << 20  # bytes
@@ -143,12 +142,12 @@ def _parsed(text: str, faults: _Faults) -> dict[str, Any] | None:
 def _checked(table: dict[str, Any], text: str, own: bool, faults: _Faults) -> dict[str, Any]:
     """What may stand in the file and is right."""
     from rltui.config.schema import DISPLAY, PRIVATE
-    from rltui.data.schema import DROP
+    from rltui.data.schema import INVALID
 
     def tell(path: KeyPath, message: str) -> None:
         faults.at(text, path, message)
 
-    kinds: dict[str, Field] = {**DISPLAY, **PRIVATE} if own else DISPLAY
+    kinds: dict[str, Field[Any]] = {**DISPLAY, **PRIVATE} if own else DISPLAY
     facts: dict[str, Any] = {}
     for key, value in table.items():
         if key not in kinds:
@@ -156,8 +155,8 @@ def _checked(table: dict[str, Any], text: str, own: bool, faults: _Faults) -> di
             rest = f"is read only from your own file, {clean(str(config_file() or 'config.toml'))}"
             tell((key,), rest if private else f"is unknown; permitted: {', '.join(sorted(kinds))}")
             continue
-        taken = kinds[key].take(value, (key,), tell)
-        if taken is not DROP:
+        taken = kinds[key].check(value, (key,), tell)
+        if taken is not INVALID:
             facts[key] = taken
     faults.close()
     return facts
@@ -232,8 +231,8 @@ def _merge(facts: dict[str, Any], more: dict[str, Any] | None, files: list[str],
     for key, value in more.items():
         if isinstance(value, dict) and isinstance(facts.get(key), dict):
             facts[key] = {**value, **{k: v for k, v in facts[key].items() if k not in value}}
-        elif isinstance(value, list) and isinstance(facts.get(key), list):
-            facts[key] = [*value, *facts[key]]
+        elif isinstance(value, tuple) and isinstance(facts.get(key), tuple):
+            facts[key] = (*value, *facts[key])
         else:
             facts[key] = value
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from rltui.batch import SEVERITIES
 from rltui.data.schema import (
+    AnyOfField,
     BoolField,
-    EitherField,
     Field,
     IntervalField,
     ListField,
@@ -15,6 +15,7 @@ from rltui.data.schema import (
     NumberField,
     TableField,
     TextField,
+    as_dict,
 )
 
 DIRECTIONS = ("up", "down", "flat", "near0", "near1", "none")
@@ -45,55 +46,62 @@ _METRIC = TableField(
         "range": IntervalField(),
         "band": IntervalField(),
         "aliases": ListField(
-            TextField(), single=True, about="names that mean this metric; * ** <n> {a,b} as wildcards"
+            TextField(), single=True, description="names that mean this metric; * ** <n> {a,b} as wildcards"
         ),
     },
-    needed=("id", "title"),
-    about="a metric of your own; unit defaults to 'varies', direction to 'none', pane to 'other'",
+    as_dict,
+    required=("id", "title"),
+    description="a metric of your own; unit defaults to 'varies', direction to 'none', pane to 'other'",
 )
 
-_ALIAS = EitherField(
-    _ID,
-    TableField(
-        {
-            "is": _ID,
-            "unit": TextField(),
-            "scale": NumberField(),
-            "offset": NumberField(),
-            "statistic": TextField(STATISTICS),
-            "caveat": TextField(),
-        },
-        needed=("is",),
+_ALIAS: AnyOfField[Any] = AnyOfField(
+    (
+        _ID,
+        TableField(
+            {
+                "is": _ID,
+                "unit": TextField(),
+                "scale": NumberField(),
+                "offset": NumberField(),
+                "statistic": TextField(STATISTICS),
+                "caveat": TextField(),
+            },
+            as_dict,
+            required=("is",),
+        ),
     ),
-    about="name as written (wildcards: * ** <n> {a,b}) -> canonical id",
+    _ID.permitted,
+    description="name as written (wildcards: * ** <n> {a,b}) -> canonical id",
 )
 
 _RANGES = MapField(
-    IntervalField(), about="canonical id or name as written -> [low, high]; scale of charts only"
+    IntervalField(), description="canonical id or name as written -> [low, high]; scale of charts only"
 )
 
-DISPLAY: dict[str, Field] = {
+DISPLAY: dict[str, Field[Any]] = {
     "metrics": ListField(_METRIC),
     "aliases": MapField(_ALIAS),
     "panes": MapField(
         TableField(
             {"title": TextField(), "metrics": ListField(TextField(), single=True)},
+            as_dict,
             one_of=("title", "metrics"),
         ),
-        about="pane id -> its title and the metrics (ids or names, * allowed) that go there",
+        description="pane id -> its title and the metrics (ids or names, * allowed) that go there",
     ),
     "thresholds": ListField(
         TableField(
             {
-                "metric": TextField(about="canonical id or name as written, * allowed"),
+                "metric": TextField(description="canonical id or name as written, * allowed"),
                 "above": NumberField(),
                 "below": NumberField(),
-                "for": NumberField(1, 1_000_000, whole=True, about="points in a row"),
+                "for": NumberField(1, 1_000_000, integer=True, description="points in a row"),
                 "severity": TextField(SEVERITIES),
                 "message": TextField(),
                 "title": TextField(),
             },
-            needed=("metric",),
+            as_dict,
+            required=("metric",),
             one_of=("above", "below"),
         )
     ),
@@ -101,52 +109,60 @@ DISPLAY: dict[str, Field] = {
     "environments": MapField(
         TableField(
             {"reward_min": NumberField(), "reward_max": NumberField(), "metrics_ranges": _RANGES},
+            as_dict,
             one_of=("reward_min", "reward_max", "metrics_ranges"),
         ),
-        about="environment -> ranges of its reward and its sample metrics; the scale of charts only",
+        description="environment -> ranges of its reward and its sample metrics; the scale of charts only",
     ),
-    "frameworks": MapField(TextField(), about="run (* allowed) -> the framework that wrote it"),
+    "frameworks": MapField(TextField(), description="run (* allowed) -> the framework that wrote it"),
     "total_steps": MapField(
-        NumberField(1, 2**62, whole=True), about="run (* allowed) -> planned steps, for the time that is left"
+        NumberField(1, 2**62, integer=True),
+        description="run (* allowed) -> planned steps, for the time that is left",
     ),
 }
 
-PRIVATE: dict[str, Field] = {
+PRIVATE: dict[str, Field[Any]] = {
     "theme": TextField(),
-    "smoothing": NumberField(0, 0.999, about="weight of the past in a moving average"),
-    "poll": NumberField(0.05, 3600, about="seconds between looks at the logs"),
+    "smoothing": NumberField(0, 0.999, description="weight of the past in a moving average"),
+    "poll": NumberField(0.05, 3600, description="seconds between looks at the logs"),
     "pane": _PANE,
     "ascii": BoolField(),
     "color": BoolField(),
     "mouse": BoolField(),
-    "keys": MapField(ListField(TextField(), single=True), about="action -> key or keys"),
+    "keys": MapField(ListField(TextField(), single=True), description="action -> key or keys"),
     "alerts": TableField(
         {
             "bell": BoolField(),
             "notify": TextField(("off", "osc9", "osc777")),
-            "command": ListField(TextField(), about="argument vector, no shell; JSON on standard input"),
+            "command": ListField(
+                TextField(), description="argument vector, no shell; JSON on standard input"
+            ),
             "webhook": TextField(
                 pattern=r"https://\S+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/\S*)?|\$\{?\w+\}?",
                 permitted="an https:// address (http:// on localhost only) or $NAME of the environment",
                 secret=True,
             ),
             "headers": MapField(
-                TextField(secret=True), about="header -> value; $NAME comes from the environment"
+                TextField(secret=True), description="header -> value; $NAME comes from the environment"
             ),
-            "severity": TextField(SEVERITIES, about="least severity that alerts"),
+            "severity": TextField(SEVERITIES, description="least severity that alerts"),
             "severities": TableField(
                 {way: TextField(SEVERITIES) for way in ("terminal", "command", "webhook")},
-                about="least severity for one way out",
+                as_dict,
+                description="least severity for one way out",
             ),
-            "runs": ListField(TextField(), single=True, about="runs that alert, * allowed"),
-            "dwell": NumberField(0, 86_400, about="seconds that a finding must last"),
-            "dwell_steps": NumberField(0, 10**12, whole=True, about="steps that it must last as well"),
-            "clear": NumberField(0, 86_400, about="seconds that it must be gone to count as resolved"),
-            "cooldown": NumberField(0, 86_400 * 30, about="seconds between alerts of one cause"),
-            "timeout": NumberField(0.1, 60, about="seconds for one delivery, connecting included"),
-            "resolved": BoolField(about="tell also that something is over"),
-            "ended": BoolField(about="also runs that were over when rltui started"),
-        }
+            "runs": ListField(TextField(), single=True, description="runs that alert, * allowed"),
+            "dwell": NumberField(0, 86_400, description="seconds that a finding must last"),
+            "dwell_steps": NumberField(
+                0, 10**12, integer=True, description="steps that it must last as well"
+            ),
+            "clear": NumberField(0, 86_400, description="seconds that it must be gone to count as resolved"),
+            "cooldown": NumberField(0, 86_400 * 30, description="seconds between alerts of one cause"),
+            "timeout": NumberField(0.1, 60, description="seconds for one delivery, connecting included"),
+            "resolved": BoolField(description="tell also that something is over"),
+            "ended": BoolField(description="also runs that were over when rltui started"),
+        },
+        as_dict,
     ),
 }
 
@@ -157,5 +173,5 @@ def json_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "rltui configuration",
         "description": "rltui.toml beside the logs may hold: " + ", ".join(DISPLAY),
-        **TableField({**DISPLAY, **PRIVATE}).schema(),
+        **TableField({**DISPLAY, **PRIVATE}, as_dict).json_schema(),
     }

@@ -1,280 +1,331 @@
-"""Forms of values in TOML files: each checks a value, says what is permitted, and gives its JSON schema."""
+"""Fields of TOML files: each checks a value, reports what is wrong with it, and gives its JSON schema.
+
+A file is described by a `TableField`. What `check` returns is ready for use: tuples for lists, and of a
+table whatever its `make` makes of the checked keys, a dataclass for example. Faulty parts are reported and
+left out, the rest is kept.
+"""
 
 from __future__ import annotations
 
+import keyword
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from enum import Enum
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from rltui.text import clean
 
-Path = tuple[str | int, ...]  # keys from the top of the file; numbers count the tables of a list
-Tell = Callable[[Path, str], None]
+KeyPath = tuple[str | int, ...]  # keys from the top of the file; numbers count the items of a list from 0
+Report = Callable[[KeyPath, str], None]  # hears the place of each fault and what is wrong there
+JsonSchema = dict[str, Any]
 
-DROP = object()  # what `take` gives for a value that is wrong
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
-class Field(Protocol):
-    """One kind of value."""
+class Invalid(Enum):
+    """What `check` returns where nothing is left of a value."""
 
-    def take(self, value: Any, path: Path, tell: Tell) -> Any:
-        """The value without its faulty parts; DROP where nothing is left. `tell` hears each fault."""
+    INVALID = "invalid"
+
+
+INVALID: Final = Invalid.INVALID
+
+
+class Field(Protocol[T_co]):
+    """What may stand in one place of a file."""
+
+    def check(self, value: object, path: KeyPath, report: Report) -> T_co | Invalid:
+        """The value without its faulty parts, or INVALID."""
         ...
 
-    def schema(self) -> dict[str, Any]:
-        """The kind as JSON schema."""
+    def json_schema(self) -> JsonSchema:
+        """The field as JSON schema."""
         ...
 
 
-def _got(value: Any) -> str:
-    words = {
-        bool: "a flag",
-        str: "a text",
-        int: "a number",
-        float: "a number",
-        list: "a list",
-        dict: "a table",
-    }
+def _found(value: object) -> str:
+    words = {bool: "a flag", str: "a text", int: "a number", float: "a number"}
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "a table"
     word = next((word for kind, word in words.items() if type(value) is kind), "a date or time")
-    return f"{word} ({clean(repr(value), 40)})" if not isinstance(value, list | dict) else word
+    return f"{word} ({clean(repr(value), 40)})"
 
 
 @dataclass(frozen=True)
 class BoolField:
     """True or false."""
 
-    about: str = ""
+    description: str = ""
 
-    def take(self, value: Any, path: Path, tell: Tell) -> Any:
-        """See Kind."""
+    def check(self, value: object, path: KeyPath, report: Report) -> bool | Invalid:
+        """See Field."""
         if isinstance(value, bool):
             return value
-        tell(path, f"must be true or false, not {_got(value)}")
-        return DROP
+        report(path, f"must be true or false, not {_found(value)}")
+        return INVALID
 
-    def schema(self) -> dict[str, Any]:
-        """See Kind."""
-        return _described({"type": "boolean"}, self.about)
+    def json_schema(self) -> JsonSchema:
+        """See Field."""
+        return _described({"type": "boolean"}, self.description)
 
 
 @dataclass(frozen=True)
 class NumberField:
-    """A finite number, ends allowed."""
+    """A finite number, ends allowed; with `integer` a whole one."""
 
-    low: float = -math.inf
-    high: float = math.inf
-    whole: bool = False
-    about: str = ""
+    minimum: float = -math.inf
+    maximum: float = math.inf
+    integer: bool = False
+    description: str = ""
 
-    def take(self, value: Any, path: Path, tell: Tell) -> Any:
-        """See Kind."""
-        good = isinstance(value, int if self.whole else int | float) and not isinstance(value, bool)
-        if good and math.isfinite(value) and self.low <= value <= self.high:
-            return value if self.whole else float(value)
-        tell(path, f"must be {self._permitted()}, not {_got(value)}")
-        return DROP
+    def check(self, value: object, path: KeyPath, report: Report) -> float | Invalid:
+        """See Field."""
+        if (
+            isinstance(value, int if self.integer else int | float)
+            and not isinstance(value, bool)
+            and math.isfinite(value)
+            and self.minimum <= value <= self.maximum
+        ):
+            return value if self.integer else float(value)
+        report(path, f"must be {self._permitted()}, not {_found(value)}")
+        return INVALID
 
     def _permitted(self) -> str:
-        word = "a whole number" if self.whole else "a finite number"
-        if math.isfinite(self.low) and math.isfinite(self.high):
-            return f"{word} from {self.low:g} to {self.high:g}"
-        return f"{word} of at least {self.low:g}" if math.isfinite(self.low) else word
+        word = "a whole number" if self.integer else "a finite number"
+        if math.isfinite(self.minimum) and math.isfinite(self.maximum):
+            return f"{word} from {self.minimum:g} to {self.maximum:g}"
+        return f"{word} of at least {self.minimum:g}" if math.isfinite(self.minimum) else word
 
-    def schema(self) -> dict[str, Any]:
-        """See Kind."""
-        made: dict[str, Any] = {"type": "integer" if self.whole else "number"}
-        if math.isfinite(self.low):
-            made["minimum"] = self.low
-        if math.isfinite(self.high):
-            made["maximum"] = self.high
-        return _described(made, self.about)
+    def json_schema(self) -> JsonSchema:
+        """See Field."""
+        made: JsonSchema = {"type": "integer" if self.integer else "number"}
+        if math.isfinite(self.minimum):
+            made["minimum"] = self.minimum
+        if math.isfinite(self.maximum):
+            made["maximum"] = self.maximum
+        return _described(made, self.description)
 
 
 @dataclass(frozen=True)
 class TextField:
-    """A text, one of `choices` if there are any, of the form of `pattern` if there is one."""
+    """A text: one of `choices` if there are any, of the form of `pattern` if there is one."""
 
     choices: Sequence[str] = ()
     pattern: str = ""
     permitted: str = ""  # the pattern in words
+    empty: bool = False  # whether it may be empty
     secret: bool = False  # never quoted
-    about: str = ""
+    description: str = ""
 
-    def take(self, value: Any, path: Path, tell: Tell) -> Any:
-        """See Kind."""
-        if isinstance(value, str) and value and self._fits(value):
+    def check(self, value: object, path: KeyPath, report: Report) -> str | Invalid:
+        """See Field."""
+        if isinstance(value, str) and (value or self.empty) and self._fits(value):
             return clean(value)
         words = f"one of: {', '.join(self.choices)}" if self.choices else self.permitted or "a text"
-        tell(path, f"must be {words}" + ("" if self.secret else f", not {_got(value)}"))
-        return DROP
+        report(path, f"must be {words}" + ("" if self.secret else f", not {_found(value)}"))
+        return INVALID
 
     def _fits(self, value: str) -> bool:
         if self.choices:
             return value in self.choices
         return not self.pattern or re.fullmatch(self.pattern, value) is not None
 
-    def schema(self) -> dict[str, Any]:
-        """See Kind."""
-        made: dict[str, Any] = {"type": "string", "minLength": 1}
+    def json_schema(self) -> JsonSchema:
+        """See Field."""
+        made: JsonSchema = {"type": "string"} if self.empty else {"type": "string", "minLength": 1}
         if self.choices:
             made = {"enum": list(self.choices)}
         elif self.pattern:
             made["pattern"] = f"^(?:{self.pattern})$"
-        return _described(made, self.about)
+        return _described(made, self.description)
 
 
 @dataclass(frozen=True)
 class IntervalField:
-    """`[low, high]`, both finite, low below high."""
+    """`[low, high]`, low below high; both finite unless `infinite` permits -inf and inf."""
 
-    about: str = ""
+    infinite: bool = False
+    description: str = ""
 
-    def take(self, value: Any, path: Path, tell: Tell) -> Any:
-        """See Kind."""
+    def check(self, value: object, path: KeyPath, report: Report) -> tuple[float, float] | Invalid:
+        """See Field."""
         if isinstance(value, list) and len(value) == 2:
             ends = [each for each in value if isinstance(each, int | float) and not isinstance(each, bool)]
-            if len(ends) == 2 and all(map(math.isfinite, ends)) and ends[0] < ends[1]:
+            fine = self.infinite or all(map(math.isfinite, ends))
+            if len(ends) == 2 and fine and ends[0] < ends[1]:
                 return (float(ends[0]), float(ends[1]))
-        tell(path, f"must be [low, high] with low below high, both finite, not {clean(repr(value), 40)}")
-        return DROP
+        ends_are = "an end may be -inf or inf" if self.infinite else "both finite"
+        report(path, f"must be [low, high] with low below high, {ends_are}, not {clean(repr(value), 40)}")
+        return INVALID
 
-    def schema(self) -> dict[str, Any]:
-        """See Kind."""
+    def json_schema(self) -> JsonSchema:
+        """See Field."""
         made = {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2}
-        return _described(made, self.about)
+        return _described(made, self.description)
 
 
 @dataclass(frozen=True)
-class ListField:
+class ListField(Generic[T]):
     """A list of one kind; a single value alone is taken for a list of one where `single` says so."""
 
-    item: Field
+    item: Field[T]
     single: bool = False
-    about: str = ""
+    description: str = ""
 
-    def take(self, value: Any, path: Path, tell: Tell) -> Any:
-        """See Kind."""
+    def check(self, value: object, path: KeyPath, report: Report) -> tuple[T, ...] | Invalid:
+        """See Field."""
         if self.single and not isinstance(value, list):
             value = [value]
         if not isinstance(value, list):
-            tell(path, f"must be a list, not {_got(value)}")
-            return DROP
-        taken = [self.item.take(each, (*path, index), tell) for index, each in enumerate(value)]
-        return [each for each in taken if each is not DROP]
+            report(path, f"must be a list, not {_found(value)}")
+            return INVALID
+        checked = [self.item.check(each, (*path, index), report) for index, each in enumerate(value)]
+        return tuple([each for each in checked if not isinstance(each, Invalid)])
 
-    def schema(self) -> dict[str, Any]:
-        """See Kind."""
-        made: dict[str, Any] = {"type": "array", "items": self.item.schema()}
-        return _described({"anyOf": [self.item.schema(), made]} if self.single else made, self.about)
+    def json_schema(self) -> JsonSchema:
+        """See Field."""
+        item = self.item.json_schema()
+        made: JsonSchema = {"type": "array", "items": item}
+        return _described({"anyOf": [item, made]} if self.single else made, self.description)
 
 
 @dataclass(frozen=True)
-class MapField:
+class MapField(Generic[T]):
     """A table with any keys and values of one kind."""
 
-    item: Field
-    about: str = ""
+    item: Field[T]
+    description: str = ""
 
-    def take(self, value: Any, path: Path, tell: Tell) -> Any:
-        """See Kind."""
+    def check(self, value: object, path: KeyPath, report: Report) -> dict[str, T] | Invalid:
+        """See Field."""
         if not isinstance(value, dict):
-            tell(path, f"must be a table, not {_got(value)}")
-            return DROP
-        taken = {key: self.item.take(each, (*path, key), tell) for key, each in value.items()}
-        return {clean(key): each for key, each in taken.items() if each is not DROP}
+            report(path, f"must be a table, not {_found(value)}")
+            return INVALID
+        checked = {key: self.item.check(each, (*path, key), report) for key, each in value.items()}
+        return {clean(key): each for key, each in checked.items() if not isinstance(each, Invalid)}
 
-    def schema(self) -> dict[str, Any]:
-        """See Kind."""
-        return _described({"type": "object", "additionalProperties": self.item.schema()}, self.about)
+    def json_schema(self) -> JsonSchema:
+        """See Field."""
+        made = {"type": "object", "additionalProperties": self.item.json_schema()}
+        return _described(made, self.description)
+
+
+def as_dict(**values: object) -> dict[str, Any]:
+    """The `make` of a table that stays a table."""
+    return values
 
 
 @dataclass(frozen=True)
-class TableField:
-    """A table with known keys. A needed key that is missing or wrong drops the table."""
+class TableField(Generic[T]):
+    """A table with known keys, given to `make` as keyword arguments (a Python keyword with `_` behind it).
 
-    fields: Mapping[str, Field]
-    needed: Sequence[str] = ()
-    one_of: Sequence[str] = field(default=())  # at least one of these is there
-    about: str = ""
+    A ValueError of `make` is a fault of the table. A required key that is missing or wrong makes the table
+    INVALID; with `strict` any fault within does. `aliases` are old names of keys, still understood.
+    """
 
-    def take(self, value: Any, path: Path, tell: Tell) -> Any:
-        """See Kind."""
+    fields: Mapping[str, Field[object]]
+    make: Callable[..., T]
+    required: Sequence[str] = ()
+    one_of: Sequence[str] = ()  # at least one of these is there
+    aliases: Mapping[str, str] = field(default_factory=dict)  # old key -> key
+    strict: bool = False
+    description: str = ""
+
+    def check(self, value: object, path: KeyPath, report: Report) -> T | Invalid:
+        """See Field."""
         if not isinstance(value, dict):
-            tell(path, f"must be a table, not {_got(value)}")
-            return DROP
-        taken = {}
-        for key, each in value.items():
-            if key not in self.fields:
-                tell((*path, key), f"is unknown; permitted: {', '.join(sorted(self.fields))}")
-                continue
-            got = self.fields[key].take(each, (*path, key), tell)
-            if got is not DROP:
-                taken[key] = got
-        for key in self.needed:
-            if key not in value:
-                tell(path, f"needs '{key}'")
-        if self.one_of and not any(key in value for key in self.one_of):
-            tell(path, f"needs at least one of: {', '.join(self.one_of)}")
-        if any(key not in taken for key in self.needed):
-            return DROP
-        if self.one_of and not any(key in taken for key in self.one_of):
-            return DROP
-        return taken
+            report(path, f"must be a table, not {_found(value)}")
+            return INVALID
+        faults = 0
 
-    def schema(self) -> dict[str, Any]:
-        """See Kind."""
-        made: dict[str, Any] = {
+        def count(place: KeyPath, message: str) -> None:
+            nonlocal faults
+            faults += 1
+            report(place, message)
+
+        checked: dict[str, object] = {}
+        for key, each in value.items():
+            name = self.aliases.get(key, key)
+            if name not in self.fields:
+                count((*path, key), f"is unknown; permitted: {', '.join(sorted(self.fields))}")
+            elif name != key and name in value:
+                count((*path, key), f"is the old name of '{name}', which is given as well")
+            elif not isinstance(taken := self.fields[name].check(each, (*path, key), count), Invalid):
+                checked[name] = taken
+        present = {self.aliases.get(key, key) for key in value}
+        for key in self.required:
+            if key not in present:
+                count(path, f"needs '{key}'")
+        if self.one_of and present.isdisjoint(self.one_of):
+            count(path, f"needs at least one of: {', '.join(self.one_of)}")
+        if any(key not in checked for key in self.required) or (self.strict and faults):
+            return INVALID
+        if self.one_of and checked.keys().isdisjoint(self.one_of):
+            return INVALID
+        try:
+            if self.make is as_dict:
+                return self.make(**checked)
+            return self.make(**{key + "_" * keyword.iskeyword(key): each for key, each in checked.items()})
+        except ValueError as error:
+            report(path, str(error))
+            return INVALID
+
+    def json_schema(self) -> JsonSchema:
+        """See Field."""
+        made: JsonSchema = {
             "type": "object",
             "additionalProperties": False,
-            "properties": {key: kind.schema() for key, kind in self.fields.items()},
+            "properties": {key: each.json_schema() for key, each in self.fields.items()},
         }
-        if self.needed:
-            made["required"] = list(self.needed)
+        for old, key in self.aliases.items():
+            made["properties"][old] = {**self.fields[key].json_schema(), "deprecated": True}
+        if self.required:
+            made["required"] = list(self.required)
         if self.one_of:
             made["anyOf"] = [{"required": [key]} for key in self.one_of]
-        return _described(made, self.about)
+        return _described(made, self.description)
 
 
 @dataclass(frozen=True)
-class EitherField:
-    """A text or a table."""
+class AnyOfField(Generic[T]):
+    """A value that suits one of several fields, the first that fits."""
 
-    text: Field
-    table: Field
-    about: str = ""
-
-    def take(self, value: Any, path: Path, tell: Tell) -> Any:
-        """See Kind."""
-        return (self.table if isinstance(value, dict) else self.text).take(value, path, tell)
-
-    def schema(self) -> dict[str, Any]:
-        """See Kind."""
-        return _described({"anyOf": [self.text.schema(), self.table.schema()]}, self.about)
-
-
-@dataclass(frozen=True)
-class AnyOfField:
-    """A value that suits one of several forms."""
-
-    forms: Sequence[Field]
+    fields: Sequence[Field[T]]
     permitted: str
-    about: str = ""
+    description: str = ""
 
-    def take(self, value: Any, path: Path, tell: Tell) -> Any:
-        """See Kind."""
-        for form in self.forms:
-            taken = form.take(value, path, lambda _path, _message: None)
-            if taken is not DROP:
+    def check(self, value: object, path: KeyPath, report: Report) -> T | Invalid:
+        """See Field. A table is checked by the field for tables alone, so that its own faults are told."""
+        if isinstance(value, dict):
+            for each in self.fields:
+                if isinstance(each, TableField | MapField):
+                    return each.check(value, path, report)
+        for each in self.fields:
+            taken = each.check(value, path, lambda _path, _message: None)
+            if not isinstance(taken, Invalid):
                 return taken
-        tell(path, f"must be {self.permitted}, not {_got(value)}")
-        return DROP
+        report(path, f"must be {self.permitted}, not {_found(value)}")
+        return INVALID
 
-    def schema(self) -> dict[str, Any]:
-        """See Kind."""
-        return _described({"anyOf": [form.schema() for form in self.forms]}, self.about)
+    def json_schema(self) -> JsonSchema:
+        """See Field."""
+        return _described({"anyOf": [each.json_schema() for each in self.fields]}, self.description)
 
 
-def _described(schema: dict[str, Any], about: str) -> dict[str, Any]:
-    return {**schema, "description": about} if about else schema
+def spell(path: KeyPath) -> str:
+    """A path of keys as TOML writes it, items counted from 1: `thresholds[2].for`."""
+    text = ""
+    for key in path:
+        if isinstance(key, int):
+            text += f"[{key + 1}]"
+        else:
+            word = key if re.fullmatch(r"[\w-]+", key) else f'"{clean(key, 60)}"'
+            text += f".{word}" if text else word
+    return text
+
+
+def _described(schema: JsonSchema, description: str) -> JsonSchema:
+    return {**schema, "description": description} if description else schema

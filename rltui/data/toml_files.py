@@ -1,8 +1,7 @@
-"""Folders of TOML that ship with the program, read through a compiled cache of the user's own.
+"""Reading TOML files, shipped ones and users', as a field of `rltui.data.schema` describes them.
 
-Parsing some sixty TOML files costs a few hundred milliseconds; reading what was made of them last time
-costs a few. The cache holds nothing that cannot be made again: when it is missing, stale, damaged,
-unwritable or somebody else's, the files are parsed.
+What is wrong with a file becomes problems that name the file, the line, the key and what is permitted; the
+rest of the file holds. Nothing here raises for what a file holds, except `read_table` for a shipped table.
 """
 
 from __future__ import annotations
@@ -11,17 +10,198 @@ import contextlib
 import os
 import stat
 import sys
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
 from rltui import __version__
-from rltui.batch import Problem
+from rltui.batch import Level, Problem
+from rltui.data.schema import Field, Invalid, KeyPath, spell
 from rltui.paths import cache, mark
 from rltui.text import clean
+
+DATA = Path(__file__).parent
+MAX_BYTES = 1 << 20  # of one file
+_MAX_DOTS = 400  # in one line: the parser's time grows with the square of the parts of a dotted key
+_MAX_FAULTS = 40  # of one file that are told one by one
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class FileReport:
+    """Collects what is wrong with one file; `code` and `level` are those of the problems made of it."""
+
+    path: str  # as shown in problems
+    problems: list[Problem]
+    code: str = "data"
+    level: Level = "error"
+    text: str = ""
+    faults: int = 0
+    _lines: Mapping[KeyPath, tuple[int, int]] | None = None
+
+    def add(self, message: str, *, code: str = "", offset: int | None = None) -> None:
+        """A problem of the file."""
+        shown = clean(message, 300)
+        self.problems.append(Problem(self.level, code or self.code, self.path, shown, offset))
+
+    def fault(self, path: KeyPath, message: str) -> None:
+        """A fault of one key, told with its line."""
+        self.faults += 1
+        if self.faults > _MAX_FAULTS:
+            return
+        if self._lines is None:
+            self._lines = statements(self.text)
+        line, offset = next(
+            (self._lines[path[:depth]] for depth in range(len(path), 0, -1) if path[:depth] in self._lines),
+            (0, None),
+        )
+        self.add(f"line {line}: " * bool(line) + f"{spell(path)} {message}".lstrip(), offset=offset)
+
+    def close(self) -> None:
+        """Tell how many faults were not told one by one."""
+        if self.faults > _MAX_FAULTS:
+            self.add(f"has {self.faults - _MAX_FAULTS} more faults")
+
+
+def read_file(
+    path: Path,
+    field: Field[T],
+    problems: list[Problem],
+    *,
+    code: str = "data",
+    level: Level = "error",
+    shown: str = "",
+) -> T | None:
+    """A TOML file as `field` describes it, or None, and why in `problems`. A missing file is a problem.
+
+    `shown` names the file in problems, its name unless given. Codes are `code` for what the file says,
+    `data-unreadable` and `data-not-toml` for what it is.
+    """
+    report = FileReport(clean(shown or path.name), problems, code, level)
+    table = parse(path, report)
+    return None if table is None else check(table, field, report)
+
+
+def check(table: Mapping[str, object], field: Field[T], report: FileReport) -> T | None:
+    """The table of a file as `field` describes it; None where nothing is left of it."""
+    taken = field.check(table, (), report.fault)
+    report.close()
+    return None if isinstance(taken, Invalid) else taken
+
+
+def parse(path: Path, report: FileReport) -> dict[str, Any] | None:
+    """The table of one TOML file; None, and why in the report, where it cannot be read or is none."""
+    try:
+        report.text = _read_text(path)
+        if any(line.count(".") > _MAX_DOTS for line in report.text.split("\n")):
+            raise RecursionError
+        return tomllib.loads(report.text)
+    except UnicodeDecodeError as error:
+        report.add(f"is not UTF-8 at byte {error.start}", code="data-not-toml")
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        reason = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "nested too deeply"
+        report.add(f"is not TOML: {reason}", code="data-not-toml")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        report.add(f"cannot be read: {reason}", code="data-unreadable")
+    return None
+
+
+def _read_text(path: Path) -> str:
+    """The text of a regular file. A pipe of that name must not hang us, nor a huge file fill memory."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("it is no regular file")
+        if status.st_size > MAX_BYTES:
+            raise ValueError(f"it is larger than {MAX_BYTES:,} bytes")
+        return file.read(MAX_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
+
+
+def toml_paths(folder: Path) -> list[Path]:
+    """The TOML files of a folder by name; none where there is no such folder."""
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix == ".toml")
+    except OSError:
+        return []
+
+
+_tables: dict[str, Any] = {}
+
+
+def read_table(name: str, field: Field[T]) -> T:
+    """The shipped file `rltui/data/NAME.toml` as `field` describes it, read once per process.
+
+    Call it in a function with `functools.cache`, or where it is needed, not when a module is imported.
+    Raises ValueError for a file with any fault: a shipped table is part of the program.
+    """
+    if name not in _tables:
+        problems: list[Problem] = []
+        table = read_file(DATA / f"{name}.toml", field, problems)
+        if table is None or problems:
+            raise ValueError("; ".join(f"{problem.path}: {problem.message}" for problem in problems))
+        _tables[name] = table
+    found: T = _tables[name]
+    return found
+
+
+def statements(text: str) -> dict[KeyPath, tuple[int, int]]:
+    """Paths of keys -> line, from 1, and offset in characters of the statement that writes each first.
+
+    The text is valid TOML. Stops where statements go on for so many lines that reading them would be slow.
+    """
+    found: dict[KeyPath, tuple[int, int]] = {}
+    counts: dict[KeyPath, int] = {}  # of the tables in each list of tables
+    head: KeyPath = ()
+    chunk, line, offset, budget = "", 1, 0, 4 * len(text) + 100_000
+    for number, each in enumerate(text.split("\n"), 1):
+        chunk += f"{each}\n"
+        budget -= len(chunk)
+        try:
+            table = tomllib.loads(chunk)
+        except tomllib.TOMLDecodeError:
+            if budget < 0:
+                break
+            continue  # a value that goes on in the next line
+        keys = _paths(table)
+        if chunk.lstrip().startswith("["):
+            head = _head(max(keys, key=len), counts)
+            keys = [head]
+        else:
+            keys = [head + key for key in keys]
+        for key in keys:
+            found.setdefault(key, (line, offset))
+        chunk, line, offset = "", number + 1, offset + len(chunk)
+    return found
+
+
+def _paths(value: object) -> list[KeyPath]:
+    """The paths of all keys and items within a value."""
+    if isinstance(value, dict):
+        items: list[tuple[str | int, object]] = list(value.items())
+    else:
+        items = list(enumerate(value)) if isinstance(value, list) else []
+    return [path for key, each in items for path in ((key,), *((key, *rest) for rest in _paths(each)))]
+
+
+def _head(path: KeyPath, counts: dict[KeyPath, int]) -> KeyPath:
+    """The path of a table from its head alone, with the number of each table in a list of tables, counted."""
+    numbered: KeyPath = ()
+    for at, key in enumerate(path):
+        if isinstance(key, int):  # [[...]]: one more
+            counts[numbered] = counts.get(numbered, -1) + 1
+            return (*numbered, counts[numbered])
+        numbered = (*numbered, key)
+        if numbered in counts and at < len(path) - 1 and not isinstance(path[at + 1], int):
+            numbered = (*numbered, counts[numbered])
+    return numbered
+
 
 Table = dict[str, Any]  # one parsed TOML file, or one of its tables
 Build = Callable[[Mapping[str, Table], list[Problem]], Any]
@@ -77,29 +257,10 @@ def _makers(build: Build) -> list[Path]:
     return sorted(Path(place).parent.glob("*.py")) if place else []
 
 
-def parse(path: Path, problems: list[Problem]) -> Table | None:
-    """One TOML file, or None and a problem that names its line."""
-    import tomllib  # not needed while what was made of the files is remembered
-
-    shown = clean(path.name)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-        return tomllib.loads(text.replace("\r\n", "\n"))
-    except OSError as error:
-        problems.append(Problem("error", "data-unreadable", shown, f"cannot be read: {error.strerror}"))
-    except UnicodeDecodeError as error:
-        problems.append(Problem("error", "data-not-toml", shown, f"is not UTF-8 at byte {error.start}"))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        problems.append(
-            Problem("error", "data-not-toml", shown, clean(str(error) or "nested too deeply", 200))
-        )
-    return None
-
-
 def _parse(paths: list[Path], problems: list[Problem]) -> dict[str, Table]:
     tables = {}
     for path in paths:
-        table = parse(path, problems)
+        table = parse(path, FileReport(clean(path.name), problems))
         if table is not None:
             tables[path.stem] = table
     return tables

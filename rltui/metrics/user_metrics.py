@@ -71,14 +71,12 @@ class UserMetrics:
         aliases = table.pop("aliases", [])
         pane = str(table.pop("pane", "other"))
         full = {"unit": "varies", "direction": "none", "meaning": table["title"], **table}
-        for key in ("bounds", "range", "band"):
-            if isinstance(full.get(key), tuple):
-                full[key] = list(full[key])  # type: ignore[call-overload]
+        full = {key: list(value) if isinstance(value, tuple) else value for key, value in full.items()}
         metric = metric_row(full, pane, 1 + len(self._metrics), self._shown, self._problems)
         if metric is None:
             return {}
         self._metrics[metric.id] = metric
-        named = {str(name): metric.id for name in aliases} if isinstance(aliases, list) else {}
+        named = {str(name): metric.id for name in aliases} if isinstance(aliases, tuple) else {}
         return entries(named, f"metrics {metric.id} aliases", self._fault)
 
     def find(self, tag: str) -> Resolved | None:

@@ -15,11 +15,12 @@ from rltui.data.schema import (
     AnyOfField,
     BoolField,
     Field,
+    KeyPath,
     ListField,
     NumberField,
-    Path,
     TableField,
     TextField,
+    as_dict,
 )
 from rltui.metrics.glossary import glossary
 from rltui.rules.finding import RANK
@@ -30,11 +31,11 @@ from rltui.text import clean
 
 TEXTS = ListField(TextField())
 _ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="lower-case words joined by '-'")
-_POINTS = NumberField(low=0, whole=True)
+_POINTS = NumberField(minimum=0, integer=True)
 _WINDOWS = ListField(TextField(permitted="a window, such as '0.1*50 0.4*20'"))
 _SEVERITY = TextField(choices=tuple(RANK))
 _PANE = TextField(choices=("overview", *(pane.id for pane in glossary().panes)))
-_RULE: dict[str, Field] = {
+_RULE: dict[str, Field[Any]] = {
     "id": _ID,
     "metric": TEXTS,
     "kind": TextField(choices=(*KINDS, *POINT_KINDS)),
@@ -44,9 +45,10 @@ _RULE: dict[str, Field] = {
     "applies": TableField(
         {
             **dict.fromkeys(("frameworks", "frameworks_not", "tags", "tags_not"), TEXTS),
-            "held_out": AnyOfField((BoolField(), TextField(choices=("any",))), "true, false or 'any'"),
+            "held_out": AnyOfField[Any]((BoolField(), TextField(choices=("any",))), "true, false or 'any'"),
             "comparable": BoolField(),
-        }
+        },
+        as_dict,
     ),
     **dict.fromkeys(("fires", "quiet"), _WINDOWS),
     **dict.fromkeys(("check_next", "quiet_when", "info_when", "needs"), TEXTS),
@@ -62,18 +64,22 @@ _SYMPTOM = TableField(
         **dict.fromkeys(("none", "explains", "check_next"), TEXTS),
         **dict.fromkeys(("title", "message", "advice", "source"), TextField()),
         "pane": _PANE,
-        "together": NumberField(low=0),
+        "together": NumberField(minimum=0),
     },
-    needed=("id", "severity", "title", "message", "all"),
+    as_dict,
+    required=("id", "severity", "title", "message", "all"),
 )
 _SCENARIO = TableField(
     {
         "id": _ID,
-        "groups": ListField(TableField({"name": TextField(), "metrics": TEXTS}, needed=("name", "metrics"))),
+        "groups": ListField(
+            TableField({"name": TextField(), "metrics": TEXTS}, as_dict, required=("name", "metrics"))
+        ),
         **dict.fromkeys(("any", "none", "frameworks"), TEXTS),
         **dict.fromkeys(("title", "source"), TextField()),
     },
-    needed=("id", "title", "groups"),
+    as_dict,
+    required=("id", "title", "groups"),
 )
 _GAP = TableField(
     {
@@ -83,25 +89,26 @@ _GAP = TableField(
         "above": NumberField(),
         "relative": BoolField(),
     },
-    needed=("id", "train", "held_out", "above"),
+    as_dict,
+    required=("id", "train", "held_out", "above"),
 )
 
 
 @cache
-def _rule_of(kind: str) -> TableField:
-    own: dict[str, Field] = dict.fromkeys(NUMBERS.get(kind, ()), NumberField())
+def _rule_of(kind: str) -> TableField[dict[str, Any]]:
+    own: dict[str, Field[Any]] = dict.fromkeys(NUMBERS.get(kind, ()), NumberField())
     own |= {key: TextField(choices=tuple(filter(None, words))) for key, words in WORDS.get(kind, {}).items()}
-    return TableField(_RULE | own, needed=_NEEDED)
+    return TableField(_RULE | own, as_dict, required=_NEEDED)
 
 
 def check_rule(row: object, tell: Callable[[str], None]) -> dict[str, Any]:
     """The checked row of one rule; `tell` hears what is wrong with it."""
 
-    def say(path: Path, message: str) -> None:
+    def say(path: KeyPath, message: str) -> None:
         tell(f"{_spelled(path)} {message}".strip())
 
     kind = row.get("kind") if isinstance(row, dict) else None
-    taken = _rule_of(kind if isinstance(kind, str) else "").take(row, (), say)
+    taken = _rule_of(kind if isinstance(kind, str) else "").check(row, (), say)
     if not isinstance(taken, dict):
         return {}
     if taken["severity"] != SIGN and not all(taken.get(key) for key in ("title", "message", "advice")):
@@ -144,14 +151,14 @@ def _take(word: str, row: object, tell: Callable[[str], None]) -> dict[str, Any]
     if word == "rule":
         return check_rule(row, tell)
 
-    def say(path: Path, message: str) -> None:
+    def say(path: KeyPath, message: str) -> None:
         tell(f"{_spelled(path)} {message}".strip())
 
-    taken = {"symptom": _SYMPTOM, "scenario": _SCENARIO, "gap": _GAP}[word].take(row, (), say)
+    taken = {"symptom": _SYMPTOM, "scenario": _SCENARIO, "gap": _GAP}[word].check(row, (), say)
     return taken if isinstance(taken, dict) else {}
 
 
-def _spelled(path: Path) -> str:
+def _spelled(path: KeyPath) -> str:
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).lstrip(".")
 
 

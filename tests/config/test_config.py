@@ -101,7 +101,7 @@ cooldown = 600
     assert told(config) == []
     assert config.files == (str(own),)
     assert (config.theme, config.smoothing, config.poll, config.ascii) == ("paper", 0.6, 2.0, True)
-    assert config.keys == {"quit": ["x"], "find": ["/", "ctrl+f"]}
+    assert config.keys == {"quit": ("x",), "find": ("/", "ctrl+f")}
     (threshold,) = config.thresholds
     assert (threshold.above, threshold.below, threshold.hold, threshold.severity) == (
         0.2,
@@ -112,7 +112,7 @@ cooldown = 600
     assert config.framework_of("exp/1") == "verl"
     assert config.framework_of("other") is None
     assert config.total_of("any") == 5000
-    assert config.alerts["command"] == ["notify-send", "rltui"]
+    assert config.alerts["command"] == ("notify-send", "rltui")
 
     names = MetricNames("verl", config)
     assert names.problems == ()

@@ -73,8 +73,8 @@ def test_no_value_breaks_a_check(value: Any) -> None:
     """Every kind of value at every key is taken or told, never raised."""
     for key, kind in {**DISPLAY, **PRIVATE}.items():
         faults: list[str] = []
-        kind.take(value, (key,), lambda path, message, faults=faults: faults.append(spell(path) + message))
-        kind.schema()
+        kind.check(value, (key,), lambda path, message, faults=faults: faults.append(spell(path) + message))
+        kind.json_schema()
 
 
 def test_lines_are_found() -> None:
