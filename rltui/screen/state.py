@@ -12,7 +12,7 @@ from rltui.draw.cells import crop
 from rltui.draw.numbers import short_step
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
-from rltui.logs.discovery.run_names import named
+from rltui.logs.run_names import named
 from rltui.panes.pane import PaneView
 from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.panes.render.pane_lines import Ranges

@@ -16,8 +16,8 @@ from typing import Any
 from rltui.batch import Batch, Problem, Problems
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
-from rltui.logs.discovery.run_names import called
 from rltui.logs.follow.read_all import read_all
+from rltui.logs.run_names import called
 from rltui.metrics import FrameworkMatch, MetricNames
 from rltui.rules.evaluate.evaluator import Evaluator
 from rltui.rules.run_state.liveness import Liveness, liveness

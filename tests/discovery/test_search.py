@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from rltui.batch import Problem
-from rltui.logs.discovery.run_names import file_order, rotated_from, run_name, stem_of
 from rltui.logs.discovery.walk import Found, Search, roots_of, scan
 from rltui.logs.files import Calls
 from rltui.logs.formats.recognition import AllFormats
+from rltui.logs.run_names import file_order, rotated_from, run_name, stem_of
 
 COULD = AllFormats().could_be_log
 

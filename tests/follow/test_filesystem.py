@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.logs.follow.filesystem import kind_of, of_magic
+from rltui.logs.file_systems import kind_of, of_magic
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any, cast
 from rltui.logs.delivery import Source
 from rltui.logs.follow.history_queue import HistoryQueue
 from rltui.logs.follow.hung_calls import MOUNT, HungCalls
-from rltui.logs.follow.log_file import LogFile
+from rltui.logs.log_file.log_file import LogFile
 
 
 class _Log(LogFile):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.logs.follow.filesystem import FileSystem
+from rltui.logs.file_systems import FileSystem
 from rltui.logs.follow.poll_interval import PollInterval
 from tests.support.livelogs import LOCAL, NFS, Live, append, lines, points, write
 

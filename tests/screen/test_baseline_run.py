@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rltui.logs.discovery.run_names import called, named
 from rltui.logs.follow.follower import Follower
+from rltui.logs.run_names import called, named
 from rltui.panes.comparison import compare
 from rltui.panes.other_runs import beside
 from rltui.panes.row import rows_of

@@ -10,8 +10,8 @@ from typing import Any
 
 from rltui.batch import Problem
 from rltui.logs.delivery import Delivery, Source
+from rltui.logs.file_systems import FileSystem
 from rltui.logs.files import LocalFile
-from rltui.logs.follow.filesystem import FileSystem
 from rltui.logs.follow.follower import Follower
 from tests.support import tfwriter
 

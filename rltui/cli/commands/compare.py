@@ -8,7 +8,7 @@ from rltui.cli.arguments import JSON, LOGDIRS, RUN
 from rltui.cli.loading import load
 from rltui.cli.output import FOUND, CommandError, emit, emit_json, fail
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
-from rltui.logs.discovery.run_names import named
+from rltui.logs.run_names import named
 from rltui.panes.comparison import Axis, Comparison, Difference, compare
 from rltui.session.session import RunView, Session
 from rltui.text import clean, in_markdown, pad

@@ -16,10 +16,10 @@ from rltui.batch import Problems
 from rltui.cli.export.output_file import binary_output
 from rltui.cli.export.point_lines import quoted
 from rltui.cli.output import fail, note
-from rltui.logs.discovery.run_names import is_events
 from rltui.logs.discovery.walk import Found, scan
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.registry import could_be_log
+from rltui.logs.run_names import is_events
 from rltui.text import clean
 
 COLUMNS = {

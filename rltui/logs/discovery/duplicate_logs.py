@@ -14,8 +14,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.logs.discovery.run_names import is_events, stem_of
 from rltui.logs.formats.interface import File, Format
+from rltui.logs.run_names import is_events, stem_of
 
 SAMPLE_BYTES = 256 << 10  # read of each log to compare it
 SAMPLE_STEPS = 8

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from rltui.logs.discovery import duplicate_logs
-from rltui.logs.discovery.run_names import is_events, rotated_from
 from rltui.logs.discovery.walk import Found
 from rltui.logs.discovery.writer_subruns import above, parent_of
 from rltui.logs.files import Calls, GivenUpError
-from rltui.logs.follow.log_file import LogFile
+from rltui.logs.log_file.log_file import LogFile
+from rltui.logs.run_names import is_events, rotated_from
 
 CROWD = 256  # logs below one folder among which no twin is sought by place alone
 

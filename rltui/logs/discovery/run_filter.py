@@ -5,9 +5,9 @@ from __future__ import annotations
 import fnmatch
 from dataclasses import dataclass
 
-from rltui.logs.discovery.run_names import called, is_events
 from rltui.logs.discovery.walk import Found
 from rltui.logs.discovery.writer_subruns import above
+from rltui.logs.run_names import called, is_events
 
 
 @dataclass(frozen=True, slots=True)

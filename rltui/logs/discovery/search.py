@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rltui.batch import Problem
 from rltui.logs.discovery.walk import Found, Item, Root, Search, is_folder, roots_of
+from rltui.logs.file_systems import FileSystem, kind_of
 from rltui.logs.files import Calls
-from rltui.logs.follow.filesystem import FileSystem, kind_of
 from rltui.logs.follow.poll_interval import PollInterval
 from rltui.logs.formats.recognition import FormatRegistry
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rltui.batch import Problem
-from rltui.logs.discovery.run_names import run_name
 from rltui.logs.files import Calls, GivenUpError
+from rltui.logs.run_names import run_name
 from rltui.text import clean, quote
 
 DEPTH = 48  # folders below LOGDIR; deeper ones are counted as pruned

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from rltui.batch import Problem, Problems
 from rltui.logs.delivery import FollowStatus
 from rltui.logs.files import Calls
-from rltui.logs.follow.log_file import LogFile
 from rltui.logs.follow.poll_interval import HOT_SECONDS
+from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.records.group_statistics import median
 
 if TYPE_CHECKING:

@@ -18,22 +18,22 @@ from rltui.batch import EMPTY, Batch, Problem
 from rltui.logs.delivery import Delivery, FollowStatus, Kind, Source
 from rltui.logs.discovery.related_runs import RelatedRuns
 from rltui.logs.discovery.run_filter import RunFilter
-from rltui.logs.discovery.run_names import rotated_from
 from rltui.logs.discovery.search import BackgroundSearch
 from rltui.logs.discovery.walk import Found
+from rltui.logs.file_systems import FileSystem
 from rltui.logs.files import Calls, GivenUpError
 from rltui.logs.follow import read_ahead
-from rltui.logs.follow.filesystem import FileSystem
 from rltui.logs.follow.follow_stats import FollowStats
 from rltui.logs.follow.history_queue import HistoryQueue
 from rltui.logs.follow.hung_calls import GIVE_UP, HungCalls
-from rltui.logs.follow.log_file import LogFile
 from rltui.logs.follow.open_queue import OpenQueue
 from rltui.logs.follow.poll_interval import HOT_MODIFIED, HOT_SECONDS, PollInterval
 from rltui.logs.follow.poll_schedule import PollSchedule
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.interface import BLOCK
 from rltui.logs.formats.recognition import AllFormats, FormatRegistry
+from rltui.logs.log_file.log_file import LogFile
+from rltui.logs.run_names import rotated_from
 
 __all__ = ["GIVE_UP", "Follower", "read_all"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rltui.logs.discovery.run_names import file_order
-from rltui.logs.follow.log_file import LogFile
+from rltui.logs.log_file.log_file import LogFile
+from rltui.logs.run_names import file_order
 
 
 class HistoryQueue:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from rltui.batch import Batch, Problem
 from rltui.logs.delivery import Delivery, Source
-from rltui.logs.follow.log_file import LogFile
+from rltui.logs.log_file.log_file import LogFile
 from rltui.text import clean
 
 GIVE_UP = 5.0  # seconds after which a file call counts as one that never returns

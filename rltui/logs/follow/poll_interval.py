@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.logs.follow.filesystem import FileSystem
+from rltui.logs.file_systems import FileSystem
 
 HOT_SECONDS = 600.0  # a log counts as growing for so long after a change; RL steps may take minutes
 HOT_MODIFIED = 3600.0  # the same for logs that are found, by their time of modification

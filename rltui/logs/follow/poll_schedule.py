@@ -6,8 +6,8 @@ import heapq
 import itertools
 from collections.abc import Iterable
 
-from rltui.logs.follow.log_file import LogFile
 from rltui.logs.follow.poll_interval import HOT_SECONDS, PollInterval
+from rltui.logs.log_file.log_file import LogFile
 
 _RECOUNT = 5.0  # seconds between two counts of the logs that grow
 

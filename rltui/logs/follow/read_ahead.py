@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 
 from rltui.logs.files import Calls, Copy, GivenUpError, LocalFile
-from rltui.logs.follow.log_file import LogFile
 from rltui.logs.formats.interface import BLOCK, JointReader, LogReader
+from rltui.logs.log_file.log_file import LogFile
 
 SMALL = 256 << 10  # bytes of a log that is worth it
 ROOM = 2 << 20  # bytes read ahead

@@ -12,12 +12,12 @@ from pathlib import Path
 from rltui.batch import EMPTY, Batch, Problem
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.discovery.related_runs import RelatedRuns
-from rltui.logs.discovery.run_names import file_order
 from rltui.logs.discovery.walk import scan
 from rltui.logs.files import Calls
 from rltui.logs.follow import read_ahead
-from rltui.logs.follow.log_file import LogFile, Piece
 from rltui.logs.formats.recognition import AllFormats, FormatRegistry
+from rltui.logs.log_file.log_file import LogFile, Piece
+from rltui.logs.run_names import file_order
 
 PORTION = 4 << 20  # bytes of a log that one delivery holds at most, about
 

@@ -15,7 +15,7 @@ import re
 import orjson
 
 from rltui.batch import Batch, Problem
-from rltui.logs.discovery import log_file_names
+from rltui.logs import log_file_names
 from rltui.logs.formats.interface import BLOCK, File
 from rltui.logs.records import record_keys
 from rltui.logs.records.record_batcher import RecordBatcher

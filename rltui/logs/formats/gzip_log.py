@@ -6,9 +6,9 @@ import zlib
 from collections.abc import Callable, Sequence
 
 from rltui.batch import EMPTY, Batch, Problem, concat
-from rltui.logs.discovery import log_file_names
-from rltui.logs.discovery.run_names import rotated_from
+from rltui.logs import log_file_names
 from rltui.logs.formats.interface import BLOCK, HEAD, RECORD_CAP, File, Format, LogReader
+from rltui.logs.run_names import rotated_from
 
 _WINDOW_CAP = RECORD_CAP + 2 * BLOCK  # decompressed bytes held for a format that needs more to go on
 _GZIP = b"\x1f\x8b"

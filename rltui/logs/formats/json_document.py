@@ -14,7 +14,7 @@ import re
 import orjson
 
 from rltui.batch import EMPTY, Batch, Problem, Text
-from rltui.logs.discovery import log_file_names
+from rltui.logs import log_file_names
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of

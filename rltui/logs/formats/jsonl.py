@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import orjson
 
 from rltui.batch import EMPTY, Batch, Problem
-from rltui.logs.discovery import log_file_names
+from rltui.logs import log_file_names
 from rltui.logs.formats.interface import BLOCK, File
 from rltui.logs.records import json_nan, record_keys
 from rltui.logs.records.record_batcher import RecordBatcher

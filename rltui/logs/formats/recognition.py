@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from rltui.logs.discovery.run_names import rotated_from
 from rltui.logs.formats.interface import Format, LogReader
+from rltui.logs.run_names import rotated_from
 
 
 class FormatRegistry(Protocol):

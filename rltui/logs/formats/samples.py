@@ -13,7 +13,7 @@ import re
 import numpy as np
 
 from rltui.batch import EMPTY, Batch, Problem
-from rltui.logs.discovery import log_file_names
+from rltui.logs import log_file_names
 from rltui.logs.formats.interface import BLOCK, LINE_CAP, File
 from rltui.logs.formats.jsonl import records
 from rltui.logs.records import record_keys

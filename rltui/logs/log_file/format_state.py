@@ -6,10 +6,10 @@ import os
 import stat
 
 from rltui.batch import Problem
-from rltui.logs.discovery.log_file_names import is_foreign
-from rltui.logs.discovery.run_names import is_events
 from rltui.logs.formats.interface import Format, JointReader, together
 from rltui.logs.formats.recognition import FormatRegistry
+from rltui.logs.log_file_names import is_foreign
+from rltui.logs.run_names import is_events
 from rltui.text import quote
 
 _QUIET_ENDINGS = (".json", ".txt", ".log", ".out", ".err")  # many of these are no metrics logs

@@ -10,18 +10,18 @@ from dataclasses import replace
 from rltui.batch import EMPTY, Batch, Problem, concat
 from rltui.logs.delivery import Kind, Source
 from rltui.logs.discovery.duplicate_logs import Sample
-from rltui.logs.discovery.file_identity import FileIdentity, Past
-from rltui.logs.discovery.run_names import is_events
 from rltui.logs.discovery.walk import Found
 from rltui.logs.files import Calls, Copy, GivenUpError, LocalFile, Visited, identity, stamp
-from rltui.logs.follow import rotation
-from rltui.logs.follow.damage_recheck import DamageRecheck
-from rltui.logs.follow.format_state import FormatState
-from rltui.logs.follow.read_errors import ReadErrors
 from rltui.logs.formats.gzip_log import inside
 from rltui.logs.formats.interface import BLOCK, HEAD, Format, JointReader, LogReader
 from rltui.logs.formats.recognition import FormatRegistry, open_log
+from rltui.logs.log_file import rotation
+from rltui.logs.log_file.damage_recheck import DamageRecheck
+from rltui.logs.log_file.file_identity import FileIdentity, Past
+from rltui.logs.log_file.format_state import FormatState
+from rltui.logs.log_file.read_errors import ReadErrors
 from rltui.logs.records.text_lines import first_text
+from rltui.logs.run_names import is_events
 
 Piece = tuple[Kind, Batch]
 _Question = Callable[[LogReader, Visited], Batch]

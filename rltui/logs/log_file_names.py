@@ -11,8 +11,8 @@ import re
 import zlib
 from collections.abc import Iterable
 
-from rltui.logs.discovery.run_names import PLAIN_STEMS, stem_of
 from rltui.logs.records import record_keys
+from rltui.logs.run_names import PLAIN_STEMS, stem_of
 
 _NAME = re.compile(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
 # Files of JSON lines or objects beside a run that are no log of it.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from rltui.logs.discovery.file_identity import Past
 from rltui.logs.files import Calls, LocalFile
+from rltui.logs.log_file.file_identity import Past
 
 _JOINTS = ".-_~"  # what rotation puts between a name and its turn: log.1, log-20261120, log~
 

@@ -1,0 +1,1 @@
+"""One log file between two looks: its reader, its format, its identity, its errors."""
