@@ -38,6 +38,7 @@ SYMPTOMS = {
         "lengths.response_clip_fraction": step(0.01, 0.97, noise=0.005),
     },
     "length-hacking": {"reward.mean": RISE, "lengths.response.mean": step(200, 12, at=80)},
+    "reward-hacking": {"reward.mean": RISE, "reward.component.mean": step(0.6, 0.01, at=80)},
     "runaway-length": {
         "reward.mean": RISE,
         "lengths.response.mean": step(200, 800, at=80),

@@ -1,0 +1,122 @@
+"""Labelled logs: what each is expected to show, a replay as if it were being written, and the verdict."""
+
+from __future__ import annotations
+
+import tempfile
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from rltui.demo import recording
+from rltui.demo.replay import Replay as Writer
+from rltui.rules.evaluate.evaluator import Evaluator
+from rltui.rules.finding import Finding
+from rltui.session.session import RunView, Session
+from rltui.store import Fresh, Points
+from tests.support.shared import BUNDLED
+
+PIECES = 100  # deliveries that a run is replayed in
+LATE = 0.2  # share of the run after the onset within which a fault must be told
+EXPECTED = {"recording": recording.FOLDER / "expected.toml", "log": BUNDLED / "expected.toml"}
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a log shows. Healthy: no alarm at any time; else what must be told, and what else may be."""
+
+    name: str
+    kind: str  # recording or log
+    healthy: bool = False
+    onset: int = 0  # the first step at which the cause can be seen
+    because: str = ""  # what begins there
+    findings: tuple[str, ...] = ()  # all must be told, at or after the onset and not late
+    also: tuple[str, ...] = ()  # true as well
+
+
+@dataclass
+class Told:
+    """What was said while a run was replayed. Steps are those of the newest point when it was said."""
+
+    first: dict[str, int] = field(default_factory=dict)  # id -> step at which it was first told
+    alarms: dict[str, int] = field(default_factory=dict)  # likewise, from when on it was a warning or worse
+    leading: dict[str, int] = field(default_factory=dict)  # likewise of alarms that no symptom explained
+    last: list[Finding] = field(default_factory=list)  # the findings at the end
+    sentence: str = ""
+    begin: int = 0
+    end: int = 0
+
+
+def labels() -> list[Label]:
+    """The labels of the recordings and of the logs beside the tests."""
+    return [
+        Label(
+            name,
+            kind,
+            **{key: tuple(value) if isinstance(value, list) else value for key, value in row.items()},
+        )
+        for kind, path in EXPECTED.items()
+        for name, row in tomllib.loads(path.read_text()).items()
+    ]
+
+
+@cache
+def told_of(label: Label) -> Told:
+    """The replay of a labelled log: of several runs, the one that was judged longest."""
+    if label.kind == "log":
+        return longest(replayed(BUNDLED / label.name))
+    with tempfile.TemporaryDirectory() as folder:
+        found = recording.read(label.name)
+        Writer(found, Path(folder), clock=lambda: 1.76e9).write_until(len(found.rows))
+        return longest(replayed(Path(folder)))
+
+
+def longest(runs: list[Told]) -> Told:
+    """The run with the most steps."""
+    return max(runs, key=lambda each: each.end - each.begin)
+
+
+def replayed(path: Path) -> list[Told]:
+    """Replay every run below a path."""
+    return [replay(view) for view in Session.load([path]).ordered() if view.run.series]
+
+
+def replay(view: RunView) -> Told:
+    """Feed an evaluator a run in about a hundred pieces, and note what it says after each."""
+    columns = {tag: series.recent() for tag, series in view.run.series.items() if series.count}
+    steps = np.unique(np.concatenate([points.step for points in columns.values()]))
+    cuts = np.unique(steps[np.linspace(0, len(steps) - 1, min(PIECES, len(steps))).astype(int)])
+    evaluator, told = Evaluator(view.run, view.names), Told(begin=int(steps[0]), end=int(steps[-1]))
+    given = dict.fromkeys(columns, 0)
+    for cut in cuts.tolist():
+        fresh = []
+        for tag, points in columns.items():
+            upto = int(np.searchsorted(points.step, cut, "right"))
+            if upto > given[tag]:
+                part = slice(given[tag], upto)
+                piece = Points(points.step[part], points.wall_time[part], points.value[part])
+                fresh.append(Fresh(tag, piece, None))
+                given[tag] = upto
+        evaluator.feed(fresh)
+        for finding in evaluator.findings():
+            told.first.setdefault(finding.id, cut)
+            if finding.rank:
+                told.alarms.setdefault(finding.id, cut)
+                if finding.explained_by is None:
+                    told.leading.setdefault(finding.id, cut)
+    told.last, told.sentence = evaluator.findings(), evaluator.sentence()
+    return told
+
+
+def early(told: Told, onset: int) -> dict[str, int]:
+    """Alarms that were told before the onset, which are false."""
+    return {name: step for name, step in told.alarms.items() if step < onset}
+
+
+def late(told: Told, onset: int, names: tuple[str, ...]) -> dict[str, int | None]:
+    """The ids that were not told as alarms soon enough after the onset, with the step at which they were."""
+    limit = onset + LATE * (told.end - told.begin)
+    steps = {name: told.alarms.get(name) for name in names}
+    return {name: step for name, step in steps.items() if step is None or step > limit}
