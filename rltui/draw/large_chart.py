@@ -1,13 +1,9 @@
-"""The large chart: axes, limits and marks by plotext, curves on a braille canvas.
-
-plotext is imported when the first chart is drawn. It keeps one figure per process; nothing is left in it.
-"""
+"""The large chart: axes, limits and marks, and curves on a braille canvas over them."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,12 +11,11 @@ from numpy.typing import NDArray
 
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import Line, Span, line
-from rltui.draw.numbers import format_plain
+from rltui.draw.ticks import y_ticks
 from rltui.text import pad
 
-LABEL = 9  # cells of the y labels: constant, so that the plot does not move when numbers change
+LABEL = 8  # cells of the y labels: constant, so that the plot does not move when numbers change
 SIGNS_APART = 32  # cells between two signs on a curve
-_SGR = re.compile(r"\x1b\[([0-9;]*)m")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,46 +97,18 @@ class Grid:
 
 
 def draw(plot: Plot, width: int, height: int, *, ascii_only: bool = False) -> Grid:
-    """The chart in `width` by `height` cells, axes included; non-finite values are left out.
-
-    plotext draws the axes, which seldom change; the curves are laid over them on a braille canvas.
-    """
+    """The chart in `width` by `height` cells, axes included; non-finite values are left out."""
+    grid = _axes(plot, width, height)
     if ascii_only:
-        grid = _framed(plot, width, height, plot.strokes)
-        table = str.maketrans("│┤├└┬─┼┴", "||||+-++")
-        for chars, _ in grid.rows:
-            chars[:] = [char.translate(table) for char in chars]
-        if plot.area is not None:
-            _dotted(grid, plot, plot.area)
-        _cross(grid, plot)
-        return grid
-    bare = (
-        plot.x,
-        plot.y,
-        tuple(plot.limits),
-        tuple(plot.marks),
-        tuple(plot.x_ticks),
-        plot.log,
-        width,
-        height,
-    )
-    if bare not in _frames:
-        if len(_frames) >= 8:
-            _frames.pop(next(iter(_frames)))
-        _frames[bare] = _framed(plot, width, height)
-    known = _frames[bare]
-    rows = [(list(chars), list(roles)) for chars, roles in known.rows]
-    grid = Grid(rows, known.left, known.width, known.height)
-    _overlay(grid, plot)
-    _stamp(grid, plot)
+        _draw_ascii(grid, plot)
+    else:
+        _draw_curves(grid, plot)
+        _stamp(grid, plot)
     _cross(grid, plot)
     return grid
 
 
-_frames: dict[tuple[object, ...], Grid] = {}  # charts without their curves, the last few
-
-
-def _overlay(grid: Grid, plot: Plot) -> None:
+def _draw_curves(grid: Grid, plot: Plot) -> None:
     """The curves over the axes; where two meet, the later one gives the colour."""
     if grid.width < 1 or grid.height < 1 or not plot.strokes:
         return
@@ -216,7 +183,7 @@ def _ends(area: Area, plot: Plot, columns: int) -> tuple[NDArray[np.float64], ND
     return low, high
 
 
-def _dotted(grid: Grid, plot: Plot, area: Area) -> None:
+def _draw_ascii_area(grid: Grid, plot: Plot, area: Area) -> None:
     """An area of ASCII characters in what curves and axes left free."""
     low, high = _ends(area, plot, grid.width)
     for row, (chars, roles) in enumerate(grid.rows[: grid.height]):
@@ -249,47 +216,95 @@ def _dots(stroke: Stroke, plot: Plot, columns: int) -> tuple[NDArray[np.float64]
     return low, high
 
 
-def _framed(plot: Plot, width: int, height: int, strokes: Sequence[Stroke] = ()) -> Grid:
-    """Axes, ticks, limits and marks, and curves of ASCII characters."""
-    import plotext as plt
+def _axes(plot: Plot, width: int, height: int) -> Grid:
+    """Axes, ticks, limits and marks, without any curve."""
+    grid = Grid(
+        [([" "] * width, ["dim"] * LABEL + ["faint"] * (width - LABEL)) for _ in range(height)],
+        LABEL + 1,
+        max(width - LABEL - 1, 0),
+        max(height - 1 - bool(plot.x_ticks), 0),
+    )
+    if grid.width < 1 or grid.height < 1:
+        return grid
+    bottom = grid.height - 1  # rows are counted from the top, levels from the bottom
+    limits = {
+        bottom - _cell(_share(value, plot.y), grid.height): role
+        for value, role in plot.limits
+        if plot.y[0] <= value <= plot.y[1]
+    }
+    marks = {_cell(_share(at, plot.x), grid.width) for at in plot.marks if plot.x[0] < at < plot.x[1]}
+    rows = grid.rows
+    for chars, _ in rows[: grid.height]:
+        chars[LABEL] = "│"
+    for at, label in y_ticks(plot.y, max(min((height - 2) // 3, 9), 2), log=plot.log):
+        chars, _ = rows[bottom - _cell(_share(at, plot.y), grid.height)]
+        chars[: LABEL + 1] = [*pad(label, LABEL, right=True), "┤"]
+    axis, _ = rows[grid.height]
+    axis[LABEL:] = ["└", *["─"] * grid.width]
+    if plot.x_ticks:
+        chars, roles = rows[grid.height + 1]
+        roles[:] = ["dim"] * width
+        for at, label in plot.x_ticks:
+            column = grid.left + _cell(_share(at, plot.x), grid.width)
+            if _put_label(chars, label, column):
+                axis[column] = "┬"
+    for row, role in limits.items():
+        chars, roles = rows[row]
+        chars[LABEL:] = ["├", *["─"] * grid.width]
+        roles[grid.left :] = [role] * grid.width
+    for column in marks:
+        axis[grid.left + column] = "┴"
+        for row, (chars, roles) in enumerate(rows[: grid.height]):
+            chars[grid.left + column] = "┼" if row in limits else "│"
+            if row not in limits:
+                roles[grid.left + column] = "mark"
+    return grid
 
-    roles = [
-        "text",
-        *dict.fromkeys([*(s.role for s in strokes), *(role for _, role in plot.limits), "mark"]),
-    ]
-    plt.clear_figure()
-    try:
-        plt.limit_size(False, False)
-        plt.plotsize(width, height)
-        plt.theme("clear")
-        plt.xaxes(True, False)
-        plt.yaxes(True, False)
-        # plotext sees both axes as 0 to 1: differences of huge floats overflow, large steps lose their ends.
-        plt.scatter([0, 1], [0, 1], marker=" ")  # without any data there are no axes
-        for value, role in plot.limits:
-            if plot.y[0] <= value <= plot.y[1]:
-                plt.hline(_share(value, plot.y), color=roles.index(role))
-        for at in plot.marks:
-            if plot.x[0] < at < plot.x[1]:
-                plt.vline(_share(at, plot.x), color=roles.index("mark"))
-        for stroke in strokes:
-            for x, y in _pieces(stroke, plot):
-                plt.plot(x.tolist(), y.tolist(), marker=_marker(stroke), color=roles.index(stroke.role))
-        plt.xlim(0, 1)
-        plt.ylim(0, 1)
-        ticks = y_ticks(plot.y, max(min((height - 2) // 3, 9), 2), log=plot.log)
-        labels = [pad(label, LABEL - 1, right=True) for _, label in ticks]
-        plt.yticks([_share(at, plot.y) for at, _ in ticks], labels)
-        plt.xticks([_share(at, plot.x) for at, _ in plot.x_ticks], [label for _, label in plot.x_ticks])
-        text = plt.build()
-    finally:
-        plt.clear_figure()
-    return _parse(text, roles, width, height)
+
+def _put_label(chars: list[str], label: str, column: int) -> bool:
+    """Write a label round a column, shifted to what is free there; False where there is no room for it."""
+    size = len(label)
+    around = range(max(column - size + 1, 0), min(column + size, len(chars) - 1))
+    free = [at for at in around if chars[at] == " "]
+    first = (min(free, default=column - size + 1) + max(free, default=column + size) + 1 - size) // 2
+    if first < 0 or first + size > len(chars):
+        return False
+    if any(char != " " for char in chars[max(first - 1, 0) : first + size + 1]):
+        return False
+    chars[first : first + size] = label
+    return True
 
 
-def _marker(stroke: Stroke) -> str:
-    """What an ASCII curve is made of: its own sign where there are several."""
-    return stroke.sign or (":" if stroke.role == "band" or stroke.dotted else "*")
+def _draw_ascii(grid: Grid, plot: Plot) -> None:
+    """Axes and curves of ASCII characters only."""
+    table = str.maketrans("│┤├└┬─┼┴", "||||+-++")
+    for chars, _ in grid.rows:
+        chars[:] = [char.translate(table) for char in chars]
+    for stroke in plot.strokes:
+        # What a curve is made of: its own sign where there are several.
+        sign = stroke.sign or (":" if stroke.role == "band" or stroke.dotted else "*")
+        for x, y in _pieces(stroke, plot):
+            columns = [_cell(share, grid.width) for share in x.tolist()]
+            levels = [_cell(share, grid.height) for share in y.tolist()]
+            for column, level in _joined(columns, levels):
+                chars, roles = grid.rows[grid.height - 1 - level]
+                chars[grid.left + column], roles[grid.left + column] = sign, stroke.role
+    if plot.area is not None:
+        _draw_ascii_area(grid, plot, plot.area)
+
+
+def _joined(columns: list[int], levels: list[int]) -> Iterator[tuple[int, int]]:
+    """The cells of straight lines from each point to the next."""
+    yield columns[0], levels[0]
+    for x, y, to_x, to_y in zip(columns, levels, columns[1:], levels[1:], strict=False):
+        count = max(abs(to_x - x), abs(to_y - y))
+        for at in range(1, count + 1):
+            yield int(x + (to_x - x) / count * at), int(y + (to_y - y) / count * at)
+
+
+def _cell(share: float, count: int) -> int:
+    """The cell, of so many, in which a share of an axis lies; rounded first: 0.9999… is 1."""
+    return math.floor(round(0.5 + (count - 1) * share, 8))
 
 
 def _share(value: float, ends: tuple[float, float]) -> float:
@@ -310,88 +325,3 @@ def _pieces(stroke: Stroke, plot: Plot) -> list[tuple[NDArray[np.float64], NDArr
     for start, stop in edges.reshape(-1, 2):
         pieces.append((x[start:stop], y[start:stop]))
     return pieces
-
-
-def y_ticks(y: tuple[float, float], count: int, *, log: bool = False) -> list[tuple[float, str]]:
-    """Round values within the range and how they are written."""
-    low, high = y
-    if log:
-        return _log_ticks(low, high, count)
-    steps = round_steps(low, high, count)
-    if len(steps) < 2:
-        return [(at, format_plain(at, 3)) for at in (low, high)]
-    size = max(abs(low), abs(high))
-    decimals = max(-math.floor(math.log10(steps[1] - steps[0]) + 1e-9), 0)
-    if size >= 1e5 or (size < 1 and decimals > 5):
-        return [(at, format_plain(at, 4)) for at in steps]
-    return [(at, f"{at:.{decimals}f}") for at in steps]
-
-
-def _log_ticks(low: float, high: float, count: int) -> list[tuple[float, str]]:
-    """Ticks between two decimal logarithms: powers of ten, where they are few 1, 2 and 5 times them.
-
-    Within less than a decade even those are too few: there the axis is nearly linear, and so are its ticks.
-    """
-    powers = range(math.floor(low), math.floor(high + 1e-9) + 1)
-    fine = [
-        (math.log10(factor) + power, _times_power(factor, power)) for power in powers for factor in (1, 2, 5)
-    ]
-    fine = [tick for tick in fine if low - 1e-9 <= tick[0] <= high + 1e-9]
-    if len(fine) > count + 2:
-        whole = [power for power in powers if power >= low - 1e-9]
-        step = max(math.ceil(len(whole) / count), 1)
-        return [(float(power), _times_power(1, power)) for power in whole if power % step == 0]
-    if len(fine) > 2 or not -300 < low <= high < 300:
-        return fine
-    linear = y_ticks((10.0**low, 10.0**high), count)
-    return [(math.log10(at), label) for (at, label) in linear if at > 0]
-
-
-def _times_power(factor: int, power: int) -> str:
-    """A factor times a power of ten: `0.02`, `5000`; as an exponent where that is shorter to read."""
-    return f"{factor * 10.0**power:.{max(-power, 0)}f}" if -4 <= power <= 4 else f"{factor}e{power:+03d}"
-
-
-def round_steps(low: float, high: float, count: int) -> list[float]:
-    """At most `count` + 1 values 1, 2 or 5 times a power of ten apart that cover the range from inside."""
-    span = high - low
-    if not math.isfinite(span) or span <= 0 or count < 1:
-        return [low]
-    raw = span / count
-    power = 10.0 ** math.floor(math.log10(raw))
-    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
-    first = math.ceil(low / step - 1e-9)
-    last = math.floor(high / step + 1e-9)
-    return [round(index * step, 12) if step > 1e-9 else index * step for index in range(first, last + 1)][
-        : count + 2
-    ]
-
-
-def _parse(text: str, roles: list[str], width: int, height: int) -> Grid:
-    """Plotext's coloured text as cells with roles."""
-    grid = Grid()
-    for raw in text.split("\n")[:height]:
-        chars: list[str] = []
-        cells: list[str] = []
-        role = "faint"
-        for index, part in enumerate(_SGR.split(raw)):
-            if index % 2:
-                code = part.split(";")
-                at = int(code[2]) if len(code) == 3 and code[0] == "38" and code[2].isdigit() else 0
-                role = roles[at] if 0 < at < len(roles) else "faint"
-                continue
-            chars += part
-            cells += [role] * len(part)
-        chars, cells = chars[:width], cells[:width]
-        missing = width - len(chars)
-        grid.rows.append((chars + [" "] * missing, cells + ["faint"] * missing))
-    axis = next((i for i, (chars, _) in enumerate(grid.rows) if "└" in chars), len(grid.rows))
-    grid.height = axis
-    grid.left = grid.rows[axis][0].index("└") + 1 if axis < len(grid.rows) else 0
-    grid.width = max(width - grid.left, 0)
-    for chars, cells in grid.rows:  # the words beside the axes are read, the axes are not
-        for at in range(min(grid.left - 1, len(chars))):
-            cells[at] = "dim"
-        if "└" not in chars and not any(char in "│┤├" for char in chars[: grid.left]):
-            cells[:] = ["dim"] * len(cells)
-    return grid

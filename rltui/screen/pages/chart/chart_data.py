@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.draw.large_chart import Stroke, round_steps
+from rltui.draw.large_chart import Stroke
 from rltui.draw.numbers import format_duration, format_si, format_step
+from rltui.draw.ticks import round_steps
 from rltui.panes.single_step import AXIS as ARRIVALS
 
 if TYPE_CHECKING:

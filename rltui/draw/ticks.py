@@ -1,0 +1,62 @@
+"""Round values along an axis and how they are written."""
+
+from __future__ import annotations
+
+import math
+
+from rltui.draw.numbers import format_plain
+
+
+def y_ticks(y: tuple[float, float], count: int, *, log: bool = False) -> list[tuple[float, str]]:
+    """Round values within the range and how they are written."""
+    low, high = y
+    if log:
+        return _log_ticks(low, high, count)
+    steps = round_steps(low, high, count)
+    if len(steps) < 2:
+        return [(at, format_plain(at, 3)) for at in (low, high)]
+    size = max(abs(low), abs(high))
+    decimals = max(-math.floor(math.log10(steps[1] - steps[0]) + 1e-9), 0)
+    if size >= 1e5 or (size < 1 and decimals > 5):
+        return [(at, format_plain(at, 4)) for at in steps]
+    return [(at, f"{at:.{decimals}f}") for at in steps]
+
+
+def _log_ticks(low: float, high: float, count: int) -> list[tuple[float, str]]:
+    """Ticks between two decimal logarithms: powers of ten, where they are few 1, 2 and 5 times them.
+
+    Within less than a decade even those are too few: there the axis is nearly linear, and so are its ticks.
+    """
+    powers = range(math.floor(low), math.floor(high + 1e-9) + 1)
+    fine = [
+        (math.log10(factor) + power, _times_power(factor, power)) for power in powers for factor in (1, 2, 5)
+    ]
+    fine = [tick for tick in fine if low - 1e-9 <= tick[0] <= high + 1e-9]
+    if len(fine) > count + 2:
+        whole = [power for power in powers if power >= low - 1e-9]
+        step = max(math.ceil(len(whole) / count), 1)
+        return [(float(power), _times_power(1, power)) for power in whole if power % step == 0]
+    if len(fine) > 2 or not -300 < low <= high < 300:
+        return fine
+    linear = y_ticks((10.0**low, 10.0**high), count)
+    return [(math.log10(at), label) for (at, label) in linear if at > 0]
+
+
+def _times_power(factor: int, power: int) -> str:
+    """A factor times a power of ten: `0.02`, `5000`; as an exponent where that is shorter to read."""
+    return f"{factor * 10.0**power:.{max(-power, 0)}f}" if -4 <= power <= 4 else f"{factor}e{power:+03d}"
+
+
+def round_steps(low: float, high: float, count: int) -> list[float]:
+    """At most `count` + 1 values 1, 2 or 5 times a power of ten apart that cover the range from inside."""
+    span = high - low
+    if not math.isfinite(span) or span <= 0 or count < 1:
+        return [low]
+    raw = span / count
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(index * step, 12) if step > 1e-9 else index * step for index in range(first, last + 1)][
+        : count + 2
+    ]
