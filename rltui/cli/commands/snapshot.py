@@ -41,6 +41,9 @@ WIDTH = 100
     help="overview, validation, reward, policy, critic, lengths, timing, perf, findings, config, all, …",
 )
 @click.option(
+    "--chart", metavar="METRIC", help="The chart of one metric (tag or id) as text instead of a pane."
+)
+@click.option(
     "--format",
     "form",
     type=click.Choice(["text", "ansi", "markdown", "svg", "json"]),
@@ -67,6 +70,7 @@ WIDTH = 100
 def command(
     logdirs: tuple[str, ...],
     pane: str,
+    chart: str | None,
     form: Form | None,
     output: str | None,
     run_glob: str | None,
@@ -83,25 +87,31 @@ def command(
       rltui snapshot runs/ --pane policy --run 'grpo-7b*' --format markdown
       rltui snapshot runs/ --pane reward --output reward.svg
       rltui snapshot runs/ --at-step 1200
+      rltui snapshot runs/ --chart reward.mean
       rltui snapshot runs/ --pane config --format markdown
     """
     if output is not None:
         refuse_inside(Path(output), logdirs)
     form = form or (ENDINGS.get(Path(output).suffix.lower(), "text") if output else "text")
+    if chart is not None and form != "text":
+        raise click.UsageError("--chart is drawn as text: use --format text")
     if theme is not None:
         _theme(theme)  # an unknown name is told before anything is read
     session = load(logdirs, run_glob, at_step)
-    text = render(
-        session,
-        pane,
-        form,
-        width=width,
-        height=height,
-        theme=theme,
-        at_step=at_step,
-        every=run_glob is not None,
-        logdirs=logdirs,
-    )
+    if chart is not None:
+        text = _charts(session, chart, width, height, at_step, every=run_glob is not None)
+    else:
+        text = render(
+            session,
+            pane,
+            form,
+            width=width,
+            height=height,
+            theme=theme,
+            at_step=at_step,
+            every=run_glob is not None,
+            logdirs=logdirs,
+        )
     if output is None:
         emit(text.rstrip("\n"))
         return
@@ -148,6 +158,23 @@ def render(
     if form == "json":
         return to_json(parts if every else parts[0], indent=2) + "\n"
     return "\n".join(str(part) for part in parts)
+
+
+def _charts(
+    session: Session, metric: str, width: int, height: int | None, at_step: int | None, *, every: bool
+) -> str:
+    """The charts of a metric in the newest run or in every one; ends the command with 1 where there is none."""
+    from rltui.panes.render.chart_text import HEIGHT, charts_text
+
+    views = session.ordered() if every else session.ordered()[:1]
+    charts = [
+        text
+        for view in views
+        for text in charts_text(view, metric, moment(view, at_step), width, height or HEIGHT, at_step)
+    ]
+    if not charts:
+        fail(f"no metric {clean(metric)!r} here; `rltui snapshot --pane all` lists them", FOUND)
+    return "\n".join(charts)
 
 
 def _spelled(pane: str, known: set[str]) -> str:

@@ -1,0 +1,75 @@
+"""The chart of a metric as plain text, for mails, issues and chats: drawn by plotext, without colours."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rltui.draw.cells import cut
+from rltui.draw.numbers import format_step
+from rltui.draw.ticks import round_steps, y_ticks
+from rltui.draw.value_range import value_range, widened
+from rltui.panes.pane import window_for
+from rltui.panes.row import Row, curve, rows_of
+from rltui.panes.single_step import at_one_step
+from rltui.panes.step_window import StepWindow
+from rltui.session.tag_index import tag_index
+
+if TYPE_CHECKING:
+    from rltui.session.session import RunView
+
+HEIGHT = 20  # lines of a chart, axes and title included
+
+
+def charts_text(
+    view: RunView, metric: str, now: float, width: int, height: int = HEIGHT, at_step: int | None = None
+) -> list[str]:
+    """A chart of each series of a metric, named by its tag or canonical id; empty where the run has none."""
+    tags = [metric] if metric in view.run.series else tag_index(view).canonical.get(metric, [])
+    window = window_for(view, live=view.liveness(now).state == "live", at_step=at_step)
+    return [
+        chart_text(row, view.name, window, width, height)
+        for row in rows_of(view, tags, at_step=at_step, merge=False)
+    ]
+
+
+def chart_text(row: Row, run: str, window: StepWindow, width: int, height: int = HEIGHT) -> str:
+    """Title, curve and axes in `width` by `height` cells; a column reaches from its minimum to its maximum.
+
+    plotext is imported here; it keeps one figure per process, which is left empty.
+    """
+    drawn = curve(row, window, max(2 * (width - 12), 2))
+    title = cut(f"{run}: {row.title} ({row.tag}), last {row.value_text}", width)
+    if drawn is None or not np.isfinite(drawn.low).any():
+        return f"{title}\nno finite points\n"
+    import plotext
+
+    edges = np.linspace(*drawn.edges, len(drawn.low) + 1)
+    middles = (edges[1:] + edges[:-1]) / 2
+    known = np.flatnonzero(np.isfinite(drawn.low))
+    bottom, top = widened(*value_range(drawn.low, drawn.high))
+    if bottom == top:
+        bottom, top = bottom - (abs(bottom) * 0.1 or 1.0), top + (abs(top) * 0.1 or 1.0)
+    scale = max(abs(bottom), abs(top), 1e-300)  # plotext would overflow on differences of huge floats
+    ticks = y_ticks((bottom, top), max(height // 4, 2))
+    steps = round_steps(*drawn.edges, max(width // 16, 2))
+    plotext.clear_figure()
+    try:
+        plotext.limit_size(False, False)
+        plotext.plotsize(width, height)
+        plotext.theme("clear")
+        plotext.title(title)
+        for part in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1):  # a gap stays a gap
+            ends = np.column_stack((drawn.low, drawn.high))[part].ravel() / scale
+            plotext.plot(np.repeat(middles[part], 2).tolist(), ends.tolist(), marker="braille")
+        plotext.xlim(*drawn.edges)
+        plotext.ylim(bottom / scale, top / scale)
+        plotext.yticks([at / scale for at, _ in ticks], [label for _, label in ticks])
+        plotext.xticks(steps, [format_step(math.floor(step)) for step in steps])
+        plotext.xlabel("point" if row.main is not None and at_one_step(row.main) else "step")
+        text = plotext.uncolorize(plotext.build())
+    finally:
+        plotext.clear_figure()
+    return "\n".join(line.rstrip() for line in text.split("\n")).rstrip() + "\n"
