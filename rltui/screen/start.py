@@ -18,8 +18,7 @@ from rltui.screen.input.bindings import Keys
 from rltui.screen.memory_release import share
 from rltui.screen.saved_layout import SavedLayout, forget, path_for, recall
 from rltui.screen.state import AppState
-from rltui.screen.terminal.capabilities import ascii_needed
-from rltui.screen.terminal.guard import guard, terminal_problem
+from rltui.screen.terminal.guard import ascii_needed, guard, terminal_problem
 
 
 class RefusedError(Exception):

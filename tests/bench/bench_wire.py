@@ -24,8 +24,8 @@ import numpy as np
 import pyte
 
 from rltui.draw.braille import Canvas
-from rltui.screen.terminal.probe import Probe
 from tests.support.paced import Paced
+from tests.support.probe import Probe
 
 SIZE = (140, 45)
 SECONDS = 12  # of watching updates at each rate

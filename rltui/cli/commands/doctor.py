@@ -45,11 +45,8 @@ SHOWN = 15  # unrecognised keys listed for people; --json has them all
 
 @click.command(name="doctor")
 @click.argument("logdirs", metavar="[LOGDIR ...]", nargs=-1, type=LogDir())
-@click.option(
-    "--screen", is_flag=True, help="Measure what one update of the screen costs, on a recorded run."
-)
 @JSON
-def command(logdirs: tuple[str, ...], screen: bool, as_json: bool) -> None:
+def command(logdirs: tuple[str, ...], as_json: bool) -> None:
     """Report versions, terminal, file systems, how changes are noticed, configuration, unrecognised metrics.
 
     \b
@@ -67,10 +64,6 @@ def command(logdirs: tuple[str, ...], screen: bool, as_json: bool) -> None:
     }
     if logdirs:
         report |= _logs(logdirs)
-    if screen:
-        from rltui.screen.terminal.measure import measure
-
-        report["screen"] = measure(list(logdirs) or None)
     if as_json:
         emit_json(report)
     else:
@@ -199,11 +192,6 @@ def _print(report: dict[str, Any]) -> None:
     emit(f"Alerts: {'; '.join(config['alerts']) or 'off'}")
     if "follow" in report:
         _print_logs(report)
-    if "screen" in report:
-        from rltui.screen.terminal.measure import sentences
-
-        for number, sentence in enumerate(sentences(report["screen"])):
-            emit(f"  {sentence}" if number else f"Screen: {sentence}")
 
 
 def _print_logs(report: dict[str, Any]) -> None:

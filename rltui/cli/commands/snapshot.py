@@ -163,7 +163,7 @@ def render(
 def _charts(
     session: Session, metric: str, width: int, height: int | None, at_step: int | None, *, every: bool
 ) -> str:
-    """The charts of a metric in the newest run or in every one; ends the command with 1 where there is none."""
+    """The charts of a metric in the newest run, or in every one; the command ends with 1 without any."""
     from rltui.panes.render.chart_text import HEIGHT, charts_text
 
     views = session.ordered() if every else session.ordered()[:1]

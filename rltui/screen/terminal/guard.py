@@ -52,6 +52,14 @@ def terminal_problem() -> str | None:
     return None
 
 
+def ascii_needed() -> bool:
+    """Whether the terminal or the locale cannot show more than ASCII."""
+    if os.environ.get("TERM") == "linux":
+        return True
+    locale = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or ""
+    return bool(locale) and "utf" not in locale.lower()
+
+
 class Guard:
     """Holds what the terminal was before, and gives it back once.
 

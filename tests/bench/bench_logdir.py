@@ -1,7 +1,9 @@
-"""What the screen costs here: bytes and processor time per update, measured in a terminal of its own.
+"""What the screen costs on a run of one's own: bytes and processor time per update.
 
 The user's logs are only read: the newest steps of the run are written again into a temporary folder, a
 step each second, and the real screen watches that, at the size and with the colours of this terminal.
+
+Run: python -m tests.bench.bench_logdir [LOGDIR ...]; a recorded run without one. See bench_wire for budgets.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ import numpy as np
 
 from rltui.demo.recording import HEALTHY, Recording, Row, read
 from rltui.demo.replay import Replay
-from rltui.screen.terminal.probe import Answer, Probe
+from rltui.session.session import Session
+from tests.support.probe import Answer, Probe
 
 UPDATES = 8  # steps watched, one each second
 HISTORY = 400  # steps that are there before
@@ -48,8 +51,8 @@ def measure(logdirs: Sequence[str] | None = None) -> dict[str, Any]:
         "size": [columns, rows],
         "run": recording.name,
         "metrics": len({tag for _, _, values in recording.rows for tag in values}),
-        **{key: _told(value) for key, value in ours.items()},
-        "stock": {key: _told(stock[key]) for key in ("bytes_per_update", "start_bytes", "key_bytes")},
+        **{key: _rounded(value) for key, value in ours.items()},
+        "stock": {key: _rounded(stock[key]) for key in ("bytes_per_update", "start_bytes", "key_bytes")},
     }
 
 
@@ -77,8 +80,6 @@ def sentences(report: dict[str, Any]) -> list[str]:
 
 def _newest(logdirs: Sequence[str]) -> Recording | None:
     """The newest steps of the run that was written last, as a recording."""
-    from rltui.session.session import Session
-
     found = next(iter(Session.load(list(logdirs)).ordered()), None)
     if found is None:
         return None
@@ -108,7 +109,7 @@ def _watch(recording: Recording, columns: int, rows: int, **environment: str) ->
         replay = Replay(recording, logs, speed=0.5)
         history = min(max(len(recording.rows) - UPDATES - 1, 1), HISTORY)
         replay.write_until(history)
-        package = str(Path(__file__).resolve().parents[3])
+        package = str(Path(__file__).resolve().parents[2])
         env = {**os.environ, "XDG_STATE_HOME": f"{home}/state", **environment}
         env["PYTHONPATH"] = os.pathsep.join(filter(None, (package, env.get("PYTHONPATH"))))
         if env.get("TERM", "dumb") == "dumb":
@@ -143,5 +144,10 @@ def _watch(recording: Recording, columns: int, rows: int, **environment: str) ->
             return figures
 
 
-def _told(value: float) -> float | None:
+def _rounded(value: float) -> float | None:
     return round(value, 2) if math.isfinite(value) else None
+
+
+if __name__ == "__main__":
+    for sentence in sentences(measure(sys.argv[1:])):
+        print(sentence)
