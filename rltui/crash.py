@@ -24,9 +24,8 @@ def report(error: BaseException) -> str:
             place = folder()
             if place is None:
                 continue
-            place.mkdir(parents=True, exist_ok=True, mode=0o700)
             path = place / name
-            path.write_text(text, encoding="utf-8", errors="replace")
+            paths.write_atomically(path, text.encode(errors="replace"))
         except OSError:
             continue
         where = clean(str(path))

@@ -1,4 +1,4 @@
-"""Where rltui may write: the user's own folders, after the XDG base directories; never a LOGDIR.
+"""Where rltui may write and how: the user's own folders, files whole or not at all; never a LOGDIR.
 
 Functions that name a folder return None where no home is known (a container whose user has no entry in
 the system's list, and no HOME): then nothing is kept, rather than written wherever one happens to be.
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
+
+from platformdirs import PlatformDirs
 
 # The interpreter's own: `hashlib` loads OpenSSL, which takes 4 MB and is needed for nothing else here.
 try:
@@ -20,18 +23,20 @@ except ImportError:
     except ImportError:
         from hashlib import sha256
 
-_NAME = "rltui"
+_DIRS = PlatformDirs("rltui", appauthor=False)
 
 
-def mark(text: str, digits: int = 64) -> str:
-    """So many hexadecimal digits, at most 64, that stand for a text in file names and as keys."""
+def digest(text: str, digits: int = 64) -> str:
+    """The first hexadecimal digits, at most 64, of the SHA-256 of a text: for file names and keys."""
     made: str = sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
     return made[:digits]
 
 
 def state() -> Path | None:
     """Layouts, snapshots, crash reports, and which alerts were sent. Not necessarily there yet."""
-    return _own("XDG_STATE_HOME", ".local/state")
+    with contextlib.suppress(RuntimeError):  # no home
+        return Path(_DIRS.user_state_dir)
+    return None
 
 
 def of_logdirs(kind: str, logdirs: Sequence[str | os.PathLike[str]]) -> Path | None:
@@ -43,13 +48,8 @@ def of_logdirs(kind: str, logdirs: Sequence[str | os.PathLike[str]]) -> Path | N
     if folder is None:
         return None
     key = "\0".join(sorted(os.path.realpath(logdir) for logdir in logdirs))
-    place = folder / kind / f"{mark(key, 20)}.json"
-    return None if logdir_around(place, logdirs) is not None else place
-
-
-def cache() -> Path | None:
-    """What can be made again at any time. Not necessarily there yet."""
-    return _own("XDG_CACHE_HOME", ".cache")
+    path = folder / kind / f"{digest(key, 20)}.json"
+    return None if logdir_around(path, logdirs) is not None else path
 
 
 def config_file() -> Path | None:
@@ -57,19 +57,9 @@ def config_file() -> Path | None:
     named = os.environ.get("RLTUI_CONFIG", "")
     if named:
         return Path(named)
-    folder = _own("XDG_CONFIG_HOME", ".config")
-    return None if folder is None else folder / "config.toml"
-
-
-def _own(variable: str, otherwise: str) -> Path | None:
-    """The standard says that a relative path in these variables counts as none."""
-    base = os.environ.get(variable, "")
-    if base.startswith("/"):
-        return Path(base) / _NAME
-    try:
-        return Path.home() / otherwise / _NAME
-    except RuntimeError:
-        return None
+    with contextlib.suppress(RuntimeError):  # no home
+        return Path(_DIRS.user_config_dir) / "config.toml"
+    return None
 
 
 def logdir_around(target: Path, logdirs: Sequence[str | os.PathLike[str]]) -> str | None:
@@ -77,10 +67,10 @@ def logdir_around(target: Path, logdirs: Sequence[str | os.PathLike[str]]) -> st
 
     For a LOGDIR that is a single log, its folder counts: a new file there would be a log beside a log.
     """
-    place = _real(target)
+    path = _real(target)
     for logdir in logdirs:
         root = _real(Path(logdir))
-        if place == root or (root.parent if root.is_file() else root) in (place, *place.parents):
+        if path == root or (root.parent if root.is_file() else root) in (path, *path.parents):
             return os.fspath(logdir)
     return None
 
@@ -89,3 +79,59 @@ def _real(path: Path) -> Path:
     with contextlib.suppress(RuntimeError):  # `~` without a home is a name like others
         path = path.expanduser()
     return Path(os.path.realpath(path))
+
+
+def make_private(folder: Path) -> None:
+    """Make a folder and those above it that are missing, for the user alone whatever the umask.
+
+    Raises OSError. Folders that are there keep their permissions.
+    """
+    missing = [each for each in (folder, *folder.parents) if not each.is_dir()]
+    for each in reversed(missing):
+        with contextlib.suppress(FileExistsError):
+            each.mkdir(mode=0o700)
+    if not folder.is_dir():
+        raise NotADirectoryError(None, "is no folder", str(folder))
+
+
+@contextlib.contextmanager
+def atomic_file(
+    path: Path, *, mode: int = 0o666, replace: bool = True, sync: bool = True
+) -> Iterator[BinaryIO]:
+    """A file to write to, which becomes `path` when the block ends well; else nothing is left of it.
+
+    `mode` is lessened by the umask. With `sync` the content is on disk before the name is. Without `replace`
+    a file of that name is an error. Raises OSError.
+    """
+    beside = path.with_name(f".{path.name[:100]}.{os.urandom(6).hex()}.part")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+    try:
+        with os.fdopen(descriptor, "wb", buffering=1 << 18) as file:
+            yield file
+            file.flush()
+            if sync:
+                os.fsync(file.fileno())
+        if replace:
+            beside.replace(path)
+        else:
+            _move_to_free_name(beside, path, mode)
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink()
+
+
+def _move_to_free_name(source: Path, path: Path, mode: int) -> None:
+    try:
+        os.link(source, path)  # fails where a rename would replace
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: the name is taken first, then filled
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+        source.replace(path)
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a private file, whole or not at all, and make the folder that it lies in. Raises OSError."""
+    make_private(path.parent)
+    with atomic_file(path, mode=0o600, sync=False) as file:
+        file.write(data)

@@ -6,7 +6,6 @@ import contextlib
 import json
 import math
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,12 +82,4 @@ def _write(path: Path, told: dict[tuple[str, str], SentAlert]) -> None:
     """Whole or not at all."""
     table = [[run, name, one.since_step, one.rank, float(one.at)] for (run, name), one in told.items()]
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, made = tempfile.mkstemp(dir=path.parent, prefix=".alerts-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(table, file, ensure_ascii=True, indent=0)
-            Path(made).replace(path)
-        except OSError:
-            Path(made).unlink(missing_ok=True)
-            raise
+        paths.write_atomically(path, json.dumps(table, indent=0).encode())

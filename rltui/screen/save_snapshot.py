@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -65,32 +64,14 @@ def place(logdirs: Sequence[str]) -> Path:
 
 def write(text: str, name: str, folder: Path) -> Path:
     """Write a new file whole or not at all; a number is added rather than overwrite. Raises OSError."""
-    folder.mkdir(parents=True, exist_ok=True)
+    paths.make_private(folder)
     stem, dot, ending = name.rpartition(".")
-    hidden = folder / f".{name}.{os.getpid()}.tmp"
-    handle = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        for number in range(1, 10_000):
-            path = folder / (name if number == 1 else f"{stem}-{number}{dot}{ending}")
-            try:
-                os.link(hidden, path)  # fails where a rename would replace
-            except FileExistsError:
-                continue
-            except OSError:  # a file system without links: the name is taken first, then filled
-                try:
-                    os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
-                except FileExistsError:
-                    continue
-                hidden.replace(path)
+    for number in range(1, 10_000):
+        path = folder / (name if number == 1 else f"{stem}-{number}{dot}{ending}")
+        with contextlib.suppress(FileExistsError), paths.atomic_file(path, replace=False) as file:
+            file.write(text.encode(errors="replace"))
             return path
-        raise FileExistsError(f"{name} exists too often")
-    finally:
-        with contextlib.suppress(OSError):
-            hidden.unlink()
+    raise FileExistsError(f"{name} exists too often")
 
 
 def _short(path: Path) -> str:

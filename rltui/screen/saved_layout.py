@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -56,16 +54,7 @@ def recall(path: Path) -> SavedLayout:
 def remember(path: Path, memory: SavedLayout) -> None:
     """Write it whole or not at all; without a writable home nothing is remembered."""
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".layout-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(asdict(memory), file, ensure_ascii=True, indent=1)
-            Path(name).replace(path)
-        except OSError:
-            with contextlib.suppress(OSError):
-                Path(name).unlink()
-            raise
+        paths.write_atomically(path, json.dumps(asdict(memory), indent=1).encode())
 
 
 def forget(path: Path) -> None:

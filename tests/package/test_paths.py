@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rltui import crash, paths
-from rltui.screen.saved_layout import path_for
+from rltui.alerts.sent_log import SentAlert, SentLog
+from rltui.screen.saved_layout import SavedLayout, path_for, remember
 
 
 @pytest.fixture
@@ -18,15 +23,12 @@ def homeless(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "RLTUI_CONFIG"):
         monkeypatch.delenv(name, raising=False)
 
-    def nobody() -> Path:
-        raise RuntimeError("Could not determine home directory.")
-
-    monkeypatch.setattr(Path, "home", nobody)
+    monkeypatch.setattr("pwd.getpwuid", lambda _: {}["nobody"])
 
 
 def test_without_a_home_nothing_is_kept(homeless: None) -> None:
     """No folder is made up where none is known: not beside the logs, not in the working directory."""
-    assert (paths.state(), paths.cache(), paths.config_file(), path_for(["/logs"])) == (None,) * 4
+    assert (paths.state(), paths.config_file(), path_for(["/logs"])) == (None,) * 3
 
 
 def test_a_relative_base_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -97,3 +99,61 @@ def test_the_home_folder_may_be_written_as_a_tilde(name: str, tmp_path: Path) ->
         words, capture_output=True, text=True, check=False, env=env, cwd=Path(__file__).parents[2]
     )
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.fixture
+def no_umask() -> Iterator[None]:
+    """A user whose new files are open to everybody."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+def test_what_is_kept_is_private(no_umask: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Layouts, sent alerts and crash reports, and all folders made for them, are the user's alone."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    layout = path_for(["/logs"])
+    assert layout is not None
+    remember(layout, SavedLayout())
+    SentLog.of(["/logs"]).note("run", "kl", SentAlert(1, 2, 3.0))
+    crash.report(ValueError("odd"))
+    made = list((tmp_path / ".local").rglob("*"))
+    assert {path.name for path in made if path.is_dir()} == {"state", "rltui", "layouts", "alerts"}
+    assert sum(path.is_file() for path in made) == 3
+    assert {path.stat().st_mode & 0o077 for path in (tmp_path / ".local", *made)} == {0}
+
+
+def test_a_folder_that_is_there_keeps_its_permissions(no_umask: None, tmp_path: Path) -> None:
+    """Only missing folders are made."""
+    (tmp_path / "open").mkdir(mode=0o755)
+    paths.make_private(tmp_path / "open" / "new")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "open", tmp_path / "open" / "new")] == [
+        0o755,
+        0o700,
+    ]
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    """An error leaves the old file and nothing beside it; without `replace` another file is not touched."""
+    path = tmp_path / "out"
+    paths.write_atomically(path, b"old")
+    with pytest.raises(ZeroDivisionError), paths.atomic_file(path) as file:
+        file.write(b"half")
+        raise ZeroDivisionError
+    with pytest.raises(FileExistsError), paths.atomic_file(path, replace=False) as file:
+        file.write(b"new")
+    assert (list(tmp_path.iterdir()), path.read_bytes()) == ([path], b"old")
+
+
+def test_a_new_file_where_links_are_unknown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A file system without hard links gets its file, too, and never loses another."""
+
+    def no_links(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", no_links)
+    for content in (b"first", b"second"):
+        with contextlib.suppress(FileExistsError), paths.atomic_file(tmp_path / "x", replace=False) as file:
+            file.write(content)
+    assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"first"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -45,27 +44,23 @@ def binary_output(target: str | None, logdirs: Sequence[str]) -> Iterator[Binary
         except OSError as error:
             fail(f"{clean(target)}: cannot write there: {error.strerror}")
         return
-    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(6)}.part")
+    opened = False
     try:
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-    except OSError as error:
-        fail(f"{clean(target)}: cannot write there: {error.strerror}")
-    try:
-        with os.fdopen(descriptor, "wb", buffering=1 << 18) as file:
+        with paths.atomic_file(path) as file:
+            opened = True
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
     except OSError as error:
-        _drop(beside)
-        if isinstance(error, FileNotFoundError) and error.filename not in (None, str(beside), str(path)):
+        if not opened:
+            fail(f"{clean(target)}: cannot write there: {error.strerror}")
+        if (
+            isinstance(error, FileNotFoundError)
+            and error.filename is not None
+            and not _is_beside(error, path)
+        ):
             raise
         fail(f"{clean(target)}: not written: {error.strerror or error}; the old file, if any, is untouched")
-    except BaseException:  # an interrupt, too, leaves no half file
-        _drop(beside)
-        raise
 
 
-def _drop(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        path.unlink()
+def _is_beside(error: OSError, path: Path) -> bool:
+    """Whether an error concerns the output itself, not a log that vanished meanwhile."""
+    return Path(os.fsdecode(error.filename)).parent == path.parent

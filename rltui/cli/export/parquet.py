@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import re
 import secrets
 from collections.abc import Iterable, Sequence
@@ -26,6 +25,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from rltui import paths
 from rltui.batch import Batch
 from rltui.cli.commands.export import finish
 from rltui.cli.export.output_file import refuse_inside
@@ -37,7 +37,7 @@ MANIFEST = "_rltui_export.json"
 SCHEMA = 2
 ROWS = 1 << 20  # points of a row group, and of a part that is written while the run is still being read
 MARK = 256  # points at a log's start that tell whether it is still the same log
-_PART = re.compile(r"part-\d{6}-[0-9a-f]{12}\.parquet$")
+_PART = re.compile(r"part-\d{6}-[0-9a-f]{12}\.parquet(\.[0-9a-f]{12})?(\.part)?$")
 
 
 @dataclass(slots=True)
@@ -96,18 +96,14 @@ class Dataset:
             for name, run in self.runs.items()
         }
         document = {"schema": SCHEMA, "filters": self.filters, "runs": runs}
-        beside = self.place / f".{MANIFEST}.{secrets.token_hex(6)}"
-        with beside.open("x", encoding="utf-8") as file:
-            json.dump(document, file, ensure_ascii=True, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(self.place / MANIFEST)
+        with paths.atomic_file(self.place / MANIFEST) as file:
+            file.write(json.dumps(document, indent=1).encode())
 
     def tidy(self) -> None:
         """Remove parts that the manifest does not name: left by an interrupted export, or written anew."""
         named = {part for run in self.runs.values() for part in run.parts}
-        for path in self.place.glob("run=*/part-*"):
-            own = _PART.match(path.name.removesuffix(".part"))
+        for path in (*self.place.glob("run=*/part-*"), *self.place.glob("run=*/.part-*.part")):
+            own = _PART.match(path.name.removeprefix("."))
             if own and path.relative_to(self.place).as_posix() not in named:
                 with contextlib.suppress(OSError):
                     path.unlink()
@@ -180,15 +176,8 @@ class _Parts:
         folder = self._place / self._folder
         folder.mkdir(parents=True, exist_ok=True)
         name = f"part-{self._number:06d}-{secrets.token_hex(6)}.parquet"
-        beside = folder / f"{name}.part"
-        try:
-            pq.write_table(table, beside, compression="zstd", row_group_size=ROWS)
-            with beside.open("rb") as file:
-                os.fsync(file.fileno())
-            beside.replace(folder / name)
-        finally:
-            with contextlib.suppress(OSError):
-                beside.unlink()
+        with paths.atomic_file(folder / name) as file:
+            pq.write_table(table, file, compression="zstd", row_group_size=ROWS)
         self.parts.append(f"{self._folder}/{name}")
         self._number += 1
         self._held, self._rows = [], 0
