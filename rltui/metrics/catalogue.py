@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
+from pathlib import Path
 
 from rltui.batch import Problem
 from rltui.metrics.frameworks.load import Frameworks, frameworks
+from rltui.metrics.frameworks.load import load as load_frameworks
 from rltui.metrics.frameworks.model import Conventions
 from rltui.metrics.frameworks.recognise import FrameworkMatch, FrameworkRecogniser, told
 from rltui.metrics.glossary.load import glossary
+from rltui.metrics.glossary.load import load as load_glossary
 from rltui.metrics.glossary.model import Glossary, Metric
 
 
@@ -59,6 +62,11 @@ class Catalogue:
             if entry.canonical not in self.metrics
         ]
         return (*self.glossary.problems, *self.frameworks.problems, *lost)
+
+
+def load_catalogue(folder: Path) -> Catalogue:
+    """The catalogue of a folder with the folders `metrics` and `frameworks`."""
+    return Catalogue(load_glossary(folder / "metrics"), load_frameworks(folder / "frameworks"))
 
 
 @cache

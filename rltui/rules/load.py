@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from rltui.batch import Problem
-from rltui.data import toml_files
+from rltui.data.toml_files import read_tables
 from rltui.rules.kinds import NUMBERS, WORDS
 from rltui.rules.model import Applies, Example, Gap, Rule, Scenario, Symptom
+from rltui.rules.schema import build
 
 DATA = Path(__file__).parents[1] / "data" / "rules"
 
 _LISTS = ("check_next", "quiet_when", "info_when", "needs")
 _TEXTS = ("title", "message", "advice", "source", "pane", "per")
-_VERSION = 4  # of what `build` makes of the files
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +46,16 @@ def rulebook() -> Rulebook:
 
 def load(folder: Path) -> Rulebook:
     """The rules of a folder of files. Never raises for what the files hold."""
-    loaded = toml_files.load(folder, "rules", _build, version=_VERSION)
-    rules = {row["id"]: rule_of(row) for row in loaded.data["rules"]}
+    problems: list[Problem] = []
+    data = build(read_tables(folder, problems), problems)
+    rules = {row["id"]: rule_of(row) for row in data["rules"]}
     return Rulebook(
         rules,
-        tuple(_symptom_of(row) for row in loaded.data["symptoms"]),
-        tuple(_scenario_of(row) for row in loaded.data["scenarios"]),
-        {row["id"]: _gap_of(row) for row in loaded.data["gaps"]},
-        loaded.problems,
+        tuple(_symptom_of(row) for row in data["symptoms"]),
+        tuple(_scenario_of(row) for row in data["scenarios"]),
+        {row["id"]: _gap_of(row) for row in data["gaps"]},
+        tuple(problems),
     )
-
-
-def _build(tables: Mapping[str, dict[str, Any]], problems: list[Problem]) -> dict[str, Any]:
-    from rltui.rules.schema import build  # not needed while what was made of the files is remembered
-
-    return build(tables, problems)
 
 
 def rule_of(row: Mapping[str, Any]) -> Rule:

@@ -245,7 +245,7 @@ def test_a_new_framework_and_metric_need_no_python(tmp_path: Path) -> None:
     ],
 )
 def test_faults_of_a_file_are_told(tmp_path: Path, text: str, told: str) -> None:
-    """A fault names its file and is told every time, cached or not; the rest of the file holds."""
+    """A fault names its file and is told every time; the rest of the file holds."""
     (tmp_path / "zork.toml").write_text(text)
     for _ in range(2):
         problems = load(tmp_path).problems

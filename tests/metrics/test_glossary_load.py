@@ -52,12 +52,6 @@ def test_a_good_file_is_read_whole(folder: Path) -> None:
     assert metric.check_next == ("policy.kl",)
 
 
-def test_read_from_the_cache_it_is_the_same(folder: Path) -> None:
-    """The compiled cache changes nothing but the time."""
-    (folder / "policy.toml").write_text(PANE + GOOD + "bounds = [0, inf]\n")
-    assert load(folder) == load(folder)
-
-
 def test_all_faults_are_told_at_once(folder: Path) -> None:
     """A user mends a file in one go: every fault names file, entry and the permitted values."""
     (folder / "policy.toml").write_text(

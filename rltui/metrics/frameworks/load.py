@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from rltui.batch import Problem
-from rltui.data import toml_files
+from rltui.data.toml_files import read_tables
 from rltui.metrics.frameworks.model import Conventions, Entry, Framework, Resolved, Variant, Vote
 from rltui.metrics.frameworks.patterns import Matcher, is_wild, wild_text
 from rltui.metrics.frameworks.schema import build
 
 DATA = Path(__file__).parents[2] / "data" / "frameworks"
-VERSION = 1  # of what `build` makes of the files
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,8 +186,8 @@ def entry_of(raw: str | dict[str, Any]) -> Entry:
 
 def load(folder: Path) -> Frameworks:
     """The frameworks of a folder. Never raises for what the files hold."""
-    loaded = toml_files.load(folder, "frameworks", build, version=VERSION)
-    return Frameworks(loaded.data, loaded.problems)
+    problems: list[Problem] = []
+    return Frameworks(build(read_tables(folder, problems), problems), tuple(problems))
 
 
 @cache

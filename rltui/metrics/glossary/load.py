@@ -1,9 +1,7 @@
 """The glossary's data files, checked and joined: `glossary()`.
 
 One TOML file per pane; its name is the pane's id and the order of its entries is their importance, so an
-entry is added where it belongs and nothing is renumbered. Reading and checking all panes takes about 60 ms
-on one core, recalling what was made of them (see `rltui.datafiles`) about 3 ms and half a megabyte, hence
-the cache; `tests/bench/bench_glossary.py` measures both.
+entry is added where it belongs and nothing is renumbered.
 All faults of all files are told at once; a faulty entry is left out, the rest stays.
 """
 
@@ -17,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rltui.batch import Problem
-from rltui.data import toml_files
+from rltui.data.toml_files import read_tables
 from rltui.metrics.glossary.model import (
     DIRECTIONS,
     STATISTICS,
@@ -34,7 +32,6 @@ DATA = Path(__file__).parents[2] / "data" / "metrics"
 _ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 _PANE_ID = re.compile(r"[a-z][a-z0-9-]*")
 _PANE_KEYS = ("title", "tab", "order", "key", "always", "intro")
-_VERSION = 3  # of what `_build` makes of the files
 
 
 @cache
@@ -45,10 +42,11 @@ def glossary() -> Glossary:
 
 def load(folder: Path) -> Glossary:
     """The glossary of a folder of pane files. Never raises for what the files hold."""
-    loaded = toml_files.load(folder, "glossary", _build, version=_VERSION)
-    panes = tuple(Pane(*row) for row in loaded.data["panes"])
-    metrics = {row[0]: _metric(row) for row in loaded.data["metrics"]}
-    return Glossary(metrics, panes, loaded.problems)
+    problems: list[Problem] = []
+    data = _build(read_tables(folder, problems), problems)
+    panes = tuple(Pane(*row) for row in data["panes"])
+    metrics = {row[0]: _metric(row) for row in data["metrics"]}
+    return Glossary(metrics, panes, tuple(problems))
 
 
 def metric_row(
