@@ -8,8 +8,7 @@ tag. From the file up:
     tensors, texts and hyperparameters. `tags` numbers the tags, `rows` gathers what is found.
 `shapes`, `known`  the bytes that all records of a tag share: who has parsed one can read the others by
     comparing. In the book for all logs, and what they mean in one log.
-`tail`  few records, one at a time, every checksum proved: what a live run writes in a step. `stride`  a step
-    with the same tags as the one before, at once.
+`tail`  few records, one at a time, every checksum proved: what a live run writes in a step.
 `block`, `framing`, `table`, `template`, `proof`, `bulk`  many records at once as numpy columns: gathers and
     varints; framing without a loop; shapes by hash and comparison; events with many values; checksums.
 `together`  many small logs at once, where columns of one alone would not pay.

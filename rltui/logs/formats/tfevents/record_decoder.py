@@ -1,7 +1,7 @@
 """The tail path: one record after the other, every CRC proved. Best for the few records of a live step.
 
 A record of a known shape costs a slice and a look-up; any other is parsed by the book and, where it
-has a shape, remembered. A whole step of shapes that came in this order before costs half of that (`stride`).
+has a shape, remembered.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import google_crc32c
 
 from rltui.batch import Batch
 from rltui.logs.formats.tfevents import event, protobuf
-from rltui.logs.formats.tfevents.bulk import step_stride
 from rltui.logs.formats.tfevents.bulk.record_shape import BODY, SIMPLE, STEP_KEY, WALL_KEY
 from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
 from rltui.logs.formats.tfevents.framing import tf_record
@@ -54,9 +53,6 @@ def decode(data: bytes, known: TemplateCache) -> Decoded:
     A record with wrong data is skipped when a valid header right behind it confirms its length and
     nothing in it looks as if it were still to arrive; otherwise reading stops there with need DOUBT.
     """
-    again = known.stride.read(data, known.tags.names) if known.stride is not None else None
-    if again is not None:
-        return Decoded(again, len(data), tf_record.HEADER, [])
     rows = ScalarRows()
     faults: list[Fault] = []
     walked, end, need = tf_record.walk(data)
@@ -87,11 +83,6 @@ def decode(data: bytes, known: TemplateCache) -> Decoded:
         elif not take(record, known, rows):
             end_of = first + len(record) + tf_record.FOOTER
             faults.append(Fault(*UNREADABLE, first - tf_record.HEADER, end_of))
-    if len(data) == known.piece:  # as long as the one before: most likely a step, and so will be the next
-        known.stride = step_stride.learn(
-            [record for _, record, _, _ in walked], upto, known.constants.get(SIMPLE, {})
-        )
-    known.piece = len(data)
     return Decoded(rows.batch(known.tags), end, need, faults)
 
 

@@ -9,7 +9,6 @@ from rltui.logs.formats.tfevents import event
 from rltui.logs.formats.tfevents.bulk import record_shape
 from rltui.logs.formats.tfevents.bulk.event_template import Templates, template_of
 from rltui.logs.formats.tfevents.bulk.record_shape import SIMPLE, Layout
-from rltui.logs.formats.tfevents.bulk.step_stride import Stride
 from rltui.logs.formats.tfevents.event_tags import EventTags
 
 _LAYOUTS_TRIED = 6
@@ -24,8 +23,7 @@ class TemplateCache:
     layouts: those that occurred, the last one first, since it will most likely come again.
     constants: for each layout, the constant bytes of a shape -> the number of its tag.
     numbers: the same by number of the shape in the book. templates: of records with several values.
-    lessons: how often something was learned. stride: the step that was read record by record before, where
-    `piece`, the bytes of that reading, were as many as the time before.
+    lessons: how often something was learned.
     """
 
     def __init__(self, tags: EventTags, book: record_shape.ShapeBook = record_shape.BOOK) -> None:
@@ -37,8 +35,6 @@ class TemplateCache:
         self._by_shape: tuple[int, NDArray[np.int32]] | None = None
         self.templates = Templates()
         self.lessons = 0
-        self.stride: Stride | None = None
-        self.piece = 0
 
     def remember(self, parsed: event.Event, data: bytes) -> None:
         """Keep the shape of a record whose scalar was just taken, and what it means here."""
