@@ -148,40 +148,6 @@ class LocalFile:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 
-class Copy:
-    """A file as it was at one moment, from `start` on: asked as a `LocalFile` is, but for no system calls."""
-
-    __slots__ = ("_start", "calls", "content", "path", "status")
-
-    def __init__(
-        self, shown: str, calls: Calls, status: os.stat_result, content: bytes, start: int = 0
-    ) -> None:
-        self._start = start
-        self.path = shown
-        self.calls = calls
-        self.status: os.stat_result | None = status
-        self.content = content
-
-    def __enter__(self) -> Copy:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        pass
-
-    def size(self) -> int:
-        """Bytes there were."""
-        return self._start + len(self.content)
-
-    def read_at(self, offset: int, length: int) -> bytes:
-        """Up to `length` bytes from `offset`, which is not before `start`."""
-        return self.content[offset - self._start : offset - self._start + length]
-
-
-Visited = LocalFile | Copy
-
-
 def stamp(status: os.stat_result) -> tuple[int, ...]:
     """The attributes that tell of a change."""
     return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino, status.st_dev)

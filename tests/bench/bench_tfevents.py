@@ -17,9 +17,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from rltui.logs.follow import read_ahead
 from rltui.logs.formats.tfevents import FORMAT
-from rltui.logs.formats.tfevents.bulk import bulk_reader, many_files
+from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
 from rltui.logs.formats.tfevents.event_tags import EventTags
 from tests.support import tfwriter as w
@@ -177,27 +176,17 @@ def one_step(folder: Path) -> None:
             assert len(batch) == 60
     print(f"60 new scalars, read: {median(took) * 1e6:.0f} us wall (target 50)")
     previews = [processor(lambda: FORMAT.open(NAME).newest(file, 256 << 10)) for _ in range(64)]
-    end = file.read_at(file.size() - (256 << 10), 256 << 10)
-    all_at_once = 8 * median([processor(lambda: many_files.newest([end] * 8)) for _ in range(16)])
-    print(
-        f"newest 256 KiB of a file: {median(previews) * 1e3:.2f} ms, 64 times {sum(previews) * 1e3:.0f} ms,"
-        f" together {all_at_once * 1e3:.0f} ms, {sum(previews) / all_at_once:.1f}x"
-    )
+    print(f"newest 256 KiB of a file: {median(previews) * 1e3:.2f} ms, 64 times {sum(previews) * 1e3:.0f} ms")
     file.close()
 
 
 def small_logs() -> None:
-    """Small logs decoded together as they are read ahead, beside one after the other."""
+    """Small logs, each new, whose tags other logs have had before."""
     for steps in (1, 4, 17, 35, 70):
-        content = w.simple_file(steps)
-        contents = [content] * min(60, read_ahead.ROOM // len(content))
-        alone, both = [], []
-        for _ in range(5 * ROUNDS):
-            alone.append(processor(partial(one_by_one, contents)))
-            both.append(processor(partial(many_files.decode, contents)))
+        contents = [w.simple_file(steps)] * 60
+        took = [processor(partial(one_by_one, contents)) for _ in range(5 * ROUNDS)]
         scalars = steps * len(w.TAGS)
-        ratio = f"{median(alone) / median(both):.1f}x one by one"
-        line(f"{len(contents)} logs of {scalars} together", scalars * len(contents), median(both), ratio)
+        line(f"60 new logs of {scalars} scalars", scalars * 60, median(took))
 
 
 def one_by_one(contents: list[bytes]) -> None:

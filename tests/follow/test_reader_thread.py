@@ -284,14 +284,14 @@ def test_what_rings(names: tuple[str, str], folder: bool, rings: bool) -> None:
 
 
 @pytest.mark.parametrize("size", [3, 30_000])
-def test_call_that_hangs_while_others_are_read_ahead(
+def test_call_that_hangs_among_others(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     listener: Listener,
     feed_of: Callable[..., ReaderThread],
     size: int,
 ) -> None:
-    """One event file that does not answer costs none of those that would have been read with it."""
+    """One event file that does not answer costs none of the others."""
     stuck, content = Stuck(monkeypatch), event_bytes(range(size))
     for number in range(6):
         log = write(tmp_path / f"run{number}/events.out.tfevents.1.host", content)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from rltui.batch import Batch, concat
 from rltui.logs.formats import jsonl, tfevents
-from rltui.logs.formats.tfevents.event_file import EventLog
 from rltui.logs.records.tag_table import NAME_CAP, TagNames, name_of
 from rltui.text import clean
 from tests.support import tfwriter as w
@@ -62,23 +61,6 @@ def test_the_end_of_an_event_file_names_no_more_tags(few: None) -> None:
     file = MemFile("events.out.tfevents.1.host", data)
     batch = tfevents.FORMAT.open(file.path).newest(file, 1 << 16)
     assert len(batch.tags) == 50 and int(batch.tag.max()) < 50
-
-
-def test_files_that_are_read_together_keep_to_the_cap(few: None) -> None:
-    """The first and the last bytes of many new logs at once give no more than each would alone."""
-    data = w.version() + _events([f"tag{number}" for number in range(80)], range(30))
-    alone = _read(data, 1 << 20)
-    files = [MemFile(f"{number}/events.out.tfevents.1.host", data) for number in range(3)]
-    logs = [EventLog(file.path) for file in files]
-    EventLog.begin(logs, [data] * 3)
-    for log, file in zip(logs, files, strict=True):
-        batch = log.read(file, 1 << 20)
-        assert list(batch.tags) == list(alone.tags) and batch.tag.tolist() == alone.tag.tolist()
-        assert [problem.code for problem in batch.problems] == ["too-many-tags"]
-    logs = [EventLog(file.path) for file in files]
-    EventLog.preview(logs, [data] * 3)
-    for log, file in zip(logs, files, strict=True):
-        assert int(log.newest(file, len(data)).tag.max()) < 50
 
 
 def test_a_long_tag_keeps_what_its_first_metadata_said() -> None:

@@ -11,7 +11,6 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 from rltui.batch import EMPTY, Batch, Problem
@@ -22,7 +21,6 @@ from rltui.logs.discovery.search import BackgroundSearch
 from rltui.logs.discovery.walk import Found
 from rltui.logs.file_systems import FileSystem
 from rltui.logs.files import Calls, GivenUpError
-from rltui.logs.follow import read_ahead
 from rltui.logs.follow.follow_stats import FollowStats
 from rltui.logs.follow.history_queue import HistoryQueue
 from rltui.logs.follow.hung_calls import GIVE_UP, HungCalls
@@ -296,9 +294,6 @@ class Follower:
         small = whole and sum(track.backlog for track in new) <= LARGE
         at_once = small and all(track.run == track.found.run for track in new)
         while group and not calls.given_up:
-            if at_once and group[0] in new and read_ahead.fits(group[0]):
-                # While it is on the list: the file that never answers may be another one.
-                read_ahead.fill(filter(self._reads, self._arrivals.coming()), calls, over)
             track = group.pop(0)
             if at_once and track in new:
                 yield from self._visit(track, at, calls, over, history=True)
@@ -308,11 +303,7 @@ class Follower:
             else:
                 self._backlog.add(track)
                 if not small and not track.previewed and (track.backlog > LARGE or not whole):
-                    if read_ahead.fits_with_end(track):
-                        coming = filter(self._reads, chain([track], self._arrivals.coming()))
-                        read_ahead.fill_with_ends(coming, PREVIEW, calls, over)
                     yield from self._preview(track, calls)
-            track.copy = track.ending = None
 
     def _read_history(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         if self._arrivals:
@@ -321,12 +312,7 @@ class Follower:
             if not track.readable or not self._reads(track):
                 self._agenda.put(track, at)
                 continue
-            if read_ahead.fits(track):
-                self._backlog.put_back(track)  # the file that never answers may be another one
-                read_ahead.fill(self._backlog.coming(), calls, over)
-                track = self._backlog.take() or track
             yield from self._visit(track, at, calls, over, history=True)
-            track.copy = None
             if calls.given_up:
                 return
             if track.caught_up or not track.readable:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.run_names import file_order
 
@@ -50,10 +48,6 @@ class HistoryQueue:
         track = self._logs.pop()
         track.queued = False
         return track
-
-    def coming(self) -> Iterator[LogFile]:
-        """The logs that come next, in their order unless that changes."""
-        return reversed(self._logs)
 
     def put_back(self, track: LogFile) -> None:
         """Not finished: it stays the first, unless the order changed."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import deque
-from collections.abc import Iterator
 
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.run_names import file_order
@@ -70,12 +69,6 @@ class OpenQueue:
             self._waiting -= len(self._group)
             self._group.sort(key=lambda track: (track.found.folder, file_order(track.found.name)))
         return self._group, not self._group or self._group[0].found.run not in self._unopened
-
-    def coming(self) -> Iterator[LogFile]:
-        """The open logs that will be shown next."""
-        yield from self._group
-        for run in self._next:
-            yield from self._ready[run]
 
     def _look_ahead(self) -> None:
         """Settle which runs are shown next, at least one."""

@@ -6,7 +6,6 @@ import contextlib
 import fnmatch
 import os
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 
 from rltui.batch import EMPTY, Batch, Problem
@@ -14,7 +13,6 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.logs.discovery.related_runs import RelatedRuns
 from rltui.logs.discovery.walk import scan
 from rltui.logs.files import Calls
-from rltui.logs.follow import read_ahead
 from rltui.logs.formats.recognition import AllFormats, FormatRegistry
 from rltui.logs.log_file.log_file import LogFile, Piece
 from rltui.logs.run_names import file_order
@@ -61,11 +59,8 @@ def read_all(
     opened.sort(key=lambda each: (each[0].run, each[0].found.folder, file_order(each[0].found.name)))
     if run_glob is not None:
         opened = [each for each in opened if fnmatch.fnmatchcase(each[0].run, run_glob)]
-    for place, (track, pieces) in enumerate(opened):
+    for track, pieces in opened:
         reads = all_sources or track.also_of is None
-        if reads and read_ahead.fits(track):
-            coming = (each for each, _ in islice(opened, place, None))
-            read_ahead.fill((each for each in coming if all_sources or each.also_of is None), calls)
         told: Source | None = None
         for delivery in _read(track, pieces, calls) if reads else _deliver(track, pieces):
             told = delivery.source

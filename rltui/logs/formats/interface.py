@@ -7,8 +7,7 @@ any pieces they like.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, cast
+from typing import Protocol
 
 from rltui.batch import Batch
 
@@ -67,18 +66,6 @@ class LogReader(Protocol):
         ...
 
 
-class JointReader(Protocol):
-    """A format whose logs are known by their names, and of which many small ones are best read together."""
-
-    def begin(self, logs: Sequence[LogReader], contents: Sequence[bytes]) -> None:
-        """Take in what are most likely the first bytes of new logs; `read` gives what it gives without."""
-        ...
-
-    def preview(self, logs: Sequence[LogReader], contents: Sequence[bytes]) -> None:
-        """Take in what are most likely their last bytes; `newest` gives what it gives without."""
-        ...
-
-
 class Format(Protocol):
     """A kind of log file, one small module each."""
 
@@ -105,8 +92,3 @@ class Format(Protocol):
     def open(self, path: str) -> LogReader:
         """A log at offset 0. `path` is for messages."""
         ...
-
-
-def together(known: Format) -> JointReader | None:
-    """The format as one whose logs are best read together, None where it is not."""
-    return cast("JointReader", known) if hasattr(known, "begin") else None

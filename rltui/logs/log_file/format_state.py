@@ -6,7 +6,7 @@ import os
 import stat
 
 from rltui.batch import Problem
-from rltui.logs.formats.interface import Format, JointReader, together
+from rltui.logs.formats.interface import Format
 from rltui.logs.formats.recognition import FormatRegistry
 from rltui.logs.log_file_names import is_foreign
 from rltui.logs.run_names import is_events
@@ -24,15 +24,14 @@ class FormatState:
         self._name, self._path = name, path
         self._kinds = kinds
         self._unknown: Problem | None = None
-        self.presumed: JointReader | None = None  # the format as the name has it; no byte was looked at yet
+        self.presumed: Format | None = None  # the format as the name has it; no byte was looked at yet
 
     def presume(self, status: os.stat_result) -> Format | None:
         """The format, where the name says it all and there may be a log: it is opened only to be read."""
         if not (is_events(self._name) and status.st_size and stat.S_ISREG(status.st_mode)):
             return None
-        known = self._kinds.recognise(self._name, b"")
-        self.presumed = None if known is None else together(known)
-        return known if self.presumed is not None else None
+        self.presumed = self._kinds.recognise(self._name, b"")
+        return self.presumed
 
     def of(self, head: bytes, presumed: Format | None) -> tuple[Format | None, Problem | None]:
         """The format of a file that begins with `head`, and what is to be told or withdrawn."""

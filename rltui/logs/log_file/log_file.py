@@ -11,9 +11,9 @@ from rltui.batch import EMPTY, Batch, Problem, concat
 from rltui.logs.delivery import Kind, Source
 from rltui.logs.discovery.duplicate_logs import Sample
 from rltui.logs.discovery.walk import Found
-from rltui.logs.files import Calls, Copy, GivenUpError, LocalFile, Visited, identity, stamp
+from rltui.logs.files import Calls, GivenUpError, LocalFile, identity, stamp
 from rltui.logs.formats.gzip_log import inside
-from rltui.logs.formats.interface import BLOCK, HEAD, Format, JointReader, LogReader
+from rltui.logs.formats.interface import BLOCK, HEAD, Format, LogReader
 from rltui.logs.formats.recognition import FormatRegistry, open_log
 from rltui.logs.log_file import rotation
 from rltui.logs.log_file.damage_recheck import DamageRecheck
@@ -24,7 +24,7 @@ from rltui.logs.records.text_lines import first_text
 from rltui.logs.run_names import is_events
 
 Piece = tuple[Kind, Batch]
-_Question = Callable[[LogReader, Visited], Batch]
+_Question = Callable[[LogReader, LocalFile], Batch]
 
 _SHORTEST_REST, _LONGEST_REST = 0.5, 30.0  # seconds until a torn tail is read again without a sign of change
 _KEPT_PAST = 32  # beginnings of rotated copies that a log knows again; each is some kilobytes
@@ -49,8 +49,6 @@ class LogFile:
         self.changed = 0.0  # monotonic time of the last change seen
         self.grown = float("-inf")  # the same, while it was followed
         self.due = 0.0
-        self.copy: Copy | None = None  # what the next visit will find, read ahead
-        self.ending: Copy | None = None  # what the preview will find
         self.aside = False  # nobody asked for its run
         self.gone = False
         self.stuck = False  # its call has not come back
@@ -118,9 +116,9 @@ class LogFile:
             return batch
         return replace(batch, tags=[self.tag_map(tag) for tag in batch.tags], written=batch.tags)
 
-    def file(self, calls: Calls) -> Visited:
-        """The file, to be opened for a visit; or its copy."""
-        return self.copy or LocalFile(self.found.place, self.found.path, calls)
+    def file(self, calls: Calls) -> LocalFile:
+        """The file, to be opened for a visit."""
+        return LocalFile(self.found.place, self.found.path, calls)
 
     def presume(self, status: os.stat_result) -> None:
         """Know of the file what can be known without opening it: size, time, perhaps the format."""
@@ -130,7 +128,7 @@ class LogFile:
             self._take_for(known)
 
     @property
-    def presumed(self) -> JointReader | None:
+    def presumed(self) -> Format | None:
         """The format as the name has it, until the file is opened."""
         return self._recognition.presumed
 
@@ -194,7 +192,7 @@ class LogFile:
     def newest(self, calls: Calls, length: int) -> list[Piece]:
         """A preview of the last `length` bytes. Troubles are left for the next visit; raises GivenUpError."""
         self.previewed = True
-        batch = self._ask(calls, lambda log, file: log.newest(file, length), self.ending)
+        batch = self._ask(calls, lambda log, file: log.newest(file, length))
         return [("newest", batch)] if batch else []
 
     def finish(self, calls: Calls) -> list[Piece]:
@@ -202,12 +200,12 @@ class LogFile:
         batch = self._ask(calls, lambda log, file: log.finish(file))
         return [("points", batch)] if batch else []
 
-    def _ask(self, calls: Calls, question: _Question, copy: Copy | None = None) -> Batch:
+    def _ask(self, calls: Calls, question: _Question) -> Batch:
         calls.subject = self
         if self.log is None:
             return EMPTY
         try:
-            with copy or self.file(calls) as file:
+            with self.file(calls) as file:
                 return question(self.log, file)
         except GivenUpError:
             raise
@@ -219,7 +217,6 @@ class LogFile:
 
     def close(self) -> None:
         """Let go of the reader's buffers."""
-        self.copy = self.ending = None
         if self.log is not None:
             self.log.close()
 
@@ -239,7 +236,7 @@ class LogFile:
         if self.restless:
             self._again = now + min(_LONGEST_REST, max(_SHORTEST_REST, (now - self.changed) / 4))
 
-    def _check(self, file: Visited, now: float, trust: bool, forced: bool, pieces: list[Piece]) -> bool:
+    def _check(self, file: LocalFile, now: float, trust: bool, forced: bool, pieces: list[Piece]) -> bool:
         """Take in size and time, find out whether it is the same file. False: nothing to read now."""
         size = file.size()
         seen = stamp(file.status) if file.status else ()
@@ -317,14 +314,14 @@ class LogFile:
         self.absorbed.add(place)
         return concat(batches)
 
-    def _said_before(self, file: Visited) -> bool:
+    def _said_before(self, file: LocalFile) -> bool:
         """Whether rotation brought a log here that was read under another of its names."""
         known = [past for other in self.rotated for past in other.past]
         known += [other._likeness.past(other.offset) for other in self.rotated if other is not self]
         content = inside(identity(file, HEAD)) if self.found.name.endswith(".gz") else b""
         return any(past.is_in(file) or (content and past.begins(content)) for past in known)
 
-    def _recognise(self, file: Visited, pieces: list[Piece]) -> None:
+    def _recognise(self, file: LocalFile, pieces: list[Piece]) -> None:
         presumed = self.format if self.presumed is not None else None
         self._recognition.presumed = None
         before = self.rotated and self._said_before(file)
@@ -346,7 +343,7 @@ class LogFile:
         self.format, self.log = known, open_log(known, self.found.path, verify=self._verify)
         self._kind, self.caught_up = known.name, False
 
-    def _advance(self, file: Visited, until: Callable[[], bool], pieces: list[Piece]) -> None:
+    def _advance(self, file: LocalFile, until: Callable[[], bool], pieces: list[Piece]) -> None:
         """Read on until the end or until `until`; what was decoded before an error is kept."""
         log = self.log
         assert log is not None

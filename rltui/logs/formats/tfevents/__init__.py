@@ -11,7 +11,6 @@ tag. From the file up:
 `tail`  few records, one at a time, every checksum proved: what a live run writes in a step.
 `block`, `framing`, `table`, `template`, `proof`, `bulk`  many records at once as numpy columns: gathers and
     varints; framing without a loop; shapes by hash and comparison; events with many values; checksums.
-`together`  many small logs at once, where columns of one alone would not pay.
 `ending`  the end of a file, read without what lies before.
 `large`  records longer than a block, of which only what matters is read.
 `damage`  patience with trouble, and what is said about it.
@@ -21,8 +20,6 @@ Both paths give the same scalars to the bit. An event read by either is the same
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 from rltui.logs.formats.interface import LogReader
 from rltui.logs.formats.tfevents.event_file import EventLog
@@ -51,14 +48,6 @@ class EventFileFormat:
     def open(self, path: str, verify: bool = False) -> LogReader:
         """A log at offset 0. `verify` proves every data CRC in bulk too, at about two thirds of the speed."""
         return EventLog(path, verify)
-
-    def begin(self, logs: Sequence[LogReader], contents: Sequence[bytes]) -> None:
-        """Decode the first bytes of several new logs at once (see `logs.base.Together`)."""
-        EventLog.begin([log for log in logs if isinstance(log, EventLog)], contents)
-
-    def preview(self, logs: Sequence[LogReader], contents: Sequence[bytes]) -> None:
-        """Decode the last bytes of several new logs at once."""
-        EventLog.preview([log for log in logs if isinstance(log, EventLog)], contents)
 
 
 FORMAT = EventFileFormat()

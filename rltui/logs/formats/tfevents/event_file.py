@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rltui.batch import EMPTY, Batch, concat
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.logs.formats.tfevents import event, protobuf, record_decoder
-from rltui.logs.formats.tfevents.bulk import bulk_reader, many_files
+from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
 from rltui.logs.formats.tfevents.event_tags import EventTags
 from rltui.logs.formats.tfevents.framing import oversized_record, tail_preview, tf_record
@@ -17,9 +15,6 @@ from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
 from rltui.logs.records.tag_table import too_many
 
 _SCAN = 16 << 20  # bytes of damage that one look searches for the next good record
-
-
-_NOTHING = TemplateCache(EventTags())  # what every log knows before it is read
 
 
 class EventLog:
@@ -33,11 +28,7 @@ class EventLog:
         self._verify = verify
         self._offset = 0
         self._records = 0  # read so far, to estimate what a damaged stretch held
-        self._known = _NOTHING
-        self._lent = True  # whether what is known is shared with other logs, to be copied before it grows
-        # What the first bytes and the last ones give if they are these: decoded with those of other logs.
-        self._ahead: tuple[bytes, many_files.Beginning] | None = None
-        self._ahead_of_end: tuple[bytes, many_files.Beginning] | None = None
+        self._known = TemplateCache(EventTags())
         self._damage = Damage(path)
         self._path = path
         self._full = False  # whether tags have been left out
@@ -68,51 +59,20 @@ class EventLog:
     def newest(self, file: File, length: int) -> Batch:
         """The scalars of the last `length` bytes. Raises OSError."""
         data = file.read_at(max(0, file.size() - length), length)
-        ahead, self._ahead_of_end = self._ahead_of_end, None
-        if ahead is not None and self._known.is_new and ahead[0] == data:
-            self._learner().tags.begin_like(ahead[1].known.tags)
-            return ahead[1].known.tags.named(ahead[1].decoded.batch)
-        known = self._learner().fork()
+        known = self._known.fork()
         return known.tags.named(tail_preview.decode(data, known, self._verify))
 
     def close(self) -> None:
         """Let go of what was learned."""
-        if not self._lent:
-            self._known = TemplateCache(self._known.tags)
-
-    @staticmethod
-    def begin(logs: Sequence[EventLog], contents: Sequence[bytes]) -> None:
-        """Decode the first bytes of new logs together: what `read` gives if it finds just these."""
-        verify = bool(logs) and logs[0]._verify
-        for log, content, beginning in zip(logs, contents, many_files.decode(contents, verify), strict=True):
-            log._ahead = (content, beginning)
-
-    @staticmethod
-    def preview(logs: Sequence[EventLog], contents: Sequence[bytes]) -> None:
-        """The same for the last bytes of new logs, and `newest`."""
-        for log, content, given in zip(logs, contents, many_files.newest(contents), strict=True):
-            log._ahead_of_end = (content, given)
-
-    def _learner(self) -> TemplateCache:
-        """What is known, to be added to."""
-        if self._lent:
-            self._known, self._lent = self._known.copy(), False
-        return self._known
-
-    def _decode_next(self, data: bytes) -> record_decoder.Decoded:
-        ahead, self._ahead = self._ahead, None
-        if ahead is not None and not self._offset and self._known.is_new and ahead[0] == data:
-            self._known, self._lent = ahead[1].known, True
-            return ahead[1].decoded
-        return bulk_reader.decode_any(data, self._learner(), self._verify)
+        self._known = TemplateCache(self._known.tags)
 
     def _look(self, file: File, budget: int, *, final: bool) -> Batch:
         """One block, or one step past an obstacle. The offset stays where neither is possible yet."""
         data = file.read_at(self._offset, budget)
         if not data:
             return self._report(EMPTY)
-        decoded = self._decode_next(data)
-        if len(data) < budget and not self._lent:
+        decoded = bulk_reader.decode_any(data, self._known, self._verify)
+        if len(data) < budget:
             self._known.rest()
         if not decoded.end and decoded.need > len(data):
             size = file.size()
@@ -122,7 +82,7 @@ class EventLog:
             if decoded.need > BLOCK:
                 return self._large(file, size, decoded.need, final)
             data = file.read_at(self._offset, decoded.need + HEADER)
-            decoded = bulk_reader.decode_any(data, self._learner(), self._verify)
+            decoded = bulk_reader.decode_any(data, self._known, self._verify)
         if decoded.end:
             self._move(decoded)
             return self._report(decoded.batch)
@@ -209,7 +169,7 @@ class EventLog:
         if (fault or parsed.says_something) and not tf_record.sound_in_file(file, start, stop):
             fault = record_decoder.CORRUPT
         elif not fault:
-            rows.take(parsed, record, self._learner().tags)
+            rows.take(parsed, record, self._known.tags)
         batch = rows.batch(self._known.tags)
         faults = [record_decoder.Fault(*fault, 0, need)] if fault else []
         self._move(record_decoder.Decoded(batch, need, HEADER, faults))

@@ -82,13 +82,6 @@ class EventTags(TagNames):
         self._numbers.update(other._numbers)
         self._places.update(other._places)
 
-    def copy(self) -> EventTags:
-        """The same tags, apart."""
-        other = EventTags()
-        other.begin_like(self)
-        other.plugins = dict(self.plugins)
-        return other
-
     def fork(self) -> EventTags:
         """The same numbers, but metadata learned from now on stay apart: for a look ahead of the reading."""
         other = EventTags()

@@ -20,27 +20,21 @@ _ROOM = threading.local()  # one buffer per reading thread; decoding leaves noth
 
 
 class Block:
-    """Bytes of one look, or of several laid end to end, between PAD bytes of leftovers.
+    """Bytes of one look between PAD bytes of leftovers. Byte i is at PAD + i."""
 
-    Byte i is at PAD + i. data: the first of the pieces, which is all of them but for `together`.
-    """
-
-    def __init__(self, *pieces: bytes) -> None:
+    def __init__(self, data: bytes) -> None:
         room: NDArray[np.uint8] | None = getattr(_ROOM, "room", None)
         if room is None:
             # Freeing one large piece tells glibc to keep pieces up to its size for the next use. Otherwise
             # the megabytes of each block go back to the kernel and come page by page: three times slower.
             np.empty(_STEADY, np.uint8)
-        self.data = pieces[0]
-        self.size = sum(map(len, pieces))
+        self.data = data
+        self.size = len(data)
         if room is None or len(room) < self.size + 2 * PAD:
             room = np.zeros(self.size + 2 * PAD + 4096, np.uint8)
             _ROOM.room = room
         self.bytes = room
-        at = PAD
-        for piece in pieces:
-            room[at : at + len(piece)] = np.frombuffer(piece, np.uint8)
-            at += len(piece)
+        room[PAD : PAD + self.size] = np.frombuffer(data, np.uint8)
         room[PAD + self.size : PAD + self.size + 64] = 0xFF  # no header begins behind the end
 
     def gather(self, at: Places, width: int) -> NDArray[np.uint8]:

@@ -180,10 +180,6 @@ class ShapeTables:
         """The table of a layout, or None where no shape of it has been seen."""
         return self._tables.get((layout, limit))
 
-    def all(self) -> list[ShapeTable]:
-        """All tables there are."""
-        return list(self._tables.values())
-
     def catch_up(self) -> None:
         """Enter the shapes that were added to the book."""
         if self._entered == len(self._book.shapes):

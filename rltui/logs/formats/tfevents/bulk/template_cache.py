@@ -56,14 +56,6 @@ class TemplateCache:
             return None
         return self._adopt(at)
 
-    def adopt_shape(self, at: int) -> bool:
-        """Take over a shape by its number in the book, unless what it means takes more than is known."""
-        shape = self.book.shapes[at]
-        if not (shape.declared or self.tags.is_scalar(shape.tag)):
-            return False
-        self._adopt(at)
-        return True
-
     def adopt_plain(self, shapes_met: list[int]) -> int:
         """Take over shapes by their numbers in the book, up to one whose meaning touches metadata.
 
@@ -131,21 +123,9 @@ class TemplateCache:
         """Let go of what is quickly made again: a thousand quiet logs must not hold a column each."""
         self._by_shape = None
 
-    @property
-    def is_new(self) -> bool:
-        """Whether nothing has been learned yet."""
-        return not (self.lessons or self.tags.names or self.tags.plugins)
-
-    def copy(self) -> TemplateCache:
-        """The same knowledge, apart."""
-        return self._with(self.tags.copy())
-
     def fork(self) -> TemplateCache:
         """The same knowledge, for a look ahead: the reading learns nothing by it but the numbers of tags."""
-        return self._with(self.tags.fork())
-
-    def _with(self, tags: EventTags) -> TemplateCache:
-        other = TemplateCache(tags, self.book)
+        other = TemplateCache(self.tags.fork(), self.book)
         other.layouts, other.numbers = list(self.layouts), dict(self.numbers)
         other.constants = {layout: dict(constants) for layout, constants in self.constants.items()}
         other.templates, other.lessons = self.templates.copy(), self.lessons
