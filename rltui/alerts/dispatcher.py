@@ -17,7 +17,7 @@ from rltui.rules.finding import Finding
 
 if TYPE_CHECKING:
     from rltui.rules.run_state.liveness import Liveness
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
 
 RETRIES = (2.0, 8.0, 30.0)  # seconds before each further try
 WAITING = 200  # alerts that may wait for one way out; more than that in one go is itself the news
@@ -60,7 +60,7 @@ class Dispatcher:
         if view.loading:
             return
         alive = view.liveness(wall)
-        found = view.judge.findings()
+        found = view.evaluator.findings()
         if alive.state == "stalled":
             found.append(stalled(alive, view.run.last_step))
         live = alive.state == "live"

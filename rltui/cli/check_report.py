@@ -12,7 +12,7 @@ from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH, STATE_GLYPH, plain
 from rltui.rules.finding import HEALTHS, Evidence, Finding
 from rltui.rules.messages import number
-from rltui.session.session import RunView
+from rltui.session.run_view import RunView
 from rltui.text import in_markdown
 
 WIDTH = 100
@@ -38,7 +38,7 @@ def moment(view: RunView, at_step: int | None) -> float:
 
 def told(view: RunView) -> list[tuple[Finding, list[Finding]]]:
     """Findings that nothing explains, each with those that it explains, most important first."""
-    found = view.judge.findings()
+    found = view.evaluator.findings()
     return [
         (finding, [other for other in found if other.explained_by == finding.id])
         for finding in found
@@ -49,9 +49,9 @@ def told(view: RunView) -> list[tuple[Finding, list[Finding]]]:
 def text(views: Sequence[RunView], problems: Sequence[Problem], at_step: int | None) -> Iterator[str]:
     """The verdict as lines of plain text."""
     marks = glyphs()
-    for view in sorted(views, key=lambda view: _WORSE.index(view.judge.health)):
+    for view in sorted(views, key=lambda view: _WORSE.index(view.evaluator.health)):
         found = told(view)
-        yield f"{marks[view.judge.health]} {view.name}   {_facts(view, at_step)}"
+        yield f"{marks[view.evaluator.health]} {view.name}   {_facts(view, at_step)}"
         for finding, below in found:
             yield from _finding(finding, below, marks)
         if found:
@@ -108,7 +108,7 @@ def _summary(views: Sequence[RunView], at_step: int | None) -> str:
     words = [
         f"{count} {health}"
         for health in _WORSE
-        if (count := sum(view.judge.health == health for view in views))
+        if (count := sum(view.evaluator.health == health for view in views))
     ]
     if at_step is None:
         stalled = sum(view.liveness(moment(view, None)).state == "stalled" for view in views)
@@ -124,10 +124,10 @@ def markdown(views: Sequence[RunView], problems: Sequence[Problem], at_step: int
     yield ""
     yield "| | run | framework | state | step | finding | since step | what to do |"
     yield "|---|---|---|---|---:|---|---:|---|"
-    for view in sorted(views, key=lambda view: _WORSE.index(view.judge.health)):
+    for view in sorted(views, key=lambda view: _WORSE.index(view.evaluator.health)):
         live = view.liveness(moment(view, at_step))
         step = "" if view.run.last_step is None else format_step(view.run.last_step)
-        head = (GLYPHS[view.judge.health], view.name, view.framework, live.word, step)
+        head = (GLYPHS[view.evaluator.health], view.name, view.framework, live.word, step)
         rows = [
             (f"{GLYPHS[one.severity]} {one.message}", format_step(one.since_step), one.advice)
             for one, _ in told(view)

@@ -15,7 +15,8 @@ from rltui.cli.output import emit, emit_json, note
 from rltui.config import Config
 from rltui.draw.numbers import format_step
 from rltui.rules.finding import Finding, as_json
-from rltui.session.session import RunView, Session
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
 
 LOOK = 1.0  # seconds between looks
 
@@ -48,7 +49,7 @@ def follow(
     try:
         while looks is None or looks > 0:
             session.apply(told.passing(follower.look()))
-            session.judge()
+            session.evaluate()
             for view in session.ordered():
                 teller.look(view)
                 if post.settings.wanted:
@@ -77,7 +78,9 @@ class FindingReporter:
             return
         marks = glyphs()
         told = self._told.setdefault(view.name, {})
-        firing = {one.id: one for one in view.judge.findings() if one.explained_by is None and one.rank > 0}
+        firing = {
+            one.id: one for one in view.evaluator.findings() if one.explained_by is None and one.rank > 0
+        }
         for name, finding in firing.items():
             if name not in told or told[name].rank < finding.rank:
                 since = f"since step {format_step(finding.since_step)}"

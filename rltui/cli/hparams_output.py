@@ -14,7 +14,7 @@ from rltui.panes.render.hparams_lines import config_lines, config_markdown, conf
 from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.plain_data import as_record
 from rltui.panes.render.plain_text import as_text
-from rltui.session.session import RunView
+from rltui.session.run_view import RunView
 from rltui.text import clean
 
 WIDTH = 56  # cells that a value gets in a comparison; what is longer is cut in the middle

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from rltui.draw.numbers import format_duration, format_step
 
 if TYPE_CHECKING:
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
     from rltui.store.model import Attempt
 
 SHOWN = 6  # attempts that are told one by one, the newest

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from rltui.metrics.glossary.load import glossary
 from rltui.rules.evaluate.robust_statistics import median, quantile
-from rltui.session.session import RunView
-from rltui.session.tag_index import counterpart
+from rltui.session.run_view import RunView
 from rltui.store import Series
 
 Axis = Literal["step", "time", "tokens"]
@@ -82,7 +81,7 @@ def compare(view: RunView, baseline: RunView, axis: Axis = "step") -> Comparison
     matched = min(mine[1], theirs[1])
     differences = []
     for tag in sorted(view.run.series, key=lambda tag: _rank(view, tag)):
-        other = counterpart(view, tag, baseline)
+        other = view.tag_index.counterpart(tag, baseline.tag_index)
         found = _difference(view, baseline, tag, other, axis, matched) if other is not None else None
         if found is not None:
             differences.append(found)

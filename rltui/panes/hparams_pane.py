@@ -14,7 +14,7 @@ from rltui.panes.attempt_history import attempts_of, forerunner, lineage_text, s
 
 if TYPE_CHECKING:
     from rltui.batch import Problem
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
 
 
 @dataclass(frozen=True, slots=True)

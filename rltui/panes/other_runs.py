@@ -17,10 +17,9 @@ from rltui.draw.value_range import value_range
 from rltui.panes.row import Curve, Row, curve
 from rltui.panes.spread import Spread
 from rltui.panes.step_window import StepWindow
-from rltui.session.tag_index import counterpart
 
 if TYPE_CHECKING:
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
     from rltui.store import Series
 
 SIGNS = "●◆■▲▼★✚○"  # of curves over each other: told apart without colours; the first is the run shown
@@ -39,7 +38,7 @@ def beside(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[OtherRun, 
     """What runs have of a metric of another; a run keeps its sign whether the others have it or not."""
     found = []
     for at, run in enumerate(runs[: len(SIGNS) - 1], start=1):
-        tag = counterpart(view, row.tag, run)
+        tag = view.tag_index.counterpart(row.tag, run.tag_index)
         if tag is not None and run.run.series[tag].count:
             found.append(OtherRun(SIGNS[at], f"series{at}", run.run.series[tag]))
     return tuple(found)

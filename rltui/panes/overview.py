@@ -15,15 +15,15 @@ from rltui.rules.finding import health_of
 from rltui.rules.messages import sentence_of
 from rltui.rules.run_state.log_state import GONE
 from rltui.rules.scenario import scenario_of
-from rltui.session.tag_index import TagIndex, mates, pane_of, tag_index
+from rltui.session.tag_index import TagIndex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rltui.panes.comparison import Difference
     from rltui.rules.finding import Finding
-    from rltui.session.past_findings import PastFindings
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
+    from rltui.session.time_travel import PastFindings
     from rltui.store import Series
 
 # What the smallest overview shows of any run that has it: reward, KL, entropy, length.
@@ -178,8 +178,8 @@ def _header(view: RunView, now: float, at_step: int | None) -> Header:
         age=alive.age,
         eta=alive.eta,
         quiet=alive.quiet,
-        health=view.judge.health,
-        sentence=view.judge.sentence(),
+        health=view.evaluator.health,
+        sentence=view.evaluator.sentence(),
         points=run.points,
         loading=read / size if view.loading and size else None,
         counter=_counted(view) if at_step is None else None,
@@ -198,7 +198,7 @@ COUNTERS = (
 
 def counter_of(view: RunView, canonical: str) -> Series | None:
     """The series of a run that counts something, if it is a counter with at least two points that grows."""
-    for tag in tag_index(view).canonical.get(canonical, ()):
+    for tag in view.tag_index.canonical.get(canonical, ()):
         series = view.run.series[tag]
         last, before = series.last_value, series.previous_value
         if series.count > 1 and last is not None and math.isfinite(last) and last > 0:
@@ -228,14 +228,19 @@ def key_rows(
     """The rows that matter most for this kind of run, at most `count`, each of another thing."""
     rows: list[Row] = []
     shown: set[str] = set()
-    findings = view.judge.findings() if findings is None else findings
+    findings = view.evaluator.findings() if findings is None else findings
     for tag in _key_tags(view):
         if len(rows) >= count:
             break
         if tag in shown:
             continue
         made = rows_of(
-            view, mates(view, tag), at_step=at_step, findings=findings, against=against, apart=False
+            view,
+            view.tag_index.distribution_of(tag),
+            at_step=at_step,
+            findings=findings,
+            against=against,
+            apart=False,
         )
         row = next((row for row in made if tag in row.tags), None)
         if row is not None:
@@ -243,9 +248,9 @@ def key_rows(
             rows.append(row)
     rows = told_apart(rows)
     if len(rows) < min(count, 4):  # a run whose names nobody knows: its own most important rows
-        left = (tag for tags in tag_index(view).panes.values() for tag in tags if tag not in shown)
+        left = (tag for tags in view.tag_index.panes.values() for tag in tags if tag not in shown)
         rest = [tag for tag in left if view.run.series[tag].count]
-        rest.sort(key=lambda tag: pane_of(view, tag) not in ("reward", "validation", "policy"))
+        rest.sort(key=lambda tag: view.names.name(tag).pane not in ("reward", "validation", "policy"))
         rows += rows_of(view, rest[:64], at_step=at_step, findings=findings)[: count - len(rows)]
     return rows
 
@@ -255,7 +260,7 @@ _ORDERS: WeakKeyDictionary[RunView, tuple[tuple[TagIndex, int], list[str]]] = We
 
 def _key_tags(view: RunView) -> list[str]:
     """What `_order` says; asked again when tags have appeared and when the run has doubled."""
-    key = (tag_index(view), view.run.points.bit_length())
+    key = (view.tag_index, view.run.points.bit_length())
     known = _ORDERS.get(view)
     if known is None or known[0][0] is not key[0] or known[0][1] != key[1]:
         known = _ORDERS[view] = (key, _order(view))
@@ -264,7 +269,7 @@ def _key_tags(view: RunView) -> list[str]:
 
 def _order(view: RunView) -> list[str]:
     """Tags in the order of what to look at: the outcome, the core of any run, the rest of the scenario."""
-    canonical = tag_index(view).canonical
+    canonical = view.tag_index.canonical
     # What is logged once, at the end of a run, is no curve.
     least = 2 if view.run.points >= 2 * len(view.run.series) else 1
 
@@ -287,7 +292,7 @@ def _order(view: RunView) -> list[str]:
 def _says_nothing(view: RunView, tag: str) -> bool:
     """Whether a metric has been zero ever since: frameworks write 0 for what they do not measure."""
     series = view.run.series[tag]
-    if series.last_value != 0 or series.count < 3 or pane_of(view, tag) not in ("perf", "timing"):
+    if series.last_value != 0 or series.count < 3 or view.names.name(tag).pane not in ("perf", "timing"):
         return False
     return not series.recent(64).value.any()
 
@@ -303,7 +308,7 @@ def overview(
     then: PastFindings | None = None,
 ) -> Overview:
     """The overview of a run with at most `count` metrics; of an earlier step with what was wrong `then`."""
-    findings = tuple(view.judge.findings()) if then is None else then.findings
+    findings = tuple(view.evaluator.findings()) if then is None else then.findings
     return Overview(
         header=header(view, now, at_step, then),
         findings=findings,

@@ -10,13 +10,12 @@ from rltui.panes.attempt_history import restarts
 from rltui.panes.pane_list import FIXED, pane_title
 from rltui.panes.row import Row, rows_of
 from rltui.panes.step_window import StepWindow, window_of
-from rltui.panes.time_travel import span_of
-from rltui.session.tag_index import pane_of, tag_index
+from rltui.session.time_travel import span_of
 
 if TYPE_CHECKING:
     from rltui.panes.comparison import Difference
     from rltui.rules.finding import Finding
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ _EMPTY = {
 
 def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | None = None) -> StepWindow:
     """The steps that the boards of a run show."""
-    first, last = span_of(view)
+    first, last = span_of(view.run)
     found = window_of(first, last, share=share, growing=live, at_step=at_step)
     steps = restarts(view)
     return replace(found, restarts=steps) if steps else found
@@ -84,13 +83,15 @@ def pane_view(
 
     `findings` are those to tell, where not all that fire now.
     """
-    tags = list(view.run.series) if pane == "all" else tag_index(view).panes.get(pane, [])
+    tags = list(view.run.series) if pane == "all" else view.tag_index.panes.get(pane, [])
     rows = rows_of(view, tags, at_step=at_step, merge=merge, against=against, findings=findings)
     pins = set(pinned)
     first = [row for row in rows if pins.intersection(row.tags)]
     rest = [row for row in rows if not pins.intersection(row.tags)]
     if pane == "all":
-        rest = _with_headings(rest, lambda row: pane_title(view, pane_of(view, row.tag)), _pane_order(view))
+        rest = _with_headings(
+            rest, lambda row: pane_title(view, view.names.name(row.tag).pane), _pane_order(view)
+        )
     elif pane not in FIXED:
         rest = _with_headings(rest, lambda row: row.name.group if row.name is not None else "", None)
     window = window_for(view, live=view.liveness(now).state == "live", share=share, at_step=at_step)
@@ -106,7 +107,7 @@ def pane_view(
 
 def _lacking(view: RunView, pane: str) -> str:
     """Words for a pane that most runs do not have, and the panes that this one has."""
-    there = [one for one in FIXED if tag_index(view).panes.get(one)]
+    there = [one for one in FIXED if view.tag_index.panes.get(one)]
     others = f" It has {', '.join(there)}." if there else ""
     return f"This run reports nothing for the pane {pane}.{others}"
 
@@ -136,11 +137,11 @@ def _with_headings(rows: list[Row], title_of, order: dict[str, int] | None) -> l
 def _notes(view: RunView, tags: list[str], at_step: int | None) -> list[str]:
     """What a reader must know to trust the picture."""
     notes = []
-    guessed = len(tag_index(view).guessed.intersection(tags))
+    guessed = len(view.tag_index.guessed.intersection(tags))
     if guessed:
         notes.append(f"{guessed} of {len(tags)} names guessed")
     # Nothing is counted by steps: of an earlier moment nobody knows how many there were.
-    counted = at_step is None or at_step >= span_of(view)[1]
+    counted = at_step is None or at_step >= span_of(view.run)[1]
     series = [view.run.series[tag] for tag in tags] if counted else []
     superseded = sum(one.superseded for one in series)
     if superseded:

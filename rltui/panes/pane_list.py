@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rltui.metrics.glossary import Pane, glossary
-from rltui.session.tag_index import pane_of, tag_index
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
 
 
 def _of_all(pane: str, title: str, key: str) -> Pane:
@@ -56,14 +55,14 @@ def panes_of(
     `findings` are those to count, where not all that fire; `here` is a pane that is there whatever it holds;
     `odd` counts warnings about the data, which the findings pane tells too.
     """
-    counts = {pane: len(tags) for pane, tags in tag_index(view).panes.items()}
+    counts = {pane: len(tags) for pane, tags in view.tag_index.panes.items()}
     if findings is None:
-        findings = view.judge.findings()
+        findings = view.evaluator.findings()
     worst: dict[str, list[Finding]] = {}
     for finding in findings:
         for pane in {
             finding.pane,
-            *(pane_of(view, tag) for tag in finding.metrics if tag in view.run.series),
+            *(view.names.name(tag).pane for tag in finding.metrics if tag in view.run.series),
         }:
             worst.setdefault(pane, []).append(finding)
     worst["findings"] = findings

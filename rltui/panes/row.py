@@ -14,16 +14,15 @@ from rltui.draw.numbers import format_change, format_range, format_value
 from rltui.panes.pane_list import worst_of
 from rltui.panes.single_step import arrivals, at_one_step
 from rltui.panes.step_window import StepWindow
-from rltui.panes.time_travel import ShownMoment
 from rltui.rules.evaluate.robust_statistics import median
 from rltui.rules.run_state.data_quality import UNREPORTED
-from rltui.session.tag_index import pane_of
+from rltui.session.time_travel import RunAtStep
 
 if TYPE_CHECKING:
     from rltui.metrics import MetricName
     from rltui.panes.comparison import Difference
     from rltui.rules.finding import Finding
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
     from rltui.store import Series
 
 
@@ -281,18 +280,18 @@ def rows_of(
     `apart`: rows of one title say what tells them apart.
     """
     by_tag: dict[str, list[Finding]] = {}
-    for finding in view.judge.findings() if findings is None else findings:
+    for finding in view.evaluator.findings() if findings is None else findings:
         for tag in finding.metrics:
             by_tag.setdefault(tag, []).append(finding)
-    moment = ShownMoment(view, at_step)
+    as_of = RunAtStep(view.run, at_step)
     groups: dict[tuple[str, ...], list[MetricName]] = {}
     for tag in tags:
-        if not moment.knows(view.run.series[tag]):
+        if not as_of.has(view.run.series[tag]):
             continue
         name = view.names.name(tag)
         stands = bool(name.group and name.statistic and merge)
         key = (
-            ("group", pane_of(view, tag), name.group, name.part, str(name.held_out))
+            ("group", view.names.name(tag).pane, name.group, name.part, str(name.held_out))
             if stands
             else ("tag", tag)
         )
@@ -303,12 +302,10 @@ def rows_of(
         if len(stats) == len(names) > 1 and "mean" in stats:
             ordered = [stats[key] for key in ("mean", "min", "max", "std") if key in stats]
             rows.append(
-                ((min(n.importance for n in names), order), _row(view, ordered, by_tag, moment, against))
+                ((min(n.importance for n in names), order), _row(view, ordered, by_tag, as_of, against))
             )
         else:
-            rows += [
-                ((name.importance, order), _row(view, [name], by_tag, moment, against)) for name in names
-            ]
+            rows += [((name.importance, order), _row(view, [name], by_tag, as_of, against)) for name in names]
     found = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
     return told_apart(found) if apart else found
 
@@ -344,14 +341,14 @@ def _row(
     view: RunView,
     names: list[MetricName],
     by_tag: Mapping[str, list[Finding]],
-    moment: ShownMoment,
+    as_of: RunAtStep,
     against: Mapping[str, Difference] | None,
 ) -> Row:
     main = names[0]
     band = len(names) > 1
     parts: dict[str, Series] = {name.statistic or "mean": view.run.series[name.tag] for name in names}
     found = {id(f): f for name in names for f in by_tag.get(name.tag, ())}
-    alone, at_step = moment.of(view.run.series[main.tag])
+    alone, at_step = as_of.step_of(view.run.series[main.tag])
     title = main.title
     if band and title.lower().endswith(" mean"):
         title = title[:-5]

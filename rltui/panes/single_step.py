@@ -10,7 +10,7 @@ import numpy as np
 from rltui.store.model import Columns
 
 if TYPE_CHECKING:
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
     from rltui.store import Series
 
 AXIS = "arrivals"  # the x axis of such a series: its points, counted from 1

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rltui.panes.overview import Header
     from rltui.rules.finding import Finding, Health
     from rltui.screen.saved_layout import SavedLayout
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
 
 SNOOZE = 1800.0  # seconds
 _KEPT = 200  # entries that are remembered, the latest
@@ -53,9 +53,9 @@ class Acknowledgements:
         """
         if found is not None:
             return health_of(self.unseen(view.name, found, now))
-        found = view.judge.findings()
+        found = view.evaluator.findings()
         counted = self.unseen(view.name, found, now)
-        return view.judge.health if len(counted) == len(found) else health_of(counted)
+        return view.evaluator.health if len(counted) == len(found) else health_of(counted)
 
     def header(self, head: Header, found: Sequence[Finding], now: float) -> Header:
         """The header of a run with these findings: what was seen neither colours it nor is its sentence."""

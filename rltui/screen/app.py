@@ -216,7 +216,7 @@ class Monitor(CellDiff, App[int], inherit_bindings=False):
             return
         view = self.desk.view
         if view is not None:
-            view.name_anew()
+            view.recognise_again()
         self.paint()
         self._settle()
 
@@ -254,7 +254,7 @@ class Monitor(CellDiff, App[int], inherit_bindings=False):
         now = desk.clock()
         for view in list(desk.session.runs.values()):
             try:
-                found = view.judge.findings()
+                found = view.evaluator.findings()
                 seen = [one.id for one in found if desk.hush.word(view.name, one, now)]
                 self.alerts.watch(view, now, muted=seen)
             except Exception as error:  # noqa: BLE001 (alerts must never end the screen)

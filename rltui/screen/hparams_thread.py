@@ -15,7 +15,7 @@ from rltui.text import clean
 
 if TYPE_CHECKING:
     from rltui.panes.hparams_pane import HParamsPane
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
 
 AGAIN = 60.0  # seconds after which files are looked at once more, while somebody looks
 

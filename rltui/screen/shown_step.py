@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rltui.panes.time_travel import span_of
+from rltui.session.time_travel import span_of
 
 if TYPE_CHECKING:
     from rltui.panes.overview import Header
@@ -34,7 +34,7 @@ def travel(desk: AppState, direction: int) -> None:
     view = desk.view
     if view is None:
         return
-    first, last = span_of(view)
+    first, last = span_of(view.run)
     step = max(round((last - first) * SHARE), 1)
     at = (last if desk.at_step is None else desk.at_step) + direction * step
     if at >= last:

@@ -27,7 +27,6 @@ from rltui.screen.pages.run_sorting import RunSorting
 from rltui.screen.pages.short_run_names import short_run_names
 from rltui.screen.saved_layout import SavedLayout
 from rltui.screen.shown_step import live, told
-from rltui.session.tag_index import pane_of, tag_index
 from rltui.text import clean
 
 if TYPE_CHECKING:
@@ -35,8 +34,9 @@ if TYPE_CHECKING:
     from rltui.panes.overview import Header
     from rltui.rules.finding import Finding
     from rltui.screen.pages.overlay import Overlay
-    from rltui.session.past_findings import PastFindings
-    from rltui.session.session import RunView, Session
+    from rltui.session.run_view import RunView
+    from rltui.session.session import Session
+    from rltui.session.time_travel import PastFindings
 
 SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by boards
 MESSAGE_SECONDS = 3.0  # and as long as it takes to read
@@ -190,7 +190,7 @@ class AppState:
             return None
         key = (view.name, step, view.run.superseded, view.run.points if view.loading else -1)
         if self._then is None or self._then[0] != key:
-            self._then = (key, view.then(step))
+            self._then = (key, view.findings_at(step))
         return self._then[1]
 
     def findings(self) -> list[Finding]:
@@ -198,7 +198,7 @@ class AppState:
         view, then = self.view, self.then()
         if view is None:
             return []
-        found = view.judge.findings() if then is None else list(then.findings)
+        found = view.evaluator.findings() if then is None else list(then.findings)
         # What a person has seen comes last; the rest keeps its order.
         found.sort(key=lambda one: bool(self.hush.word(view.name, one, self.clock())))
         return found
@@ -208,13 +208,15 @@ class AppState:
         view, then = self.view, self.then()
         if view is None:
             return []
-        return view.judge.history() if then is None else list(then.history)
+        return view.evaluator.history() if then is None else list(then.history)
 
     def health(self, view: RunView) -> str:
         """How a run stands at the moment shown, but for what a person has seen; other runs as remembered."""
         if self.at_step is None:
             return self.hush.health(view, self.now)
-        found = self.findings() if view is self.view else view.then(self.at_step, again=False).findings
+        found = (
+            self.findings() if view is self.view else view.findings_at(self.at_step, evaluate=False).findings
+        )
         return self.hush.health(view, self.now, found)
 
     def step_text(self, view: RunView, width: int) -> str:
@@ -346,14 +348,14 @@ class AppState:
         """Show a metric in its pane."""
         view = self.view
         if view is not None and tag in view.run.series:
-            self.go(pane_of(view, tag), tag)
+            self.go(view.names.name(tag).pane, tag)
 
     def tag_of(self, canonical: str) -> str | None:
         """The tag of the run shown that is called so in the glossary."""
         view = self.view
         if view is None:
             return None
-        return next(iter(tag_index(view).canonical.get(canonical, ())), None)
+        return next(iter(view.tag_index.canonical.get(canonical, ())), None)
 
     def frame(self, width: int, height: int) -> Page:
         """The whole screen at a size."""

@@ -12,7 +12,8 @@ from rltui.screen.delivery_parts import PIECE, pieces
 
 if TYPE_CHECKING:
     from rltui.logs.delivery import Delivery
-    from rltui.session.session import RunView, Session
+    from rltui.session.run_view import RunView
+    from rltui.session.session import Session
 
 SLICE = 0.012  # seconds of applying and judging between two chances for keys
 HUSH = 0.03  # seconds without applying, judging or reading after a key, so that its frame gets out
@@ -94,7 +95,7 @@ class Updates:
         """Judge runs in this order until the moment is over. True when there is more to judge."""
         for view in views:
             try:
-                while view.judge_held(most=PIECE):
+                while view.evaluate_held(most=PIECE):
                     if self._over:
                         return True
             except Exception as error:  # noqa: BLE001 (the curves are still worth seeing without a judgement)

@@ -2,78 +2,53 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from collections.abc import Iterable
 
-if TYPE_CHECKING:
-    from rltui.session.session import RunView
+from rltui.metrics import MetricNames
 
 Group = tuple[str, str, str, bool]  # pane, group, what a wildcard matched, held out
 Quantity = tuple[str, bool, str]  # canonical id, held out, what a wildcard matched
 
 
-@dataclass(frozen=True, slots=True)
 class TagIndex:
-    """Tags in the order in which they appeared."""
+    """Tags in the order in which they appeared. `guessed`: those whose pane is a guess."""
 
-    panes: dict[str, list[str]]
-    canonical: dict[str, list[str]]
-    groups: dict[Group, list[str]]
-    quantities: dict[Quantity, list[str]]
-    guessed: frozenset[str]
+    def __init__(self, tags: Iterable[str], names: MetricNames) -> None:
+        self.names = names
+        self.tags = dict.fromkeys(tags)
+        self.panes: dict[str, list[str]] = {}
+        self.canonical: dict[str, list[str]] = {}
+        self.guessed: set[str] = set()
+        self._groups: dict[Group, list[str]] = {}
+        self._quantities: dict[Quantity, list[str]] = {}
+        for tag in self.tags:
+            name = names.name(tag)
+            self.panes.setdefault(name.pane, []).append(tag)
+            if name.canonical is not None:
+                self.canonical.setdefault(name.canonical, []).append(tag)
+                quantity = (name.canonical, name.held_out, name.part)
+                self._quantities.setdefault(quantity, []).append(tag)
+            if name.group:
+                group = (name.pane, name.group, name.part, name.held_out)
+                self._groups.setdefault(group, []).append(tag)
+            if name.guessed:
+                self.guessed.add(tag)
 
+    def distribution_of(self, tag: str) -> list[str]:
+        """The tags of the same distribution (mean, min, max, ...), itself among them."""
+        name = self.names.name(tag)
+        return self._groups.get((name.pane, name.group, name.part, name.held_out), [tag])
 
-_KNOWN: WeakKeyDictionary[RunView, tuple[tuple[int, int], TagIndex]] = WeakKeyDictionary()
+    def counterpart(self, tag: str, other: TagIndex) -> str | None:
+        """The tag of another run that is the same metric: the same key, else the same quantity.
 
-
-def tag_index(view: RunView) -> TagIndex:
-    """The index of a run; made anew when tags have appeared or names have changed."""
-    key = (len(view.run.series), id(view.names))
-    known = _KNOWN.get(view)
-    if known is not None and known[0] == key:
-        return known[1]
-    made = TagIndex({}, {}, {}, {}, frozenset())
-    guessed = set()
-    for tag in list(view.run.series):
-        name = view.names.name(tag)
-        made.panes.setdefault(name.pane, []).append(tag)
-        if name.canonical is not None:
-            made.canonical.setdefault(name.canonical, []).append(tag)
-            made.quantities.setdefault((name.canonical, name.held_out, name.part), []).append(tag)
-        if name.group:
-            made.groups.setdefault((name.pane, name.group, name.part, name.held_out), []).append(tag)
-        if name.guessed:
-            guessed.add(tag)
-    made = TagIndex(made.panes, made.canonical, made.groups, made.quantities, frozenset(guessed))
-    _KNOWN[view] = (key, made)
-    return made
-
-
-def pane_of(view: RunView, tag: str) -> str:
-    """The pane that shows a tag."""
-    return view.names.name(tag).pane
-
-
-def mates(view: RunView, tag: str) -> list[str]:
-    """The tags of the same distribution, itself among them."""
-    name = view.names.name(tag)
-    found = (
-        tag_index(view).groups.get((name.pane, name.group, name.part, name.held_out)) if name.group else None
-    )
-    return found or [tag]
-
-
-def counterpart(view: RunView, tag: str, other: RunView) -> str | None:
-    """The tag of another run that is the same metric: the same key, else the same quantity.
-
-    A quantity that a run writes under several keys has no counterpart: nothing says which of them it is.
-    """
-    if tag in other.run.series:
-        return tag
-    name = view.names.name(tag)
-    if name.canonical is None:
-        return None
-    key = (name.canonical, name.held_out, name.part)
-    mine, theirs = (tag_index(one).quantities.get(key, []) for one in (view, other))
-    return theirs[0] if len(mine) == len(theirs) == 1 else None
+        A quantity that a run writes under several keys has no counterpart: nothing says which of them it is.
+        """
+        if tag in other.tags:
+            return tag
+        name = self.names.name(tag)
+        if name.canonical is None:
+            return None
+        key = (name.canonical, name.held_out, name.part)
+        own, others = self._quantities.get(key, []), other._quantities.get(key, [])
+        return others[0] if len(own) == len(others) == 1 else None

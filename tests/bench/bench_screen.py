@@ -62,7 +62,7 @@ def session_of(runs: int, tags: int, steps: int) -> Session:
     session = Session()
     names = [*KNOWN, *(f"layer{index % 50}/norm/{index}" for index in range(tags))]
     session.apply(delivery(f"group{index % 7}/run{index}", names, steps) for index in range(runs))
-    session.judge(force=True)
+    session.evaluate(force=True)
     return session
 
 

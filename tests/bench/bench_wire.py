@@ -194,7 +194,7 @@ def day(hours: int = 24) -> None:
         size = step * 3500
         source = Source("run", "run/events", "tfevents", size, size, modified=now[0], caught_up=True)
         session.apply((Delivery(source, batch, "points"),))
-        session.judge()
+        session.evaluate()
         if step % 10 == 0:
             desk.frame(*SIZE)
         if step % 3600 == 0 and step // 3600 in (1, *range(3, hours + 1, 3)):

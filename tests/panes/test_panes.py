@@ -18,7 +18,7 @@ from rltui.panes.render.pane_lines import Ranges, pane_lines, plan, row_lines, s
 from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.panes.row import bridge, curve, rows_of, value_at
 from rltui.panes.step_window import StepWindow, column_width, window_of
-from rltui.session.session import RunView
+from rltui.session.run_view import RunView
 from rltui.text import cell_width
 from tests.support.fakerun import NOW, FakeRun, FakeSeries, believable, finding
 

@@ -37,7 +37,7 @@ def followed(folder: Path, clock: Clock) -> tuple[Session, Follower, AppState]:
     session, follower = Session(), Follower([folder], clock=clock)
     for _ in range(5):
         session.apply(follower.look())
-    session.judge(force=True)
+    session.evaluate(force=True)
     return session, follower, build(session, [str(folder)], clock=clock).desk
 
 

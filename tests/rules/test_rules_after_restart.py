@@ -258,14 +258,14 @@ def test_a_live_job_that_starts_over_raises_no_alarm(tmp_path: Path) -> None:
     def written(step: int, value: float) -> None:
         append(path, line(step, **{"critic/score/mean": value, "actor/grad_norm": 0.5, "actor/entropy": 1.0}))
         session.apply(live.after(1.0))
-        session.judge()
+        session.evaluate()
 
     for step in range(300):
         written(step, float(rise[step]))
     for step in range(200):
         written(step, float(rise[step]) + 0.01)
-        assert session.runs["run"].judge.findings() == [], step
+        assert session.runs["run"].evaluator.findings() == [], step
     finished = Session.load([tmp_path])
-    assert said(session.runs["run"].judge) == said(finished.runs["run"].judge)
+    assert said(session.runs["run"].evaluator) == said(finished.runs["run"].evaluator)
     assert session.runs["run"].run.superseded == 900
     assert json.loads(path.read_text().splitlines()[-1])["step"] == 199

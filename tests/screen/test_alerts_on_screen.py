@@ -20,7 +20,7 @@ def sick() -> FakeRun:
     """A believable run with a critical finding and a warning."""
     run = believable()
     run.found = [finding(severity="critical"), finding("actor/grad_norm", id="grad-norm", since_step=120)]
-    run.judge.health = "critical"
+    run.evaluator.health = "critical"
     return run
 
 
@@ -112,7 +112,7 @@ def test_what_was_seen_no_longer_colours_the_header() -> None:
     assert sum(one.rstrip().endswith("   acknowledged") for one in both.splitlines()) == 2  # in the list
     app.desk.press("A")  # of two seen ones the worse is first again
     assert "critical" in shown(app).splitlines()[1]
-    assert next(iter(app.desk.session.runs.values())).judge.health == "critical"  # what `check` tells
+    assert next(iter(app.desk.session.runs.values())).evaluator.health == "critical"  # what `check` tells
 
 
 def test_a_seen_symptom_takes_along_what_it_gathers() -> None:

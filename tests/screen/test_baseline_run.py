@@ -14,7 +14,6 @@ from rltui.panes.other_runs import beside
 from rltui.panes.row import rows_of
 from rltui.screen.start import build
 from rltui.session.session import Session
-from rltui.session.tag_index import counterpart
 from tests.support.commands import rltui
 from tests.support.fakerun import NOW, believable
 from tests.support.screens import monitor
@@ -84,8 +83,8 @@ def test_the_counterpart_of_a_metric_is_the_same_everywhere() -> None:
         run.add(tag, np.linspace(1, 2, 60), **entropy)
     other.series = {"eval/entropy": other.series["entropy"], **other.series}
     other.add("eval/entropy", np.linspace(5, 6, 60), held_out=True, **entropy)
-    assert counterpart(one, "train/entropy", other) == "entropy"  # type: ignore[arg-type]
-    assert counterpart(one, "actor/ppo_kl", other) == "actor/ppo_kl"  # type: ignore[arg-type]
+    assert one.tag_index.counterpart("train/entropy", other.tag_index) == "entropy"  # type: ignore[arg-type]
+    assert one.tag_index.counterpart("actor/ppo_kl", other.tag_index) == "actor/ppo_kl"  # type: ignore[arg-type]
     found = compare(one, other)  # type: ignore[arg-type]
     assert found is not None
     assert {each.tag: each.baseline_tag for each in found.differences}["train/entropy"] == "entropy"
@@ -93,5 +92,5 @@ def test_the_counterpart_of_a_metric_is_the_same_everywhere() -> None:
     (drawn,) = beside(one, row, [other])  # type: ignore[arg-type, list-item]
     assert drawn.series is other.series["entropy"]
     other.add("mine/entropy", np.linspace(7, 8, 60), **entropy)
-    assert counterpart(one, "train/entropy", other) is None  # type: ignore[arg-type]
+    assert one.tag_index.counterpart("train/entropy", other.tag_index) is None  # type: ignore[arg-type]
     assert beside(one, row, [other]) == ()  # type: ignore[arg-type, list-item]

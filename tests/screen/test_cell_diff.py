@@ -75,7 +75,7 @@ class Watched:
         self.session.apply(self._follower.look())
         while not self._follower.caught_up:
             self.session.apply(self._follower.look())
-        self.session.judge(force=True)
+        self.session.evaluate(force=True)
 
     def step(self) -> None:
         """One more step is written, read and drawn."""

@@ -21,7 +21,7 @@ def runs() -> list[FakeRun]:
         run = believable(steps, seed=number)
         run.name, run.state, run.framework = name, state, f"kind{3 - number}"
         run.modified = NOW - 60 * number
-        run.judge.health = health
+        run.evaluator.health = health
         found.append(run)
     return found
 

@@ -12,8 +12,8 @@ import pytest
 from rltui.panes.row import rows_of
 from rltui.screen.start import build
 from rltui.screen.state import AppState
-from rltui.session.past_findings import MOST
 from rltui.session.session import Session
+from rltui.session.time_travel import MOST_POINTS
 from tests.support import tfwriter
 from tests.support.livelogs import Live, append, write
 
@@ -172,7 +172,7 @@ def test_going_back_and_forth_tells_what_was_then(folder: Path) -> None:
 
 def test_a_moment_that_is_not_fully_remembered_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the points of then are not all held any more, findings are those remembered, without values."""
-    monkeypatch.setattr("rltui.session.past_findings.MOST", 10)
+    monkeypatch.setattr("rltui.session.time_travel.MOST_POINTS", 10)
     desk = desk_of(Session.load([folder], run_glob="a"), at_step=200)
     desk.go("findings")
     for size in ((140, 45), (80, 24)):
@@ -181,7 +181,7 @@ def test_a_moment_that_is_not_fully_remembered_says_so(folder: Path, monkeypatch
         assert "-7.0" not in page
     assert all(one.state == "firing" and one.value is None for one in desk.findings())
     assert desk.findings()
-    assert MOST > 60 * 1024  # metrics of a rich run, and what is held of each
+    assert MOST_POINTS > 60 * 1024  # metrics of a rich run, and what is held of each
 
 
 def test_a_paused_screen_stands_still(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def test_a_paused_screen_stands_still(tmp_path: Path) -> None:
 
     def read() -> None:
         session.apply(live.after(60.0))
-        session.judge(force=True)
+        session.evaluate(force=True)
 
     read()
     desk = desk_of(session)
@@ -210,5 +210,5 @@ def test_a_paused_screen_stands_still(tmp_path: Path) -> None:
     append(path, b"".join(body[2 * 140 + 1 :]))
     read()
     assert session.runs["run"].run.last_step == STEPS
-    assert session.runs["run"].judge.health == "critical"
+    assert session.runs["run"].evaluator.health == "critical"
     assert pages() == before

@@ -21,15 +21,15 @@ def test_runs_that_log_alike_share_what_is_known_and_nothing_else() -> None:
     """The same names and rules by identity; series, ticks and findings of their own."""
     session = Session(Config())
     session.apply([run_of("one"), run_of("two", value=float("nan")), run_of("three", ("loss", "eval/loss"))])
-    session.judge(force=True)
+    session.evaluate(force=True)
     one, two, three = (session.runs[name] for name in ("one", "two", "three"))
     assert one.recognition is two.recognition
     assert one.names is two.names is not three.names
-    first, second = one.judge.series["actor/entropy"], two.judge.series["actor/entropy"]
+    first, second = one.evaluator.series["actor/entropy"], two.evaluator.series["actor/entropy"]
     assert first.plan is second.plan
     assert first is not second
     assert (first.track.n, second.track.n, second.track.bad_count) == (30, 0, 30)
-    assert (one.judge.health, two.judge.health) == ("ok", "critical")
+    assert (one.evaluator.health, two.evaluator.health) == ("ok", "critical")
 
 
 def test_the_configuration_names_the_framework_of_one_run() -> None:

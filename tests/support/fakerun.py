@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from rltui.session.tag_index import TagIndex
+
 NOW = 1_763_600_000.0
 
 
@@ -122,7 +124,7 @@ class FakeRun:
     def __post_init__(self) -> None:
         self.run = self
         self.names = SimpleNamespace(name=self.name_of, pane_titles={})
-        self.judge = SimpleNamespace(
+        self.evaluator = SimpleNamespace(
             findings=lambda: list(self.found),
             history=list,
             diagnostics=list,
@@ -145,6 +147,10 @@ class FakeRun:
         return FakeName(tag, None, tag.split("/")[-1], tag.split("/")[0], guessed=True, importance=99)
 
     @property
+    def tag_index(self) -> TagIndex:
+        return TagIndex(self.series, self.names)
+
+    @property
     def last_step(self) -> int:
         last = [one.last_step or 0 for one in self.series.values()]
         return max((step for step in last if last.count(step) > 1), default=max(last, default=0))
@@ -158,20 +164,20 @@ class FakeRun:
     def points(self) -> int:
         return sum(one.count for one in self.series.values())
 
-    def name_anew(self) -> None:
+    def recognise_again(self) -> None:
         """Names are fixed."""
 
-    def judge_held(self, *, force: bool = False, most: int | None = None) -> bool:
+    def evaluate_held(self, *, force: bool = False, most: int | None = None) -> bool:
         return False
 
-    def then(self, step: int, *, again: bool = True) -> Any:
-        from rltui.session.past_findings import now_of, remembered
+    def findings_at(self, step: int, *, evaluate: bool = True) -> Any:
+        from rltui.session.time_travel import current_findings, recalled_findings
 
         if step >= self.last_step:
-            return now_of(self.judge)
-        return remembered(self.judge.findings(), self.judge.history(), step)
+            return current_findings(self.evaluator)
+        return recalled_findings(self.evaluator.findings(), self.evaluator.history(), step)
 
-    def troubles(self, now: float) -> list[Any]:
+    def file_problems(self, now: float) -> list[Any]:
         """What its problems are, whatever time it is."""
         return list(self.problems.values())
 

@@ -12,7 +12,8 @@ from rltui.cli.loading import load, read_config
 from rltui.cli.output import FOUND, STALLED, emit, emit_json, leave
 from rltui.config import Config
 from rltui.rules.finding import RANK, as_json, worst
-from rltui.session.session import RunView, Session
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
 from rltui.text import clean
 
 # What is odd about a metric, not about its file: files with such metrics are healthy.
@@ -89,7 +90,7 @@ def exit_code(views: Sequence[RunView], fail_on: FailOn, at_step: int | None = N
     """The promised code for these runs. As of an earlier step no run has stalled."""
     if fail_on == "never":
         return 0
-    rank = max((finding.rank for view in views for finding in view.judge.findings()), default=-1)
+    rank = max((finding.rank for view in views for finding in view.evaluator.findings()), default=-1)
     if rank >= RANK[fail_on]:
         return FOUND
     from rltui.cli.check_report import moment
@@ -110,7 +111,7 @@ def report(
         "schema": 1,
         "logdir": clean(logdir),
         "logdirs": [clean(each) for each in logdirs or (logdir,)],
-        "health": worst(view.judge.health for view in views),
+        "health": worst(view.evaluator.health for view in views),
         "runs": [{**view.describe(moment(view, at_step)), **_judged(view)} for view in views],
         "diagnostics": [data for problem, data in problems if problem.code not in REMARKS],
         "notes": [data for problem, data in problems if problem.code in REMARKS],
@@ -123,8 +124,8 @@ def _judged(view: RunView) -> dict[str, Any]:
     A healthy training has no findings: what is merely worth a look is a note there, unless the user's own
     limits asked for it. Where something is wrong, the same remarks are part of the picture.
     """
-    found = view.judge.findings()
-    notes = [one for one in found if view.judge.health == "ok" and not one.id.startswith(OWN)]
+    found = view.evaluator.findings()
+    notes = [one for one in found if view.evaluator.health == "ok" and not one.id.startswith(OWN)]
     return {
         "findings": [as_json(one) for one in found if one not in notes],
         "notes": [as_json(one) for one in notes],

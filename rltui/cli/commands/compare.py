@@ -10,7 +10,8 @@ from rltui.cli.output import FOUND, CommandError, emit, emit_json, fail
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
 from rltui.logs.run_names import named
 from rltui.panes.comparison import Axis, Comparison, Difference, compare
-from rltui.session.session import RunView, Session
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
 from rltui.text import clean, in_markdown, pad
 
 FEW = 20  # rows a person reads of one comparison; --all prints the rest

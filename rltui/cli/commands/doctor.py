@@ -25,7 +25,8 @@ from rltui.logs.follow.follower import Follower
 from rltui.metrics import MetricNames, catalogue, snippet
 from rltui.paths import config_file
 from rltui.rules.load import rulebook
-from rltui.session.session import RunView, Session
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
 from rltui.text import clean
 
 LIBRARIES = (
@@ -126,7 +127,7 @@ def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
         session.apply(follower.look())
         if follower.status().waiting:
             break
-    session.judge(force=True)
+    session.evaluate(force=True)
     status = follower.status()
     session.problems.note(status.problems)
     return {

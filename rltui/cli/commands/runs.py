@@ -10,7 +10,7 @@ from rltui.cli.arguments import JSON, LOGDIRS, RUN
 from rltui.cli.loading import load
 from rltui.cli.output import emit, emit_json
 from rltui.draw.numbers import format_age, format_si, format_step
-from rltui.session.session import RunView
+from rltui.session.run_view import RunView
 from rltui.store.lineage import Lineage
 from rltui.text import clean, pad
 
@@ -61,7 +61,7 @@ def _row(view: RunView, now: float) -> tuple[str, ...]:
         format_age(live.age),
         str(len(run.series)),
         format_si(run.points),
-        view.judge.health,
+        view.evaluator.health,
     )
 
 

@@ -14,7 +14,8 @@ from rltui.cli.export.output_file import binary_output, refuse_inside
 from rltui.cli.loading import load
 from rltui.cli.output import FOUND, emit, fail, note, to_json
 from rltui.draw.themes import DEFAULT, Theme, load_themes
-from rltui.session.session import RunView, Session
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
 from rltui.text import clean
 
 if TYPE_CHECKING:
@@ -235,7 +236,7 @@ def _as_data(view: RunView, pane: str, form: Form, now: float, at_step: int | No
         made, findings = PaneView(pane, "Overview", data.rows, data.window), list(data.findings)
     else:
         made = pane_view(view, pane, now, at_step)
-        findings = view.judge.findings() if pane == "findings" else made.findings
+        findings = view.evaluator.findings() if pane == "findings" else made.findings
     return as_markdown(head, made, findings) if form == "markdown" else as_record(head, made, findings)
 
 

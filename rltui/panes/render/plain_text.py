@@ -18,8 +18,8 @@ from rltui.panes.render.pane_lines import finding_text, pane_lines
 from rltui.text import fit
 
 if TYPE_CHECKING:
-    from rltui.session.past_findings import PastFindings
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
+    from rltui.session.time_travel import PastFindings
 
 COUNT = 16  # metrics of an overview
 
@@ -63,7 +63,9 @@ def findings_text(view: RunView, width: int, then: PastFindings | None = None) -
     """All findings with what to do about them."""
     lines: list[Line] = []
     findings, history = (
-        (view.judge.findings(), view.judge.history()) if then is None else (then.findings, then.history)
+        (view.evaluator.findings(), view.evaluator.history())
+        if then is None
+        else (then.findings, then.history)
     )
     if not findings:
         lines.append(line((" ✓ ", "good"), ("nothing to report", "text")))

@@ -11,7 +11,6 @@ from rltui.screen.input.bindings import MOVE, shown
 from rltui.screen.input.text_filter import SCATTERED, fuzzy
 from rltui.screen.pages.list_page import ListPage
 from rltui.screen.pages.page import Page
-from rltui.session.tag_index import tag_index
 from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:
@@ -144,7 +143,7 @@ class CommandPalette(ListPage):
         return lines + [BLANK] * (self.tall - len(lines)), items
 
     def _entries(self, desk: AppState) -> list[tuple[str, str, str, str]]:
-        there = WITHOUT_METRICS + tuple(tag_index(desk.view).panes) if desk.view is not None else ()
+        there = WITHOUT_METRICS + tuple(desk.view.tag_index.panes) if desk.view is not None else ()
         entries = []
         for tab in panes_of(desk.view) if desk.view is not None else []:
             word = f"{tab.title}  hidden" if tab.id in desk.memory.hidden else tab.title

@@ -104,8 +104,8 @@ def _diagnostics(desk: AppState, width: int) -> list[Line]:
     if view is None:
         return []
     then = desk.then()
-    problems = view.troubles(desk.clock())
-    problems += view.judge.diagnostics() if then is None else then.diagnostics
+    problems = view.file_problems(desk.clock())
+    problems += view.evaluator.diagnostics() if then is None else then.diagnostics
     problems += desk.session.problems.values()
     if not problems:
         return []

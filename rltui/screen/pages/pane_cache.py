@@ -11,7 +11,7 @@ from rltui.screen.input.text_filter import matcher
 if TYPE_CHECKING:
     from rltui.panes.row import Row
     from rltui.screen.state import AppState
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
 
 LARGE = 300  # rows from which a board is not made anew for every point
 NOTES_SECONDS = 30.0

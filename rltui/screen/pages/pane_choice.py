@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rltui.panes.pane_list import WITHOUT_METRICS
-from rltui.session.tag_index import tag_index
 
 if TYPE_CHECKING:
     from rltui.batch import Problem
@@ -17,7 +16,7 @@ def settle(desk: AppState) -> None:
     view = desk.view
     if not desk.recalled or view is None or not view.run.series:
         return
-    there = desk.pane in WITHOUT_METRICS or desk.pane in tag_index(view).panes
+    there = desk.pane in WITHOUT_METRICS or desk.pane in view.tag_index.panes
     if there or desk.loading is None:
         desk.recalled = False
         desk.pane = desk.pane if there else "overview"
@@ -26,7 +25,7 @@ def settle(desk: AppState) -> None:
 def troubles(desk: AppState) -> list[Problem]:
     """Warnings about the run's log files: they stand in the findings pane, so its tab counts them."""
     view = desk.view
-    return [] if view is None else [one for one in view.troubles(desk.clock()) if one.level != "info"]
+    return [] if view is None else [one for one in view.file_problems(desk.clock()) if one.level != "info"]
 
 
 def hide(desk: AppState, pane: str) -> None:

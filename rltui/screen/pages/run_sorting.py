@@ -12,7 +12,7 @@ from rltui.panes.overview import key_rows
 from rltui.rules.finding import HEALTHS
 
 if TYPE_CHECKING:
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
 
 _STATE = {"live": 0, "stalled": 1, "ended": 2}
 _DIGITS = re.compile(r"(\d+)")
@@ -83,7 +83,7 @@ class RunSorting:
         self,
         views: Iterable[RunView],
         now: float,
-        health: Callable[[RunView], str] = lambda view: view.judge.health,
+        health: Callable[[RunView], str] = lambda view: view.evaluator.health,
     ) -> list[RunView]:
         """Runs in this order; equal ones keep theirs. `health`: how a run stands, where that is asked."""
         column = COLUMNS[self._at]

@@ -18,7 +18,7 @@ from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:
     from rltui.screen.state import AppState
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
 
 
 def _framework(view: RunView) -> str:

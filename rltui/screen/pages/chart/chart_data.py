@@ -15,7 +15,7 @@ from rltui.draw.ticks import round_steps
 from rltui.panes.single_step import AXIS as ARRIVALS
 
 if TYPE_CHECKING:
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
 
 Axis = str  # step, relative, wall, or what a run counts: tokens, env steps, episodes, samples
 

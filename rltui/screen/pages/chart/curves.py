@@ -19,7 +19,6 @@ from rltui.screen.input.actions import SMOOTHINGS
 from rltui.screen.pages.chart.chart_data import ema, log_of, weave
 from rltui.screen.pages.chart.overlaid_runs import compared
 from rltui.screen.pages.chart.x_axis import XAxis, x_axis
-from rltui.session.tag_index import counterpart
 
 if TYPE_CHECKING:
     from rltui.screen.state import AppState
@@ -92,7 +91,7 @@ def traces(
     found: list[tuple[int, str, XAxis, Series, Row, bool]] = [(0, view.name, measure, main, row, False)]
     runs = compared(desk, view)
     for at, other in enumerate(runs, start=1):  # a run keeps its sign, whoever lacks the metric
-        tag = counterpart(view, row.tag, other)
+        tag = view.tag_index.counterpart(row.tag, other.tag_index)
         its = x_axis(other, measure.axis)
         if tag is not None and its is not None:
             found.append((at, other.name, its, other.run.series[tag], row, False))

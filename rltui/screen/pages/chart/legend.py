@@ -15,7 +15,6 @@ from rltui.screen.pages.chart import superseded
 from rltui.screen.pages.chart.chart_data import Axis, at_text
 from rltui.screen.pages.chart.overlaid_runs import compared
 from rltui.screen.shown_step import moment_of
-from rltui.session.tag_index import counterpart
 from rltui.text import cell_width, fit
 
 if TYPE_CHECKING:
@@ -128,7 +127,9 @@ def _lacking(desk: AppState, row: Row, drawn: set[str]) -> str:
     if view is None:
         return ""
     missing = [one for one in compared(desk, view) if one.name not in drawn]
-    names = [desk.brief(one.name) for one in missing if counterpart(view, row.tag, one) is None]
+    names = [
+        desk.brief(one.name) for one in missing if view.tag_index.counterpart(row.tag, one.tag_index) is None
+    ]
     if len(names) > 1:
         return f"{len(names)} marked runs do not write this"
     return f"{fit(names[0], 24)} does not write this" if names else ""

@@ -13,7 +13,7 @@ from rltui.text import cell_width, fit
 
 if TYPE_CHECKING:
     from rltui.screen.state import AppState
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
 
 
 NAME_LEAST = 8  # cells of a name that is cut

@@ -15,7 +15,7 @@ from rltui.panes.attempt_history import attempts_of
 from rltui.screen.pages.chart.chart_data import Axis, log_of, start_of, weave
 
 if TYPE_CHECKING:
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
     from rltui.store import Series
 
 ROLE = "dim"

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from rltui.panes.overview import COUNTERS, counter_of
 from rltui.panes.single_step import AXIS as ARRIVALS
 from rltui.panes.single_step import arrivals, stands_still
-from rltui.panes.time_travel import ShownMoment, span_of
 from rltui.screen.pages.chart.chart_data import Axis, start_of
+from rltui.session.time_travel import RunAtStep, span_of
 
 if TYPE_CHECKING:
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
     from rltui.store import Series
     from rltui.store.model import Columns
 
@@ -54,16 +54,16 @@ class XAxis:
             return (1.0, float(max(main.count, 2)))
         if self.axis in ("relative", "wall"):
             start, end = start_of(self.view), main.last_wall
-            if at_step is not None and math.isfinite(wall := ShownMoment(self.view, at_step).wall):
+            if at_step is not None and math.isfinite(wall := RunAtStep(self.view.run, at_step).wall_time):
                 end = wall
             if end is None or not math.isfinite(start) or not math.isfinite(end):
                 return (0.0, 1.0)
             shift = start if self.axis == "relative" else 0.0
             return (start - shift, max(end - shift, start - shift + 1))
-        first, last = span_of(self.view)
+        first, last = span_of(self.view.run)
         if main.first_step is not None and main.last_step is not None:
             first, last = main.first_step, main.last_step
-        moment = ShownMoment(self.view, at_step).of(main)[1]
+        moment = RunAtStep(self.view.run, at_step).step_of(main)[1]
         if moment is not None:
             last = min(last, moment)
         low, high = self.place(float(first)), self.place(float(max(last, first + 1)))

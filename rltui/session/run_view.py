@@ -1,0 +1,193 @@
+"""One run as the screen and the commands see it: points, names of metrics, findings, liveness."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from rltui.batch import Problem
+from rltui.metrics import FrameworkMatch, MetricNames
+from rltui.rules.evaluate.evaluator import Evaluator
+from rltui.rules.run_state.liveness import Liveness, liveness
+from rltui.rules.run_state.log_state import of_sources
+from rltui.session.shared_names import SharedNames
+from rltui.session.tag_index import TagIndex
+from rltui.session.time_travel import PastFindings, current_findings, evaluated_again, recalled_findings
+from rltui.store import Fresh, Run
+
+# New points of all runs held back while history is still being read: evaluating large pieces is faster,
+# and by then all tags have been seen, so the framework is known. So many are 7 MB; three times as many would
+# save a sixth of the evaluation of a large log.
+HELD_POINTS = 300_000
+SAME_FRAME = 0.02  # seconds within which a frame asks several times for the liveness of a run
+
+
+class HeldPoints:
+    """How many points all runs together hold back before they are evaluated, and which runs do."""
+
+    def __init__(self) -> None:
+        self.points = 0
+        self.views: dict[str, RunView] = {}
+
+
+class RunView:
+    """One run with the names of its metrics and what its rules found."""
+
+    def __init__(self, run: Run, shared: SharedNames, held: HeldPoints | None = None) -> None:
+        self.run = run
+        self._shared = shared
+        self._all_held = held if held is not None else HeldPoints()
+        self._held: list[tuple[list[Fresh], int]] = []  # by delivery, and how many points they are
+        self._held_points = 0
+        self._liveness: tuple[int, float, Liveness | None] = (-1, 0.0, None)
+        self._tags_recognised = -1
+        self.recognition: FrameworkMatch = shared.recognise((), run.name)
+        self._evaluator: Evaluator | None = None
+        self._tag_index: TagIndex | None = None
+
+    @property
+    def names(self) -> MetricNames:
+        """What its tags mean."""
+        return self._shared.names(self.recognition.label)
+
+    @property
+    def tag_index(self) -> TagIndex:
+        """Its tags by pane, metric and distribution; made again when tags appeared or the names changed."""
+        index, names = self._tag_index, self.names
+        if index is None or index.names is not names or len(index.tags) != len(self.run.series):
+            index = self._tag_index = TagIndex(self.run.series, names)
+        return index
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """What evaluates its rules; made at the first call, since the first points may change the names."""
+        if self._evaluator is None:
+            label = self.recognition.label
+            self._evaluator = Evaluator(self.run, self.names, selection=self._shared.selection(label))
+        return self._evaluator
+
+    @property
+    def name(self) -> str:
+        """The run's folder relative to LOGDIR; `.` for LOGDIR itself."""
+        return self.run.name
+
+    @property
+    def framework(self) -> str:
+        """Such as `verl` or `trl-grpo`; `unknown` when the tags say nothing."""
+        return self.recognition.label
+
+    @property
+    def modified(self) -> float:
+        """When it last wrote, seconds since 1970: the wall time of its last point, whose age is shown.
+
+        The files may be younger, as copies are. Where points have no wall time, or one in the future, the
+        time of the files is all there is.
+        """
+        files = max((source.modified for source in self.run.sources.values()), default=-math.inf)
+        wall = self.run.last_wall
+        return min(wall, files) if math.isfinite(wall) and math.isfinite(files) else files
+
+    @property
+    def loading(self) -> bool:
+        """Whether history is still being read."""
+        return any(
+            source.read < source.size
+            and not (source.caught_up or source.gone)  # a torn tail is waited for, but is no history
+            and source.also_of is None
+            for source in self.run.sources.values()
+        )
+
+    def liveness(self, now: float) -> Liveness:
+        """Live, stalled or ended; how long ago, and how much longer. now: seconds since 1970."""
+        version, at, known = self._liveness
+        if known is None or version != self.run.version or not 0 <= now - at < SAME_FRAME:
+            known = liveness(self.run, now, self._shared.config.total_of(self.run.name), self.names)
+            self._liveness = (self.run.version, now, known)
+        return known
+
+    def hold(self, fresh: Iterable[Fresh]) -> None:
+        """Keep the points of one delivery for the next evaluation."""
+        pieces = list(fresh)
+        if pieces:
+            points = sum([len(piece.points) for piece in pieces])
+            self._held.append((pieces, points))
+            self._count_held(points)
+
+    def _count_held(self, points: int) -> None:
+        self._held_points += points
+        self._all_held.points += points
+        if self._held:
+            self._all_held.views[self.run.name] = self
+        else:
+            self._all_held.views.pop(self.run.name, None)
+
+    def evaluate_held(self, *, force: bool = False, most: int | None = None) -> bool:
+        """Evaluate what was held back, unless more history is about to come. True when anything was.
+
+        `most` bounds the work to about so many points; the rest waits for the next call.
+        """
+        if not self._held or (self.loading and not force and self._all_held.points < HELD_POINTS):
+            return False
+        self.recognise_again()
+        count = taken = 0
+        while count < len(self._held) and (most is None or not count or taken < most):
+            taken += self._held[count][1]
+            count += 1
+        held = [piece for pieces, _ in self._held[:count] for piece in pieces]
+        del self._held[:count]
+        self._count_held(-taken)
+        self.evaluator.feed(held)
+        return True
+
+    def drop_held(self) -> None:
+        """Evaluate nothing more: the run has no log any more."""
+        self._held.clear()
+        self._count_held(-self._held_points)
+
+    def recognise_again(self) -> None:
+        """Recognise the framework again when tags have appeared that could change the answer."""
+        if len(self.run.series) == self._tags_recognised:
+            return
+        self._tags_recognised = len(self.run.series)
+        before, self.recognition = self.recognition, self._shared.recognise(self.run.series, self.run.name)
+        if self.recognition.label == before.label:
+            return
+        self._evaluator = None
+        held = {piece.tag for pieces, _ in self._held for piece in pieces}
+        # A run whose framework shows late is evaluated again from what is still known exactly.
+        self.evaluator.feed(
+            [
+                Fresh(tag, series.recent())
+                for tag, series in self.run.series.items()
+                if tag not in held and series.count
+            ]
+        )
+
+    def findings_at(self, step: int, *, evaluate: bool = True) -> PastFindings:
+        """What was wrong when the run was at a step: evaluated again if possible, else as far as known."""
+        evaluator = self.evaluator
+        last = self.run.last_step
+        if last is None or step >= last:
+            return current_findings(evaluator)
+        if evaluate and not self.loading:
+            selection = self._shared.selection(self.recognition.label)
+            found = evaluated_again(self.run, self.names, selection, step)
+            if found is not None:
+                return found
+        return recalled_findings(evaluator.findings(), evaluator.history(), step)
+
+    def file_problems(self, now: float) -> list[Problem]:
+        """What is wrong with its log files, as the readers said and as shows with time."""
+        return [*self.run.problems.values(), *of_sources(self.run, now)]
+
+    def describe(self, now: float) -> dict[str, str | int | float | None]:
+        """The fields that `runs --json` and `check --json` share, as promised."""
+        return {
+            "run": self.name,
+            "framework": self.framework,
+            "state": self.liveness(now).state,
+            "last_step": self.run.last_step,
+            "last_wall_time": self.run.last_wall if math.isfinite(self.run.last_wall) else None,
+            "points": self.run.points,
+            "health": self.evaluator.health,
+        }

@@ -1,0 +1,163 @@
+"""A run as it was at an earlier step: which points it had, which findings, how far each tag had come.
+
+Behind `--at-step`, the keys that go back in time, and panes that show an earlier step. Tags with an axis of
+their own (seconds, epochs) are shown as of the wall time at which the run was at that step.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rltui.batch import Batch, Problem
+from rltui.metrics import MetricNames
+from rltui.rules.evaluate.evaluator import Evaluator
+from rltui.rules.evaluate.rule_selection import RuleSelection
+from rltui.rules.finding import Finding
+from rltui.store import Fresh, Points, Run, Series
+from rltui.store.model import F64
+
+MOST_POINTS = 150_000  # points that are evaluated again: about a tenth of a second
+NEVER = -(1 << 63)  # a step before all others: nothing had been logged by then, as far as is known
+
+
+def points_until(batch: Batch, step: int) -> Batch:
+    """The points of a batch at or below a step, without what was declared or said later."""
+    kept = batch.where(batch.step <= step)
+    return dataclasses.replace(
+        kept,
+        starts=tuple(start for start in kept.starts if start.step <= step),
+        texts=tuple(text for text in kept.texts if text.step <= step),
+    )
+
+
+def span_of(run: Run) -> tuple[int, int]:
+    """First and last step of a run; the last is what its tags agree on, not that of a lone other axis."""
+    span, last = run.span, run.last_step
+    return (0, 0) if span is None or last is None else (min(span[0], last), last)
+
+
+def has_own_axis(series: Series, span: tuple[int, int]) -> bool:
+    """Whether a tag counts something else than the run's steps (first and last), such as seconds or epochs.
+
+    A tag that started late or fell silent does not: its steps lie within the run's. This is a fact of the
+    run, whatever part of it and whatever step is shown.
+    """
+    last = series.last_step
+    if last is None:
+        return False
+    width = span[1] - span[0]
+    return last < span[0] or (series.count > 2 and width > 0 and last > span[1] + width)
+
+
+class RunAtStep:
+    """A run as of a step; `at_step` None is now."""
+
+    def __init__(self, run: Run, at_step: int | None) -> None:
+        self.run = run
+        self.at_step = at_step
+        self.span = span_of(run)
+        self._wall_time: float | None = None
+
+    def step_of(self, series: Series) -> tuple[bool, int | None]:
+        """Whether a series has an axis of its own, and the step shown on its axis; None is now."""
+        own_axis = has_own_axis(series, self.span)
+        if self.at_step is None or not own_axis:
+            return own_axis, self.at_step
+        points = series.recent()
+        known = np.flatnonzero(points.wall_time <= self.wall_time)
+        return True, int(points.step[known[-1]]) if len(known) else NEVER
+
+    def has(self, series: Series) -> bool:
+        """Whether a series had begun by then."""
+        if self.at_step is None:
+            return True
+        at_step, first = self.step_of(series)[1], series.first_step
+        return first is None or at_step is None or first <= at_step
+
+    @property
+    def wall_time(self) -> float:
+        """When the run was at the step, seconds since 1970; NaN when no tag has it any more."""
+        if self._wall_time is None:
+            self._wall_time = self._find_wall_time()
+        return self._wall_time
+
+    def _find_wall_time(self) -> float:
+        at_step = self.at_step
+        for series in self.run.series.values():
+            last = series.last_step
+            if at_step is None or last is None or last < at_step or series.exact_from > at_step:
+                continue
+            if has_own_axis(series, self.span):
+                continue
+            points = series.recent()
+            end = int(np.searchsorted(points.step, at_step, "right"))
+            if end and math.isfinite(wall := float(points.wall_time[end - 1])):
+                return wall
+        return math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class PastFindings:
+    """What was found by a step. Not `whole`: only as far as it is known now, without its values."""
+
+    findings: tuple[Finding, ...]
+    history: tuple[Finding, ...] = ()
+    diagnostics: tuple[Problem, ...] = ()
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _EarlyRun:
+    """What an evaluator reads of a run, as of a step."""
+
+    name: str
+    step_walls: F64
+
+
+def evaluated_again(run: Run, names: MetricNames, selection: RuleSelection, step: int) -> PastFindings | None:
+    """The findings of all points up to a step. None where the store no longer holds each of them exactly."""
+    known = [series for series in run.series.values() if series.count]
+    if sum(series.count for series in known) > MOST_POINTS:
+        return None
+    fresh = []
+    for series in known:
+        first = series.first_step
+        if first is None or first > step:
+            continue
+        if series.exact_from > first:
+            return None
+        points = series.recent()
+        end = int(np.searchsorted(points.step, step, "right"))
+        fresh.append(Fresh(series.tag, Points(points.step[:end], points.wall_time[:end], points.value[:end])))
+    early = _EarlyRun(run.name, run.step_walls[run.step_walls[:, 0] <= step])
+    evaluator = Evaluator(early, names, selection=selection)
+    evaluator.feed(fresh)
+    return current_findings(evaluator)
+
+
+def current_findings(evaluator: Evaluator) -> PastFindings:
+    """What an evaluator says of the points that it knows."""
+    return PastFindings(
+        tuple(evaluator.findings()), tuple(evaluator.history()), tuple(evaluator.diagnostics()), True
+    )
+
+
+def recalled_findings(findings: Iterable[Finding], history: Iterable[Finding], step: int) -> PastFindings:
+    """Of what fires now and of what is resolved, what held at a step; without values: they are of now."""
+    begun = [one for one in (*findings, *history) if one.since_step <= step]
+    resolved = [one for one in begun if one.resolved_step is not None and one.resolved_step <= step]
+    firing = [one for one in begun if one.resolved_step is None or one.resolved_step > step]
+    return PastFindings(
+        tuple(replace(_without_values(one), state="firing", resolved_step=None) for one in firing),
+        tuple(_without_values(one) for one in resolved),
+    )
+
+
+def _without_values(finding: Finding) -> Finding:
+    message = finding.message if finding.symptom or not finding.title else finding.title
+    return replace(finding, value=None, message=message, evidence=())
