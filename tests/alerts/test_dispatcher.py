@@ -103,7 +103,7 @@ def test_a_stalled_run_is_an_alert_and_loading_is_none() -> None:
     post = Dispatcher(at_once(notify="osc9"), write=note, clock=lambda: 0.0)
     view: Any = SimpleNamespace(
         name="a", loading=True, run=SimpleNamespace(last_step=812),
-        judge=SimpleNamespace(findings=list),
+        evaluator=SimpleNamespace(findings=list),
         liveness=lambda now: Liveness("live" if now < 100 else "stalled", 1200.0, 12.0, "x.jsonl"),
     )  # fmt: skip
     post.watch(view, 0)

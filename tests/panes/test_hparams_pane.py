@@ -262,7 +262,7 @@ def screen(tmp_path: Path, **options: Any) -> Monitor:
     session = SimpleNamespace(
         runs={run.name: run for run in runs},
         ordered=lambda: runs,
-        judge=lambda: None,
+        evaluate=lambda: None,
         focus=lambda *names: None,
         problems={},
     )

@@ -128,7 +128,7 @@ def test_a_trouble_is_told_once_by_a_session() -> None:
     problem = Problem("warning", "corrupt-record", "x", "skipped one record")
     session = Session()
     view = SimpleNamespace(
-        name="a", modified=1.0, judge=SimpleNamespace(diagnostics=list),
+        name="a", modified=1.0, evaluator=SimpleNamespace(diagnostics=list),
         run=SimpleNamespace(problems={problem.key: problem}),
     )  # fmt: skip
     session.lineage = dict  # type: ignore[method-assign]

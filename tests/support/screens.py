@@ -18,7 +18,7 @@ def session(*runs: FakeRun) -> Any:
         config=Config(),
         runs={run.name: run for run in found},
         ordered=lambda: sorted(found, key=lambda run: (-run.modified, run.name)),
-        judge=lambda: None,
+        evaluate=lambda: None,
         focus=lambda *_: None,
         problems={},
     )
