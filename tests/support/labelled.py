@@ -14,7 +14,8 @@ from rltui.demo import recording
 from rltui.demo.replay import Replay as Writer
 from rltui.rules.evaluate.evaluator import Evaluator
 from rltui.rules.finding import Finding
-from rltui.session.session import RunView, Session
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
 from rltui.store import Fresh, Points
 from tests.support.shared import BUNDLED
 
