@@ -15,10 +15,9 @@ from rltui.panes.pane import window_for
 from rltui.panes.row import Row, curve, rows_of
 from rltui.panes.single_step import at_one_step
 from rltui.panes.step_window import StepWindow
-from rltui.session.tag_index import tag_index
 
 if TYPE_CHECKING:
-    from rltui.session.session import RunView
+    from rltui.session.run_view import RunView
 
 HEIGHT = 20  # lines of a chart, axes and title included
 
@@ -27,7 +26,7 @@ def charts_text(
     view: RunView, metric: str, now: float, width: int, height: int = HEIGHT, at_step: int | None = None
 ) -> list[str]:
     """A chart of each series of a metric, named by its tag or canonical id; empty where the run has none."""
-    tags = [metric] if metric in view.run.series else tag_index(view).canonical.get(metric, [])
+    tags = [metric] if metric in view.run.series else view.tag_index.canonical.get(metric, [])
     window = window_for(view, live=view.liveness(now).state == "live", at_step=at_step)
     return [
         chart_text(row, view.name, window, width, height)
