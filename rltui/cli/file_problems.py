@@ -1,4 +1,4 @@
-"""What is wrong with files while they are followed: each trouble said once, and when it is over."""
+"""Problems with files on standard error: all at the end, or each once while files are followed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from rltui.batch import Problem
 from rltui.cli.output import note
 from rltui.logs.delivery import Delivery
 from rltui.text import clean
+
+
+def note_problems(problems: Iterable[Problem]) -> None:
+    """One line on standard error for each problem with files that is more than a remark."""
+    for problem in problems:
+        if problem.level != "info":
+            note(f"{problem.path}: {problem.message}")
 
 
 class FileProblemReporter:

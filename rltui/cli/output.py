@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import sys
@@ -15,6 +16,8 @@ from rltui.text import clean
 FOUND = 1  # a finding at or above --fail-on, or an unknown name asked for
 WRONG = 2  # wrong usage, unreadable configuration, or nothing that can be read
 STALLED = 3  # check only: no finding, but a run that should be live has stalled
+
+EXTRAS = {"parquet": ("pyarrow",)}  # optional dependencies by the extra of `pyproject.toml` that brings them
 
 
 class CommandError(click.ClickException):
@@ -43,6 +46,13 @@ def emit(text: str = "") -> None:
 def note(text: str) -> None:
     """One line on standard error: progress, hints, where a file went."""
     sys.stderr.write(f"rltui: {clean(text)}\n")
+
+
+def require_extra(extra: str, purpose: str) -> None:
+    """End the command with 2 and the line that installs an optional dependency where it is missing."""
+    missing = [name for name in EXTRAS[extra] if importlib.util.find_spec(name) is None]
+    if missing:
+        fail(f"{purpose} needs {' and '.join(missing)}, which is not installed: pip install 'rltui[{extra}]'")
 
 
 def emit_json(value: object, *, indent: int | None = None) -> None:

@@ -10,6 +10,7 @@ import math
 import os
 import signal
 import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from itertools import pairwise
@@ -41,6 +42,7 @@ class Outcome:
     exit_code: int
     stdout_bytes: bytes
     output: str
+    error: str = ""
 
 
 def run(*args: object) -> Outcome:
@@ -50,7 +52,7 @@ def run(*args: object) -> Outcome:
     if error is not None and not isinstance(error, click.ClickException):
         raise error
     code = 0 if error is None else getattr(error, "code", error.exit_code)
-    return Outcome(code, result.stdout_bytes, result.output)
+    return Outcome(code, result.stdout_bytes, result.output, "" if error is None else error.format_message())
 
 
 def lines(result: Outcome) -> list[dict[str, Any]]:
@@ -284,10 +286,12 @@ def test_parquet_dataset_grows(tmp_path: Path) -> None:
     assert run(logs, "--format", "parquet", "--output", out).exit_code == 0
     assert sorted(out.glob("*/*.parquet")) == parts
     write(log, *[{"step": step, "loss": 1.0} for step in (10, 11)])
-    (parts[0].parent / "part-000009-0123456789ab.parquet").write_bytes(b"left by an interrupted export")
+    (parts[0].parent / ".part-000009-0123456789ab.parquet.0123456789ab.part").write_bytes(
+        b"left by an interrupted export"
+    )
     assert run(logs, "--format", "parquet", "--output", out).exit_code == 0
     assert set(parts) < set(out.glob("*/*.parquet"))
-    assert len(list(out.glob("*/*.parquet"))) == 3
+    assert len(list(out.glob("*/*"))) == 3
     assert table().num_rows == 13
     write(log, *[{"step": step, "loss": 2.0} for step in range(5, 14)])
     assert run(logs, "--format", "parquet", "--output", out).exit_code == 0
@@ -296,6 +300,43 @@ def test_parquet_dataset_grows(tmp_path: Path) -> None:
     assert sum(row["superseded"] for row in rows) == 7
     assert run(logs, "--format", "parquet", "--output", out, "--metric", "l*").exit_code == 2
     assert run(logs, "--format", "parquet", "--output", logs / "d").exit_code == 2
+
+
+def test_parquet_without_pyarrow_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line with the command that installs the extra, exit code 2, and nothing written."""
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    write(tmp_path / "logs" / "metrics.jsonl", {"step": 1, "loss": 1.0})
+    for options in ((), ("--kind", "text")):
+        result = run(tmp_path / "logs", "--output", tmp_path / "data.parquet", *options)
+        assert (result.exit_code, result.error) == (
+            2, "export as Parquet needs pyarrow, which is not installed: pip install 'rltui[parquet]'",
+        )  # fmt: skip
+    assert not (tmp_path / "data.parquet").exists()
+
+
+def test_parquet_of_a_log_that_was_replaced_is_written_again(tmp_path: Path) -> None:
+    """Another log at the same path, NaN included, replaces what was exported; other folders are refused."""
+    dataset = pytest.importorskip("pyarrow.dataset")
+    log, out = tmp_path / "logs" / "metrics.jsonl", tmp_path / "data"
+    write(log, {"step": 1, "loss": math.nan}, {"step": 2, "loss": 2.0})
+    assert run(log.parent, "--format", "parquet", "--output", out).exit_code == 0
+    first = set(out.glob("*/*"))
+    assert run(log.parent, "--format", "parquet", "--output", out).exit_code == 0
+    assert set(out.glob("*/*")) == first
+    log.unlink()
+    write(log, *[{"step": step, "loss": 3.0} for step in (1, 2, 3)])
+    assert run(log.parent, "--format", "parquet", "--output", out).exit_code == 0
+    assert not first & set(out.glob("*/*"))
+    table = dataset.dataset(out, partitioning="hive").to_table()
+    assert table["value"].to_pylist() == [3.0, 3.0, 3.0]
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").write_text("mine")
+    assert run(log.parent, "--format", "parquet", "--output", tmp_path / "other").exit_code == 2
+    next(out.glob("*/*")).write_bytes(b"no Parquet file")
+    result = run(log.parent, "--format", "parquet", "--output", out)
+    assert result.exit_code == 2 and "export into a new folder" in result.error
 
 
 @needs_shared

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
 
-from rltui.batch import Problem
 from rltui.cli.arguments import LOGDIRS, VERIFY, need
-from rltui.cli.output import FOUND, fail, no_logs, note
+from rltui.cli.output import FOUND, fail, require_extra
 
 FORMATS = ("jsonl", "csv", "parquet")
 KINDS = ("scalars", "histograms", "text", "hparams", "tensors")
@@ -74,6 +72,10 @@ def command(
         go_on(logdirs, run_glob, metrics, all_sources=all_sources)
         return
     need(logdirs)
+    if form == "parquet":
+        if output in (None, "-"):
+            raise click.UsageError("--format parquet needs --output")
+        require_extra("parquet", "export as Parquet")
     if kind != "scalars":
         if form == "jsonl":
             raise click.UsageError(f"--kind {kind} needs --format csv or parquet")
@@ -81,8 +83,6 @@ def command(
 
         export_tables(logdirs, run_glob, metrics, kind, form, output)
     elif form == "parquet":
-        if output in (None, "-"):
-            raise click.UsageError("--format parquet needs --output FOLDER")
         from rltui.cli.export.parquet import export_parquet
 
         export_parquet(logdirs, run_glob, metrics, str(output), all_sources=all_sources, verify=verify)
@@ -106,7 +106,7 @@ def _lines(
 ) -> None:
     from rltui.cli.export.output_file import binary_output
     from rltui.cli.export.point_lines import CsvWriter, JsonlWriter
-    from rltui.cli.export.points import Exporter
+    from rltui.cli.export.points import Exporter, report_problems
 
     exporter = Exporter(logdirs, run_glob, metrics, all_sources=all_sources, verify=verify)
     printer = CsvWriter() if form == "csv" else JsonlWriter()
@@ -120,20 +120,9 @@ def _lines(
                 lives[path] = portion.life
             for block in printer.lines(portion.source, portion.batch, portion.superseded):
                 out.write(block)
-    finish(
-        exporter.problems.values(), any(source.run for source in exporter.sources.values()), logdirs, run_glob
-    )
+    report_problems(exporter, logdirs, run_glob)
     if exporter.metrics.missed():
         fail(
             f"no metric matches {', '.join(map(repr, metrics))}; `rltui export` without --metric has all",
             FOUND,
         )
-
-
-def finish(problems: Iterable[Problem], found: bool, logdirs: Sequence[str], run_glob: str | None) -> None:
-    """Say on standard error what was wrong with files; end with 2 when there was nothing to read."""
-    for problem in problems:
-        if problem.level != "info":
-            note(f"{problem.path}: {problem.message}")
-    if not found:
-        no_logs(logdirs, run_glob)

@@ -1,238 +1,65 @@
 """Points as one Parquet dataset partitioned by run, for what outgrows one machine.
 
     DATASET/run=<name>/part-<number>-<random>.parquet     name percent-encoded, as Hive readers expect
-    DATASET/_rltui_export.json                            what has been written so far
 
-A second export appends what is new of each log in new part files. A run is written again from its start
-only where its history changed: a log was replaced, or points that are out were superseded since. Files
-become visible by renaming, the list of them last; parts that it does not name are left over from an
-interrupted export and removed.
+The dataset itself says what it holds of each log, so that a second export adds one part per run with the
+points that are new. A run is written again only where its history changed: a log was replaced, or exported
+points were superseded since. A part becomes visible by renaming, when all of it has been written.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
-import re
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 from urllib.parse import quote
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from rltui import paths
-from rltui.batch import Batch
-from rltui.cli.commands.export import finish
 from rltui.cli.export.output_file import refuse_inside
-from rltui.cli.export.points import Exporter, Portion
+from rltui.cli.export.points import Exporter, Portion, report_problems
 from rltui.cli.output import fail, note
 from rltui.text import clean
 
-MANIFEST = "_rltui_export.json"
-SCHEMA = 2
-ROWS = 1 << 20  # points of a row group, and of a part that is written while the run is still being read
+ROWS = 1 << 20  # points of a row group
 MARK = 256  # points at a log's start that tell whether it is still the same log
-_PART = re.compile(r"part-\d{6}-[0-9a-f]{12}\.parquet(\.[0-9a-f]{12})?(\.part)?$")
+TEXT = pa.dictionary(pa.int32(), pa.string())
+SCHEMA = pa.schema(
+    [
+        ("tag", TEXT), ("step", pa.int64()), ("wall_time", pa.float64()), ("value", pa.float64()),
+        ("source", TEXT), ("superseded", pa.bool_()), ("series", TEXT),
+    ]
+)  # fmt: skip
+_FILTERS = b"rltui"  # key in the metadata of each part: the options that chose its points
 
 
 @dataclass(slots=True)
-class LogState:
-    """What is out of one log: so many points, of which superseded; a mark of its first ones."""
+class _LogState:
+    """What a dataset holds of one log, or as many points of a log that is read again."""
 
     points: int = 0
     superseded: int = 0
-    life: int = 0
-    marked: int = 0
-    mark: str = ""
+    head: list[str] = field(default_factory=list)  # the first `MARK` points
+
+    def take(self, table: pa.Table | pa.RecordBatch) -> None:
+        """Count the next points of the log."""
+        self.points += len(table)
+        self.superseded += pc.sum(table["superseded"]).as_py() or 0
+        first = table.slice(0, max(MARK - len(self.head), 0)).select(["tag", "step", "value"])
+        self.head += map(repr, first.to_pylist())  # as text, for NaN is not equal to itself
 
 
-@dataclass(slots=True)
-class RunState:
-    """What is out of one run."""
-
-    parts: list[str] = field(default_factory=list)
-    logs: dict[str, LogState] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class Dataset:
-    """The dataset's folder and its manifest."""
-
-    place: Path
-    filters: dict[str, Any]
-    runs: dict[str, RunState] = field(default_factory=dict)
-
-    def load(self) -> None:
-        """Read the manifest. Ends the command with 2 when the folder holds something else."""
-        path = self.place / MANIFEST
-        try:
-            document = json.loads(path.read_bytes())
-            if document["schema"] != SCHEMA:
-                fail(f"{clean(str(path))}: of another release; export into a new folder")
-            if document["filters"] != self.filters:
-                fail(f"{clean(str(path))}: made with other --metric or --all-sources; name a new folder")
-            for name, run in document["runs"].items():
-                logs = {path: LogState(**state) for path, state in run["logs"].items()}
-                self.runs[name] = RunState(list(run["parts"]), logs)
-        except FileNotFoundError:
-            if self.place.is_dir() and any(self.place.iterdir()) and not self._interrupted():
-                fail(f"{clean(str(self.place))}: is not empty and no export of ours; name another folder")
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            fail(f"{clean(str(path))}: cannot be understood; export into a new folder")
-
-    def _interrupted(self) -> bool:
-        """Whether the folder holds nothing but parts of an export that never reached its manifest."""
-        return all(path.name.startswith("run=") for path in self.place.iterdir())
-
-    def save(self) -> None:
-        """Write the manifest, whole or not at all."""
-        runs = {
-            name: {"parts": run.parts, "logs": {path: _plain(state) for path, state in run.logs.items()}}
-            for name, run in self.runs.items()
-        }
-        document = {"schema": SCHEMA, "filters": self.filters, "runs": runs}
-        with paths.atomic_file(self.place / MANIFEST) as file:
-            file.write(json.dumps(document, indent=1).encode())
-
-    def tidy(self) -> None:
-        """Remove parts that the manifest does not name: left by an interrupted export, or written anew."""
-        named = {part for run in self.runs.values() for part in run.parts}
-        for path in (*self.place.glob("run=*/part-*"), *self.place.glob("run=*/.part-*.part")):
-            own = _PART.match(path.name.removeprefix("."))
-            if own and path.relative_to(self.place).as_posix() not in named:
-                with contextlib.suppress(OSError):
-                    path.unlink()
-
-
-def _plain(state: LogState) -> dict[str, Any]:
-    return {name: getattr(state, name) for name in ("points", "superseded", "life", "marked", "mark")}
-
-
-def folder_of(run: str) -> str:
-    """The partition folder of a run."""
-    name = quote(run, safe="")
-    return f"run={'%2E' * len(name) if set(name) == {'.'} else name}"
-
-
-class _Parts:
-    """The part files of one run that are being written."""
-
-    def __init__(self, place: Path, run: str, begin: int) -> None:
-        import pyarrow as pa
-
-        self._pa = pa
-        self._text = text = pa.dictionary(pa.int32(), pa.string())
-        self._schema = pa.schema(
-            [
-                ("tag", text), ("step", pa.int64()), ("wall_time", pa.float64()), ("value", pa.float64()),
-                ("source", text), ("superseded", pa.bool_()), ("series", text),
-            ]
-        )  # fmt: skip
-        self._place = place
-        self._folder = folder_of(run)
-        self._number = begin
-        self._held: list[Any] = []
-        self._rows = 0
-        self.parts: list[str] = []
-
-    def add(self, portion: Portion) -> None:
-        """Take points in; a part is written when there are many."""
-        pa, batch = self._pa, portion.batch
-        flags = portion.superseded if portion.superseded is not None else np.zeros(len(batch), np.bool_)
-        tags = pa.array(list(batch.written or batch.tags), pa.string())
-        numbers = pa.array(batch.tag.astype(np.int32))
-        series = pa.nulls(len(batch), self._text)  # what the run calls a curve, where that is not its tag
-        if batch.written:
-            series = pa.DictionaryArray.from_arrays(numbers, pa.array(list(batch.tags), pa.string()))
-        wall = pa.array(batch.wall_time, mask=np.isnan(batch.wall_time))
-        arrays = [
-            pa.DictionaryArray.from_arrays(numbers, tags),
-            pa.array(batch.step),
-            wall,
-            pa.array(batch.value),
-            pa.DictionaryArray.from_arrays(
-                pa.array(np.zeros(len(batch), np.int32)), pa.array([portion.source.path])
-            ),
-            pa.array(flags),
-            series,
-        ]
-        self._held.append(pa.Table.from_arrays(arrays, schema=self._schema))
-        self._rows += len(batch)
-        if self._rows >= ROWS:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write what is held as one part."""
-        import pyarrow.parquet as pq
-
-        if not self._rows:
-            return
-        table = self._pa.concat_tables(self._held).unify_dictionaries()
-        folder = self._place / self._folder
-        folder.mkdir(parents=True, exist_ok=True)
-        name = f"part-{self._number:06d}-{secrets.token_hex(6)}.parquet"
-        with paths.atomic_file(folder / name) as file:
-            pq.write_table(table, file, compression="zstd", row_group_size=ROWS)
-        self.parts.append(f"{self._folder}/{name}")
-        self._number += 1
-        self._held, self._rows = [], 0
-
-
-class _Watch:
-    """Compares a log as it is read again with what is out of it."""
-
-    def __init__(self, before: LogState | None) -> None:
-        self.before = before
-        self.now = LogState()
-        self._old = hashlib.blake2b(digest_size=12)
-        self._new = hashlib.blake2b(digest_size=12)
-        self._superseded = 0  # among the points that are out
-
-    def see(self, portion: Portion) -> int:
-        """Note points; how many of them, from the first, are out already."""
-        batch, number = portion.batch, self.now.points
-        out = min(max((self.before.points if self.before else 0) - number, 0), len(batch))
-        if self.before is not None:
-            _digest(self._old, batch, self.before.marked - number)
-        _digest(self._new, batch, MARK - number)
-        self.now.points += len(batch)
-        self.now.marked = min(self.now.points, MARK)
-        self.now.life = max(self.now.life, portion.life)
-        if portion.superseded is not None:
-            self.now.superseded += int(portion.superseded.sum())
-            self._superseded += int(portion.superseded[:out].sum())
-        return out
-
-    def same(self) -> bool:
-        """Whether what is out is still the beginning of the log, flags and all."""
-        before = self.before
-        return before is None or (
-            self.now.points >= before.points
-            and self.now.life == before.life
-            and self._superseded == before.superseded
-            and self._old.hexdigest() == before.mark
-        )
-
-    def state(self) -> LogState:
-        """What is out once everything has been written."""
-        self.now.mark = self._new.hexdigest()
-        return self.now
-
-
-def _digest(digest: Any, batch: Batch, size: int) -> None:
-    """Add the first `size` points of a batch to a digest of a log's beginning."""
-    if size <= 0:
-        return
-    columns = zip(
-        batch.tag[:size].tolist(), batch.step[:size].tolist(), batch.value[:size].tolist(), strict=True
-    )
-    for tag, step, value in columns:
-        digest.update(f"{batch.tags[tag]}\0{step}\0{value!r}\n".encode("utf-8", "replace"))
+class _NothingNew(Exception):  # noqa: N818 (no error)
+    """A run without new points: its part is not kept."""
 
 
 def export_parquet(
@@ -249,64 +76,136 @@ def export_parquet(
     refuse_inside(place, logdirs)
     if place.exists() and not place.is_dir():
         fail(f"{clean(output)}: is a file; Parquet is written as a folder")
-    asked = {"metrics": sorted(metrics), "all_sources": all_sources, **({"verify": True} if verify else {})}
-    dataset = Dataset(place, asked)
+    filters = {"metrics": sorted(metrics), "all_sources": all_sources, "verify": verify}
+    schema = SCHEMA.with_metadata({_FILTERS: json.dumps(filters)})
     exporter = Exporter(logdirs, run_glob, metrics, all_sources=all_sources, verify=verify)
+    added = 0
     try:
         place.mkdir(parents=True, exist_ok=True)
-        dataset.load()
-        dataset.tidy()
-        added = 0
+        for left in place.glob("run=*/.part-*.part"):  # by an interrupted export
+            left.unlink()
+        _check_folder(place, schema)
         for run, portions in groupby(exporter.portions(), key=lambda each: each.source.run):
-            added += _write_run(dataset, run, portions, exporter)
-        dataset.tidy()
+            added += _update_run(place / _folder_name(run), portions, exporter.of_run(run), schema)
+    except pa.ArrowInvalid as error:
+        fail(f"{clean(output)}: holds a part that cannot be read ({error}); export into a new folder")
     except OSError as error:
         if error.filename is not None and not str(error.filename).startswith(str(place)):
             raise
         fail(f"{clean(output)}: not written: {error.strerror or error}; what is there stays as it was")
-    found = any(source.run for source in exporter.sources.values())
-    finish(exporter.problems.values(), found, logdirs, run_glob)
-    note(f"{clean(output)}: {added} points added in {len(dataset.runs)} runs")
+    report_problems(exporter, logdirs, run_glob)
+    note(f"{clean(output)}: {added} points added in {len(list(place.glob('run=*')))} runs")
 
 
-def _write_run(dataset: Dataset, run: str, portions: Iterable[Portion], exporter: Exporter) -> int:
-    """Write what is new of one run, or all of it where its history changed; the points written."""
-    old = dataset.runs.get(run, RunState())
-    watches, parts, written = _write(dataset, run, portions, old)
-    if not all(watch.same() for watch in watches.values()):
-        dataset.tidy()
-        anew = exporter.of_run(run).portions()
-        watches, parts, written = _write(dataset, run, anew, RunState(), begin=len(old.parts))
-        old = RunState()
-    elif not written:
-        return 0
-    logs = {**old.logs, **{path: watch.state() for path, watch in watches.items()}}
-    dataset.runs[run] = RunState([*old.parts, *parts], logs)
-    dataset.save()
+def _check_folder(place: Path, schema: pa.Schema) -> None:
+    """End the command with 2 when the folder holds something else than an export with these options."""
+    part = next(place.glob("run=*/part-*.parquet"), None)
+    if part is None:
+        if any(not path.name.startswith("run=") for path in place.iterdir()):
+            fail(f"{clean(str(place))}: is not empty and no export of ours; name another folder")
+        return
+    found = (pq.read_schema(part).metadata or {}).get(_FILTERS)
+    if found is None:
+        fail(f"{clean(str(part))}: of another release or program; export into a new folder")
+    if found != schema.metadata[_FILTERS]:
+        fail(f"{clean(str(place))}: made with other --metric, --all-sources or --verify; name a new folder")
+
+
+def _folder_name(run: str) -> str:
+    """The partition folder of a run."""
+    name = quote(run, safe="")
+    return f"run={'%2E' * len(name) if set(name) == {'.'} else name}"
+
+
+def _update_run(folder: Path, portions: Iterable[Portion], anew: Exporter, schema: pa.Schema) -> int:
+    """Add what is new of one run, or write all of it again where its history changed; the points written."""
+    parts = sorted(folder.glob("part-*.parquet"))
+    before = _exported(parts)
+    again = {path: _LogState() for path in before}  # as many points of each log as have been exported
+    number = int(parts[-1].name.split("-")[1]) + 1 if parts else 0
+    target = folder / f"part-{number:06d}-{secrets.token_hex(6)}.parquet"
+    seen: set[str] = set()
+
+    def new_points() -> Iterator[pa.Table]:
+        for portion in portions:
+            table, path = _as_table(portion), portion.source.path
+            seen.add(path)
+            if path in before:
+                known = min(before[path].points - again[path].points, len(table))
+                again[path].take(table.slice(0, known))
+                table = table.slice(known)
+            yield table
+
+    folder.mkdir(parents=True, exist_ok=True)
+    written = 0
+    with contextlib.suppress(_NothingNew), paths.atomic_file(target) as file:
+        written = _write(file, new_points(), schema)
+        if any(again[path] != before[path] for path in seen & before.keys()):
+            file.seek(0)
+            file.truncate()
+            written = _write(file, map(_as_table, anew.portions()), schema)
+            for part in reversed(parts):
+                part.unlink()
+        if not written:
+            raise _NothingNew
     return written
 
 
-def _write(
-    dataset: Dataset, run: str, portions: Iterable[Portion], old: RunState, begin: int | None = None
-) -> tuple[dict[str, _Watch], list[str], int]:
-    """Write the points that are not out yet, as they are read."""
-    parts = _Parts(dataset.place, run, len(old.parts) if begin is None else begin)
-    watches: dict[str, _Watch] = {}
+def _exported(parts: Sequence[Path]) -> dict[str, _LogState]:
+    """What the parts of a run hold, by the path of the log."""
+    logs: dict[str, _LogState] = {}
+    for part in parts:
+        with pq.ParquetFile(part) as file:
+            for batch in file.iter_batches(ROWS, columns=["tag", "step", "value", "source", "superseded"]):
+                for path in pc.unique(batch["source"]).to_pylist():
+                    rows = batch.filter(pc.equal(batch["source"], path))
+                    logs.setdefault(path, _LogState()).take(rows)
+    return logs
+
+
+def _write(file: BinaryIO, tables: Iterable[pa.Table], schema: pa.Schema) -> int:
+    """Write tables as Parquet. Returns the points written.
+
+    `pyarrow.dataset.write_dataset` would read the tables in a thread of its own, where a signal waits for
+    the end of the run.
+    """
     written = 0
-    for portion in portions:
-        path = portion.source.path
-        watch = watches.get(path)
-        if watch is None:
-            watch = watches[path] = _Watch(old.logs.get(path))
-        out = watch.see(portion)
-        if out < len(portion.batch):
-            parts.add(_after(portion, out) if out else portion)
-            written += len(portion.batch) - out
-    parts.flush()
-    return watches, parts.parts, written
+    with pq.ParquetWriter(file, schema, compression="zstd") as writer:
+        for group in _row_groups(tables):
+            writer.write_table(group, row_group_size=ROWS)
+            written += len(group)
+    return written
 
 
-def _after(portion: Portion, skip: int) -> Portion:
-    mask = np.arange(len(portion.batch)) >= skip
-    flags = None if portion.superseded is None else portion.superseded[mask]
-    return Portion(portion.source, portion.batch.where(mask), flags, portion.number + skip, portion.life)
+def _row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    held, rows = list[pa.Table](), 0
+    for table in tables:
+        held.append(table)
+        rows += len(table)
+        if rows >= ROWS:
+            yield pa.concat_tables(held).unify_dictionaries()
+            held, rows = [], 0
+    if rows:
+        yield pa.concat_tables(held).unify_dictionaries()
+
+
+def _as_table(portion: Portion) -> pa.Table:
+    """The columns of `SCHEMA`."""
+    batch, count = portion.batch, len(portion.batch)
+    flags = portion.superseded if portion.superseded is not None else np.zeros(count, np.bool_)
+    index = pa.array(batch.tag.astype(np.int32))
+    series = pa.nulls(count, TEXT)  # what the run calls a curve, where that is not its tag
+    if batch.written:
+        series = pa.DictionaryArray.from_arrays(index, pa.array(list(batch.tags), pa.string()))
+    columns = [
+        pa.DictionaryArray.from_arrays(index, pa.array(list(batch.written or batch.tags), pa.string())),
+        pa.array(batch.step),
+        pa.array(batch.wall_time, mask=np.isnan(batch.wall_time)),
+        pa.array(batch.value),
+        pa.DictionaryArray.from_arrays(
+            pa.array(np.zeros(count, np.int32)), pa.array([portion.source.path])
+        ),
+        pa.array(flags),
+        series,
+    ]  # fmt: skip
+    return pa.Table.from_arrays(columns, schema=SCHEMA)

@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.batch import Batch, Problems
+from rltui.cli.file_problems import note_problems
+from rltui.cli.output import no_logs
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_all
 from rltui.store.model import HIGHEST
@@ -202,6 +204,13 @@ class Exporter:
                 batch, flags = batch.where(wanted), None if flags is None else flags[wanted]
             if len(batch):
                 yield Portion(portion.source, batch, flags, portion.number, portion.life)
+
+
+def report_problems(exporter: Exporter, logdirs: Sequence[str], run_glob: str | None) -> None:
+    """Say on standard error what was wrong with files; end the command with 2 when no log was found."""
+    note_problems(exporter.problems.values())
+    if not any(source.run for source in exporter.sources.values()):
+        no_logs(logdirs, run_glob)
 
 
 def _lane(source: Source) -> str | None:

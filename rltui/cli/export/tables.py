@@ -15,6 +15,7 @@ from typing import Any
 from rltui.batch import Problems
 from rltui.cli.export.output_file import binary_output
 from rltui.cli.export.point_lines import quoted
+from rltui.cli.file_problems import note_problems
 from rltui.cli.output import fail, note
 from rltui.logs.discovery.walk import Found, scan
 from rltui.logs.follow.read_all import read_all
@@ -72,9 +73,7 @@ def _runs(logdirs: Sequence[str]) -> dict[str, str]:
     for delivery in read_all(logdirs, all_sources=True):
         problems.note(delivery.batch.problems)
         runs[delivery.source.path] = delivery.source.run
-    for problem in problems.values():
-        if problem.level != "info":
-            note(f"{problem.path}: {problem.message}")
+    note_problems(problems.values())
     return runs
 
 
@@ -160,8 +159,6 @@ def _write_parquet(rows: Iterator[Row], kind: str, output: str | None, logdirs: 
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    if output in (None, "-"):
-        fail("--format parquet needs --output FILE")
     numbers = pa.list_(pa.float64())
     kinds = {"counts": numbers, "limits": numbers, "text": pa.string(), "value": pa.string()}
     head = [("run", pa.string()), ("source", pa.string()), ("tag", pa.string()), ("step", pa.int64())]
