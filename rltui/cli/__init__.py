@@ -6,7 +6,6 @@ Commands are imported when they are called: `rltui explain` must not wait for th
 from __future__ import annotations
 
 import contextlib
-import gc
 import importlib
 import os
 import signal
@@ -14,12 +13,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
 from rltui import __version__, crash
 from rltui.cli.output import WRONG, CommandError, note
+from rltui.interpreter import finish_imports
 from rltui.text import clean
 
 COMMANDS = {
@@ -61,8 +61,8 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"rltui.cli.commands.{name}").command
-        if name != "watch":  # which has more to import
-            imported()
+        if name not in ("watch", "demo"):  # which import the screen first
+            finish_imports()
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -80,23 +80,6 @@ class Commands(click.Group):
                 raise click.UsageError(f"no command or folder named {clean(first)!r}; commands: {close}", ctx)
             args = ["watch", *args]
         return super().parse_args(ctx, args)
-
-
-def imported() -> None:
-    """From here on garbage is looked for, among what comes now: what was imported stays."""
-    if not gc.isenabled():
-        gc.freeze()
-        gc.enable()
-
-
-def import_loop() -> None:
-    """Load asyncio as where Python lacks OpenSSL: the screen talks to a terminal only, and it is 5 MB."""
-    if "ssl" not in sys.modules:
-        sys.modules["ssl"] = None  # type: ignore[assignment]
-        try:
-            importlib.import_module("asyncio")
-        finally:
-            del sys.modules["ssl"]
 
 
 def _is_place(word: str) -> bool:
@@ -119,18 +102,13 @@ def command_group() -> None:
     """
 
 
-class Terminated(SystemExit):
-    """SIGTERM or SIGHUP reached a headless command: unwind, so that temporary files go, and say so."""
-
-
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    raise Terminated(128 + number)
+    """SIGTERM or SIGHUP reached a headless command: unwind, so that temporary files go, and say so."""
+    raise SystemExit(128 + number)
 
 
 def run(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and end the process with the promised code. No traceback reaches a user."""
-    # One thread per core on a shared login node is bad manners, and costs 45 ms at start; we need none.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -138,14 +116,12 @@ def run(args: Sequence[str] | None = None) -> NoReturn:
         signal.signal(signal.SIGTERM, _terminate)
         if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup means it
             signal.signal(signal.SIGHUP, _terminate)
-    code = _run(args)
-    gc.freeze()  # the end comes faster without a last search for garbage
-    sys.exit(code)
+    sys.exit(_run(args))
 
 
 def _run(args: Sequence[str] | None) -> int:
     try:
-        result: Any = command_group.main(args=args, prog_name="rltui", standalone_mode=False)
+        result: object = command_group.main(args=args, prog_name="rltui", standalone_mode=False)
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.exceptions.Exit as end:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import click
 
-from rltui.cli import import_loop
 from rltui.cli.output import FOUND, WRONG, emit, fail, leave
 from rltui.demo import recording
 from rltui.demo.replay import Replay
+from rltui.interpreter import finish_imports, import_asyncio_without_ssl
 
 
 @click.command(name="demo")
@@ -63,9 +63,10 @@ def command(
             replay.write_until(len(chosen.rows))
             _print_overview(folder)
             return
-        import_loop()
+        import_asyncio_without_ssl()
         from rltui.screen.start import RefusedError, run
 
+        finish_imports()
         replay.start()
         try:
             code = run([folder], theme=theme, ascii_only=ascii_only, color=not no_color, mouse=not no_mouse)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli import import_loop, imported
 from rltui.cli.arguments import LogDir
 from rltui.cli.loading import read_config
 from rltui.cli.output import FOUND, WRONG, fail, leave
+from rltui.interpreter import finish_imports, import_asyncio_without_ssl
 
 
 @click.command(name="watch")
@@ -65,12 +65,12 @@ def command(
     if no_ui:
         from rltui.cli.commands.check import follow
 
-        imported()
+        finish_imports()
         leave(follow(logdirs, config, run_glob=run_glob, poll=poll))
-    import_loop()
+    import_asyncio_without_ssl()
     from rltui.screen.start import RefusedError, run
 
-    imported()
+    finish_imports()
     color = not options.pop("no_color")
     mouse = not options.pop("no_mouse")
     try:
