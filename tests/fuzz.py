@@ -19,10 +19,10 @@ from concurrent.futures import Future, ProcessPoolExecutor
 import pytest
 
 from rltui.batch import Batch, concat
-from rltui.logs.formats import registry
 from rltui.logs.formats.interface import HEAD
-from rltui.logs.formats.tfevents import FORMAT as EVENTS
+from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.tfevents.bulk import bulk_reader
+from rltui.logs.formats.tfevents.event_file import FORMAT as EVENTS
 from tests.bench import fuzz_text
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, cut, read_on, read_whole
@@ -128,7 +128,7 @@ def attempt_packed(seed: bytes, draw: random.Random) -> None:
     del packed[draw.randrange(len(packed) + 1) :]
     data = bytes(packed)
     name = draw.choice(("metrics.jsonl.gz", "progress.csv.gz", NAME + ".gz"))
-    form = registry.recognise(name, data[:HEAD])
+    form = REGISTRY.recognise(name, data[:HEAD])
     if form is not None:
         read_whole(form, MemFile(name, data))
 

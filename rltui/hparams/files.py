@@ -13,7 +13,7 @@ from rltui.batch import Problem
 from rltui.hparams.hparams import NONE, HParams, hparams_of, joined, json_of, value_of, yaml_of
 from rltui.logs.discovery.walk import Root, roots_of
 from rltui.logs.files import LocalFile
-from rltui.logs.formats.registry import could_be_log
+from rltui.logs.formats.registry import REGISTRY
 from rltui.text import clean, quote
 
 LIMIT = 1 << 20  # bytes of a file of settings
@@ -59,7 +59,7 @@ def beside(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> H
 def folders_of(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> list[Folder]:
     """The folders to look into, nearest first, each once."""
     levels: list[list[Folder]] = [[] for _ in range(LEVELS + 2)]
-    roots = roots_of(logdirs, could_be_log)
+    roots = roots_of(logdirs, REGISTRY.could_be_log)
     for path in dict.fromkeys(paths):
         root = _root_of(path, roots)
         if root is None:

@@ -18,7 +18,6 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-import rltui.logs.formats.registry  # noqa: F401 - imported when the first name is looked at: no part of the reading
 from rltui.logs.follow.follower import Follower, read_all
 from rltui.logs.follow.reader_thread import ReaderThread
 from tests.bench.bench_wire import running

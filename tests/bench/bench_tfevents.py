@@ -17,9 +17,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from rltui.logs.formats.tfevents import FORMAT
 from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
+from rltui.logs.formats.tfevents.event_file import FORMAT
 from rltui.logs.formats.tfevents.event_tags import EventTags
 from tests.support import tfwriter as w
 
@@ -29,7 +29,7 @@ ODD_STEPS = 5000
 
 
 class DiskFile:
-    """A `logs.base.File` over one open descriptor."""
+    """A `File` over one open descriptor."""
 
     def __init__(self, path: Path) -> None:
         self.path = str(path)

@@ -12,7 +12,7 @@ import time
 from rltui.batch import Batch
 from rltui.logs.formats import console, csv_table, json_document, jsonl, samples
 from rltui.logs.formats.interface import HEAD, Format
-from rltui.logs.formats.registry import recognise
+from rltui.logs.formats.registry import REGISTRY
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
 from tests.support.shared import BUNDLED
 
@@ -76,7 +76,7 @@ def said(form: Format, batch: Batch) -> object:
 def attempt(form: Format, data: bytes, draw: random.Random) -> None:
     """Read the bytes in every way. Raises whatever a reader raises, AssertionError when two ways differ."""
     name = NAMES[form.name]
-    recognise(name, data[:HEAD])
+    REGISTRY.recognise(name, data[:HEAD])
     form.open(name).newest(MemFile(name, data), draw.randint(1, 500))
     whole = read_whole(form, MemFile(name, data))
     pieces = cut(data, [draw.randrange(len(data) + 1) for _ in range(3)])

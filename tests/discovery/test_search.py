@@ -10,10 +10,10 @@ import pytest
 from rltui.batch import Problem
 from rltui.logs.discovery.walk import Found, Search, roots_of, scan
 from rltui.logs.files import Calls
-from rltui.logs.formats.recognition import AllFormats
+from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.run_names import file_order, rotated_from, run_name, stem_of
 
-COULD = AllFormats().could_be_log
+COULD = REGISTRY.could_be_log
 
 
 def make(*paths: Path) -> None:

@@ -197,10 +197,10 @@ _cells = st.one_of(
 @given(st.lists(_cells, min_size=3, max_size=3), st.sampled_from([",", "\t", ";"]))
 def test_rows_of_plain_numbers_are_read_as_all_others(cells: list[str], delimiter: str) -> None:
     """The fast way is taken for rows only that it reads as the patient one does, steps and signs included."""
-    header = csv_table._Header.of(delimiter.join(["step", "loss", "kl"]).encode())
+    header = csv_table.Header.of(delimiter.join(["step", "loss", "kl"]).encode())
     assert header is not None
     line = delimiter.join(cells).encode()
-    found = header.plain(line)
+    found = header.numeric_record(line)
     if found is not None:
         patient = header.record(header.cells(line))
         for name in header.names:

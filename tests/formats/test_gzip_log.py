@@ -12,7 +12,7 @@ from rltui.batch import Batch
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats import gzip_log
 from rltui.logs.formats.interface import HEAD
-from rltui.logs.formats.registry import recognise
+from rltui.logs.formats.registry import REGISTRY
 from tests.support.memfile import MemFile, points, read_on, read_whole
 from tests.support.shared import BUNDLED
 from tests.support.textlogs import read_path
@@ -27,7 +27,7 @@ LOGS = [
 
 def read(name: str, data: bytes, budget: int = 1 << 20) -> Batch:
     """A compressed file, recognised and read to its end."""
-    form = recognise(name, data[:HEAD])
+    form = REGISTRY.recognise(name, data[:HEAD])
     assert form is not None
     assert form.name == "gzip"
     return read_whole(form, MemFile(name, data), budget)
@@ -59,7 +59,7 @@ def test_members_and_padding() -> None:
 def test_a_last_line_without_newline_counts() -> None:
     """Compressed data that are complete hold a complete file: a whole last object counts at once."""
     file = MemFile("metrics.jsonl.gz", gzip.compress(b'{"step": 1, "x": 1}\n{"step": 2, "x": 2}', mtime=0))
-    form = recognise(file.path, bytes(file.data[:HEAD]))
+    form = REGISTRY.recognise(file.path, bytes(file.data[:HEAD]))
     assert form is not None
     log = form.open(file.path)
     assert [step for batch in read_on(log, file) for step in batch.step.tolist()] == [1, 2]
@@ -88,7 +88,7 @@ def test_damage_keeps_what_lies_before() -> None:
 
 def test_a_bomb_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A small file that unfolds to one enormous document is given up at the cap."""
-    monkeypatch.setattr(gzip_log, "_WINDOW_CAP", 1 << 20)
+    monkeypatch.setattr(gzip_log, "_CONTENT_CAP", 1 << 20)
     engine = zlib.compressobj(9, zlib.DEFLATED, 31)
     data = engine.compress(b'[{"step": 1, "x": 1}' + b" " * (8 << 20)) + engine.flush()
     batch = read("metrics.jsonl.gz", data, 1 << 16)
@@ -98,14 +98,14 @@ def test_a_bomb_stays_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_other_compressions_say_so() -> None:
     """A log in a compression that is not read says so once, and other packed files are none of ours."""
-    form = recognise("metrics.jsonl.zst", b"\x28\xb5\x2f\xfd")
+    form = REGISTRY.recognise("metrics.jsonl.zst", b"\x28\xb5\x2f\xfd")
     assert form is not None
     assert form.name == ""
     assert codes(read_whole(form, MemFile("metrics.jsonl.zst", b"\x28\xb5\x2f\xfd"))) == ["not-read"]
-    assert recognise("logs.tar.gz", gzip.compress(b"x")) is None
-    assert recognise("metrics.jsonl.gz", b'{"step": 1}\n') is None
-    assert recognise("data.jsonl.gz", gzip.compress(b'{"step": 1, "x": 2}\n')) is None
-    assert recognise("weights.gz", gzip.compress(b"abc")) is None
+    assert REGISTRY.recognise("logs.tar.gz", gzip.compress(b"x")) is None
+    assert REGISTRY.recognise("metrics.jsonl.gz", b'{"step": 1}\n') is None
+    assert REGISTRY.recognise("data.jsonl.gz", gzip.compress(b'{"step": 1, "x": 2}\n')) is None
+    assert REGISTRY.recognise("weights.gz", gzip.compress(b"abc")) is None
 
 
 def test_packed_copy_that_is_not_read_makes_no_run(tmp_path: Path) -> None:

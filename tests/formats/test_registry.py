@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rltui.logs.formats.interface import HEAD
-from rltui.logs.formats.registry import FORMATS, could_be_log, recognise
+from rltui.logs.formats.registry import REGISTRY
 from tests.support.shared import BUNDLED, needs_shared
 from tests.support.textlogs import differences, oracle_cases, read_path
 
@@ -37,7 +37,9 @@ def step_key(path: Path, keys: dict[str, Any]) -> str | None:
 def test_real_logs_agree_with_their_oracles(path: Path, said: dict[str, Any]) -> None:
     """Counts, sums, non-finite and last values of each key of real text logs are as plain Python has it."""
     if path.name == "checkpoints.jsonl":
-        assert recognise(path.name, path.read_bytes()[:HEAD]) is None  # names of checkpoints, no metrics
+        assert (
+            REGISTRY.recognise(path.name, path.read_bytes()[:HEAD]) is None
+        )  # names of checkpoints, no metrics
         return
     batch = read_path(path)
     key = step_key(path, said["keys"])
@@ -110,10 +112,10 @@ def test_twins_of_one_training_agree() -> None:
 )
 def test_logs_are_recognised(name: str, head: bytes, form: str) -> None:
     """Each format knows its files by name and head, and passes the cheap sieve of names."""
-    found = recognise(name, head[:HEAD])
+    found = REGISTRY.recognise(name, head[:HEAD])
     assert found is not None
     assert found.name == form
-    assert could_be_log(name)
+    assert REGISTRY.could_be_log(name)
 
 
 @pytest.mark.parametrize(
@@ -149,17 +151,17 @@ def test_logs_are_recognised(name: str, head: bytes, form: str) -> None:
 )
 def test_other_files_are_no_logs(name: str, head: bytes) -> None:
     """Settings, tokenizers, data sets and single results beside a run are not taken for logs of it."""
-    assert recognise(name, head[:HEAD]) is None
+    assert REGISTRY.recognise(name, head[:HEAD]) is None
 
 
 def test_formats_have_their_own_names() -> None:
     """Each format has a name of its own; only whole-file writers are said to repeat themselves."""
-    names = [form.name for form in FORMATS]
+    names = [form.name for form in REGISTRY.formats]
     assert len(set(names)) == len(names)
-    assert {form.name for form in FORMATS if form.rewrites} == {"document", "csv"}
+    assert {form.name for form in REGISTRY.formats if form.rewrites} == {"document", "csv"}
 
 
-@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+@pytest.mark.parametrize("form", REGISTRY.formats, ids=lambda form: form.name)
 def test_sieve_is_cheap_and_no_head_breaks_it(form: Any) -> None:
     """No format fails on a head of another kind, whatever the name promises."""
     for name in (

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.batch import Batch, concat
-from rltui.logs.formats import jsonl, tfevents
+from rltui.logs.formats import jsonl
+from rltui.logs.formats.tfevents import event_file
 from rltui.logs.records.tag_table import NAME_CAP, TagNames, name_of
 from rltui.text import clean
 from tests.support import tfwriter as w
@@ -33,7 +34,7 @@ def _events(tags: Sequence[str], steps: Sequence[int], value: float = 0.5) -> by
 def _read(data: bytes, budget: int) -> Batch:
     """Everything of an event file, read in pieces."""
     file = MemFile("events.out.tfevents.1.host", data)
-    log = tfevents.FORMAT.open(file.path)
+    log = event_file.FORMAT.open(file.path)
     batches = []
     while log.offset < len(data):
         batches.append(log.read(file, budget))
@@ -59,7 +60,7 @@ def test_the_end_of_an_event_file_names_no_more_tags(few: None) -> None:
     tags = [f"tag{number}" for number in range(80)]
     data = w.version() + _events(tags, range(3))
     file = MemFile("events.out.tfevents.1.host", data)
-    batch = tfevents.FORMAT.open(file.path).newest(file, 1 << 16)
+    batch = event_file.FORMAT.open(file.path).newest(file, 1 << 16)
     assert len(batch.tags) == 50 and int(batch.tag.max()) < 50
 
 
@@ -98,7 +99,7 @@ def test_a_name_of_megabytes_is_not_kept() -> None:
     tags = ["x" * 200_000 + str(number) for number in range(5)]
     data = w.version() + _events(tags, range(3))
     file = MemFile("events.out.tfevents.1.host", data)
-    log = tfevents.FORMAT.open(file.path)
+    log = event_file.FORMAT.open(file.path)
     while log.offset < len(data):
         log.read(file)
     assert max(map(len, _held(log))) <= 4 * NAME_CAP
@@ -107,7 +108,7 @@ def test_a_name_of_megabytes_is_not_kept() -> None:
 def _held(log: object) -> Iterator[bytes | str]:
     """Every text that a log holds, its tables and those of all logs included."""
     seen: set[int] = set()
-    left = [log, tfevents.event_file.bulk_reader.BOOK]
+    left = [log, event_file.bulk_reader.BOOK]
     while left:
         one = left.pop()
         if id(one) in seen:

@@ -9,7 +9,7 @@ import pytest
 
 from rltui.batch import Batch, Problem, concat
 from rltui.logs.formats.interface import LogReader
-from rltui.logs.formats.tfevents import FORMAT
+from rltui.logs.formats.tfevents.event_file import FORMAT
 from rltui.logs.formats.tfevents.framing.damage import PATIENCE
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, SparseFile, read_on, read_whole

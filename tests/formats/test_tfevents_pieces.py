@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.batch import Batch, concat
-from rltui.logs.formats.tfevents import FORMAT
+from rltui.logs.formats.tfevents.event_file import FORMAT
 from tests import fuzz
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, cut, read_on

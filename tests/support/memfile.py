@@ -10,7 +10,7 @@ from rltui.logs.formats.interface import BLOCK, File, Format, LogReader
 
 
 class MemFile:
-    """A `logs.base.File` over bytes. It shows what has arrived so far; a test lets more arrive.
+    """A `File` over bytes. It shows what has arrived so far; a test lets more arrive.
 
     `pieces` are the bytes of each arrival; the first is there at once, `grow` brings the next.
     """

@@ -11,7 +11,7 @@ import numpy as np
 
 from rltui.batch import Batch
 from rltui.logs.formats.interface import HEAD
-from rltui.logs.formats.registry import recognise
+from rltui.logs.formats.registry import REGISTRY
 from tests.support.memfile import MemFile, read_whole
 from tests.support.shared import oracles
 
@@ -31,7 +31,7 @@ def oracle_cases() -> list[tuple[Path, dict[str, Any]]]:
 def read_path(path: Path) -> Batch:
     """A log as a one-off command reads it, recognised by its name and head."""
     data = path.read_bytes()
-    form = recognise(path.name, data[:HEAD])
+    form = REGISTRY.recognise(path.name, data[:HEAD])
     assert form is not None, f"{path.name} is not recognised"
     return read_whole(form, MemFile(path.name, data))
 

@@ -19,7 +19,7 @@ from rltui.cli.file_problems import note_problems
 from rltui.cli.output import fail, note
 from rltui.logs.discovery.walk import Found, scan
 from rltui.logs.follow.read_all import read_all
-from rltui.logs.formats.registry import could_be_log
+from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.run_names import is_events
 from rltui.text import clean
 
@@ -41,7 +41,7 @@ def export_tables(
     output: str | None,
 ) -> None:
     """Write one kind of record of every event file. Ends the command with 2 when there is no event file."""
-    found, _, missing = scan(logdirs, could_be_log)
+    found, _, missing = scan(logdirs, REGISTRY.could_be_log)
     if missing:
         fail(f"{clean(missing[0])}: no such file or folder")
     events = [each for each in found if is_events(each.name)]

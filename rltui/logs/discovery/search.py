@@ -10,7 +10,7 @@ from rltui.logs.discovery.walk import Found, Item, Root, Search, is_folder, root
 from rltui.logs.file_systems import FileSystem, kind_of
 from rltui.logs.files import Calls
 from rltui.logs.follow.poll_interval import PollInterval
-from rltui.logs.formats.recognition import FormatRegistry
+from rltui.logs.formats.registry import FormatRegistry
 
 UNKNOWN = FileSystem("not answering", remote=True, events=False, hold=False)
 _FRESH = 300.0  # seconds between two searches that list every folder, whatever their time stamps say

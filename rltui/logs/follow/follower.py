@@ -29,7 +29,7 @@ from rltui.logs.follow.poll_interval import HOT_MODIFIED, HOT_SECONDS, PollInter
 from rltui.logs.follow.poll_schedule import PollSchedule
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.interface import BLOCK
-from rltui.logs.formats.recognition import AllFormats, FormatRegistry
+from rltui.logs.formats.registry import REGISTRY, FormatRegistry
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.run_names import rotated_from
 
@@ -60,14 +60,14 @@ class Follower:
         all_sources: bool = False,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
-        kinds: FormatRegistry | None = None,
+        kinds: FormatRegistry = REGISTRY,
         system: FileSystem | None = None,
     ) -> None:
         self.logdirs = tuple(os.fspath(logdir) for logdir in logdirs)
         self._choice = RunFilter(run_glob, also)
         self._all_sources = all_sources
         self._clock, self._wall = clock, wall
-        self.kinds = kinds or AllFormats()
+        self.kinds = kinds
         self._calls = Calls()
         self.pace = PollInterval(poll, system or FileSystem("", remote=False, events=False, hold=True))
         self.seeker = BackgroundSearch(self.logdirs, self.kinds, self.pace, system=system, wall=wall)

@@ -13,7 +13,7 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.logs.discovery.related_runs import RelatedRuns
 from rltui.logs.discovery.walk import scan
 from rltui.logs.files import Calls
-from rltui.logs.formats.recognition import AllFormats, FormatRegistry
+from rltui.logs.formats.registry import REGISTRY, FormatRegistry
 from rltui.logs.log_file.log_file import LogFile, Piece
 from rltui.logs.run_names import file_order
 
@@ -34,14 +34,13 @@ def read_all(
     run_glob: str | None = None,
     verify: bool = False,
     all_sources: bool = False,
-    kinds: FormatRegistry | None = None,
+    kinds: FormatRegistry = REGISTRY,
 ) -> Iterator[Delivery]:
     """Every point of every log below the LOGDIRs: runs by name, their logs as they were written.
 
     Twins come as one "state" each unless `all_sources`. Troubles with folders come under the empty run
     name. verify: check all checksums. Raises MissingError at the start for a LOGDIR that is not there.
     """
-    kinds = kinds or AllFormats()
     found, problems, missing = scan(logdirs, kinds.could_be_log)
     if missing:
         raise MissingError(missing[0])

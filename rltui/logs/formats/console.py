@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
-from rltui.batch import Batch, Problem
-from rltui.logs.formats.interface import BLOCK, File
+from rltui.batch import Problem
+from rltui.logs.formats.interface import File
+from rltui.logs.formats.line_reader import LineReader
 from rltui.logs.records.parse_number import from_text
 from rltui.logs.records.record_batcher import RecordBatcher
-from rltui.logs.records.text_lines import TextLines
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 _VERL = re.compile(r"(?:^|[\s)\]])step:(-?[0-9]{1,19}) - (?=\S)")
@@ -29,18 +30,18 @@ _WRAPPED = re.compile(r"(.+?):(?:\w{1,8}\.)?(?:float|int|uint|bfloat|tensor|arra
 # A part of what `from_text` takes for a number.
 _NUMBER = r"(-?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{0,40})?(?:[eE][+-]?[0-9]{1,4})?|nan|-?inf)"
 _PLAIN = re.compile(rf"(.+):(?:{_NUMBER}|np\.float64\({_NUMBER}\))\Z")
-_OFTEN = 100  # lines with the same keys after which they are worth an expression
+_FREQUENT = 100  # lines with the same keys after which they are worth an expression
 _EXPRESSIONS = 4  # of one log: for lines with and without an evaluation, and the like
 _CANDIDATES = 64  # sets of keys that are counted
 
 
-def record(line: str) -> dict[str, object] | None:
+def record_of(line: str) -> dict[str, object] | None:
     """The step and the numbers of a console line; None for a line that is no metrics line."""
-    parts = _parts(line)
+    parts = _split(line)
     return None if parts is None else _by_pairs(*parts)
 
 
-def _parts(line: str) -> tuple[int, str, str | None] | None:
+def _split(line: str) -> tuple[int, str, str | None] | None:
     """The step, the pairs, and what stands between two of them (None: blanks); None for any other line."""
     if "step:" not in line and "Step " not in line:
         return None
@@ -54,11 +55,11 @@ def _parts(line: str) -> tuple[int, str, str | None] | None:
     return None
 
 
-def _by_pairs(step: int, rest: str, joint: str | None) -> dict[str, object] | None:
+def _by_pairs(step: int, rest: str, separator: str | None) -> dict[str, object] | None:
     """Step and numbers, pair by pair; None without numbers."""
     numbers: dict[str, object] = {}
     before = ""
-    for pair in rest.split(joint):
+    for pair in rest.split(separator):
         key, colon, value = pair.rpartition(":")
         if value.startswith("np.float64("):  # by far the most frequent
             value = value[11:-1]
@@ -74,33 +75,33 @@ def _by_pairs(step: int, rest: str, joint: str | None) -> dict[str, object] | No
     return {**numbers, "step": step} if numbers else None
 
 
-class _Reader:
-    """Reads the lines of one log."""
+class MetricsLineParser:
+    """Parses the metrics lines of one log, frequent sets of keys by one expression each."""
 
     def __init__(self) -> None:
-        self._often: Counter[tuple[str, ...]] = Counter()
+        self._lines_by_keys: Counter[tuple[str, ...]] = Counter()
         self._expressions: list[tuple[list[str], re.Pattern[str]]] = []
 
-    def record(self, line: str) -> dict[str, object] | None:
-        """What `record` gives."""
-        parts = _parts(line)
+    def parse(self, line: str) -> dict[str, object] | None:
+        """What `record_of` gives."""
+        parts = _split(line)
         if parts is None:
             return None
-        step, rest, joint = parts
+        step, rest, separator = parts
         for keys, expression in self._expressions:
             if found := expression.fullmatch(rest):
                 return {**dict(zip(keys, map(float, found.groups()), strict=True)), "step": step}
-        numbers = _by_pairs(step, rest, joint)
-        if numbers and joint and len(self._expressions) < _EXPRESSIONS:
-            self._learn(tuple(numbers), rest.split(joint))
+        numbers = _by_pairs(step, rest, separator)
+        if numbers and separator and len(self._expressions) < _EXPRESSIONS:
+            self._count(tuple(numbers), rest.split(separator))
         return numbers
 
-    def _learn(self, keys: tuple[str, ...], pairs: list[str]) -> None:
+    def _count(self, keys: tuple[str, ...], pairs: list[str]) -> None:
         """Count a line; make an expression of lines like it when they come often and are plain."""
-        self._often[keys] += 1
-        if len(self._often) > _CANDIDATES:
-            self._often.clear()
-        if self._often[keys] != _OFTEN:
+        self._lines_by_keys[keys] += 1
+        if len(self._lines_by_keys) > _CANDIDATES:
+            self._lines_by_keys.clear()
+        if self._lines_by_keys[keys] != _FREQUENT:
             return
         plain = [found for pair in pairs if (found := _PLAIN.match(pair))]
         if len(plain) == len(pairs):
@@ -111,57 +112,32 @@ class _Reader:
             self._expressions.append(([found[1] for found in plain], re.compile(" - ".join(spelled))))
 
 
-class ConsoleLog:
-    """One console log being read."""
+class ConsoleParser:
+    """The `LineParser` of console logs."""
 
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._lines = TextLines(path)
-        self._rows = RecordBatcher(path)
-        self._reader = _Reader()
+    def __init__(self) -> None:
+        self._metrics = MetricsLineParser()
 
-    @property
-    def offset(self) -> int:
-        """Bytes settled."""
-        return self._lines.offset
-
-    def read(self, file: File, budget: int = BLOCK) -> Batch:
-        """Decode on from `offset`."""
-        self._add(self._rows, self._lines.take(file, budget))
-        return self._rows.batch(self._lines.problems())
-
-    def newest(self, file: File, length: int) -> Batch:
-        """Scalars of the last `length` bytes."""
-        size = file.size()
-        begin = max(0, size - length)
-        rows = self._rows.preview()
-        self._add(rows, file.read_at(begin, size - begin).split(b"\n")[1 if begin else 0 : -1])
-        return rows.batch()
-
-    def finish(self, file: File) -> Batch:
-        """Take what is left. A last line without newline may be cut inside a number, so it is not read."""
-        before = -1
-        while before != self._lines.offset:
-            before = self._lines.offset
-            self._add(self._rows, self._lines.take(file, final=True))
-        tail = self._lines.tail(file)
-        problems = self._lines.problems()
-        if record(tail.decode("utf-8", "replace")) is not None:
-            message = f"the last line ({len(tail):,} bytes) has no end and was not read"
-            problems.append(Problem("info", "torn-tail", self._path, message, before, len(tail)))
-        elif tail:
-            self._lines.offset += len(tail)
-        return self._rows.batch(problems)
-
-    def close(self) -> None:
-        """Let go of what was collected."""
-        self._rows.batch()
-
-    def _add(self, rows: RecordBatcher, lines: list[bytes]) -> None:
-        read = self._reader.record
+    def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
+        """Take the metrics lines; all others are no business of this log."""
         for line in lines:
-            if b"tep" in line and (found := read(line.decode("utf-8", "replace"))) is not None:
-                rows.add(found)
+            if (
+                b"tep" in line
+                and (record := self._metrics.parse(line.decode("utf-8", "replace"))) is not None
+            ):
+                records.add(record)
+
+    def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
+        """Take the metrics lines."""
+        self.parse(lines, 0, records)
+
+    def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
+        """A metrics line without newline may be cut inside a number, so it is not read."""
+        return None if record_of(line.decode("utf-8", "replace")) is None else "has no end"
+
+    def problems(self) -> list[Problem]:
+        """None: whatever stands between metrics lines is right there."""
+        return []
 
 
 _NAME = re.compile(r"\.(log|out|txt|err)\Z|\A(stdout|stderr|console|output|nohup)\b", re.IGNORECASE)
@@ -184,9 +160,9 @@ class ConsoleFormat:
             return False
         return not head or bool(_SIGNS.search(head))
 
-    def open(self, path: str) -> ConsoleLog:
-        """A log at its beginning."""
-        return ConsoleLog(path)
+    def open(self, path: str, *, verify: bool = False) -> LineReader:
+        """A reader at the beginning of a file; there are no checksums to verify."""
+        return LineReader(path, ConsoleParser())
 
 
 FORMAT = ConsoleFormat()

@@ -2,7 +2,7 @@
 
 Empty cells are missing values. An SB3 monitor file begins with `#{json}`; its rows are episodes, so the
 step is the sum of their lengths `l` and the wall time is `t_start + t`. Any other table takes its step
-from a column that names it (`axes.STEP_KEYS`) or, said once, from the number of its row.
+from a column that names it (`log_keys.toml`) or, said once, from the number of its row.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import csv
 import json
 import math
 import re
+from collections.abc import Sequence
 
 import orjson
 
-from rltui.batch import Batch, Problem
+from rltui.batch import Problem
 from rltui.logs import log_file_names
-from rltui.logs.formats.interface import BLOCK, File
+from rltui.logs.formats.interface import File
+from rltui.logs.formats.line_reader import BLANKS, LineReader
 from rltui.logs.records import record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.logs.records.skipped_lines import SkippedLines
-from rltui.logs.records.text_lines import TextLines
 
 _QUOTED_CAP = 64 << 10  # bytes of a quoted field that runs over lines
 _HEADER_CAP = 4 << 20
@@ -29,7 +30,7 @@ _DELIMITERS = ",\t;"
 _NUMBERS = {int, float}
 
 
-class _Header:
+class Header:
     """The columns of a table."""
 
     def __init__(self, line: bytes, names: list[str], delimiter: str) -> None:
@@ -39,7 +40,7 @@ class _Header:
         self._steps = [names.index(name) for name in record_keys.step_keys(names)]
 
     @classmethod
-    def of(cls, line: bytes) -> _Header | None:
+    def of(cls, line: bytes) -> Header | None:
         """The header that a line is: at least two cells, none a number. None for any other line."""
         text = line.decode("utf-8", "replace").strip("\ufeff\r\0")
         delimiter = max(_DELIMITERS, key=text.count)
@@ -52,7 +53,7 @@ class _Header:
         """The cells of a row."""
         return _split(line.decode("utf-8", "replace"), self.delimiter)
 
-    def plain(self, line: bytes) -> dict[str, object] | None:
+    def numeric_record(self, line: bytes) -> dict[str, object] | None:
         """What `record` gives of a row of nothing but numbers as JSON spells them; None of any other.
 
         They are read as one JSON array, since that is ten times as fast as one by one.
@@ -98,7 +99,7 @@ class _Header:
             return any(_number(cell) is not None for cell in cells)
         return all(_number(cells[column]) is not None for column in self._steps)
 
-    def is_like(self, other: _Header) -> bool:
+    def is_like(self, other: Header) -> bool:
         """Whether it is the header of the same table with other columns."""
         return 2 * len(set(self.names) & set(other.names)) > len(other.names)
 
@@ -122,79 +123,53 @@ def _number(cell: str) -> int | float | None:
         return None
 
 
-class CsvLog:
-    """One table being read."""
+class CsvParser:
+    """The `LineParser` of tables."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._lines = TextLines(path)
-        self._rows = RecordBatcher(path)
-        self._junk = SkippedLines(path, "bad-row", "rows skipped that do not fit the header")
-        self._header: _Header | None = None
+        self._skipped = SkippedLines(path, "bad-row", "rows skipped that do not fit the header")
+        self._header: Header | None = None
         self._quoted = b""  # lines of a row whose quoted field is still open
+        self._quoted_at = 0  # and their offset
+        self._monitor = False  # Stable-Baselines3's log of episodes
         self._start = math.nan  # monitor: wall time of its first episode's start
-        self._monitor = False
         self._steps = 0  # monitor: lengths of the episodes so far
 
-    @property
-    def offset(self) -> int:
-        """Bytes settled."""
-        return self._lines.offset
-
-    def read(self, file: File, budget: int = BLOCK) -> Batch:
-        """Decode on from `offset`."""
-        self._add(self._lines.take(file, budget))
-        return self._rows.batch([*self._lines.problems(), *self._junk.problems()])
-
-    def newest(self, file: File, length: int) -> Batch:
-        """Rows of the last `length` bytes, under the header of the first line; none of a monitor file."""
-        size = file.size()
-        begin = max(0, size - length)
-        header = _Header.of(file.read_at(0, min(_HEADER_CAP, size)).partition(b"\n")[0])
-        rows = self._rows.preview()
-        if header is not None and not header.line.startswith(b"#"):
-            for line in file.read_at(begin, size - begin).split(b"\n")[1:-1]:
-                cells = header.cells(line.rstrip(b"\r"))
-                if len(cells) == len(header.names):
-                    rows.add(header.record(cells))
-        batch = rows.batch()
-        return Batch(batch.tags, batch.tag, batch.step, batch.wall_time, batch.value, batch.single)
-
-    def finish(self, file: File) -> Batch:
-        """Take what is left. A last row without newline may be cut inside a number, so it is not read."""
-        before = -1
-        while before != self._lines.offset:
-            before = self._lines.offset
-            self._add(self._lines.take(file, final=True))
-        if self._quoted:
-            self._junk.add(self._quoted, before - len(self._quoted))
-            self._quoted = b""
-        tail = self._lines.tail(file)
-        torn = []
-        if tail.strip(b" \t\r\0"):
-            message = f"the last row ({len(tail):,} bytes) has no end and was not read"
-            torn.append(Problem("info", "torn-tail", self._path, message, before, len(tail)))
-        return self._rows.batch([*self._lines.problems(), *self._junk.problems(), *torn])
-
-    def close(self) -> None:
-        """Let go of what was collected."""
-        self._rows.batch()
-        self._quoted = b""
-
-    def _add(self, lines: list[bytes]) -> None:
-        offset = self._lines.start
+    def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
+        """Take whole lines: the header, comments, rows."""
         for line in lines:
-            self._line(line, offset)
-            offset += len(line) + 1
+            self._line(line, start, records)
+            start += len(line) + 1
 
-    def _line(self, line: bytes, offset: int) -> None:
+    def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
+        """Take rows, under the header of the first line of the file; none of a monitor file."""
+        header = Header.of(file.read_at(0, min(_HEADER_CAP, file.size())).partition(b"\n")[0])
+        if header is None or header.line.startswith(b"#"):
+            return
+        for line in lines:
+            cells = header.cells(line.rstrip(b"\r"))
+            if len(cells) == len(header.names):
+                records.add(header.record(cells))
+
+    def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
+        """A row without newline may be cut inside a number, so it is not read."""
+        if self._quoted:
+            self._skipped.add(self._quoted, self._quoted_at)
+            self._quoted = b""
+        return "has no end" if line.strip(BLANKS) else None
+
+    def problems(self) -> list[Problem]:
+        """Rows that were skipped."""
+        return self._skipped.problems()
+
+    def _line(self, line: bytes, offset: int, records: RecordBatcher) -> None:
         if self._quoted and self._is_row(line):  # the quote before it was torn, or never closed
-            self._junk.add(self._quoted, offset - len(self._quoted) - 1)
+            self._skipped.add(self._quoted, self._quoted_at)
             self._quoted = b""
         if self._quoted:
-            line, self._quoted = self._quoted + b"\n" + line, b""
+            line, offset, self._quoted = self._quoted + b"\n" + line, self._quoted_at, b""
         if b'"' in line and line.count(b'"') % 2 and not line.startswith(b"#") and len(line) < _QUOTED_CAP:
-            self._quoted = line
+            self._quoted, self._quoted_at = line, offset
             return
         line = line.strip(b"\r\0")
         if not line or line.isspace():
@@ -203,17 +178,17 @@ class CsvLog:
         if header is None or line == header.line or line.startswith(b"#"):
             self._begin(line, offset)
             return
-        record = header.plain(line)
+        record = header.numeric_record(line)
         if record is not None:
-            self._take(record)
+            self._add(record, records)
             return
         cells = header.cells(line)
         if len(cells) == len(header.names):
-            self._take(header.record(cells))
-        elif (other := _Header.of(line)) is not None and other.is_like(header):
+            self._add(header.record(cells), records)
+        elif (other := Header.of(line)) is not None and other.is_like(header):
             self._header = other
         else:
-            self._junk.add(line, offset)
+            self._skipped.add(line, offset)
 
     def _is_row(self, line: bytes) -> bool:
         """Whether a line is a whole row by itself: as many cells as columns, numbers where the step is."""
@@ -226,9 +201,9 @@ class CsvLog:
     def _begin(self, line: bytes, offset: int) -> None:
         """Take the header, or a comment."""
         if not line.startswith(b"#"):
-            self._header = _Header.of(line)
+            self._header = Header.of(line)
             if self._header is None:
-                self._junk.add(line, offset)
+                self._skipped.add(line, offset)
             return
         try:
             said = json.loads(line[1:])
@@ -237,15 +212,15 @@ class CsvLog:
         except (ValueError, OverflowError, RecursionError, KeyError, TypeError):
             pass  # a comment that says nothing of a start
 
-    def _take(self, record: dict[str, object]) -> None:
+    def _add(self, record: dict[str, object], records: RecordBatcher) -> None:
         if not self._monitor:
-            self._rows.add(record)
+            records.add(record)
             return
         length, elapsed = record.get("l"), record.get("t")
         if isinstance(length, int | float) and 0 <= length < _LENGTH_CAP:
             self._steps += int(length)
         wall = self._start + elapsed if isinstance(elapsed, int | float) else math.nan
-        self._rows.add(record, (self._steps, wall))
+        records.add(record, (self._steps, wall))
 
 
 _NAME = re.compile(r"\.(csv|tsv)\Z|\Aprogress\.txt\Z", re.IGNORECASE)
@@ -266,7 +241,7 @@ class CsvFormat:
         lines = head.split(b"\n")
         if lines[0].startswith(b"#"):
             lines = lines[1:]
-        header = _Header.of(lines[0]) if lines else None
+        header = Header.of(lines[0]) if lines else None
         if header is None:
             return False
         steps = record_keys.step_keys(header.names)
@@ -285,9 +260,9 @@ class CsvFormat:
             return False
         return bool(numbers) or cut
 
-    def open(self, path: str) -> CsvLog:
-        """A log at its beginning."""
-        return CsvLog(path)
+    def open(self, path: str, *, verify: bool = False) -> LineReader:
+        """A reader at the beginning of a file; there are no checksums to verify."""
+        return LineReader(path, CsvParser(path))
 
 
 FORMAT = CsvFormat()

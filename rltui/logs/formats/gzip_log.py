@@ -3,163 +3,192 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from rltui.batch import EMPTY, Batch, Problem, concat
 from rltui.logs import log_file_names
 from rltui.logs.formats.interface import BLOCK, HEAD, RECORD_CAP, File, Format, LogReader
 from rltui.logs.run_names import rotated_from
 
-_WINDOW_CAP = RECORD_CAP + 2 * BLOCK  # decompressed bytes held for a format that needs more to go on
-_GZIP = b"\x1f\x8b"
-_NOT_READ = (".zst", ".xz", ".bz2")
+_CONTENT_CAP = RECORD_CAP + 2 * BLOCK  # decompressed bytes held for a format that needs more to go on
+_MAGIC = b"\x1f\x8b"
+_WBITS = 31  # of zlib: a gzip member with header and checksum
+_OTHER_COMPRESSIONS = (".zst", ".xz", ".bz2")
 
 
-def inside(head: bytes) -> bytes:
-    """The first decompressed bytes of gzip data that begin with `head`; empty when that is damaged."""
+def decompressed_head(head: bytes) -> bytes:
+    """The first decompressed bytes of gzip data that begin with `head`; empty when it is damaged or none."""
     try:
-        return zlib.decompressobj(31).decompress(head, HEAD)
+        return zlib.decompressobj(_WBITS).decompress(head, HEAD)
     except zlib.error:
         return b""
 
 
-class _Inflated:
-    """The decompressed bytes as a growing file; what was settled is let go."""
+class _Decompressed:
+    """The decompressed bytes as a growing file; what the inner reader is done with is let go."""
 
     def __init__(self, path: str) -> None:
-        self._path = path
-        self._start = 0  # decompressed offset of the window
-        self._window = bytearray()
-
-    @property
-    def path(self) -> str:
-        return self._path
-
-    @property
-    def held(self) -> int:
-        """Bytes in memory."""
-        return len(self._window)
+        self.path = path
+        self.start = 0  # offset of the first byte held
+        self.held = bytearray()
 
     def size(self) -> int:
-        return self._start + len(self._window)
+        return self.start + len(self.held)
 
     def read_at(self, offset: int, length: int) -> bytes:
-        begin = offset - self._start
-        return bytes(self._window[begin : begin + length]) if begin >= 0 else b""
+        begin = offset - self.start
+        return bytes(self.held[begin : begin + length]) if begin >= 0 else b""
 
-    def add(self, data: bytes) -> None:
-        self._window += data
-
-    def forget(self, offset: int) -> None:
+    def drop_before(self, offset: int) -> None:
         """Let go of what stands before `offset`, in large pieces."""
-        drop = offset - self._start
-        if drop >= BLOCK or drop == len(self._window):
-            del self._window[:drop]
-            self._start = offset
+        count = offset - self.start
+        if count >= BLOCK or count == len(self.held):
+            del self.held[:count]
+            self.start = offset
 
 
-class GzipLog:
-    """One compressed log being read."""
+class GzipReader:
+    """Reads one compressed log. `offset` counts compressed bytes."""
 
-    def __init__(self, path: str, choose: Callable[[bytes], Format | None]) -> None:
-        self._path = path
-        self._choose = choose
-        self._inside = _Inflated(path)
+    def __init__(self, path: str, formats: Sequence[Format], *, verify: bool) -> None:
+        self.offset = 0
+        self._path, self._formats, self._verify = path, formats, verify
+        self._content = _Decompressed(path)
         self._inner: LogReader | None = None
-        self._whole = False  # the format wants everything at once
-        self._engine = zlib.decompressobj(31)
-        self._offset = 0
-        self._fresh = True  # the present gzip member has not begun
-        self._over = False  # nothing more will be read
-
-    @property
-    def offset(self) -> int:
-        """Compressed bytes taken."""
-        return self._offset
+        self._needs_all = False  # the format makes nothing of a part of its file
+        self._member = zlib.decompressobj(_WBITS)
+        self._between = True  # no gzip member has begun behind the last one
+        self._ended = False  # nothing more will be read
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
         """Decompress on and decode what is whole; all of it once the compressed data are complete."""
-        if self._over:
+        if self._ended:
             return EMPTY
-        trouble = self._inflate(file, max(budget, 1))
-        complete = self._fresh and self._offset >= file.size() > 0
-        batch = self._decode(budget, final=complete or trouble is not None)
-        if complete or trouble:
-            self._over = True
-            self._offset = file.size()
-        return concat([batch, Batch(problems=(trouble,))]) if trouble else batch
+        problem = self._decompress(file, max(budget, 1))
+        self._ended = problem is not None or (self._between and self.offset >= file.size() > 0)
+        batch = self._decode(budget)
+        if self._ended:
+            self.offset = file.size()
+        return batch if problem is None else concat([batch, Batch(problems=(problem,))])
 
     def newest(self, file: File, length: int) -> Batch:
         """Nothing: compressed data have to be read from the beginning."""
-        return EMPTY if self._inner is None else self._inner.newest(self._inside, 0)
+        return EMPTY
 
     def finish(self, file: File) -> Batch:
         """Read to the end; what a cut file holds is taken, and the cut is said."""
         batches = []
-        while not self._over:
-            before, held = self._offset, self._inside.size()
+        while not self._ended:
+            before = self.offset, self._content.size()
             batches.append(self.read(file))
-            if self._offset == before and self._inside.size() == held:
-                break
-        if not self._over:
-            self._over = True
-            batches.append(self._decode(BLOCK, final=True))
-            message = "the compressed data are cut; what is whole was read"
-            batches.append(
-                Batch(problems=(Problem("warning", "torn-tail", self._path, message, self._offset),))
-            )
+            if (self.offset, self._content.size()) == before and not self._ended:
+                self._ended = True
+                message = "the compressed data are cut; what is whole was read"
+                cut = Problem("warning", "torn-tail", self._path, message, self.offset)
+                batches += [self._decode(BLOCK), Batch(problems=(cut,))]
         return concat(batches)
 
     def close(self) -> None:
         """Let go of the decompressed bytes."""
-        self._inside = _Inflated(self._path)
+        self._content = _Decompressed(self._path)
         if self._inner is not None:
             self._inner.close()
 
-    def _inflate(self, file: File, budget: int) -> Problem | None:
-        """Decompress about `budget` bytes more; a trouble ends the reading."""
-        if self._inside.held > _WINDOW_CAP:
+    def _decompress(self, file: File, budget: int) -> Problem | None:
+        """Decompress about `budget` bytes more; a problem ends the reading."""
+        if len(self._content.held) > _CONTENT_CAP:
             message = f"a record of more than {RECORD_CAP >> 20} MiB; the rest of the file was not read"
-            return Problem("error", "too-large", self._path, message, self._offset)
-        data = file.read_at(self._offset, max(budget // 4, 64))
-        if self._fresh and not data.strip(b"\0"):
-            self._offset += len(data)  # padding after the last member
+            return Problem("error", "too-large", self._path, message, self.offset)
+        data = file.read_at(self.offset, max(budget // 4, 64))
+        if self._between and not data.strip(b"\0"):
+            self.offset += len(data)  # padding after the last member
             return None
         try:
-            self._inside.add(self._engine.decompress(data, budget))
+            self._content.held += self._member.decompress(data, budget)
         except zlib.error:
             message = "damaged compressed data; the rest of the file was not read"
-            return Problem("error", "corrupt-gzip", self._path, message, self._offset)
-        self._fresh = self._fresh and not data
-        self._offset += len(data) - len(self._engine.unconsumed_tail) - len(self._engine.unused_data)
-        if self._engine.eof:
-            self._engine = zlib.decompressobj(31)
-            self._fresh = True
+            return Problem("error", "corrupt-gzip", self._path, message, self.offset)
+        self._between = self._between and not data
+        self.offset += len(data) - len(self._member.unconsumed_tail) - len(self._member.unused_data)
+        if self._member.eof:
+            self._member, self._between = zlib.decompressobj(_WBITS), True
         return None
 
-    def _decode(self, budget: int, *, final: bool) -> Batch:
+    def _decode(self, budget: int) -> Batch:
+        """What the inner format makes of the bytes there are; all that is left of them at the end."""
+        content = self._content
         if self._inner is None:
-            if self._inside.size() < HEAD and not final:
+            if content.size() < HEAD and not self._ended:
                 return EMPTY
-            form = self._choose(self._inside.read_at(0, HEAD))
+            form = _inner_format(self._path.rpartition("/")[2], content.read_at(0, HEAD), self._formats)
             if form is None:
-                self._inside.forget(self._inside.size())
+                content.drop_before(content.size())
                 return EMPTY
-            self._inner = form.open(self._path)
-            self._whole = form.name == "document"
+            self._inner = form.open(self._path, verify=self._verify)
+            self._needs_all = form.name == "document"
         inner, batches = self._inner, []
-        while not self._whole or final:
+        while not self._needs_all or self._ended:
             before = inner.offset
-            batches.append(inner.read(self._inside, budget))
-            self._inside.forget(inner.offset)
+            batches.append(inner.read(content, budget))
+            content.drop_before(inner.offset)
             if inner.offset == before:
                 break
-        if final:
-            batches.append(inner.finish(self._inside))
+        if self._ended:
+            batches.append(inner.finish(content))
         return concat(batches)
 
 
-class _UnreadLog:
+class GzipFormat:
+    """Any of `formats` inside gzip."""
+
+    name = "gzip"
+    rewrites = False
+
+    def __init__(self, formats: Sequence[Format]) -> None:
+        self._formats = tuple(formats)
+
+    def matches(self, name: str, head: bytes) -> bool:
+        """By the name without its ending and by the first bytes inside."""
+        if not name.endswith(".gz"):
+            return False
+        content = decompressed_head(head) if head.startswith(_MAGIC) else b""
+        return (bool(content) or not head) and _inner_format(name, content, self._formats) is not None
+
+    def open(self, path: str, *, verify: bool = False) -> LogReader:
+        """A reader at the beginning; its inner format is chosen by the first bytes inside."""
+        return GzipReader(path, self._formats, verify=verify)
+
+
+def _inner_format(name: str, head: bytes, formats: Sequence[Format]) -> Format | None:
+    """The format of the content of a file named `name` whose decompressed bytes begin with `head`."""
+    inner = name.removesuffix(".gz")
+    inner = rotated_from(inner) or inner
+    return next((form for form in formats if form.matches(inner, head)), None)
+
+
+class UnreadCompression:
+    """What is plainly one of `formats`, in a compression that is not read. It makes no run."""
+
+    name = ""
+    rewrites = False
+
+    def __init__(self, formats: Sequence[Format]) -> None:
+        self._formats = tuple(formats)
+
+    def matches(self, name: str, head: bytes) -> bool:
+        """By the name alone."""
+        inner, dot, ending = name.rpartition(".")
+        if dot + ending not in _OTHER_COMPRESSIONS:
+            return False
+        telling = "tfevents" in inner or log_file_names.is_telling(inner)
+        return telling and any(form.matches(inner, b"") for form in self._formats)
+
+    def open(self, path: str, *, verify: bool = False) -> LogReader:
+        """A reader that says why it reads nothing."""
+        return _UnreadReader(path)
+
+
+class _UnreadReader:
     """A log in a compression that is not read: it says so once."""
 
     def __init__(self, path: str) -> None:
@@ -182,53 +211,3 @@ class _UnreadLog:
 
     def close(self) -> None:
         pass
-
-
-class GzipFormat:
-    """Any of `formats` inside gzip."""
-
-    name = "gzip"
-    rewrites = False
-
-    def __init__(self, formats: Sequence[Format]) -> None:
-        self._formats = tuple(formats)
-
-    def matches(self, name: str, head: bytes) -> bool:
-        """By the name without its ending and by the first bytes inside."""
-        inner, _, ending = name.rpartition(".")
-        if ending != "gz":
-            return False
-        if not head:
-            return self._inner(inner, b"") is not None
-        content = inside(head) if head.startswith(_GZIP) else b""
-        return bool(content) and self._inner(inner, content) is not None
-
-    def open(self, path: str) -> LogReader:
-        """A log at its beginning; its inner format is chosen by the first bytes inside."""
-        name = path.rpartition("/")[2].removesuffix(".gz")
-        name = rotated_from(name) or name
-        return GzipLog(path, lambda head: self._inner(name, head))
-
-    def _inner(self, name: str, head: bytes) -> Format | None:
-        return next((form for form in self._formats if form.matches(name, head)), None)
-
-
-class UnreadableFormat:
-    """What is plainly one of `formats`, in a compression that is not read. It makes no run."""
-
-    name = ""
-    rewrites = False
-
-    def __init__(self, formats: Sequence[Format]) -> None:
-        self._formats = tuple(formats)
-
-    def matches(self, name: str, head: bytes) -> bool:
-        """By the name alone."""
-        inner, dot, ending = name.rpartition(".")
-        if dot + ending not in _NOT_READ or not ("tfevents" in inner or log_file_names.is_telling(inner)):
-            return False
-        return any(form.matches(inner, b"") for form in self._formats)
-
-    def open(self, path: str) -> LogReader:
-        """A log that says why it says nothing."""
-        return _UnreadLog(path)

@@ -1,8 +1,16 @@
-"""The seam between files and formats: what a format may ask of a file, and what it must give.
+"""What a format asks of a file and what it gives. Start here to add a format.
 
-A format never opens, stats or seeks by itself. It asks a `File` for its size and for bytes at an
-offset, so that remote folders can be added without touching a format, and tests can serve bytes in
-any pieces they like.
+A format is one module with a reader and a format class:
+
+- a `Format` tells its files from others (`matches`) and opens a reader for one file (`open`);
+- a `LogReader` turns the bytes of one growing file into batches of points (`rltui.batch.Batch`).
+
+The module is entered in `registry.py`; nothing else knows it. A format of lines writes a `LineParser`
+(`line_reader.py`), which leaves it no more to do than to make records of lines; `console.py` is the shortest
+example. Records become points in `records/record_batcher.py`, which knows steps, times and nested values.
+
+A format never opens, stats or seeks by itself. It asks a `File` for its size and for bytes at an offset, so
+that compressed files and files in memory (tests) are read by the same code.
 """
 
 from __future__ import annotations
@@ -11,14 +19,14 @@ from typing import Protocol
 
 from rltui.batch import Batch
 
-BLOCK = 1 << 20  # bytes of one look: large enough for numpy, small enough to keep keys answering
+BLOCK = 1 << 20  # bytes of one read: large enough for numpy, small enough to keep keys answering
 RECORD_CAP = 64 << 20  # a length is not a promise: nothing larger is ever allocated
 LINE_CAP = 16 << 20  # longer lines are skipped in constant memory
 HEAD = 4096  # bytes that `Format.matches` sees, and of which a file's identity is made
 
 
 class File(Protocol):
-    """One file as a format sees it."""
+    """One file as a format sees it: a growing row of bytes."""
 
     @property
     def path(self) -> str:
@@ -35,39 +43,45 @@ class File(Protocol):
 
 
 class LogReader(Protocol):
-    """One log being read. `offset` moves only past what was decoded or deliberately skipped.
+    """Reads one log. `offset` moves only past what was decoded or deliberately skipped.
 
-    A torn tail stays unread and is asked for again at the next look, so bytes that arrive late (zeros
-    that a network file system fills in) heal by themselves. A log is never dead.
+    A torn tail stays unread and is asked for again with the next `read`, so bytes that arrive late (zeros
+    that a network file system fills in) heal by themselves. What is wrong with the content is never raised:
+    it is said in `Batch.problems`, once, and reading goes on behind it.
     """
 
     @property
     def offset(self) -> int:
-        """Bytes settled. Equal to the size when nothing is left; less with a torn tail."""
+        """Bytes that are done with. Equal to the size when nothing is left; less with a torn tail."""
         ...
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
-        """Decode on from `offset`, about `budget` bytes. An empty batch, offset unmoved: nothing yet."""
+        """Decode on from `offset`, about `budget` bytes, and move it. Raises OSError of the file.
+
+        Called until the offset stays where it is and the batch is empty. Points come in the order of the
+        file; `Batch.tags` is the reader's own table, which only grows.
+        """
         ...
 
     def newest(self, file: File, length: int) -> Batch:
-        """Scalars of the last `length` bytes, found without reading what lies before. Moves nothing.
+        """Points of the last `length` bytes, found without reading what lies before. Moves nothing.
 
-        May be empty where the format cannot start in the middle. Points may repeat ones that `read` gives.
+        A preview while the history of a long log is still being read: `read` gives these points again.
+        Empty where the format cannot start in the middle. Raises OSError.
         """
         ...
 
     def finish(self, file: File) -> Batch:
-        """The file will not grow: take a complete last line without newline, report a torn tail."""
+        """Read what is left of a file that will not grow: report a torn tail. Raises OSError."""
         ...
 
     def close(self) -> None:
-        """Let go of buffers. Never raises."""
+        """Let go of buffers; `read` may still be called, and makes new ones. Never raises."""
         ...
 
 
 class Format(Protocol):
-    """A kind of log file, one small module each."""
+    """A kind of log file."""
 
     @property
     def name(self) -> str:
@@ -76,19 +90,21 @@ class Format(Protocol):
 
     @property
     def rewrites(self) -> bool:
-        """True when writers replace the whole file with its continuation (progress.csv, trainer_state.json).
+        """Whether writers replace the whole file with its continuation (progress.csv, trainer_state.json).
 
         A replaced file of such a format repeats what it said before; of any other, it is a restarted run.
         """
         ...
 
     def matches(self, name: str, head: bytes) -> bool:
-        """Whether a file named `name` (base name) that starts with `head` is of this format.
+        """Whether a file of the base name `name` that starts with `head` is of this format.
 
-        Called first with an empty head to sift names cheaply, then with up to HEAD bytes.
+        Asked with an empty head first, to tell by the name alone which files are worth opening (true means
+        perhaps), then with the first HEAD bytes at most. Formats are asked in the order of the registry;
+        the first that matches has the file.
         """
         ...
 
-    def open(self, path: str) -> LogReader:
-        """A log at offset 0. `path` is for messages."""
+    def open(self, path: str, *, verify: bool = False) -> LogReader:
+        """A reader at offset 0. path: for messages. verify: check checksums, where the format has any."""
         ...

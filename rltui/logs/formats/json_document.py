@@ -25,7 +25,7 @@ _BETWEEN = " \t\r\n\0\ufeff,"
 _HISTORY = re.compile(r'"log_history"\s*:\s*\[')
 
 
-class JsonDocumentLog:
+class JsonDocumentReader:
     """One document being read."""
 
     def __init__(self, path: str) -> None:
@@ -189,9 +189,9 @@ class JsonDocumentFormat:
             return log_file_names.is_point(found[0], telling and not text.startswith("{"))
         return text.startswith("[") and log_file_names.is_cut_point(text[1:].lstrip().encode(), telling)
 
-    def open(self, path: str) -> JsonDocumentLog:
-        """A log at its beginning."""
-        return JsonDocumentLog(path)
+    def open(self, path: str, *, verify: bool = False) -> JsonDocumentReader:
+        """A reader at the beginning of a file; there are no checksums to verify."""
+        return JsonDocumentReader(path)
 
 
 FORMAT = JsonDocumentFormat()

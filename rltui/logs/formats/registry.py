@@ -1,31 +1,48 @@
-"""All formats in the order in which they are asked, and the one question: which of them is this file?"""
+"""All formats, in the order in which they are asked whether a file is theirs."""
 
 from __future__ import annotations
 
-from rltui.logs.formats import console, csv_table, json_document, jsonl, samples, tfevents
-from rltui.logs.formats.gzip_log import GzipFormat, UnreadableFormat
+from functools import cached_property
+
 from rltui.logs.formats.interface import Format
-
-_PLAIN: tuple[Format, ...] = (
-    tfevents.FORMAT,
-    json_document.FORMAT,
-    samples.FORMAT,
-    jsonl.FORMAT,
-    csv_table.FORMAT,
-    console.FORMAT,
-)
-
-FORMATS: tuple[Format, ...] = (*_PLAIN, GzipFormat(_PLAIN), UnreadableFormat(_PLAIN))
+from rltui.logs.run_names import rotated_from
 
 
-def recognise(name: str, head: bytes) -> Format | None:
-    """The format of a file named `name` (base name) that starts with `head`; None when it is no log."""
-    for form in FORMATS:
-        if form.matches(name, head):
-            return form
-    return None
+class FormatRegistry:
+    """Which format a file is of. A rotated log (`metrics.jsonl.1`) counts under the name it had."""
+
+    @cached_property
+    def formats(self) -> tuple[Format, ...]:
+        """Every format that is read. A new one is entered here, before those that also match its files."""
+        # Imported when the first file is looked at, which is in the reader thread: the first frame of the
+        # screen does not wait for them (25 ms).
+        from rltui.logs.formats import console, csv_table, gzip_log, json_document, jsonl, samples
+        from rltui.logs.formats.tfevents import event_file
+
+        plain: tuple[Format, ...] = (
+            event_file.FORMAT,
+            json_document.FORMAT,
+            samples.FORMAT,
+            jsonl.FORMAT,
+            csv_table.FORMAT,
+            console.FORMAT,
+        )
+        return (*plain, gzip_log.GzipFormat(plain), gzip_log.UnreadCompression(plain))
+
+    def recognise(self, name: str, head: bytes) -> Format | None:
+        """The format of a file of the base name `name` that starts with `head`; None when it is no log."""
+        name = _original_name(name)
+        return next((form for form in self.formats if form.matches(name, head)), None)
+
+    def could_be_log(self, name: str) -> bool:
+        """Whether a file of that base name is worth opening. Nothing is opened."""
+        return self.recognise(name, b"") is not None
 
 
-def could_be_log(name: str) -> bool:
-    """Whether a file of that base name may be a log at all: cheap, nothing is opened."""
-    return recognise(name, b"") is not None
+REGISTRY = FormatRegistry()
+
+
+def _original_name(name: str) -> str:
+    """The name that a log had before it was rotated; a compressed one keeps its ending."""
+    base = rotated_from(name)
+    return name if base is None else f"{base}.gz" if name.endswith(".gz") else base

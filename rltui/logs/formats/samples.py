@@ -15,7 +15,7 @@ import numpy as np
 from rltui.batch import EMPTY, Batch, Problem
 from rltui.logs import log_file_names
 from rltui.logs.formats.interface import BLOCK, LINE_CAP, File
-from rltui.logs.formats.jsonl import records
+from rltui.logs.formats.jsonl import objects
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of, wall_time
 from rltui.logs.records.sample_statistics import GROUP_KEYS, REWARD_KEYS, TEXT_KEYS, SampledStep, numbers
@@ -38,7 +38,7 @@ def step_in_path(path: str) -> int | None:
     return int(found[-1][1] or found[-1][2]) if found else None
 
 
-class SamplesLog:
+class SamplesReader:
     """One file of samples being read."""
 
     def __init__(self, path: str) -> None:
@@ -95,7 +95,7 @@ class SamplesLog:
         torn = []
         if tail.strip(b" \t\r\0"):
             try:
-                last = list(records(tail))
+                last = list(objects(tail))
                 self._wake(file, before)
                 for record in last:
                     self._take(record, before)
@@ -114,7 +114,7 @@ class SamplesLog:
         for line in lines:
             if line and not line.isspace():
                 try:
-                    for record in records(line):
+                    for record in objects(line):
                         self._take(record, offset)
                 except ValueError:
                     if line.strip(b" \t\r\0\xef\xbb\xbf"):
@@ -226,7 +226,7 @@ class SamplesFormat:
         by_name = bool(_STEP_NAME.match(name) or _NAME.search(name))
         for line in whole:
             try:
-                first = next(records(line), None)
+                first = next(objects(line), None)
             except ValueError:
                 continue
             if first is not None:
@@ -239,9 +239,9 @@ class SamplesFormat:
         # What is measured may stand behind texts that are longer than the head.
         return bool(texts) and (by_name or _is_sample(names, texts, names, by_name))
 
-    def open(self, path: str) -> SamplesLog:
-        """A log at its beginning."""
-        return SamplesLog(path)
+    def open(self, path: str, *, verify: bool = False) -> SamplesReader:
+        """A reader at the beginning of a file; there are no checksums to verify."""
+        return SamplesReader(path)
 
 
 def _is_sample(keys: set[str], texts: set[str], measured: set[str], by_name: bool) -> bool:

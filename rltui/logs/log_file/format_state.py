@@ -7,7 +7,7 @@ import stat
 
 from rltui.batch import Problem
 from rltui.logs.formats.interface import Format
-from rltui.logs.formats.recognition import FormatRegistry
+from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.log_file_names import is_foreign
 from rltui.logs.run_names import is_events
 from rltui.text import quote

@@ -12,9 +12,9 @@ from rltui.logs.delivery import Kind, Source
 from rltui.logs.discovery.duplicate_logs import Sample
 from rltui.logs.discovery.walk import Found
 from rltui.logs.files import Calls, GivenUpError, LocalFile, identity, stamp
-from rltui.logs.formats.gzip_log import inside
+from rltui.logs.formats.gzip_log import decompressed_head
 from rltui.logs.formats.interface import BLOCK, HEAD, Format, LogReader
-from rltui.logs.formats.recognition import FormatRegistry, open_log
+from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.log_file import rotation
 from rltui.logs.log_file.damage_recheck import DamageRecheck
 from rltui.logs.log_file.file_identity import FileIdentity, Past
@@ -318,7 +318,7 @@ class LogFile:
         """Whether rotation brought a log here that was read under another of its names."""
         known = [past for other in self.rotated for past in other.past]
         known += [other._likeness.past(other.offset) for other in self.rotated if other is not self]
-        content = inside(identity(file, HEAD)) if self.found.name.endswith(".gz") else b""
+        content = decompressed_head(identity(file, HEAD)) if self.found.name.endswith(".gz") else b""
         return any(past.is_in(file) or (content and past.begins(content)) for past in known)
 
     def _recognise(self, file: LocalFile, pieces: list[Piece]) -> None:
@@ -340,7 +340,7 @@ class LogFile:
             pieces.append(("state", EMPTY))
 
     def _take_for(self, known: Format) -> None:
-        self.format, self.log = known, open_log(known, self.found.path, verify=self._verify)
+        self.format, self.log = known, known.open(self.found.path, verify=self._verify)
         self._kind, self.caught_up = known.name, False
 
     def _advance(self, file: LocalFile, until: Callable[[], bool], pieces: list[Piece]) -> None:

@@ -13,18 +13,20 @@ from rltui.logs.formats.tfevents.framing.damage import Damage
 from rltui.logs.formats.tfevents.framing.tf_record import BAD, DOUBT, FRAME, HEADER
 from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
 from rltui.logs.records.tag_table import too_many
+from rltui.logs.run_names import is_events
 
+_PACKED = (".gz", ".zst", ".xz", ".bz2", ".zip", ".tar", ".tgz")
 _SCAN = 16 << 20  # bytes of damage that one look searches for the next good record
 
 
-class EventLog:
-    """A `logs.base.Log` of TensorBoard event files.
+class EventFileReader:
+    """A `LogReader` of TensorBoard event files.
 
     Besides the protocol it has `held`: reading stopped at trouble that patience may solve, so another
     `read` is worth while even when the file has not grown.
     """
 
-    def __init__(self, path: str, verify: bool = False) -> None:
+    def __init__(self, path: str, *, verify: bool = False) -> None:
         self._verify = verify
         self._offset = 0
         self._records = 0  # read so far, to estimate what a damaged stretch held
@@ -236,3 +238,29 @@ class EventLog:
         damage.give_up("damaged-stretch", message, self._offset, gap)
         self._offset = found
         return True
+
+
+class EventFileFormat:
+    """TensorBoard event files."""
+
+    name = "tfevents"
+    rewrites = False
+
+    def matches(self, name: str, head: bytes) -> bool:
+        """Whether the base name says so; content does not decide, a first record may be damaged.
+
+        Hidden files are the unfinished copies that rsync makes; `.profile-empty` is an empty marker.
+        """
+        return (
+            is_events(name)
+            and not name.startswith(".")
+            and not name.endswith((".profile-empty", *_PACKED))
+            and not head.startswith(b"\x1f\x8b")
+        )
+
+    def open(self, path: str, *, verify: bool = False) -> EventFileReader:
+        """A reader at offset 0. `verify` checks every data CRC in bulk, too."""
+        return EventFileReader(path, verify=verify)
+
+
+FORMAT = EventFileFormat()

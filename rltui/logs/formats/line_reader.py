@@ -1,0 +1,115 @@
+"""Reading logs of lines: what is the same for JSON lines, tables and consoles.
+
+A format of lines gives a `LineParser`, which makes records of lines. Whole lines, torn tails, previews and
+batches are dealt with here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from rltui.batch import EMPTY, Batch, Problem
+from rltui.logs.formats.interface import BLOCK, File
+from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.logs.records.text_lines import TextLines
+
+BLANKS = b" \t\r\0"  # of a line that holds nothing
+
+_UTF16 = re.compile(rb"\xff\xfe[^\0]\0|\xfe\xff\0[^\0]")  # a byte order mark and an ASCII character
+
+
+def is_utf16(head: bytes) -> bool:
+    """Whether a file that begins with `head` is text in UTF-16."""
+    return bool(_UTF16.match(head))
+
+
+class LineParser(Protocol):
+    """What a format does with the lines of one log, which come in order."""
+
+    def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
+        """Give the records of whole lines, without their newlines, to `records`. start: their offset."""
+        ...
+
+    def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
+        """The same for lines from the end of the file, of which nothing is remembered or reported."""
+        ...
+
+    def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
+        """Take what stands behind the last newline, perhaps nothing, or say why not ("is incomplete")."""
+        ...
+
+    def problems(self) -> list[Problem]:
+        """What has been met since the last call."""
+        ...
+
+
+class LineReader:
+    """A `LogReader` of lines."""
+
+    def __init__(self, path: str, parser: LineParser) -> None:
+        self._path = path
+        self._parser = parser
+        self._lines = TextLines(path)
+        self._records = RecordBatcher(path)
+        self._is_utf16 = False
+
+    @property
+    def offset(self) -> int:
+        """Bytes that are done with."""
+        return self._lines.offset
+
+    def read(self, file: File, budget: int = BLOCK) -> Batch:
+        """Decode on from `offset`."""
+        if self.offset == 0 and is_utf16(file.read_at(0, 4)):
+            return self._refuse()
+        self._parse(file, budget)
+        return self._records.batch(self._problems())
+
+    def newest(self, file: File, length: int) -> Batch:
+        """Points of the last `length` bytes: of the lines there that name their step."""
+        size = file.size()
+        begin = max(0, size - length)
+        lines = file.read_at(begin, size - begin).split(b"\n")
+        records = self._records.preview()
+        self._parser.preview(lines[1 if begin else 0 : -1], file, records)
+        return replace(records.batch(), texts=(), problems=())
+
+    def finish(self, file: File) -> Batch:
+        """Take what is left: zeros are not waited for, and the last line may do without a newline."""
+        if self.offset == 0 and is_utf16(file.read_at(0, 4)):
+            return self._refuse()
+        before = -1
+        while before != self.offset:
+            before = self.offset
+            self._parse(file, BLOCK, final=True)
+        tail = self._lines.tail(file)
+        refused = self._parser.parse_last(tail, self._records)
+        problems = self._problems()
+        if refused is not None:
+            message = f"the last line ({len(tail):,} bytes) {refused} and was not read"
+            problems.append(Problem("info", "torn-tail", self._path, message, before, len(tail)))
+        elif tail.strip(BLANKS):
+            self._lines.offset += len(tail)
+        return self._records.batch(problems)
+
+    def close(self) -> None:
+        """Let go of what was collected."""
+        self._records.batch()
+
+    def _parse(self, file: File, budget: int, *, final: bool = False) -> None:
+        lines = self._lines.take(file, budget, final=final)
+        if lines:
+            self._parser.parse(lines, self._lines.start, self._records)
+
+    def _refuse(self) -> Batch:
+        if self._is_utf16:
+            return EMPTY
+        self._is_utf16 = True
+        message = "the file is UTF-16, which is not read; write it as UTF-8"
+        return Batch(problems=(Problem("error", "utf-16", self._path, message, 0),))
+
+    def _problems(self) -> list[Problem]:
+        return [*self._lines.problems(), *self._parser.problems()]
