@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from textual import events
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.css.query import NoMatches
 from textual.message import Message
+from textual.strip import Strip
 
 from rltui import crash
 from rltui.batch import Problem
@@ -25,7 +26,7 @@ from rltui.screen.input.bindings import key_name
 from rltui.screen.memory_release import give_back
 from rltui.screen.saved_layout import remember
 from rltui.screen.state import AppState
-from rltui.screen.terminal.cell_diff import CellDiff
+from rltui.screen.terminal.cell_diff import CellDiffApp
 from rltui.screen.terminal.driver import GuardedDriver
 from rltui.screen.terminal.line_widget import LineWidget
 from rltui.screen.terminal.strips import StripPalette, filtered, textual_theme
@@ -43,7 +44,7 @@ class Arrived(Message):
         return isinstance(message, Arrived)
 
 
-class Monitor(CellDiff, App[int], inherit_bindings=False):
+class Monitor(CellDiffApp, inherit_bindings=False):
     """The screen. Feed the desk's session and call `changed`, or give `intake.put` to a Feed."""
 
     ENABLE_COMMAND_PALETTE = False
@@ -53,7 +54,7 @@ class Monitor(CellDiff, App[int], inherit_bindings=False):
     def __init__(self, desk: AppState, *, color: bool = True, memory_path: Path | None = None) -> None:
         no_color = bool(os.environ.pop("NO_COLOR", "")) or not color
         super().__init__(driver_class=GuardedDriver)
-        self.use_wire()
+        self.use_cell_diff()
         self.animation_level = "none"
         self.desk = desk
         desk.settings.shelf.ready = lambda: self.post_message(Arrived())
@@ -93,6 +94,8 @@ class Monitor(CellDiff, App[int], inherit_bindings=False):
         glass.resized = self.paint
         glass.draws = self.draw
         glass.focus()
+        if isinstance(self._driver, GuardedDriver):
+            self._driver.input_arrived = self.intake.hurry  # what takes data in makes way at once
         self.set_interval(1.0, self._second)
         self.call_after_refresh(self._begin)
 
@@ -100,6 +103,14 @@ class Monitor(CellDiff, App[int], inherit_bindings=False):
     def glass(self) -> LineWidget:
         """The widget that shows everything."""
         return self.query_one(LineWidget)
+
+    def screen_lines(self) -> list[Strip]:
+        """All lines of the one widget; none before it has the size of the terminal."""
+        try:
+            glass = self.glass
+        except NoMatches:
+            return []
+        return [glass.render_line(y) for y in range(glass.size.height)] if glass.size == self.size else []
 
     def _begin(self) -> None:
         self.paint()
@@ -144,8 +155,8 @@ class Monitor(CellDiff, App[int], inherit_bindings=False):
 
     def _repaint(self) -> None:
         """Send every cell, whatever the terminal shows."""
-        if self.wire is not None:
-            self.wire.forget()
+        if self.cell_diff is not None:
+            self.cell_diff.forget()
         self.screen.refresh(layout=True)
         self.glass.repaint()
 

@@ -13,16 +13,18 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
-from textual._compositor import LayoutUpdate
+from textual._compositor import CompositorUpdate
+from textual.app import App, ComposeResult
 from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.strip import Strip
+from textual.widget import Widget
 
 from rltui.logs.follow.follower import Follower
 from rltui.screen.app import Monitor
 from rltui.screen.start import build
-from rltui.screen.terminal import cell_diff as wire_module
-from rltui.screen.terminal.cell_diff import Wire, parse, turn, usable
+from rltui.screen.terminal import cell_diff
+from rltui.screen.terminal.cell_diff import PLAIN, CellDiff, LinesUpdate, Look, turn, usable
 from rltui.session.session import Session
 from tests.support.glasses import Glasses
 from tests.support.paced import Paced
@@ -51,7 +53,7 @@ class Watched:
         self._follower = Follower([folder], clock=self.clock)
         self.read()
         self.app: Monitor = build(self.session, [str(folder)], clock=self.clock)
-        self.glasses = Glasses(Wire(), *size)
+        self.glasses = Glasses(CellDiff(), *size)
         self.composings = 0  # frames that Textual put together
         self.app._display = self._display  # type: ignore[method-assign]
 
@@ -61,7 +63,7 @@ class Watched:
             size = self.app.size
             if (size.width, size.height) != (self.glasses.size.width, self.glasses.size.height):
                 self.glasses.resize(size.width, size.height)
-            self.glasses.show(renderable, self.app.console)
+            self.glasses.show(renderable, self.app.console, self.app.screen_lines())
             assert self.glasses.differ() == []
         self.app.post_display_hook()
 
@@ -88,10 +90,10 @@ class Watched:
         """Bytes of each of twelve more steps."""
         found = []
         for _ in range(12):
-            before = self.glasses.wire_bytes
+            before = self.glasses.diff_bytes
             self.step()
             await pilot.pause()
-            found.append(self.glasses.wire_bytes - before)
+            found.append(self.glasses.diff_bytes - before)
         return found
 
 
@@ -124,7 +126,7 @@ async def test_every_frame_leaves_the_same_glass(tmp_path: Path) -> None:
             await pilot.pause()
             assert watched.composed() == [], size
     assert watched.glasses.frames > 40
-    assert watched.glasses.wire_bytes < watched.glasses.stock_bytes / 2
+    assert watched.glasses.diff_bytes < watched.glasses.stock_bytes / 2
 
 
 @pytest.mark.parametrize(
@@ -190,12 +192,12 @@ async def test_a_forgotten_glass_is_painted_whole(tmp_path: Path) -> None:
     watched = usual(tmp_path)
     async with watched.app.run_test(size=(140, 45)) as pilot:
         await pilot.pause()
-        watched.glasses.wire.forget()
+        watched.glasses.cell_diff.forget()
         watched.glasses.resize(140, 45)
-        before = watched.glasses.wire_bytes
+        before = watched.glasses.diff_bytes
         watched.app.glass.repaint()
         await pilot.pause()
-        assert watched.glasses.wire_bytes - before > 140 * 45
+        assert watched.glasses.diff_bytes - before > 140 * 45
         assert watched.glasses.differ() == []
 
 
@@ -220,17 +222,17 @@ texts = st.text(st.sampled_from(" " * 6 + "ab·⣿▁漢"), min_size=1, max_size
 rows = st.lists(st.tuples(texts, styles), max_size=9)
 
 
-def layout(y: int, row: list[tuple[str, Style | None]]) -> LayoutUpdate:
+def layout(y: int, row: list[tuple[str, Style | None]]) -> LinesUpdate:
     """A line of the screen, exactly as wide as it."""
     strip = Strip([Segment(text, style) for text, style in row]).adjust_cell_length(WIDTH)
-    return LayoutUpdate([[strip]], Region(0, y, WIDTH, 1))
+    return LinesUpdate([(y, strip)])
 
 
 @settings(max_examples=300)
 @given(st.lists(st.tuples(st.integers(0, HEIGHT - 1), rows), max_size=12))
 def test_any_lines_in_any_order_leave_the_same_glass(updates: list[tuple[int, Any]]) -> None:
     """Whatever is drawn over whatever, every cell and colour is right."""
-    glasses = Glasses(Wire(), WIDTH, HEIGHT)
+    glasses = Glasses(CellDiff(), WIDTH, HEIGHT)
     for y, row in updates:
         glasses.show(layout(y, row), CONSOLE)
         assert glasses.differ() == []
@@ -238,9 +240,9 @@ def test_any_lines_in_any_order_leave_the_same_glass(updates: list[tuple[int, An
 
 @pytest.mark.parametrize("system", ["standard", "256", "truecolor"])
 def test_colours_are_reduced_as_textual_does(system: Any) -> None:
-    """On terminals with fewer colours the wire sends the same ones as the stock way."""
+    """On terminals with fewer colours the diff sends the same ones as the stock way."""
     console = Console(file=io.StringIO(), force_terminal=True, color_system=system)
-    glasses = Glasses(Wire(), WIDTH, HEIGHT)
+    glasses = Glasses(CellDiff(), WIDTH, HEIGHT)
     style = Style(color="#74c7e0", bgcolor="#161b26", bold=True)
     glasses.show(layout(0, [("abc", style), ("de", None), ("f", Style(color="#e06c75"))]), console)
     glasses.show(layout(0, [("abd", style), ("de", style), ("f", None)]), console)
@@ -249,7 +251,7 @@ def test_colours_are_reduced_as_textual_does(system: Any) -> None:
 
 def test_one_changed_cell_is_a_move_and_a_character() -> None:
     """What did not change is not sent, neither are colours that hold."""
-    glasses = Glasses(Wire(), WIDTH, HEIGHT)
+    glasses = Glasses(CellDiff(), WIDTH, HEIGHT)
     style = Style(color="#74c7e0", bgcolor="#161b26")
     glasses.show(layout(1, [("0123456789", style)]), CONSOLE)
     sent = glasses.show(layout(1, [("0123x56789", style)]), CONSOLE)
@@ -259,50 +261,92 @@ def test_one_changed_cell_is_a_move_and_a_character() -> None:
 
 def test_a_move_is_not_made_where_writing_is_shorter() -> None:
     """Short gaps of equal cells are written over; longer ones are moved over."""
-    glasses = Glasses(Wire(), WIDTH, HEIGHT)
+    glasses = Glasses(CellDiff(), WIDTH, HEIGHT)
     glasses.show(layout(0, [("a..b.......c", None)]), CONSOLE)
     assert glasses.show(layout(0, [("A..B.......C", None)]), CONSOLE) == "\x1b[1HA..B\x1b[7CC"
+
+
+def look(attributes: str = "", fore: str = "", back: str = "") -> Look:
+    """A look of some attributes and colours."""
+    return (frozenset(attributes.split()), fore, back)
 
 
 @pytest.mark.parametrize(
     ("before", "after", "sent"),
     [
-        ("1;38;2;1;2;3;48;5;7", "38;2;1;2;3;48;5;7", "\x1b[22m"),
-        ("31;44", "32;44", "\x1b[32m"),
-        ("31;44", "31", "\x1b[49m"),
-        ("1;31", "2;31", "\x1b[22;2m"),
-        ("1;31", "", "\x1b[m"),
-        ("6;31", "31", "\x1b[0;31m"),
+        (look("1", "38;2;1;2;3", "48;5;7"), look("", "38;2;1;2;3", "48;5;7"), "\x1b[22m"),
+        (look("", "31", "44"), look("", "32", "44"), "\x1b[32m"),
+        (look("", "31", "44"), look("", "31"), "\x1b[49m"),
+        (look("1", "31"), look("2", "31"), "\x1b[22;2m"),
+        (look("1", "31"), PLAIN, "\x1b[m"),
+        (look("6", "31"), look("", "31"), "\x1b[0;31m"),
     ],
 )
-def test_a_change_of_colours_sends_what_changes(before: str, after: str, sent: str) -> None:
+def test_a_change_of_colours_sends_what_changes(before: Look, after: Look, sent: str) -> None:
     """Only the attribute or colour that is new goes out."""
-    assert turn(parse(before), parse(after)) == sent
+    assert turn(before, after) == sent
 
 
 # ---- the guard
 
 
 def test_an_unknown_textual_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The wire works only with releases whose drawing was tested, and never when the user says no."""
+    """The diff works only with releases whose drawing was tested, and never when the user says no."""
     assert usable()
     monkeypatch.setenv("RLTUI_SCREEN", "stock")
     assert not usable()
     monkeypatch.delenv("RLTUI_SCREEN")
-    monkeypatch.setattr(wire_module.textual, "__version__", "9.0.0")
+    monkeypatch.setattr(cell_diff.textual, "__version__", "9.0.0")
     assert not usable()
 
 
-def test_when_the_diff_fails_textual_sends_as_it_always_did(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_when_the_diff_fails_textual_sends_as_it_always_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An error in private matters costs bytes, not the screen."""
-    glasses = Glasses(Wire(), WIDTH, HEIGHT)
-    glasses.show(layout(0, [("before", None)]), CONSOLE)
+    watched = usual(tmp_path)
+    app = watched.app
 
     def fail(*_: Any) -> str:
         raise AttributeError("moved in 8.9")
 
-    monkeypatch.setattr(glasses.wire, "_frame", fail)
-    for words in ("after", "later"):
-        update = layout(0, [(words, None)])
-        assert glasses.wire.spare(update, CONSOLE, glasses.size) is update
-    assert glasses.wire.broken
+    async with app.run_test(size=(140, 45)) as pilot:
+        await pilot.pause()
+        assert app.cell_diff is not None
+        monkeypatch.setattr(app.cell_diff, "frame", fail)
+        monkeypatch.setattr(type(app), "is_headless", False)
+        assert app._changes(LinesUpdate([(0, Strip.blank(140))])) is None
+        assert app.cell_diff is None
+        assert not app.draw([(0, Strip.blank(140))])
+
+
+async def test_textual_still_sends_lines_from_their_left_edge() -> None:
+    """One changed cell costs half a line without the diff; a Textual that crops makes the diff needless."""
+
+    class Line(Widget):
+        text = "x" * 100
+
+        def render_line(self, y: int) -> Strip:
+            return Strip([Segment(self.text)])
+
+    sent: list[str] = []
+
+    class OneLine(App[None]):
+        def compose(self) -> ComposeResult:
+            yield Line()
+
+        def _display(self, screen: Any, renderable: Any) -> None:
+            if isinstance(renderable, CompositorUpdate):
+                sent.append(renderable.render_segments(self.console))
+            super()._display(screen, renderable)
+
+    app = OneLine()
+    async with app.run_test(size=(100, 4)) as pilot:
+        line = app.query_one(Line)
+        await pilot.pause()
+        sent.clear()
+        line.text = "x" * 50 + "y" + "x" * 49
+        line.refresh(Region(50, 0, 1, 1))
+        await pilot.pause()
+    (text,) = sent
+    assert text.startswith("\x1b[1;1Hx") and len(text) > 50, "Textual crops to what changed: drop cell_diff"

@@ -1,15 +1,17 @@
-"""Two terminals side by side: one is sent what Textual sends, the other what the wire makes of it."""
+"""Two terminals side by side: one is sent what Textual sends, the other what the cell diff makes of it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pyte
 from rich.console import Console
 from textual._compositor import CompositorUpdate
 from textual.geometry import Size
+from textual.strip import Strip
 
-from rltui.screen.terminal.cell_diff import Wire
+from rltui.screen.terminal.cell_diff import CellDiff, LinesUpdate
 
 Cell = tuple[Any, ...]
 
@@ -25,9 +27,9 @@ def seen(char: pyte.screens.Char) -> Cell:
 class Glasses:
     """Feed it every frame of an app; `differ` lists the cells that are not the same on both."""
 
-    def __init__(self, wire: Wire, width: int, height: int) -> None:
-        self.wire = wire
-        self.stock_bytes = self.wire_bytes = self.frames = 0
+    def __init__(self, cell_diff: CellDiff, width: int, height: int) -> None:
+        self.cell_diff = cell_diff
+        self.stock_bytes = self.diff_bytes = self.frames = 0
         self.resize(width, height)
 
     def resize(self, width: int, height: int) -> None:
@@ -38,15 +40,15 @@ class Glasses:
         for stream in self._streams:
             stream.feed("\x1b[?7l")  # no wrapping, as the driver asks for
 
-    def show(self, update: CompositorUpdate, console: Console) -> str:
-        """A frame for both; returns what the wire sent."""
-        spare = self.wire.spare(update, console, self.size)
-        text = spare.render_segments(console) if spare is not None else ""
+    def show(self, update: CompositorUpdate, console: Console, whole: Sequence[Strip] = ()) -> str:
+        """A frame for both; returns what the diff sent. `whole`: all lines, for what Textual composed."""
+        lines = update.lines if isinstance(update, LinesUpdate) else list(enumerate(whole))
+        text = self.cell_diff.frame(lines, console)
         stock = update.render_segments(console)
         self._streams[0].feed(stock + "\x1b[1;1H")
         self._streams[1].feed(text + "\x1b[1;1H")
         self.stock_bytes += len(stock.encode())
-        self.wire_bytes += len(text.encode())
+        self.diff_bytes += len(text.encode())
         self.frames += 1
         return text
 

@@ -14,17 +14,16 @@ import sys
 import threading
 from codecs import getincrementaldecoder
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from textual._parser import ParseError
 from textual._xterm_parser import XTermParser
+from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import InputEvent
 
 from rltui.screen.terminal.guard import guard
-
-if TYPE_CHECKING:
-    from textual.app import App
 
 HANG_UP = 129  # 128 + SIGHUP: what a shell would report for a lost connection
 CLIPBOARD_LIMIT = 74_000  # base64 bytes that common terminals accept in one OSC 52
@@ -106,6 +105,7 @@ class GuardedDriver(LinuxDriver):
         self._out = stdout.fileno()
         self._wake_read, self._wake_write = os.pipe()
         self._writer: Writer | None = None
+        self.input_arrived: Callable[[], None] = lambda: None  # called in the input thread
 
     # -- output ---------------------------------------------------------------------------------
 
@@ -148,9 +148,6 @@ class GuardedDriver(LinuxDriver):
         guard.arm(self.fileno, self._out, leave)
         self._writer = Writer(self._out)
         self._writer.start()
-        wire = getattr(self._app, "wire", None)
-        if wire is not None:  # after a stop the alternate screen is a new one
-            wire.forget()
         super().start_application_mode()  # type: ignore[no-untyped-call]
 
     def _enable_mouse_support(self) -> None:
@@ -186,7 +183,6 @@ class GuardedDriver(LinuxDriver):
     def run_input_thread(self) -> None:
         """Read keys until told to stop; a terminal that is gone ends the program instead of spinning."""
         parser = XTermParser(self._debug)
-        intake = getattr(self._app, "intake", None)
         decode = getincrementaldecoder("utf-8")(errors="replace").decode
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
@@ -210,8 +206,8 @@ class GuardedDriver(LinuxDriver):
                         return
                     with contextlib.suppress(ParseError, EOFError):
                         for event in parser.feed(decode(data)):
-                            if intake is not None and isinstance(event, InputEvent):
-                                intake.hurry()  # what takes data in makes way at once
+                            if isinstance(event, InputEvent):
+                                self.input_arrived()
                             self.process_message(event)
                 with contextlib.suppress(ParseError, EOFError):
                     for event in parser.tick():

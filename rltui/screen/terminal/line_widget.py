@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from textual import events
 from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
@@ -13,14 +13,11 @@ from rltui.draw.cells import BLANK, Line
 from rltui.screen.pages.page import Page
 from rltui.screen.terminal.strips import StripPalette
 
-if TYPE_CHECKING:
-    from textual import events
-
 
 class LineWidget(Widget, can_focus=True):
     """All cells of the terminal. `show` takes a page; `clicked`, `wheeled`, `dragged` hear of the mouse."""
 
-    DEFAULT_CSS = "Glass { width: 100%; height: 100%; }"
+    DEFAULT_CSS = "LineWidget { width: 100%; height: 100%; }"
 
     def __init__(self, palette: StripPalette) -> None:
         super().__init__()
