@@ -8,7 +8,8 @@ enter; no other layer has to think of it again.
 from __future__ import annotations
 
 import re
-import unicodedata
+
+from rich.cells import cell_len
 
 QUOTE_LIMIT = 200  # characters of a foreign line that a diagnostic may quote
 
@@ -17,13 +18,6 @@ QUOTE_LIMIT = 200  # characters of a foreign line that a diagnostic may quote
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
-
-# Letters, punctuation, arrows, lines, blocks and dots that take one cell each: most text, told apart quickly.
-_NARROW = re.compile(
-    "[\x20-\x7e\xa0-\u02ff\u0370-\u0377\u0384-\u038a\u038c\u038e-\u03a1\u03a3-\u03ff\u0400-\u0482"
-    "\u2010-\u2027\u2030-\u205e\u2190-\u22ff\u2500-\u25fc\u2713\u2716\u2800-\u28ff]*"
-)
-
 
 _MARKS = re.compile(r"[\\`*\[\]<>|#]")
 _LONE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
@@ -44,8 +38,8 @@ def clean(text: str, limit: int | None = None) -> str:
     if not text.isascii() or not text.isprintable():
         text = _UNSAFE.sub(_spell, text)
     if limit is not None and len(text) > limit:
-        head = (limit - 1) * 2 // 3
-        text = f"{text[:head]}…{text[len(text) - (limit - 1 - head) :]}"
+        kept = (limit - 1) * 2 // 3
+        text = f"{text[:kept]}…{text[len(text) - (limit - 1 - kept) :]}"
     return text
 
 
@@ -71,16 +65,20 @@ def quote(text: str) -> str:
 
 
 def cell_width(text: str) -> int:
-    """Terminal cells that cleaned text occupies: wide characters count two, combining marks none."""
-    if text.isascii() or _NARROW.fullmatch(text):
-        return len(text)
-    return sum(_char_width(char) for char in text)
+    """Terminal cells that cleaned text occupies, as Textual counts them: wide characters two, marks none."""
+    return len(text) if text.isascii() else cell_len(text)
 
 
-def _char_width(char: str) -> int:
-    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+def head(text: str, width: int) -> str:
+    """The longest beginning of a text that fits in `width` cells."""
+    if text.isascii():
+        return text[: max(width, 0)]
+    used = 0
+    for at, char in enumerate(text):
+        used += cell_len(char)
+        if used > width:
+            return text[:at]
+    return text
 
 
 def fit(text: str, width: int, ellipsis: str = "…") -> str:
@@ -90,27 +88,12 @@ def fit(text: str, width: int, ellipsis: str = "…") -> str:
     if width <= cell_width(ellipsis):
         return ellipsis[: max(width, 0)]
     room = width - cell_width(ellipsis)
-    tail_room = room // 2
-    head, used = [], 0
-    for char in text:
-        used += _char_width(char)
-        if used > room - tail_room:
-            break
-        head.append(char)
-    tail, used = [], 0
-    for char in reversed(text):
-        used += _char_width(char)
-        if used > tail_room:
-            break
-        tail.append(char)
-    return "".join(head) + ellipsis + "".join(reversed(tail))
+    tail = head(text[::-1], room // 2)[::-1]
+    return head(text, room - room // 2) + ellipsis + tail
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:
     """Text fitted and filled with blanks to exactly `width` cells."""
-    cells = cell_width(text)
-    if cells > width:
-        text = fit(text, width)
-        cells = cell_width(text)
-    blanks = " " * (width - cells)
+    text = fit(text, width)
+    blanks = " " * (width - cell_width(text))
     return blanks + text if right else text + blanks

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from rltui.text import cell_width, fit
+from rltui.text import cell_width, fit, head
 
 # Roles are meanings, not colours. Every theme knows all of them.
 ROLES = (
@@ -87,10 +87,7 @@ def crop(source: Line, width: int) -> Line:
     for text, role in source.spans:
         cells = cell_width(text)
         if cells > left:
-            cut = text
-            while cell_width(cut) > left:
-                cut = cut[:-1]
-            spans.append((cut + "…" if width > 0 else "", role))
+            spans.append((head(text, left) + "…" if width > 0 else "", role))
             break
         spans.append((text, role))
         left -= cells
@@ -101,9 +98,7 @@ def cut(text: str, width: int) -> str:
     """Text cut at its end to at most `width` cells: for words, whose beginning says most."""
     if cell_width(text) <= width:
         return text
-    while text and cell_width(text) > width - 1:
-        text = text[:-1]
-    return text.rstrip() + "…" if width > 0 else ""
+    return head(text, width - 1).rstrip() + "…" if width > 0 else ""
 
 
 def cut_sentence(text: str, width: int) -> str:
@@ -138,16 +133,14 @@ def fill(source: Line, width: int) -> Line:
 
 def sides(left: Iterable[Span], right: Iterable[Span], width: int, *, back: str = "") -> Line:
     """Two groups at the two edges of a line; the left one is cut when both do not fit."""
-    head, tail = line(*left, back=back), line(*right)
+    first, tail = line(*left, back=back), line(*right)
     room = width - tail.width
     if room < 8 and tail.spans:  # nothing sensible is left for the left side: it goes first
-        return crop(head, width)
+        return crop(first, width)
     most = max(room - (1 if tail.spans else 0), 0)
-    cells = head.width
-    if cells > most:
-        head = crop(head, most)
-        cells = head.width
-    return line(*head.spans, (" " * (room - cells), "text"), *tail.spans, back=back)
+    if first.width > most:
+        first = crop(first, most)
+    return line(*first.spans, (" " * (room - first.width), "text"), *tail.spans, back=back)
 
 
 def beside(lefts: list[Line], rights: list[Line], width: int, gap: int = 2) -> list[Line]:
@@ -160,12 +153,15 @@ def beside(lefts: list[Line], rights: list[Line], width: int, gap: int = 2) -> l
     return out
 
 
-def wrap(text: str, width: int) -> list[str]:
-    """Words broken into lines of at most `width` cells; a word that is longer is cut in the middle."""
+def wrap(text: str, width: int, *, cut_words: bool = True) -> list[str]:
+    """Text broken at blanks into lines of at most `width` cells.
+
+    A word that is longer is cut in the middle; without `cut_words` it stands whole on a line of its own.
+    """
     lines: list[str] = []
     current = ""
     for raw in text.split():
-        word = fit(raw, width)
+        word = fit(raw, width) if cut_words else raw
         if not current:
             current = word
         elif cell_width(current) + 1 + cell_width(word) <= width:

@@ -8,9 +8,10 @@ import click
 
 from rltui.cli.commands.explain import JSON, known_framework
 from rltui.cli.output import FOUND, emit, emit_json, fail, note
+from rltui.draw.cells import wrap
 from rltui.metrics.frameworks.load import frameworks
 from rltui.metrics.glossary import Metric, Pane, glossary
-from rltui.metrics.glossary.entry_text import labelled, wrap
+from rltui.metrics.glossary.entry_text import labelled
 from rltui.metrics.glossary.model import DIRECTIONS, UNITS
 from rltui.panes.metric_card import card_of
 
@@ -64,7 +65,7 @@ def _written(label: str) -> Mapping[str, Sequence[str]]:
 
 
 def _pane(pane: Pane, metrics: Sequence[Metric], written: Mapping[str, Sequence[str]]) -> str:
-    lines = [pane.title.upper(), "=" * len(pane.title), "", *wrap(pane.intro, WIDTH)]
+    lines = [pane.title.upper(), "=" * len(pane.title), "", *wrap(pane.intro, WIDTH, cut_words=False)]
     for metric in metrics:
         lines += ["", *_entry(metric, written.get(metric.id, ()))]
     return "\n".join(lines)
@@ -72,7 +73,7 @@ def _pane(pane: Pane, metrics: Sequence[Metric], written: Mapping[str, Sequence[
 
 def _entry(metric: Metric, names: Sequence[str]) -> list[str]:
     head = f"{metric.title} ({metric.id})"
-    body = wrap(metric.meaning, WIDTH - INDENT)
+    body = wrap(metric.meaning, WIDTH - INDENT, cut_words=False)
     facts = [UNITS.get(metric.unit, metric.unit)]
     if metric.direction != "none":
         facts.append(DIRECTIONS[metric.direction])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from rltui.draw.cells import wrap
 from rltui.metrics.glossary.model import DIRECTIONS, UNITS, Metric
 from rltui.text import cell_width
 
@@ -74,10 +74,14 @@ class GlossaryEntry:
         """The card as lines of at most `width` cells; a longer word (a key) stands on a line of its own."""
         metric = self.metric
         lines = [metric.title, "=" * cell_width(metric.title)]
-        lines += wrap(self._whence(), width)
+        lines += wrap(self._whence(), width, cut_words=False)
         unit = UNITS.get(metric.unit, metric.unit)
-        lines += wrap(f"{self.pane or metric.pane} pane · {unit} · {DIRECTIONS[metric.direction]}", width)
-        lines += ["", *wrap(metric.meaning, width), ""]
+        lines += wrap(
+            f"{self.pane or metric.pane} pane · {unit} · {DIRECTIONS[metric.direction]}",
+            width,
+            cut_words=False,
+        )
+        lines += ["", *wrap(metric.meaning, width, cut_words=False), ""]
         for label, text in self.parts():
             lines += labelled(label, text, width)
         while lines and not lines[-1]:
@@ -127,13 +131,8 @@ class GlossaryEntry:
             yield ("" if at else "sources"), source
 
 
-def wrap(text: str, width: int) -> list[str]:
-    """Text as lines of at most `width` cells, broken at blanks only: a key stays whole."""
-    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
-
-
 def labelled(label: str, text: str, width: int) -> list[str]:
     """A label in a column of its own and the text wrapped beside it."""
-    lines = wrap(text, max(width - LABEL, 20)) or [""]
+    lines = wrap(text, max(width - LABEL, 20), cut_words=False) or [""]
     heads = [label.ljust(LABEL), *[" " * LABEL] * (len(lines) - 1)]
     return [f"{head}{line}".rstrip() for head, line in zip(heads, lines, strict=True)]

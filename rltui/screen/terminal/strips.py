@@ -14,7 +14,7 @@ from textual.widget import Widget
 from rltui.draw.cells import Line
 from rltui.draw.symbols import plain
 from rltui.draw.themes import Theme
-from rltui.text import cell_width
+from rltui.text import cell_width, head
 
 
 class StripPalette:
@@ -64,12 +64,8 @@ class StripPalette:
                 text = plain(text)
             cells = cell_width(text)
             if used + cells > width:
-                kept = ""
-                for char in text:
-                    if used + cell_width(kept + char) > width:
-                        break
-                    kept += char
-                text, cells = kept, cell_width(kept)
+                text = head(text, width - used)
+                cells = cell_width(text)
             if text:
                 segments.append(Segment(text, self.style(role, source.back)))
                 used += cells
