@@ -13,7 +13,7 @@ from rltui.rules.run_state.log_state import of_sources
 from rltui.session.shared_names import SharedNames
 from rltui.session.tag_index import TagIndex
 from rltui.session.time_travel import PastFindings, current_findings, evaluated_again, recalled_findings
-from rltui.store import Fresh, Run
+from rltui.store import NewPoints, Run
 
 # New points of all runs held back while history is still being read: evaluating large pieces is faster,
 # and by then all tags have been seen, so the framework is known. So many are 7 MB; three times as many would
@@ -37,7 +37,7 @@ class RunView:
         self.run = run
         self._shared = shared
         self._all_held = held if held is not None else HeldPoints()
-        self._held: list[tuple[list[Fresh], int]] = []  # by delivery, and how many points they are
+        self._held: list[tuple[list[NewPoints], int]] = []  # by delivery, and how many points they are
         self._held_points = 0
         self._liveness: tuple[int, float, Liveness | None] = (-1, 0.0, None)
         self._tags_recognised = -1
@@ -105,7 +105,7 @@ class RunView:
             self._liveness = (self.run.version, now, known)
         return known
 
-    def hold(self, fresh: Iterable[Fresh]) -> None:
+    def hold(self, fresh: Iterable[NewPoints]) -> None:
         """Keep the points of one delivery for the next evaluation."""
         pieces = list(fresh)
         if pieces:
@@ -157,7 +157,7 @@ class RunView:
         # A run whose framework shows late is evaluated again from what is still known exactly.
         self.evaluator.feed(
             [
-                Fresh(tag, series.recent())
+                NewPoints(tag, series.recent())
                 for tag, series in self.run.series.items()
                 if tag not in held and series.count
             ]

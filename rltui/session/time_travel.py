@@ -18,7 +18,7 @@ from rltui.metrics import MetricNames
 from rltui.rules.evaluate.evaluator import Evaluator
 from rltui.rules.evaluate.rule_selection import RuleSelection
 from rltui.rules.finding import Finding
-from rltui.store import Fresh, Points, Run, Series
+from rltui.store import NewPoints, Run, Series
 from rltui.store.model import F64
 
 MOST_POINTS = 150_000  # points that are evaluated again: about a tenth of a second
@@ -133,7 +133,7 @@ def evaluated_again(run: Run, names: MetricNames, selection: RuleSelection, step
             return None
         points = series.recent()
         end = int(np.searchsorted(points.step, step, "right"))
-        fresh.append(Fresh(series.tag, Points(points.step[:end], points.wall_time[:end], points.value[:end])))
+        fresh.append(NewPoints(series.tag, points.take(slice(end))))
     early = _EarlyRun(run.name, run.step_walls[run.step_walls[:, 0] <= step])
     evaluator = Evaluator(early, names, selection=selection)
     evaluator.feed(fresh)

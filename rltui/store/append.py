@@ -1,8 +1,16 @@
-"""Taking points in: the cheap ways for ticks and for history, the long way where attempts change."""
+"""The points of a run's logs on their way into its tables, past the restart detector.
+
+The restart detector says which attempt each point belongs to and what that attempt supersedes. Nearly all
+points go forward in an attempt that is known: a step of a live run (`append_row`) and a block of history
+(`append_block`) take short ways, without which live steps take 2.4 times and history 1.7 to 2.9 times as long
+(bench_store). All others are looked at one by one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,297 +18,213 @@ from numpy.typing import NDArray
 from rltui.batch import Batch, Problem, Problems
 from rltui.logs.delivery import Source
 from rltui.store.attempts import AttemptLog, Cut, Piece, Segment
-from rltui.store.model import (
-    HIGHEST,
-    LOWEST,
-    NO_POINTS,
-    Attempt,
-    Fresh,
-    FreshList,
-    Points,
-    join,
-    sensible,
-)
-from rltui.store.restarts import Restarts
-from rltui.store.tag_rows import Groups, Rows, TagRows
+from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, NewPoints, NewPointsList, Points, join
+from rltui.store.restarts import RestartDetector
+from rltui.store.series_table import SeriesTable
+from rltui.store.superseded_points import SupersededPoints
+from rltui.store.tag_rows import Block, Rows, TagRows, Tick
 
-TICK = 4096  # points of one delivery up to which the cheap way for ticks is tried
+MOST_OF_TICK = 4096  # points of one delivery up to which it may be one step
 
 
-class PointAppender(TagRows):
-    """Points of a run's logs, sorted into attempts and series."""
+class PointAppender:
+    """Puts the points of a run's logs into its series table, and aside what a restart superseded."""
 
-    def __init__(self, window: int, slots: int) -> None:
-        super().__init__(window, slots)
+    def __init__(
+        self,
+        tags: TagRows,
+        table: SeriesTable,
+        restarts: RestartDetector,
+        superseded: SupersededPoints,
+        problems: Problems,
+    ) -> None:
+        self.tags = tags
+        self.table = table
+        self.restarts = restarts
+        self.superseded = superseded
+        self.problems = problems
         self.points = 0  # read, superseded ones too
-        self.superseded = 0
-        self.restarts = Restarts()
-        self.problems = Problems()
 
-    @property
-    def attempts(self) -> list[Attempt]:
-        """The attempts in order; one for a training that was never restarted."""
-        found: list[Attempt] = []
-        for segment in self.restarts.segments:
-            if segment.first_step == HIGHEST:
-                continue
-            if not found or segment.reason != "file" or self._goes_on(segment):
-                first = segment.start if segment.start < HIGHEST and found else segment.first_step
-                found.append(
-                    Attempt(
-                        first, segment.first_wall, segment.last_step, segment.reason, segment.log.path,
-                        segment.superseded,
-                    )
-                )  # fmt: skip
-        return found
-
-    def _goes_on(self, late: Segment) -> bool:
-        """Whether a later log speaks of tags of an earlier one, so that it is a resumed training."""
-        speaks = late.first < HIGHEST
-        for early in self.restarts.segments:
-            if early is late:
-                break
-            size = min(len(speaks), len(early.first))
-            if self.restarts.follows(late, early) and (speaks[:size] & (early.first[:size] < HIGHEST)).any():
-                return True
-        return False
-
-    def _take(self, source: Source, batch: Batch) -> Sequence[Fresh]:
-        step, wall, value = batch.step, batch.wall_time, batch.value
-        size = len(step)
-        log = self.restarts.log(source.path, source.rank)
-        if size > len(self.series) and not batch.starts and not log.rewinds.peculiar:
-            groups = self._groups_of(source.path, batch)
-            self._note_doubles(source.path, batch)
-            if self._march(log, groups, batch):
-                self.points += size
-                self._note_times(source.path, wall)
-                return FreshList(lambda: self._fresh_of_groups(groups))
-        turn = self._turn_of(source.path, batch) if 0 < size <= TICK and not batch.starts else None
-        rows = self._rows_of(source.path, batch) if turn is None else turn.rows
+    def append(self, source: Source, batch: Batch) -> Sequence[NewPoints]:
+        """Take the points of a log in, in the order of the file; the new shown points by tag."""
+        path, size = source.path, len(batch)
         self.points += size
-        self._note_doubles(source.path, batch)
-        self._note_times(source.path, wall)
-        if turn and self._goes_forward(log, rows, step) and self.restarts.tick(log, rows, step, wall):
-            if self.restarts.released:
-                self._release()
-            self.pool.tick(rows, step, wall, value, turn.span)
-            return FreshList(lambda: self._fresh_of_turn(turn, Points(step, wall, value)))
-        return self._take_bulk(log, rows, batch)
+        log = self.restarts.log(path, source.rank)
+        if size > len(self.tags) and not batch.starts and not log.regressions.peculiar:
+            block = self.tags.block(path, batch)
+            self._make_room(path, batch)
+            if self._append_block(log, block, batch):
+                return NewPointsList(lambda: self._new_points(block))
+        tick = self.tags.tick(path, batch) if 0 < size <= MOST_OF_TICK and not batch.starts else None
+        rows = self.tags.of_batch(path, batch) if tick is None else tick.rows
+        self._make_room(path, batch)
+        points = Points(batch.step, batch.wall_time, batch.value)
+        if tick is not None and self._append_tick(log, tick, points):
+            return NewPointsList(lambda: self._of_tick(tick, points))
+        return self._append_any(log, rows, points, batch)
 
-    def _note_times(self, path: str, wall: NDArray[np.float64]) -> None:
-        """Keep the run's clock; count times that cannot be meant. That none is given (NaN) is no trouble."""
-        if self._clock(wall):
-            return
-        odd = wall[~sensible(wall) & ~np.isnan(wall)]
-        if not len(odd):
-            return
-        known = self.problems.get(("odd-times", path, None))
-        count = len(odd) + (known.count if known else 0)
-        first = known.message.rpartition(" ")[2] if known else f"{odd[0]:g}"
-        message = f"{count:,} points with a time that cannot be meant, taken as unknown; the first: {first}"
-        told = Problem("warning", "odd-times", path, message, None, count)
-        self.problems[told.key] = told
+    def _make_room(self, path: str, batch: Batch) -> None:
+        """Rows for new tags. Some values may not have been float32 on disk."""
+        self.table.add_rows(len(self.tags), len(batch) // max(len(self.tags), 1))
+        if not np.logical_and.reduce(batch.single):
+            tags = batch.tag if not batch.single.any() else batch.tag[~batch.single]
+            self.table.note_doubles(self.tags.of_tags(path, tags), batch.value)
 
-    def _note_doubles(self, path: str, batch: Batch) -> None:
-        """Some values may not have been float32 on disk."""
-        if np.logical_and.reduce(batch.single):
-            return
-        tags = batch.tag if not batch.single.any() else batch.tag[~batch.single]
-        self.pool.single[self._tables[path][tags]] = False
-        if self.pool.value.dtype == np.float32 and not self.pool.fits(batch.value):
-            self.pool.widen()
-
-    def _march(self, log: AttemptLog, groups: Groups, batch: Batch) -> bool:
-        """Take points that go forward in every series; False, and nothing taken, otherwise."""
-        each, heads, sizes, points = groups.each, groups.heads, groups.sizes, groups.points
-        step = points.step
-        if log.rewinds.plain:  # a step that is told twice may be a restart
-            back = step[1:] <= step[:-1]
-            back[(heads + sizes - 1)[:-1]] = False
-            back[heads[-1] + sizes[-1] - 1 :] = False
-        else:
-            back = step[1:] < step[:-1]
-        back[heads[1:] - 1] = False
-        if back.any():
-            return False
-        first, last = step[heads], step[heads + sizes - 1]
-        if not self.restarts.segments:
-            if len(batch) == len(each):
+    def _append_tick(self, log: AttemptLog, tick: Tick, points: Points) -> bool:
+        """Append one step that goes forward in every series; False, and nothing taken, otherwise."""
+        rows, step = tick.rows, points.step
+        if len(self.restarts.logs) > 1 or log.regressions.peculiar:  # other logs, tags that may go back
+            newest = self.table.newest(rows)
+            if (step < newest).any():
                 return False
-            head = slice(0, len(each) + 1)  # so that one tag has its turn again
-            rows = self._tables[log.path][batch.tag[head]]
-            self.restarts.begin(log, rows, batch.step[head], batch.wall_time, each, first, last)
-        elif not self.restarts.march(log, each, first, last, batch.wall_time):
+        if not self.restarts.advance(log, rows, step, step, points.wall_time):
             return False
-        if self.restarts.released:
-            self._release()
-        if (first >= self.pool.newest(each)).all():
-            self.pool.extend(each, heads, sizes, step, points.wall_time, points.value)
-        else:  # another log went further in what it shares with this one
-            order = np.arange(int(sizes.sum())) + np.repeat(heads - np.cumsum(sizes) + sizes, sizes)
-            wall, value = points.wall_time[order], points.value[order]
-            self.pool.add(np.repeat(each, sizes), step[order], wall, value)
+        self.table.append_row(rows, points, tick.span)
         return True
 
-    def _goes_forward(self, log: AttemptLog, rows: Rows, step: NDArray[np.int64]) -> bool:
-        """Whether no series speaks below its newest point. What a log alone tells, its attempts know."""
-        if len(self.restarts.logs) == 1 and not log.rewinds.peculiar:
-            return True
-        length = self.pool.length[rows]
-        newest = self.pool.step[rows, np.maximum(length, 1) - 1]
-        return bool((step >= newest)[length > 0].all())
+    def _append_block(self, log: AttemptLog, block: Block, batch: Batch) -> bool:
+        """Append points that go forward in every series; False, and nothing taken, otherwise."""
+        rows, starts, step = block.rows, block.starts, block.points.step
+        tails = starts + block.sizes - 1
+        if log.regressions.plain:  # a step that is told twice may be a restart
+            back = step[1:] <= step[:-1]
+            back[tails[:-1]] = False
+            back[tails[-1] :] = False
+        else:
+            back = step[1:] < step[:-1]
+        back[starts[1:] - 1] = False
+        if back.any():
+            return False
+        first, last = step[starts], step[tails]
+        if self.restarts.segments:
+            if not self.restarts.advance(log, rows, first, last, batch.wall_time):
+                return False
+        elif len(batch) == len(rows):
+            return False
+        else:
+            head = slice(0, len(rows) + 1)  # so that one tag comes again
+            head_rows = self.tags.of_tags(log.path, batch.tag[head])
+            self.restarts.begin(log, head_rows, batch.step[head], batch.wall_time, rows, first, last)
+        if (first >= self.table.newest(rows)).all():
+            self.table.append_block(block)
+        else:  # another log went further in what it shares with this one
+            self.table.insert_block(block)
+        return True
 
-    def _take_bulk(self, log: AttemptLog, rows: Rows, batch: Batch) -> Sequence[Fresh]:
-        step, wall, value = batch.step, batch.wall_time, batch.value
+    def _append_any(self, log: AttemptLog, rows: Rows, points: Points, batch: Batch) -> Sequence[NewPoints]:
         restarts = self.restarts
-        pieces = restarts.feed(log, rows, step, wall, value, batch.starts)
-        fresh: list[Fresh] = []
-        if restarts.released:
-            fresh += self._release()
-        before = self.superseded
-        cuts, back_rows, back = restarts.admit_all(log, pieces, rows, step, wall, len(self.series))
-        again = self._once_more(pieces, *self._cut(cuts, back_rows, back))
-        shown = self._limit(pieces, rows, batch)
-        restarts.settle(log, len(rows))
-        points = Points(step, wall, value)
+        pieces = restarts.feed(log, rows, points, batch.starts)
+        released = self._release()
+        before = self.superseded.total
+        cuts, back_rows, back = restarts.admit_all(log, pieces, rows, points, len(self.tags))
+        again_rows, again = self._once_more(pieces, *self._cut(cuts, back_rows, back))
+        shown = self._limit(pieces, rows, points)
+        restarts.commit(log, len(rows))
         if shown is not None:
-            rows, points = rows[shown], Points(step[shown], wall[shown], value[shown])
-        if len(again[0]):
-            rows, points = np.concatenate([again[0], rows]), join([again[1], points])
-        if len(rows):
-            order = np.argsort(rows.astype(np.uint16) if len(self.series) < 1 << 16 else rows, kind="stable")
-            self.pool.add(rows[order], points.step[order], points.wall_time[order], points.value[order])
-        if self.superseded != before:
-            self._tell()
+            rows, points = rows[shown], points.take(shown)
+        if len(again_rows):
+            rows, points = np.concatenate([again_rows, rows]), join([again, points])
+        block = Block.grouped(rows, points) if len(rows) else None
+        if block is not None:
+            self.table.insert_block(block)
+        if self.superseded.total != before:
+            self._report_restarts()
         rewound: dict[int, int] = {}
         for cut in cuts:
             rewound[cut.row] = min(cut.low, rewound.get(cut.row, HIGHEST))
         late = {cut.row for cut in cuts if cut.high < HIGHEST}
-        return FreshList(lambda: [*fresh, *self._fresh_of(rows, points, rewound, late)])
+        return NewPointsList(lambda: [*released, *self._new_points(block, rewound, late)])
 
-    def _limit(self, pieces: Sequence[Piece], rows: Rows, batch: Batch) -> NDArray[np.bool_] | None:
+    # ---- what restarts supersede
+
+    def _limit(self, pieces: Sequence[Piece], rows: Rows, points: Points) -> NDArray[np.bool_] | None:
         """Points of the batch that later attempts have not replaced; None: all. Puts the others aside."""
         shown: NDArray[np.bool_] | None = None
         for piece in pieces:
-            limit = self.restarts.limit(piece.segment)
-            if limit is None:
-                continue
             part = np.arange(max(piece.low, 0), piece.high)
-            over = part[batch.step[part] >= limit[rows[part]]]
-            if not len(over):
-                continue
-            if shown is None:
-                shown = np.ones(len(rows), np.bool_)
-            shown[over] = False
-            for row in np.unique(rows[over]).tolist():
-                at = over[rows[over] == row]
-                cause = self._cause(piece.segment, row, int(limit[row]))
-                points = Points(batch.step[at], batch.wall_time[at], batch.value[at])
-                self._supersede(row, points, len(at), True, cause)
+            over = self._over(piece.segment, rows[part], points.take(part))
+            if len(over):
+                shown = np.ones(len(rows), np.bool_) if shown is None else shown
+                shown[part[over]] = False
         return shown
 
-    def _cause(self, segment: Segment, row: int, limit: int) -> Segment:
-        segments = self.restarts.segments
-        for late in segments[segments.index(segment) + 1 :]:
-            if late.cuts[row] == limit and self.restarts.follows(late, segment):
-                return late
-        return segments[-1]
+    def _over(self, segment: Segment, rows: Rows, points: Points) -> Rows:
+        """Which of these points of a segment later attempts have replaced; puts them aside."""
+        limit = self.restarts.limit(segment)
+        if limit is None or not len(rows):
+            return np.empty(0, np.intp)
+        over = np.flatnonzero(points.step >= limit[rows])
+        for row in np.unique(rows[over]).tolist():
+            gone = points.take(over[rows[over] == row])
+            cause = self.restarts.cause(segment, row, int(limit[row]))
+            self._supersede(row, gone, len(gone), True, cause)
+        return over
 
     def _supersede(self, row: int, points: Points, count: int, exact: bool, cause: Segment) -> None:
-        self.series.of(row).supersede(points, count, exact, cause.log.path)
+        self.superseded.put(row, points, count, exact, cause.log.path)
         cause.superseded += count
-        self.superseded += count
 
     def _cut(self, cuts: Sequence[Cut], back_rows: Rows, back: Points) -> tuple[Rows, Points]:
         """Take superseded points out; those taken along that belong to the new attempt, to go in again."""
         again: list[tuple[int, Points]] = []
         for cut in cuts:
-            gone, count, exact = self.pool.cut(cut.row, cut.low, cut.high)
+            gone, count, exact = self.table.cut(cut.row, cut.low, cut.high)
             keep = np.ones(len(gone), np.bool_)
-            mine = np.flatnonzero((back_rows == cut.row) & (back.step >= cut.low) & (back.step < cut.high))
-            hidden = count - len(gone)  # in buckets
-            for index in mine.tolist():
+            own = np.flatnonzero((back_rows == cut.row) & (back.step >= cut.low) & (back.step < cut.high))
+            in_buckets = count - len(gone)
+            for index in own.tolist():
                 same = np.flatnonzero(keep & (gone.step == back.step[index]))
                 if len(same):
                     keep[same[-1]] = False  # of equal steps the newest arrival stands last
-                elif hidden:
-                    hidden -= 1
+                elif in_buckets:
+                    in_buckets -= 1
                 else:
                     continue
-                point = slice(index, index + 1)
-                again.append((cut.row, Points(back.step[point], back.wall_time[point], back.value[point])))
+                again.append((cut.row, back.take(slice(index, index + 1))))
                 count -= 1
             if count or not exact:
-                left = Points(gone.step[keep], gone.wall_time[keep], gone.value[keep])
-                self._supersede(cut.row, left, count, exact, cut.cause)
-        rows = np.array([row for row, _ in again], np.intp)
-        return rows, join([points for _, points in again])
+                self._supersede(cut.row, gone.take(keep), count, exact, cut.cause)
+        return np.array([row for row, _ in again], np.intp), join([points for _, points in again])
 
     def _once_more(self, pieces: Sequence[Piece], rows: Rows, points: Points) -> tuple[Rows, Points]:
         """Of points that changed sides, those that no still later attempt replaced. Puts the others aside."""
-        segment = pieces[0].segment
-        limit = self.restarts.limit(segment) if len(rows) else None
-        if limit is None:
-            return rows, points
-        over = points.step >= limit[rows]
-        for index in np.flatnonzero(over).tolist():
-            row, one = int(rows[index]), slice(index, index + 1)
-            left = Points(points.step[one], points.wall_time[one], points.value[one])
-            self._supersede(row, left, 1, True, self._cause(segment, row, int(limit[row])))
-        keep = ~over
-        return rows[keep], Points(points.step[keep], points.wall_time[keep], points.value[keep])
+        over = self._over(pieces[0].segment, rows, points)
+        return np.delete(rows, over), points.take(np.delete(np.arange(len(rows)), over))
 
-    def _release(self) -> list[Fresh]:
+    def _release(self) -> list[NewPoints]:
         """Logs that turned out to be written side by side give back what they had taken for superseded."""
-        fresh: list[Fresh] = []
+        found: list[NewPoints] = []
         for segment in self.restarts.released:
             segment.cuts[:] = HIGHEST
-            for series in self.series.touched():
-                points = series.restore(segment.log.path)
-                if not len(points):
-                    continue
-                self.superseded -= len(points)
+            for row, points in self.superseded.take_back(segment.log.path).items():
                 segment.superseded -= len(points)
-                self.pool.add(
-                    np.full(len(points), series.row, np.intp), points.step, points.wall_time, points.value
-                )
-                fresh.append(Fresh(series.tag, points))
+                self.table.insert_block(Block.grouped(np.full(len(points), row, np.intp), points))
+                found.append(NewPoints(self.tags.tags[row], points))
             self.problems.pop(("restarted", segment.log.path, None), None)
         self.restarts.released.clear()
-        return fresh
+        return found
 
-    def _forget(self, path: str) -> list[Fresh]:
-        """A log is told again from its first byte: what it gave is gone."""
-        table = self._tables.pop(path, None)
-        self._previews.pop(path, None)
+    def forget(self, path: str) -> list[NewPoints]:
+        """A log is read again from its first byte: what it gave is gone."""
         log = self.restarts.logs.get(path)
+        self.points -= log.count if log is not None else 0
         self.restarts.forget(path)
-        for code in ("restarted", "odd-times"):
-            self.problems.pop((code, path, None), None)
-        if table is None or log is None:
-            return []
-        fresh: list[Fresh] = []
-        self.points -= log.count
-        others = {row for rows in self._tables.values() for row in rows.tolist()}
-        for row in sorted(set(table[table >= 0].tolist()) - others):
-            series = self.series.of(row)
-            if self.pool.clear(row):
-                fresh.append(Fresh(series.tag, NO_POINTS, LOWEST))
-            self.superseded -= series.superseded
-            series.forget()
-        return fresh
+        self.problems.pop(("restarted", path, None), None)
+        found: list[NewPoints] = []
+        for row in self.tags.forget(path).tolist():
+            if self.table.clear(row):
+                found.append(NewPoints(self.tags.tags[row], NO_POINTS, LOWEST))
+            self.superseded.forget(row)
+        return found
 
-    def _tell(self) -> None:
-        """One line about the restarts that each log made, kept up to date."""
-        often: dict[str, int] = {}
-        for attempt in self.attempts[1:]:
-            often[attempt.path] = often.get(attempt.path, 0) + 1
-        about = "" if all(series.superseded_exact for series in self.series.touched()) else "about "
-        causes: dict[str, list[Segment]] = {}
+    def _report_restarts(self) -> None:
+        """One problem about the restarts that each log made, kept up to date."""
+        attempts = [attempt.path for attempt in self.restarts.attempts()[1:]]
+        about = "" if self.superseded.exact else "about "
+        by_log: dict[str, list[Segment]] = {}
         for segment in self.restarts.segments:
-            causes.setdefault(segment.log.path, []).append(segment)
-        for path, segments in causes.items():
+            by_log.setdefault(segment.log.path, []).append(segment)
+        for path, segments in by_log.items():
             total = sum(segment.superseded for segment in segments)
             if not total:
                 continue
@@ -308,8 +232,41 @@ class PointAppender(TagRows):
             step = last.start if last.start < HIGHEST else last.axis
             if step is None:
                 step = int(last.first.min())
-            again = often.get(path, 0) + last.log.merged
+            again = attempts.count(path) + last.log.merged
             times = f" (restarted {again} times)" if again > 1 else ""
             message = f"resumed at step {step}; {about}{total} points superseded{times}"
             problem = Problem("info", "restarted", path, message, None, total)
             self.problems[problem.key] = problem
+
+    # ---- what is new, by tag
+
+    def _of_tick(self, tick: Tick, points: Points) -> list[NewPoints]:
+        """The points of a step by tag; one by one, in 0.7 of the time that sorting them takes."""
+        if tick.span is None:
+            return self._new_points(Block.grouped(tick.rows, points))
+        step, wall, value = points.step, points.wall_time, points.value
+        return [
+            NewPoints(tag, Points(step[at : at + 1], wall[at : at + 1], value[at : at + 1]))
+            for at, tag in enumerate(self.tags.tags[tick.span])
+        ]
+
+    def _new_points(
+        self,
+        block: Block | None,
+        rewound: Mapping[int, int] = MappingProxyType({}),
+        late: AbstractSet[int] = frozenset(),
+    ) -> list[NewPoints]:
+        """New shown points by tag, in order of arrival.
+
+        rewound: by row, the step from which earlier points are superseded. late: rows of which an older log
+        was told after a newer one, so that shown points above that step are told again.
+        """
+        found = {row: (points, rewound.get(row)) for row, points in block or ()}
+        for row, step in rewound.items():
+            points = self._shown_from(row, step) if row in late else found.get(row, (NO_POINTS, step))[0]
+            found[row] = (points, step)
+        return [NewPoints(self.tags.tags[row], points, step) for row, (points, step) in found.items()]
+
+    def _shown_from(self, row: int, step: int) -> Points:
+        window = self.table.points(row)
+        return window.take(slice(int(np.searchsorted(window.step, step)), None)).copy()

@@ -1,4 +1,4 @@
-"""Logs, segments and cuts: the words in which restarts are told. See `restarts` for the rules."""
+"""The attempts of a run as the restart detector knows them: logs, their segments, what they supersede."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from rltui.logs.run_names import file_order
 from rltui.store.model import HIGHEST, I64, LOWEST, Reason
 from rltui.store.step_regression import StepRegressions
+from rltui.store.tag_rows import Rows
 
-Rows = NDArray[np.intp]
 _SILENT = np.array([[HIGHEST], [LOWEST], [HIGHEST]])  # first, high and cuts of a tag that has not spoken
 _NO_ROWS: I64 = np.empty(0, np.int64)
 _NAME_TIME = re.compile(r"tfevents\.(\d{9,11})(?:\D|$)")
@@ -38,7 +38,7 @@ class AttemptLog:
     count: int = 0  # points seen
     merged: int = 0  # segments that were merged into the oldest one
     segments: list[Segment] = field(default_factory=list)
-    rewinds: StepRegressions = field(default_factory=StepRegressions)
+    regressions: StepRegressions = field(default_factory=StepRegressions)
     folder: str = field(init=False)
     base: str = field(init=False)  # the name that it had before it was rotated
     # Age: logs sort by it. Rotated copies (``metrics.jsonl.1``) are older than their log.
@@ -70,7 +70,7 @@ class Segment:
     cuts: I64 = field(default_factory=lambda: _NO_ROWS)  # what it supersedes, by row
     axis: int | None = None  # the step at which most tags of its first row began
     row: NDArray[np.bool_] | None = None  # the tags of that row
-    turn: Rows | None = None  # the rows of its last tick, which all have a first
+    spoken: Rows | None = None  # the rows of its last step, which all have a first
     speaking: int = 0  # rows with a first
     first_step: int = HIGHEST
     first_wall: float = np.nan
@@ -107,7 +107,7 @@ class Piece:
     """Points of one batch that belong to one segment: indices [low, high) of the batch.
 
     A negative `low` reaches back: so many of the log's points that came before the batch belong to this
-    segment too, though they were taken for the one before: `Rewinds.reach_back` has them.
+    segment too, though they were taken for the one before: `StepRegressions.reach_back` has them.
     """
 
     segment: Segment

@@ -27,6 +27,14 @@ class Points:
     def __len__(self) -> int:
         return len(self.step)
 
+    def take(self, index: slice | NDArray[np.integer] | NDArray[np.bool_]) -> Points:
+        """The points at some indices; of a slice, views of these columns."""
+        return Points(self.step[index], self.wall_time[index], self.value[index])
+
+    def copy(self) -> Points:
+        """The same in arrays of their own."""
+        return Points(self.step.copy(), self.wall_time.copy(), self.value.copy())
+
 
 NO_POINTS = Points(np.empty(0, np.int64), np.empty(0), np.empty(0))
 
@@ -63,7 +71,7 @@ class Columns:
 
 
 @dataclass(slots=True, eq=False)
-class Fresh:
+class NewPoints:
     """New shown points of one tag, in order of arrival.
 
     rewound_to: a restart; forget what is at or above this step, then take the points.
@@ -74,16 +82,16 @@ class Fresh:
     rewound_to: int | None = None
 
 
-class FreshList(Sequence[Fresh]):
-    """The Fresh of one delivery, made when somebody looks: a tick of 60 scalars costs nothing until then."""
+class NewPointsList(Sequence[NewPoints]):
+    """New points of a delivery, made when somebody looks: until then a step of 60 scalars makes none."""
 
     __slots__ = ("_made", "_make")
 
-    def __init__(self, make: Callable[[], list[Fresh]]) -> None:
+    def __init__(self, make: Callable[[], list[NewPoints]]) -> None:
         self._make = make
-        self._made: list[Fresh] | None = None
+        self._made: list[NewPoints] | None = None
 
-    def _list(self) -> list[Fresh]:
+    def _list(self) -> list[NewPoints]:
         if self._made is None:
             self._made = self._make()
         return self._made
@@ -91,16 +99,16 @@ class FreshList(Sequence[Fresh]):
     def __len__(self) -> int:
         return len(self._list())
 
-    def __iter__(self) -> Iterator[Fresh]:
+    def __iter__(self) -> Iterator[NewPoints]:
         return iter(self._list())
 
     @overload
-    def __getitem__(self, index: int) -> Fresh: ...
+    def __getitem__(self, index: int) -> NewPoints: ...
 
     @overload
-    def __getitem__(self, index: slice) -> list[Fresh]: ...
+    def __getitem__(self, index: slice) -> list[NewPoints]: ...
 
-    def __getitem__(self, index: int | slice) -> Fresh | list[Fresh]:
+    def __getitem__(self, index: int | slice) -> NewPoints | list[NewPoints]:
         return self._list()[index]
 
 

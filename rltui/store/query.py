@@ -20,7 +20,7 @@ class _Parts:
     """What falls into columns, in order of its place: points, or buckets at their newest point.
 
     low, high, last: NaN never; where a part has no finite value they are inf, -inf and NaN. count: None
-    stands for single points. odd: None stands for none.
+    stands for single points. nonfinite: None stands for none.
     """
 
     place: I64 | F64
@@ -29,7 +29,7 @@ class _Parts:
     total: F64
     last: Values
     count: NDArray[np.integer] | None = None
-    odd: NDArray[np.integer] | None = None
+    nonfinite: NDArray[np.integer] | None = None
 
 
 def columns(
@@ -55,7 +55,7 @@ def columns(
     edges, whole = _edges(low, high, width)
     parts = _of_points(points, axis, finite)
     wide = None
-    if old_too and row < len(buckets.used) and buckets.used[row]:
+    if old_too and buckets.used_of(row):
         old = _of_buckets(buckets, row, low, axis, finite)
         if old is not None:
             if axis == "wall" or (1 << min(int(buckets.shift[row]), 62)) > (high - low) / width:
@@ -117,22 +117,22 @@ def _of_buckets(
 ) -> tuple[_Parts, I64 | F64] | None:
     """The buckets that reach above `low`, and where each begins; None without any."""
     used = int(buckets.used[row])
-    count, odd = buckets.count[row, :used], buckets.odd[row, :used]
+    count, nonfinite = buckets.count[row, :used], buckets.nonfinite[row, :used]
     place: I64 | F64
     begin: I64 | F64
     full: slice | NDArray[np.intp]
     if axis == "step":
         origin, shift = int(buckets.origin[row]), int(buckets.shift[row])
-        if (count if finite else count + odd).all():  # no gaps: views instead of copies
+        if (count if finite else count + nonfinite).all():  # no gaps: views instead of copies
             skip = min(max((int(max(low, -_TOP)) >> shift) - origin, 0), used)
             full = slice(skip, used)
             begin = np.arange(origin + skip, origin + used) << shift
         else:
-            full = np.flatnonzero((count + odd > 0) & (buckets.end[row, :used] >= low))
+            full = np.flatnonzero((count + nonfinite > 0) & (buckets.end[row, :used] >= low))
             begin = (full + origin) << shift
         place = buckets.end[row, full].astype(np.int64)
     else:
-        full = np.flatnonzero((count + odd > 0) & np.isfinite(buckets.ended[row, :used]))
+        full = np.flatnonzero((count + nonfinite > 0) & np.isfinite(buckets.ended[row, :used]))
         place = buckets.ended[row, full].astype(np.float64) + buckets.epoch
         begin = buckets.began[row, full].astype(np.float64) + buckets.epoch
         order = np.argsort(place, kind="stable")
@@ -147,7 +147,7 @@ def _of_buckets(
         none = counts == 0
         lows, highs, last = lows.copy(), highs.copy(), last.copy()
         lows[none], highs[none], last[none] = np.inf, -np.inf, np.nan
-    return _Parts(place, lows, highs, total, last, counts, odd[full]), begin
+    return _Parts(place, lows, highs, total, last, counts, nonfinite[full]), begin
 
 
 def _merged(old: _Parts, new: _Parts) -> _Parts:
@@ -156,17 +156,19 @@ def _merged(old: _Parts, new: _Parts) -> _Parts:
     if not size:
         return old
     count = np.ones(size, np.int64) if new.count is None else new.count
-    odd = None
-    if old.odd is not None:
-        odd = np.concatenate([old.odd, np.zeros(size, np.int64) if new.odd is None else new.odd])
+    nonfinite = None
+    if old.nonfinite is not None:
+        nonfinite = np.concatenate(
+            [old.nonfinite, np.zeros(size, np.int64) if new.nonfinite is None else new.nonfinite]
+        )
     merged = _Parts(
         np.concatenate([old.place, new.place]), np.concatenate([old.low, new.low]),
         np.concatenate([old.high, new.high]), np.concatenate([old.total, new.total]),
-        np.concatenate([old.last, new.last]), np.concatenate([old.count, count]), odd,
+        np.concatenate([old.last, new.last]), np.concatenate([old.count, count]), nonfinite,
     )  # fmt: skip
     if old.place[-1] > new.place[0]:  # a straggler came after its neighbours had left the window
         order = np.argsort(merged.place, kind="stable")
-        for name in ("place", "low", "high", "total", "last", "count", "odd"):
+        for name in ("place", "low", "high", "total", "last", "count", "nonfinite"):
             array = getattr(merged, name)
             setattr(merged, name, None if array is None else array[order])
     return merged
@@ -192,7 +194,7 @@ def _cut(parts: _Parts, edges: F64, whole: I64, width: int, wide: _Wide | None) 
     out = np.full((4, width), np.nan)
     low, high, mean, last = out
     count = np.zeros(width, np.int64)
-    odd = np.zeros(width, np.int64)
+    nonfinite = np.zeros(width, np.int64)
     if len(some):
         inside = slice(begin, end)
         first, after = int(some[0]), int(some[-1]) + 1
@@ -207,9 +209,9 @@ def _cut(parts: _Parts, edges: F64, whole: I64, width: int, wide: _Wide | None) 
             counts = sizes[full]
         else:
             counts = np.add.reduceat(parts.count[inside], heads)
-            if parts.odd is not None:
-                odd[full] = np.add.reduceat(parts.odd[inside], heads)
-            if parts.odd is not None and (not counts.all() or np.isnan(lasts).any()):
+            if parts.nonfinite is not None:
+                nonfinite[full] = np.add.reduceat(parts.nonfinite[inside], heads)
+            if parts.nonfinite is not None and (not counts.all() or np.isnan(lasts).any()):
                 known = np.where(parts.count[inside] > 0, np.arange(end - begin), -1)
                 place = np.maximum.reduceat(known, heads)
                 lasts = np.where(place >= 0, parts.last[inside][place], np.nan)
@@ -224,7 +226,7 @@ def _cut(parts: _Parts, edges: F64, whole: I64, width: int, wide: _Wide | None) 
         column, bucket = wide.column[bare], wide.bucket[bare]
         for array, of in zip((low, high, mean, last), wide.of, strict=True):
             array[column] = of[bucket]
-    return Columns(edges, low, high, mean, last, count, odd)
+    return Columns(edges, low, high, mean, last, count, nonfinite)
 
 
 @dataclass(slots=True, eq=False)

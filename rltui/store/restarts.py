@@ -1,16 +1,22 @@
-"""Which points a restart superseded: attempts as segments of a run's logs.
+"""Which points a restart superseded, as TensorBoard's reservoir does for what it calls preemption.
 
-Pure bookkeeping on steps, shared by the store (as points arrive) and by the export (in two passes).
+A training that is started again from a checkpoint logs steps once more that an earlier attempt had logged; of
+each step the later attempt counts. Where TensorBoard drops everything at or above a step that is smaller than
+the one before, in each tag by itself, this detector knows attempts, since logs have tags with steps of their
+own, points of several writers, and several files. Only steps, wall times and the order of points decide, so
+the store (as points arrive) and the export (in two passes) get the same answer.
 
-A segment is a stretch of one log between two starts: the log's first point, a start that the writer
-declared, or a place where the run's steps went back. Segments are ordered by the age of their logs, then
-by place in the log. A later segment supersedes what earlier ones said of a tag from the step at which it
-begins to speak of that tag: the step of its first point, or the declared step for every tag. A tag of
-which it says nothing yet goes back with the tags of its first row, if it kept pace with them before.
-Points of logs that were written at the same time (the earlier one went on after the later one began)
-leave each other alone, and so do those of logs with different names of which one knows no time.
+A *segment* is a stretch of one log between two starts. A start is the first point of a log (`file`), one that
+the writer declared (`session-start`), or a place where the steps of the run as a whole went back (`rewind`;
+see `step_regression` and, for a step logged twice, `repeated_step`). Segments are ordered by the age of their
+logs, then by place in the log. The rule:
 
-Steps that go back are a restart only when the run as a whole goes back; see `rewinds`.
+    A later segment supersedes what earlier ones logged of a tag from the step at which it begins to log that
+    tag: the step of its first point, or the declared step for every tag.
+
+A tag that it has not logged yet goes back with the tags of its first row, if it kept pace with them before.
+Logs that were written at the same time (the earlier one went on after the later one began) leave each other
+alone, and so do logs with different names of which one knows no time.
 """
 
 from __future__ import annotations
@@ -20,13 +26,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from rltui.batch import SessionStart
-from rltui.store.attempts import AttemptLog, Cut, Piece, Rows, Segment, name_time
-from rltui.store.model import F64, HIGHEST, I64, LOWEST, NO_POINTS, Points, Reason, sensible
+from rltui.store.attempts import AttemptLog, Cut, Piece, Segment, name_time
+from rltui.store.model import F64, HIGHEST, I64, LOWEST, NO_POINTS, Attempt, Points, Reason, join, sensible
+from rltui.store.tag_rows import Rows
 
 KEPT_SEGMENTS = 32  # segments of one log that the store tells apart; older ones are merged
 
 
-class Restarts:
+class RestartDetector:
     """The segments of one run. Feed a batch, admit its pieces in order, ask for limits."""
 
     def __init__(self, keep: int | None = KEPT_SEGMENTS) -> None:
@@ -34,8 +41,9 @@ class Restarts:
         self.segments: list[Segment] = []
         self._rows = 0
         self._keep = keep
-        self._parallel: set[tuple[str, str]] = set()
+        self._parallel: set[tuple[str, str]] = set()  # paths of logs written at the same time
         self.released: list[Segment] = []  # segments whose cuts were withdrawn: their log runs beside another
+        self._attempts: tuple[object, list[Segment]] = (None, [])
 
     def log(self, path: str, rank: int | None = None) -> AttemptLog:
         """The log at a path in its present life, made at the first call."""
@@ -57,11 +65,11 @@ class Restarts:
             self.segments = [segment for segment in self.segments if segment.log is not old]
 
     def feed(
-        self, log: AttemptLog, rows: Rows, step: I64, wall: F64, value: F64, starts: Sequence[SessionStart]
+        self, log: AttemptLog, rows: Rows, points: Points, starts: Sequence[SessionStart]
     ) -> list[Piece]:
-        """Cut a batch into segments."""
-        size, before = len(rows), log.last_wall
-        self._clock(log, wall)
+        """Cut a batch into segments. rows: of the points, (n,)."""
+        size, before, wall = len(rows), log.last_wall, points.wall_time
+        self._note_wall_times(log, wall)
         if not log.segments:
             self._open(log, log.count, "file", HIGHEST)
         breaks: list[tuple[int, Reason, int]] = []  # index, why, declared step
@@ -70,14 +78,14 @@ class Restarts:
         for index, declared in [*bounds, (size, None)]:
             if index > begin:
                 inside = slice(begin, index)
-                found = log.rewinds.scan(
-                    log.count + begin, rows[inside], step[inside], wall[inside], value[inside],
+                found = log.regressions.scan(
+                    log.count + begin, rows[inside], points.take(inside),
                     float(np.fmax.reduce(wall[:begin], initial=before)),
                 )  # fmt: skip
                 breaks += [(number - log.count, "rewind", HIGHEST) for number in found]
             begin = index
             if declared is not None:
-                log.rewinds.restart()
+                log.regressions.restart()
                 breaks.append((index, "session-start", declared))
         pieces: list[Piece] = []
         low = 0
@@ -87,7 +95,7 @@ class Restarts:
             low = index
             last = log.segments[-1]
             if index < 0:  # points that it was given are the next one's
-                last.lower(log.rewinds.reached)
+                last.lower(log.regressions.reached)
             if last.begin == log.count + index:  # nothing in between: one start
                 last.start = min(last.start, declared)
                 last.reason = reason if reason == "session-start" else last.reason
@@ -97,53 +105,36 @@ class Restarts:
             pieces.append(Piece(log.segments[-1], low, size))
         return pieces
 
-    def tick(self, log: AttemptLog, rows: Rows, step: I64, wall: F64) -> bool:
-        """The cheap way for a tick (distinct rows) of the newest segment that goes forward everywhere.
-
-        False, and nothing noted, when it is anything else: then `feed` and `admit` it.
-        """
-        if not log.segments or log.segments[-1] is not self.segments[-1]:
-            return False
-        segment = log.segments[-1]
-        if segment.axis is None or (rows is not segment.turn and _silent(segment, rows)):
-            return False
-        if not log.rewinds.steady(rows, step):
-            return False
-        segment.turn = rows
-        self._clock(log, wall)
-        segment.high[rows] = step
-        segment.last_step = max(segment.last_step, int(step[-1]))
-        log.count += len(rows)
-        return True
-
-    def march(self, log: AttemptLog, rows: Rows, first: I64, last: I64, wall: F64) -> bool:
-        """The cheap way for many points of the newest segment that go forward in every row.
+    def advance(self, log: AttemptLog, rows: Rows, first: I64, last: I64, wall: F64) -> bool:
+        """The short way for points of the newest segment that go forward in every row.
 
         rows: distinct ones; first, last: their first and last steps of these points, already known to go
-        forward in between. False, and nothing noted, when this is anything else.
+        forward in between. wall: of all points. False, and nothing noted, when this is anything else: then
+        `feed` and `admit_all` them.
         """
         if not log.segments or log.segments[-1] is not self.segments[-1]:
             return False
         segment = log.segments[-1]
-        if segment.axis is None or _silent(segment, rows):
+        if segment.axis is None or (rows is not segment.spoken and _silent(segment, rows)):
             return False
-        if not log.rewinds.steady(rows, first, last):
+        if not log.regressions.steady(rows, first, last):
             return False
-        self._clock(log, wall)
+        segment.spoken = rows
+        self._note_wall_times(log, wall)
         segment.high[rows] = last
-        segment.last_step = max(segment.last_step, int(last.max()))
+        segment.last_step = max(segment.last_step, int(np.maximum.reduce(last)))
         log.count += len(wall)
         return True
 
     def begin(
         self, log: AttemptLog, rows: Rows, step: I64, wall: F64, each: Rows, first: I64, last: I64
     ) -> None:
-        """The cheap way for the first points of a run, if they go forward in every row.
+        """The short way for the first points of a run, if they go forward in every row.
 
         rows, step: of the points up to one whose row spoke before. wall: of all points. each, first, last:
         the rows, their first and their last steps.
         """
-        self._clock(log, wall)
+        self._note_wall_times(log, wall)
         self._rows = max(self._rows, int(each.max()) + 1)
         self._open(log, log.count, "file", HIGHEST)
         segment = log.segments[-1]
@@ -161,13 +152,13 @@ class Restarts:
         segment.speaking = len(each)
         segment.first_step, segment.first_wall = int(step[0]), float(wall[0])
         segment.last_step = int(last.max())
-        log.rewinds.steady(each, first, last)
+        log.regressions.steady(each, first, last)
         log.count += len(wall)
 
-    def settle(self, log: AttemptLog, size: int) -> None:
+    def commit(self, log: AttemptLog, size: int) -> None:
         """The batch has been dealt with: `size` more points of the log are behind us."""
         log.count += size
-        log.rewinds.settle()
+        log.regressions.commit()
         if self._keep is not None and len(log.segments) > self._keep:
             self._merge(log)
 
@@ -190,13 +181,14 @@ class Restarts:
             array[:size] = better(array[:size], getattr(old, name))
         new.start = min(new.start, old.start)
         new.superseded += old.superseded
+        new.speaking = int(np.count_nonzero(new.first < HIGHEST))
         new.begin, new.first_step = old.begin, min(old.first_step, new.first_step)
         new.reason, new.axis, new.row = old.reason, old.axis, old.row
         log.segments.pop(0)
         log.merged += 1
         self.segments.remove(old)
 
-    def _clock(self, log: AttemptLog, wall: F64) -> None:
+    def _note_wall_times(self, log: AttemptLog, wall: F64) -> None:
         """Note first and last wall time; find logs that turn out to be written side by side."""
         if not len(wall):
             return
@@ -239,42 +231,40 @@ class Restarts:
         return [early for early in self.segments[:at] if self.follows(late, early)]
 
     def admit_all(
-        self, log: AttemptLog, pieces: Sequence[Piece], rows: Rows, step: I64, wall: F64, rows_known: int
+        self, log: AttemptLog, pieces: Sequence[Piece], rows: Rows, points: Points, rows_known: int
     ) -> tuple[list[Cut], Rows, Points]:
-        """`admit` the pieces of a batch, in order.
+        """Note which points the pieces of a batch have, in order.
 
-        Returns the cuts, and rows and points of earlier batches that turned out to belong to a piece.
+        Returns the cuts that follow for points that came before, and rows and points of earlier batches that
+        turned out to belong to a piece.
         """
         cuts: list[Cut] = []
         back_rows, back = np.empty(0, np.intp), NO_POINTS
         for piece in pieces:
             part = slice(max(piece.low, 0), piece.high)
-            its_rows, its_step, its_wall = rows[part], step[part], wall[part]
+            its_rows, its_points = rows[part], points.take(part)
             if piece.low < 0:
-                back_rows, back = log.rewinds.reach_back(log.count, -piece.low)
-                its_rows = np.concatenate([back_rows, its_rows])
-                its_step = np.concatenate([back.step, its_step])
-                its_wall = np.concatenate([back.wall_time, its_wall])
-            cuts += self.admit(piece.segment, its_rows, its_step, its_wall, rows_known)
+                back_rows, back = log.regressions.reach_back(log.count, -piece.low)
+                its_rows, its_points = np.concatenate([back_rows, its_rows]), join([back, its_points])
+            cuts += self._admit(piece.segment, its_rows, its_points, rows_known)
         return cuts, back_rows, back
 
-    def admit(self, segment: Segment, rows: Rows, step: I64, wall: F64, rows_known: int) -> list[Cut]:
-        """Note that a segment speaks of these points; the cuts that follow, for points that came before."""
+    def _admit(self, segment: Segment, rows: Rows, points: Points, rows_known: int) -> list[Cut]:
         if rows_known > self._rows or len(segment.first) < rows_known:
             self._rows = max(rows_known, self._rows)
             for each in self.segments:
                 each.grow(self._rows)
         new = False
         if len(rows):
+            step = points.step
             if segment.speaking < rows_known or segment.axis is None:
                 new = self._note_first(segment, rows, step)
             np.maximum.at(segment.high, rows, step)
             segment.last_step = max(segment.last_step, int(step.max()))
             if segment.first_step == HIGHEST:
-                segment.first_step, segment.first_wall = int(step[0]), float(wall[0])
-        if len(self.segments) == 1 or (
-            not new and not segment.start < HIGHEST and segment is self.segments[-1]
-        ):
+                segment.first_step, segment.first_wall = int(step[0]), float(points.wall_time[0])
+        newest = segment is self.segments[-1] and segment.start == HIGHEST
+        if len(self.segments) == 1 or (not new and newest):
             return []
         return self._refresh(self.segments.index(segment))
 
@@ -285,9 +275,7 @@ class Restarts:
             fresh_rows, first_at = _firsts(rows[unseen])
             at = unseen[first_at]
             repeated = repeated or len(fresh_rows) < len(unseen)
-            if (
-                segment.axis is None and repeated
-            ):  # only what came before the first repetition is the first row
+            if segment.axis is None and repeated:  # the first row ends before the first repetition
                 seen = set(np.flatnonzero(segment.first < HIGHEST).tolist())
                 for index, row in enumerate(rows.tolist()):
                     if row in seen:
@@ -368,6 +356,41 @@ class Restarts:
                 cuts = late.cuts[: self._rows]
                 out = cuts.copy() if out is None else np.minimum(out, cuts, out=out)
         return out
+
+    def cause(self, segment: Segment, row: int, limit: int) -> Segment:
+        """The segment by which `limit` of this segment came about."""
+        for late in self.segments[self.segments.index(segment) + 1 :]:
+            if late.cuts[row] == limit and self.follows(late, segment):
+                return late
+        return self.segments[-1]
+
+    def attempts(self) -> list[Attempt]:
+        """The attempts in order; one for a training that was never restarted."""
+        key = (len(self._parallel), list(self.segments), [segment.speaking for segment in self.segments])
+        if self._attempts[0] != key:  # a run of hundreds of logs takes a while to sort into attempts
+            spoken = [segment for segment in self.segments if segment.first_step < HIGHEST]
+            begun = [
+                segment
+                for number, segment in enumerate(spoken)
+                if not number or segment.reason != "file" or self._resumes(segment)
+            ]
+            self._attempts = (key, begun)
+        return [
+            Attempt(
+                one.start if number and one.start < HIGHEST else one.first_step,
+                one.first_wall, one.last_step, one.reason, one.log.path, one.superseded,
+            )
+            for number, one in enumerate(self._attempts[1])
+        ]  # fmt: skip
+
+    def _resumes(self, late: Segment) -> bool:
+        """Whether a later log has tags of an earlier one, so that it is a resumed training."""
+        speaks = late.first < HIGHEST
+        for early in self._before(late):
+            size = min(len(speaks), len(early.first))
+            if (speaks[:size] & (early.first[:size] < HIGHEST)).any():
+                return True
+        return False
 
 
 def _firsts(rows: Rows) -> tuple[Rows, I64]:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from rltui.batch import Text
+from rltui.batch import Batch, Problem, Problems, Text
 from rltui.hparams.logged_text import is_settings_tag
 from rltui.logs.delivery import Delivery, Source
 from rltui.store.append import PointAppender
-from rltui.store.model import F64, HIGHEST, I64, LOWEST, Fresh, sensible
+from rltui.store.model import F64, HIGHEST, I64, LOWEST, Attempt, NewPoints, Points, sensible
+from rltui.store.previews import Previews
+from rltui.store.restarts import RestartDetector
+from rltui.store.series import SeriesByTag
+from rltui.store.series_table import SeriesTable
+from rltui.store.superseded_points import SupersededPoints
+from rltui.store.tag_rows import Block, TagRows
 
 KEPT_TEXTS = 1000  # text tags kept, the newest of each
 KEPT_LOGS = 64  # logs whose own settings are kept apart, the newest
@@ -28,12 +35,25 @@ def _agreed(last: I64) -> int | None:
     return int(agreed[-1]) if len(agreed) else int(values[-1])
 
 
-class Run(PointAppender):
-    """Everything that is held of one run. `version` changes with every change."""
+class Run:
+    """Everything that is held of one run. `version` changes with every change.
+
+    A point goes from `apply` to the restart detector, which says what it supersedes, and into the series
+    table: into the exact window of its series and, when that is full, on to the buckets.
+    """
 
     def __init__(self, name: str, window: int, slots: int) -> None:
-        super().__init__(window, slots)
         self.name = name
+        self.problems = Problems()
+        self.tags = TagRows()
+        self.table = SeriesTable(window, slots)
+        self.restarts = RestartDetector()
+        self.previews = Previews()
+        superseded = SupersededPoints()
+        self.series = SeriesByTag(self.tags, self.table, self.previews, superseded)
+        self._appender = PointAppender(self.tags, self.table, self.restarts, superseded, self.problems)
+        self.first_wall = math.nan  # lowest and highest sensible ones, seconds since 1970
+        self.last_wall = math.nan
         self.sources: dict[str, Source] = {}
         self.texts: dict[str, Text] = {}
         self.hparams: dict[str, Any] = {}
@@ -52,6 +72,26 @@ class Run(PointAppender):
     def read(self) -> int:
         """Bytes of its logs that are settled, twins aside."""
         return sum(source.read for source in self.sources.values() if source.also_of is None)
+
+    @property
+    def points(self) -> int:
+        """Points that were read, superseded ones too."""
+        return self._appender.points
+
+    @property
+    def superseded(self) -> int:
+        """Points that later attempts replaced."""
+        return self.series.superseded.total
+
+    @property
+    def attempts(self) -> list[Attempt]:
+        """The attempts in order; one for a training that was never restarted."""
+        return self.restarts.attempts()
+
+    @property
+    def previewing(self) -> bool:
+        """Whether the ends of logs are shown while their history is still being read."""
+        return bool(self.previews)
 
     @property
     def last_step(self) -> int | None:
@@ -75,18 +115,18 @@ class Run(PointAppender):
 
     def _extents(self) -> tuple[I64, I64]:
         """Lowest and highest shown step of every series that has points."""
-        pool, rows = self.pool, len(self.series)
-        if self._previews or rows > len(pool.length):
+        table, rows = self.table, len(self.tags)
+        if self.previews:
             pairs = [(one.first_step, one.last_step) for one in self.series.values()]
             known = [(first, last) for first, last in pairs if first is not None and last is not None]
             both = np.array(known, np.int64).reshape(-1, 2)
             return both[:, 0], both[:, 1]
-        length = pool.length[:rows]
+        length = table.length[:rows]
         last = np.where(
-            length > 0, pool.step[np.arange(rows), np.maximum(length - 1, 0)], pool.bucketed[:rows]
+            length > 0, table.step[np.arange(rows), np.maximum(length - 1, 0)], table.bucketed[:rows]
         )
-        there = (pool.first[:rows] != HIGHEST) & (last > LOWEST)
-        return pool.first[:rows][there], last[there]
+        there = (table.first[:rows] != HIGHEST) & (last > LOWEST)
+        return table.first[:rows][there], last[there]
 
     @property
     def step_walls(self) -> F64:
@@ -101,7 +141,7 @@ class Run(PointAppender):
         if self.previewing:
             longest = max(self.series.values(), key=lambda series: series.count)
         else:
-            longest = self.series.of(int(self.pool.count[: len(self.series)].argmax()))
+            longest = self.series.of(int(self.table.count[: len(self.tags)].argmax()))
         recent = longest.recent(2 * CADENCE)
         known = np.flatnonzero(sensible(recent.wall_time))
         step, wall = recent.step[known], recent.wall_time[known]
@@ -109,7 +149,7 @@ class Run(PointAppender):
         np.not_equal(step[1:], step[:-1], out=first[1:])
         return np.stack((step[first].astype(np.float64), wall[first]), axis=1)[-CADENCE:]
 
-    def apply(self, delivery: Delivery) -> Sequence[Fresh]:
+    def apply(self, delivery: Delivery) -> Sequence[NewPoints]:
         """Take a delivery in; the new shown points."""
         source, batch, kind = delivery.source, delivery.batch, delivery.kind
         self.version += 1
@@ -119,27 +159,66 @@ class Run(PointAppender):
         if batch.texts:
             self._note_texts(batch.texts)
             self._note_settings(source.path, batch.texts)
-        fresh: list[Fresh] = []
+        new: list[NewPoints] = []
+        if kind in ("rewritten", "restarted"):
+            self.previews.forget(source.path)
         if kind == "rewritten":
-            fresh = self._forget(source.path)
+            self.problems.pop(("odd-times", source.path, None), None)
+            new = self._appender.forget(source.path)
         elif kind == "restarted":
             self.restarts.replaced(source.path)
-            self._tables.pop(source.path, None)
-            self._previews.pop(source.path, None)
-        if source.also_of is not None or kind == "gone":
-            if kind == "gone" and source.also_of is None and len(batch):
-                return self._take(source, batch)
-            return fresh
+            self.tags.forget(source.path)
+        if source.also_of is not None:
+            return new
         if kind == "newest":
-            self._preview(source, batch)
-            return fresh
-        preview = self._previews.get(source.path)
-        if preview is not None and source.read >= preview.until:
-            del self._previews[source.path]
-        if not len(batch) and not batch.starts:
-            return fresh
-        taken = self._take(source, batch)
-        return [*fresh, *taken] if fresh else taken
+            if len(batch):
+                self._preview(source, batch)
+            return new
+        if kind != "gone":
+            self.previews.read_up_to(source.path, source.read)
+        if not len(batch) and (kind == "gone" or not batch.starts):
+            return new
+        self._note_wall_times(source.path, batch.wall_time)
+        taken = self._appender.append(source, batch)
+        return [*new, *taken] if new else taken
+
+    def _preview(self, source: Source, batch: Batch) -> None:
+        rows = self.tags.of_batch(source.path, batch)
+        self.table.add_rows(len(self.tags))
+        points = Points(batch.step, batch.wall_time, batch.value)
+        self.previews.put(source.path, source.size, Block.grouped(rows, points))
+        self._note_clock(batch.wall_time)
+
+    def _note_clock(self, wall: F64) -> bool:
+        """Note the run's first and last wall time; whether all of these are plausible."""
+        if not len(wall):
+            return True
+        low, high = float(np.minimum.reduce(wall)), float(np.maximum.reduce(wall))
+        plausible = sensible(low) and sensible(high)
+        if not plausible:
+            known = wall[sensible(wall)]
+            if not len(known):
+                return False
+            low, high = float(known.min()), float(known.max())
+        if not self.first_wall <= low:
+            self.first_wall = low
+        if not self.last_wall >= high:
+            self.last_wall = high
+        return plausible
+
+    def _note_wall_times(self, path: str, wall: F64) -> None:
+        """Note the wall times of a log; count implausible ones. That none is given (NaN) is no problem."""
+        if self._note_clock(wall):
+            return
+        wrong = wall[~sensible(wall) & ~np.isnan(wall)]
+        if not len(wrong):
+            return
+        known = self.problems.get(("odd-times", path, None))
+        count = len(wrong) + (known.count if known else 0)
+        first = known.message.rpartition(" ")[2] if known else f"{wrong[0]:g}"
+        message = f"{count:,} points with a time that cannot be meant, taken as unknown; the first: {first}"
+        problem = Problem("warning", "odd-times", path, message, None, count)
+        self.problems[problem.key] = problem
 
     def _note_settings(self, path: str, texts: Sequence[Text]) -> None:
         """Each attempt says anew how it was started: what earlier logs said is not overwritten."""

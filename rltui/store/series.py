@@ -2,104 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rltui.store.model import F64, HIGHEST, LOWEST, NO_POINTS, Axis, Columns, Points, join
+from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, Axis, Columns, Points, join
+from rltui.store.previews import Previews
 from rltui.store.query import EXACT, columns
-
-if TYPE_CHECKING:
-    from rltui.store.tag_rows import TagRows
-
-KEPT_SUPERSEDED = 1024  # superseded points of a series that are kept; all are counted
+from rltui.store.series_table import SeriesTable
+from rltui.store.superseded_points import SupersededPoints
+from rltui.store.tag_rows import TagRows
 
 
 class Series:
-    """A view of one row of a run's tables. The newest points of a preview are part of every answer."""
+    """A view of one row of a run's tables. The points of a preview are part of every answer."""
 
-    __slots__ = ("_kept", "_left", "_run", "row", "superseded", "superseded_exact", "tag")
+    __slots__ = ("_previews", "_superseded", "_table", "row", "tag")
 
-    def __init__(self, run: TagRows, tag: str, row: int) -> None:
-        self._run = run
+    def __init__(self, series: SeriesByTag, tag: str, row: int) -> None:
+        self._table = series.table
+        self._previews = series.previews
+        self._superseded = series.superseded
         self.tag = tag
         self.row = row
-        self.superseded = 0  # points that a later attempt replaced
-        self.superseded_exact = (
-            True  # False: a restart went back into the buckets, one of them holds both sides
-        )
-        self._kept = 0
-        self._left: list[tuple[Points, str]] = []  # superseded points, and the log that superseded them
 
     def _preview(self) -> Points:
         """Points of a preview that the history has not reached yet."""
-        found = self._run.preview_of(self.row)
+        found = self._previews.of(self.row)
         if not len(found):
             return NO_POINTS
         reached = self._newest()
-        if reached is None:
-            return found
-        new = found.step > reached
-        return Points(found.step[new], found.wall_time[new], found.value[new])
+        return found if reached is None else found.take(found.step > reached)
 
     def _newest(self) -> int | None:
-        pool = self._run.pool
-        length = int(pool.length[self.row])
+        table = self._table
+        length = int(table.length[self.row])
         if length:
-            return int(pool.step[self.row, length - 1])
-        return int(pool.bucketed[self.row]) if pool.bucketed[self.row] > LOWEST else None
+            return int(table.step[self.row, length - 1])
+        return int(table.bucketed[self.row]) if table.bucketed[self.row] > LOWEST else None
 
     def _window(self) -> Points:
-        window = self._run.pool.points(self.row)
-        return join([window, self._preview()]) if self._run.previewing else window
+        window = self._table.points(self.row)
+        return join([window, self._preview()]) if self._previews else window
 
     @property
     def single(self) -> bool:
         """Whether every value was a float32 on disk."""
-        return bool(self._run.pool.single[self.row])
+        return bool(self._table.single[self.row])
 
     @property
     def count(self) -> int:
         """Points shown: all that were read except superseded ones."""
-        shown = int(self._run.pool.count[self.row])
-        return shown + len(self._preview()) if self._run.previewing else shown
+        shown = int(self._table.count[self.row])
+        return shown + len(self._preview()) if self._previews else shown
 
     @property
     def nonfinite(self) -> int:
         """Shown points that are NaN or infinite."""
-        odd = int(self._run.pool.odd[self.row])
-        return odd + int((~np.isfinite(self._preview().value)).sum()) if self._run.previewing else odd
+        nonfinite = int(self._table.nonfinite[self.row])
+        return nonfinite + int((~np.isfinite(self._preview().value)).sum()) if self._previews else nonfinite
 
     @property
     def first_step(self) -> int | None:
         """Lowest shown step; None without points."""
-        first = int(self._run.pool.first[self.row])
-        if self._run.previewing:
+        first = int(self._table.first[self.row])
+        if self._previews:
             first = min([first, *self._preview().step[:1].tolist()])
         return None if first == HIGHEST else first
 
     @property
     def last_step(self) -> int | None:
         """Highest shown step; None without points."""
-        if self._run.previewing and len(preview := self._preview()):
+        if self._previews and len(preview := self._preview()):
             return int(preview.step[-1])
         return self._newest()
 
     def _last(self, back: int) -> tuple[float, float]:
-        pool = self._run.pool
-        if self._run.previewing:
+        table = self._table
+        if self._previews:
             window = self._window()
             if len(window) > back:
                 return float(window.value[-1 - back]), float(window.wall_time[-1 - back])
-        elif (at := int(pool.length[self.row]) - 1 - back) >= 0:
-            return float(pool.value[self.row, at]), float(pool.wall[self.row, at])
-        buckets = pool.buckets
-        if back or self.row >= len(buckets.used) or not buckets.used[self.row]:
-            return np.nan, np.nan
-        slot = int(buckets.used[self.row]) - 1
-        return float(buckets.last[self.row, slot]), float(buckets.ended[self.row, slot]) + buckets.epoch
+        elif (at := int(table.length[self.row]) - 1 - back) >= 0:
+            return float(table.value[self.row, at]), float(table.wall[self.row, at])
+        return (np.nan, np.nan) if back else table.buckets.last_of(self.row)
 
     @property
     def last_value(self) -> float:
@@ -119,15 +105,13 @@ class Series:
     def recent(self, n: int | None = None) -> Points:
         """The exact most recent shown points (at most `n`), in step order. Arrays are the caller's own."""
         window = self._window()
-        reached = int(self._run.pool.bucketed[self.row])
+        reached = int(self._table.bucketed[self.row])
         begin = 0
         if reached > LOWEST:  # stragglers from before what already left the window are not complete
             begin = int(np.searchsorted(window.step, reached))
         if n is not None:
             begin = max(begin, len(window) - n)
-        return Points(
-            window.step[begin:].copy(), window.wall_time[begin:].copy(), window.value[begin:].copy()
-        )
+        return window.take(slice(begin, None)).copy()
 
     @property
     def exact_from(self) -> int:
@@ -135,7 +119,7 @@ class Series:
 
         The first shown step when nothing is bucketed; one above the newest bucketed step otherwise.
         """
-        reached = int(self._run.pool.bucketed[self.row])
+        reached = int(self._table.bucketed[self.row])
         if reached > LOWEST:
             return reached + 1
         first = self.first_step
@@ -146,74 +130,31 @@ class Series:
 
         Raises ValueError when width < 1 or the window is not finite or upside down.
         """
-        pool = self._run.pool
-        finite = not (self._run.previewing or pool.odd[self.row])
-        if axis == "wall" or self._run.previewing or not -EXACT < low <= high < EXACT:
-            return columns(self._window(), pool.buckets, self.row, low, high, width, axis, finite)
-        window = pool.between(self.row, low, high)
-        old_too = low <= int(pool.bucketed[self.row])
-        return columns(window, pool.buckets, self.row, low, high, width, axis, finite, old_too)
+        table = self._table
+        finite = not (self._previews or table.nonfinite[self.row])
+        if axis == "wall" or self._previews or not -EXACT < low <= high < EXACT:
+            return columns(self._window(), table.buckets, self.row, low, high, width, axis, finite)
+        window = table.between(self.row, low, high)
+        old_too = low <= int(table.bucketed[self.row])
+        return columns(window, table.buckets, self.row, low, high, width, axis, finite, old_too)
 
     def extent(self) -> tuple[float, float]:
         """Lowest and highest finite shown value; (NaN, NaN) without one."""
-        first, last = self.first_step, self.last_step
-        if first is None or last is None:
-            return np.nan, np.nan
-        low, high = [], []
-        window: F64 = self._window().value
+        old = self._table.buckets.extent(self.row)
+        window = self._window().value
         window = window[np.isfinite(window)]
-        if len(window):
-            low.append(float(window.min()))
-            high.append(float(window.max()))
-        buckets = self._run.pool.buckets
-        if self.row < len(buckets.used) and buckets.used[self.row]:
-            used = int(buckets.used[self.row])
-            full = buckets.count[self.row, :used] > 0
-            if full.any():
-                low.append(float(buckets.low[self.row, :used][full].min()))
-                high.append(float(buckets.high[self.row, :used][full].max()))
-        return (min(low), max(high)) if low else (np.nan, np.nan)
+        if not len(window):
+            return old
+        return float(np.fmin(window.min(), old[0])), float(np.fmax(window.max(), old[1]))
+
+    @property
+    def superseded(self) -> int:
+        """Points that a later attempt replaced."""
+        return self._superseded.count(self.row)
 
     def superseded_points(self) -> Points:
-        """Superseded points that are kept (the newest `KEPT_SUPERSEDED`), in the order they were replaced."""
-        return join([points for points, _ in self._left])
-
-    def supersede(self, points: Points, count: int, exact: bool, cause: str) -> None:
-        """Put points aside (`count` in all; those that were in buckets are counted only)."""
-        self.superseded += count
-        self.superseded_exact &= exact
-        if not len(points):
-            return
-        self._left.append((points, cause))
-        self._kept += len(points)
-        surplus = self._kept - KEPT_SUPERSEDED
-        self._kept = min(self._kept, KEPT_SUPERSEDED)
-        while surplus > 0:
-            part, by = self._left[0]
-            if len(part) <= surplus:
-                self._left.pop(0)
-            else:
-                self._left[0] = (
-                    Points(part.step[surplus:], part.wall_time[surplus:], part.value[surplus:]),
-                    by,
-                )
-            surplus -= len(part)
-
-    def restore(self, cause: str) -> Points:
-        """Take back what this log had superseded (as far as it is kept): it was no later attempt."""
-        back = [points for points, by in self._left if by == cause]
-        self._left = [entry for entry in self._left if entry[1] != cause]
-        found = join(back)
-        self._kept -= len(found)
-        self.superseded -= len(found)
-        return found
-
-    def forget(self) -> None:
-        """Nothing was ever superseded: the log is told again from its start."""
-        self._left.clear()
-        self._kept = 0
-        self.superseded = 0
-        self.superseded_exact = True
+        """Superseded points that are kept, in the order in which they were replaced."""
+        return self._superseded.points(self.row)
 
 
 class SeriesByTag(Mapping[str, Series]):
@@ -222,49 +163,32 @@ class SeriesByTag(Mapping[str, Series]):
     Of a thousand runs few are looked at, and those that are not need rows in tables, but no objects.
     """
 
-    __slots__ = ("_made", "_rows", "_run", "tags")
+    __slots__ = ("_made", "previews", "superseded", "table", "tags")
 
-    def __init__(self, run: TagRows) -> None:
-        self._run = run
-        self._rows: dict[str, int] = {}
+    def __init__(
+        self, tags: TagRows, table: SeriesTable, previews: Previews, superseded: SupersededPoints
+    ) -> None:
+        self.tags = tags
+        self.table = table
+        self.previews = previews
+        self.superseded = superseded
         self._made: dict[int, Series] = {}
-        self.tags: list[str] = []  # by row
 
     def __getitem__(self, tag: str) -> Series:
-        return self.of(self._rows[tag])
+        return self.of(self.tags.rows[tag])
 
     def __contains__(self, tag: object) -> bool:
-        return tag in self._rows
+        return tag in self.tags.rows
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
+        return iter(self.tags.rows)
 
     def __len__(self) -> int:
         return len(self.tags)
-
-    def rows(self, tags: Sequence[str]) -> NDArray[np.intp]:
-        """The rows of some tags, from now on."""
-        if not self.tags:
-            self._rows = dict(zip(tags, range(len(tags)), strict=True))
-            if len(self._rows) == len(tags):
-                self.tags = list(tags)
-                return np.arange(len(tags))
-            self._rows.clear()
-        return np.array([self._row(tag) for tag in tags], np.intp)
-
-    def _row(self, tag: str) -> int:
-        row = self._rows.setdefault(tag, len(self.tags))
-        if row == len(self.tags):
-            self.tags.append(tag)
-        return row
 
     def of(self, row: int) -> Series:
         """The series of a row."""
         found = self._made.get(row)
         if found is None:
-            found = self._made[row] = Series(self._run, self.tags[row], row)
+            found = self._made[row] = Series(self, self.tags.tags[row], row)
         return found
-
-    def touched(self) -> list[Series]:
-        """Those that were asked for, by row: the others hold nothing but points."""
-        return [self._made[row] for row in sorted(self._made)]

@@ -5,7 +5,7 @@ a few points later. It is a restart when the run as a whole goes back: `NEEDED` 
 run forward again below its former highest one (or two up to it exactly, where others go with it), and at
 least half of the tags that spoke since stepped back too. A tag that counts something else (seconds, batches
 of an epoch), several points of one step, a swapped pair of lines and two writers that take turns are none;
-for a single step that is told again see `echo`. All rules count points, none counts batches.
+for a single step that is told again see `repeated_step`. All rules count points, none counts batches.
 """
 
 from __future__ import annotations
@@ -13,17 +13,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rltui.store.model import F64, HIGHEST, I64, LOWEST, NO_POINTS, Points
+from rltui.store.model import HIGHEST, I64, LOWEST, NO_POINTS, Points, join
 from rltui.store.repeated_step import RepeatedStep
+from rltui.store.tag_rows import Rows
 
 NEEDED = 3  # distinct steps that a tag must take forward below its former highest one
 PATIENCE = 4096  # points, or 8 rows: after so long a tag that went back alone counts something of its own
 QUIET = 1024  # points without a suspect before whole batches are looked at again
 REPEATS = 64  # points of one step after which a row that stands still counts as going on
-
-Rows = NDArray[np.intp]
 
 
 @dataclass(slots=True)
@@ -60,7 +58,7 @@ class StepRegressions:
         self._peculiar = False
         self._divided = False
         self.plain = True  # no tag spoke twice of a step so far, or it was a restart
-        self._echo: RepeatedStep | None = None
+        self._repeated: RepeatedStep | None = None
         self.reached = np.empty(0, np.int64)  # by row, before the latest attempt that began before its batch
         self.journal: Journal | None = None
         self._now: tuple[int, Rows, Points] | None = None
@@ -68,7 +66,7 @@ class StepRegressions:
     @property
     def idle(self) -> bool:
         """No suspects."""
-        return not self._suspects and self._echo is None
+        return not self._suspects and self._repeated is None
 
     @property
     def peculiar(self) -> bool:
@@ -83,7 +81,7 @@ class StepRegressions:
             self._grow(int(rows.max()) + 1)
             high = self._high[rows]
         forward = step > high if self.plain else step >= high
-        if self._suspects or self._echo is not None or not np.logical_and.reduce(forward):
+        if self._suspects or self._repeated is not None or not np.logical_and.reduce(forward):
             return False
         self._high[rows] = step if last is None else last
         return True
@@ -101,10 +99,10 @@ class StepRegressions:
         self._suspects.clear()
         self._last.clear()
         self._needed.clear()
-        self._echo = None
+        self._repeated = None
         self._divided = True
 
-    def settle(self) -> None:
+    def commit(self) -> None:
         """The batch has been dealt with."""
         if not self.idle and self._now is not None:
             number, rows, points = self._now
@@ -120,15 +118,13 @@ class StepRegressions:
 
     def _trim(self) -> None:
         numbers = [suspect.number for suspect in self._suspects.values()]
-        oldest = min([*numbers, self._echo.number] if self._echo is not None else numbers)
+        oldest = min([*numbers, self._repeated.number] if self._repeated is not None else numbers)
         journal = self.journal
         while journal and journal.rows and journal.number + len(journal.rows[0]) <= oldest:
             journal.number += len(journal.rows.pop(0))
             journal.points.pop(0)
 
-    def scan(
-        self, number: int, rows: Rows, step: I64, wall: F64, value: F64, before: float = np.nan
-    ) -> list[int]:
+    def scan(self, number: int, rows: Rows, points: Points, before: float = np.nan) -> list[int]:
         """Look at points from `number` on; the numbers at which attempts began, maybe before `number`.
 
         before: the latest wall time of the points before them, NaN unknown.
@@ -136,7 +132,7 @@ class StepRegressions:
         if not len(rows):
             return []
         self._grow(int(rows.max()) + 1)
-        points = Points(step, wall, value)
+        step = points.step
         self._divided |= self._now is not None  # by a declared start: nothing reaches back beyond it
         self._now = (number, rows, points)
         found: list[int] = []
@@ -179,13 +175,15 @@ class StepRegressions:
             at += 1
             here = number + at - 1
             suspects = self._suspects
-            if self._echo is not None or (self.plain and not suspects and now == high[row] and not own[row]):
+            if self._repeated is not None or (
+                self.plain and not suspects and now == high[row] and not own[row]
+            ):
                 quiet = 0
                 start = None if own[row] else self._listen(row, now, here, points, at - 1, high, before)
                 if start is not None:
                     found.append(start)
                     high = self._begin_anew(high, start, number, rows, step, at)
-                if self._echo is not None or start is not None:
+                if self._repeated is not None or start is not None:
                     continue
             if suspects:
                 quiet = 0
@@ -222,18 +220,18 @@ class StepRegressions:
         self, row: int, now: int, here: int, points: Points, at: int, high: list[int], before: float
     ) -> int | None:
         """Perhaps one row is told again; the number at which that attempt began, once it is certain."""
-        wall, echo = float(points.wall_time[at]), self._echo
-        if echo is None:
+        wall, repeated = float(points.wall_time[at]), self._repeated
+        if repeated is None:
             last = float(np.fmax.reduce(points.wall_time[:at], initial=before))
-            echo = self._echo = RepeatedStep(here, now, high.count(now), wall - last, wall)
-        verdict = echo.hear(row, now, high[row], wall)
-        if verdict == "wait" and here - echo.number <= PATIENCE:
+            repeated = self._repeated = RepeatedStep(here, now, high.count(now), wall - last, wall)
+        verdict = repeated.hear(row, now, high[row], wall)
+        if verdict == "wait" and here - repeated.number <= PATIENCE:
             return None
-        self._echo = None
+        self._repeated = None
         if verdict == "restart":
-            return echo.number
+            return repeated.number
         self.plain = False
-        for each, newest in echo.newest.items():
+        for each, newest in repeated.newest.items():
             high[each] = newest
         return None
 
@@ -312,10 +310,5 @@ class StepRegressions:
         journal = self.journal
         if journal is None:
             return np.empty(0, np.intp), NO_POINTS
-        rows = np.concatenate(journal.rows)
-        step = np.concatenate([part.step for part in journal.points])
-        wall = np.concatenate([part.wall_time for part in journal.points])
-        value = np.concatenate([part.value for part in journal.points])
-        low = number - count - journal.number
-        high = number - journal.number
-        return rows[low:high], Points(step[low:high], wall[low:high], value[low:high])
+        part = slice(number - count - journal.number, number - journal.number)
+        return np.concatenate(journal.rows)[part], join(journal.points).take(part)

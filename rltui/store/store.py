@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from rltui.logs.delivery import Delivery
-from rltui.store.model import Fresh
+from rltui.store.model import NewPoints
 from rltui.store.run import Run
 
 WINDOW = 1024  # exact recent points per series of a run that is looked at
@@ -23,7 +23,7 @@ class Store:
         self._less = (min(window, WINDOW_ELSEWHERE), min(slots, SLOTS_ELSEWHERE))
         self._focused: frozenset[str] | None = None
 
-    def apply(self, delivery: Delivery) -> tuple[Run, Sequence[Fresh]]:
+    def apply(self, delivery: Delivery) -> tuple[Run, Sequence[NewPoints]]:
         """Take a delivery in: the run it belongs to, and its new shown points by tag, in order of arrival."""
         name = delivery.source.run
         run = self.runs.get(name)
@@ -41,9 +41,9 @@ class Store:
         """
         self._focused = frozenset(names)
         for name, run in self.runs.items():
-            run.hold(*self._sizes(name))
+            run.table.hold(*self._sizes(name))
 
     @property
     def nbytes(self) -> int:
         """Bytes held in tables, all runs."""
-        return sum(run.pool.nbytes for run in self.runs.values())
+        return sum(run.table.nbytes for run in self.runs.values())

@@ -414,10 +414,10 @@ def test_runs_that_nobody_looks_at_hold_no_objects_for_their_series() -> None:
     """A thousand runs of sixty tags are rows of tables; a series is made once, when somebody asks for it."""
     run = one(Store(), [("a", 1, 0.5), ("b", 1, 1.0), ("a", 2, 0.7), ("b", 2, 1.0), ("a", 3, 0.6)])
     assert (run.last_step, list(run.series), len(run.series), "c" in run.series) == (3, ["a", "b"], 2, False)
-    assert run.series.touched() == []
+    assert not run.series._made
     asked = run.series["b"]
     assert asked is run.series["b"] is run.series.get("b") is dict(run.series.items())["b"]
-    assert [series.tag for series in run.series.touched()] == ["a", "b"]
+    assert [series.tag for series in run.series._made.values()] == ["b", "a"]
 
 
 def test_tags_that_come_later_get_rows_behind_the_others() -> None:

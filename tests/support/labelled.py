@@ -16,7 +16,7 @@ from rltui.rules.evaluate.evaluator import Evaluator
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.store import Fresh, Points
+from rltui.store import NewPoints, Points
 from tests.support.shared import BUNDLED
 
 PIECES = 100  # deliveries that a run is replayed in
@@ -98,7 +98,7 @@ def replay(view: RunView) -> Told:
             if upto > given[tag]:
                 part = slice(given[tag], upto)
                 piece = Points(points.step[part], points.wall_time[part], points.value[part])
-                fresh.append(Fresh(tag, piece, None))
+                fresh.append(NewPoints(tag, piece, None))
                 given[tag] = upto
         evaluator.feed(fresh)
         for finding in evaluator.findings():

@@ -20,8 +20,8 @@ from rltui.cli.file_problems import note_problems
 from rltui.cli.output import no_logs
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_all
-from rltui.store.model import HIGHEST
-from rltui.store.restarts import Restarts
+from rltui.store.model import HIGHEST, Points
+from rltui.store.restarts import RestartDetector
 
 HELD = 2_000_000  # points of one run that wait in memory, about 40 bytes each
 
@@ -41,7 +41,7 @@ class RunReader:
     """Follows the restarts of one run and says which of its points are superseded."""
 
     def __init__(self, keep: int | None = None) -> None:
-        self.restarts = Restarts(keep)
+        self.restarts = RestartDetector(keep)
         self._rows: dict[str, int] = {}
         self._tables: dict[str, NDArray[np.intp]] = {}
 
@@ -67,13 +67,13 @@ class RunReader:
         """Learn from points in their order."""
         restarts, rows = self.restarts, self.rows(source.path, batch)
         log = restarts.log(source.path, source.rank)
-        step, wall = batch.step, batch.wall_time
-        pieces = restarts.feed(log, rows, step, wall, batch.value, batch.starts)
+        points = Points(batch.step, batch.wall_time, batch.value)
+        pieces = restarts.feed(log, rows, points, batch.starts)
         for segment in restarts.released:
             segment.cuts[:] = HIGHEST
         restarts.released.clear()
-        restarts.admit_all(log, pieces, rows, step, wall, len(self._rows))
-        restarts.settle(log, len(rows))
+        restarts.admit_all(log, pieces, rows, points, len(self._rows))
+        restarts.commit(log, len(rows))
 
     def superseded(self, source: Source, batch: Batch, number: int, life: int) -> NDArray[np.bool_] | None:
         """Which points of a batch (the first is `number` of its log) are superseded, as far as is known."""
