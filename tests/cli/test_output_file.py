@@ -6,7 +6,7 @@ import os
 import threading
 from pathlib import Path
 
-from rltui.cli.export.output_file import binary_output
+from rltui.cli.output_file import binary_output
 
 
 def test_what_is_no_plain_file_is_never_replaced(tmp_path: Path) -> None:

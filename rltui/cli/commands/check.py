@@ -80,8 +80,8 @@ def command(
 
 
 def follow(logdirs: Sequence[str], config: Config, **options: Any) -> int:
-    """Print findings as they fire and resolve, until a signal; see `rltui.cli.finding_lines`."""
-    from rltui.cli.finding_lines import follow as go_on
+    """Print findings as they fire and resolve, until a signal; see `rltui.cli.follow_findings`."""
+    from rltui.cli.follow_findings import follow as go_on
 
     return go_on(logdirs, config, **options)
 

@@ -104,9 +104,9 @@ def _lines(
     all_sources: bool,
     verify: bool,
 ) -> None:
-    from rltui.cli.export.output_file import binary_output
     from rltui.cli.export.point_lines import CsvWriter, JsonlWriter
     from rltui.cli.export.points import Exporter, report_problems
+    from rltui.cli.output_file import binary_output
 
     exporter = Exporter(logdirs, run_glob, metrics, all_sources=all_sources, verify=verify)
     printer = CsvWriter() if form == "csv" else JsonlWriter()

@@ -10,9 +10,9 @@ import click
 
 from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN
 from rltui.cli.check_report import moment
-from rltui.cli.export.output_file import binary_output, refuse_inside
 from rltui.cli.loading import load
 from rltui.cli.output import FOUND, emit, fail, note, to_json
+from rltui.cli.output_file import binary_output, refuse_inside
 from rltui.draw.themes import DEFAULT, Theme, load_themes
 from rltui.session.run_view import RunView
 from rltui.session.session import Session

@@ -25,9 +25,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rltui import paths
-from rltui.cli.export.output_file import refuse_inside
 from rltui.cli.export.points import Exporter, Portion, report_problems
 from rltui.cli.output import fail, note
+from rltui.cli.output_file import refuse_inside
 from rltui.text import clean
 
 ROWS = 1 << 20  # points of a row group

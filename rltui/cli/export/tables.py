@@ -13,10 +13,10 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from rltui.batch import Problems
-from rltui.cli.export.output_file import binary_output
 from rltui.cli.export.point_lines import quoted
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import fail, note
+from rltui.cli.output_file import binary_output
 from rltui.logs.discovery.walk import Found, scan
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.registry import REGISTRY
