@@ -1,29 +1,49 @@
-"""Arguments that several commands share; light, for some commands need neither names nor rules."""
+"""Arguments that several commands share. Imports little, for `explain` must not wait for rules and runs."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
-from rltui.cli.output import fail
+from rltui.cli.output import FOUND, fail
 from rltui.text import clean
 
 
 class LogDir(click.Path):
     """A LOGDIR as an argument: `~` stands for the home folder in quotes, too."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
         """The path with the home folder in it."""
         return os.path.expanduser(super().convert(value, param, ctx))  # noqa: PTH111 (never raises)
+
+
+class Framework(click.ParamType[str]):
+    """A framework or one of its variants in any spelling; its label is passed on.
+
+    An unknown name ends the command with 1.
+    """
+
+    name = "framework"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The label."""
+        from rltui.metrics.frameworks.load import frameworks
+
+        found = frameworks().get(value)
+        if found is None:
+            fail(f"no framework named {value!r}; frameworks: {', '.join(frameworks().labels)}", FOUND)
+        return found.label
 
 
 LOGDIRS = click.argument("logdirs", metavar="LOGDIR ...", nargs=-1, required=True, type=LogDir())
 RUN = click.option("--run", "run_glob", metavar="GLOB", help="Only runs whose name matches.")
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
+JSON_LINES = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
 AT_STEP = click.option(
     "--at-step", type=int, metavar="N", help="Judge as it would have been judged at step N."
 )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator, Sequence
 
 from rltui.batch import Problem
+from rltui.cli.loading import as_of
 from rltui.draw.cells import wrap
 from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH, STATE_GLYPH, plain
@@ -17,26 +17,20 @@ from rltui.text import in_markdown
 
 WIDTH = 100
 MOST_PROBLEMS = 20
-GLYPHS = {**HEALTH_GLYPH, **SEVERITY_GLYPH, "do": "→", "end": STATE_GLYPH["ended"]}
+SYMBOLS = {**HEALTH_GLYPH, **SEVERITY_GLYPH, "do": "→", "end": STATE_GLYPH["ended"]}
 _WORSE = HEALTHS[::-1]
 
 
-def glyphs() -> dict[str, str]:
-    """The marks that standard output can show."""
+def symbols() -> dict[str, str]:
+    """The symbols that standard output can show."""
     try:
-        "".join(GLYPHS.values()).encode(sys.stdout.encoding or "ascii")
+        "".join(SYMBOLS.values()).encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
-        return {name: plain(glyph) for name, glyph in GLYPHS.items()}
-    return GLYPHS
+        return {name: plain(glyph) for name, glyph in SYMBOLS.items()}
+    return SYMBOLS
 
 
-def moment(view: RunView, at_step: int | None) -> float:
-    """Now; as of an earlier step the moment of the run's last point then, when the log says it."""
-    last = view.run.last_wall
-    return last if at_step is not None and last == last else time.time()
-
-
-def told(view: RunView) -> list[tuple[Finding, list[Finding]]]:
+def grouped(view: RunView) -> list[tuple[Finding, list[Finding]]]:
     """Findings that nothing explains, each with those that it explains, most important first."""
     found = view.evaluator.findings()
     return [
@@ -46,11 +40,11 @@ def told(view: RunView) -> list[tuple[Finding, list[Finding]]]:
     ]
 
 
-def text(views: Sequence[RunView], problems: Sequence[Problem], at_step: int | None) -> Iterator[str]:
+def text_lines(views: Sequence[RunView], problems: Sequence[Problem], at_step: int | None) -> Iterator[str]:
     """The verdict as lines of plain text."""
-    marks = glyphs()
+    marks = symbols()
     for view in sorted(views, key=lambda view: _WORSE.index(view.evaluator.health)):
-        found = told(view)
+        found = grouped(view)
         yield f"{marks[view.evaluator.health]} {view.name}   {_facts(view, at_step)}"
         for finding, below in found:
             yield from _finding(finding, below, marks)
@@ -69,7 +63,7 @@ def text(views: Sequence[RunView], problems: Sequence[Problem], at_step: int | N
 
 
 def _facts(view: RunView, at_step: int | None) -> str:
-    live = view.liveness(moment(view, at_step))
+    live = view.liveness(as_of(view, at_step))
     step = "no step" if view.run.last_step is None else f"step {format_step(view.run.last_step)}"
     if at_step is not None:
         return " · ".join((view.framework, step))
@@ -111,26 +105,28 @@ def _summary(views: Sequence[RunView], at_step: int | None) -> str:
         if (count := sum(view.evaluator.health == health for view in views))
     ]
     if at_step is None:
-        stalled = sum(view.liveness(moment(view, None)).state == "stalled" for view in views)
+        stalled = sum(view.liveness(as_of(view, None)).state == "stalled" for view in views)
         words += [f"{stalled} stalled"] if stalled else []
     else:
         words.append(f"as it was at step {format_step(at_step)}")
     return f"{len(views)} run{'s' * (len(views) != 1)}: {', '.join(words)}"
 
 
-def markdown(views: Sequence[RunView], problems: Sequence[Problem], at_step: int | None) -> Iterator[str]:
+def markdown_lines(
+    views: Sequence[RunView], problems: Sequence[Problem], at_step: int | None
+) -> Iterator[str]:
     """The verdict as Markdown: one table, for a chat or the summary of a CI job."""
     yield f"**{in_markdown(_summary(views, at_step))}**"
     yield ""
     yield "| | run | framework | state | step | finding | since step | what to do |"
     yield "|---|---|---|---|---:|---|---:|---|"
     for view in sorted(views, key=lambda view: _WORSE.index(view.evaluator.health)):
-        live = view.liveness(moment(view, at_step))
+        live = view.liveness(as_of(view, at_step))
         step = "" if view.run.last_step is None else format_step(view.run.last_step)
-        head = (GLYPHS[view.evaluator.health], view.name, view.framework, live.word, step)
+        head = (SYMBOLS[view.evaluator.health], view.name, view.framework, live.word, step)
         rows = [
-            (f"{GLYPHS[one.severity]} {one.message}", format_step(one.since_step), one.advice)
-            for one, _ in told(view)
+            (f"{SYMBOLS[one.severity]} {one.message}", format_step(one.since_step), one.advice)
+            for one, _ in grouped(view)
         ]
         for place, row in enumerate(rows or [("nothing is wrong", "", "")]):
             cells = (*(head if place == 0 else ("",) * len(head)), *row)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from rltui.cli.arguments import need
-from rltui.cli.output import fail, no_logs, note
+from rltui.cli.file_problems import note_problems
+from rltui.cli.output import fail, no_logs
 from rltui.config import Config, load_config
+from rltui.logs.delivery import Delivery
 from rltui.metrics import MetricNames
+from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.text import clean
 
@@ -24,8 +26,7 @@ def read_config(logdirs: tuple[str, ...] = (), *, strict: bool = False) -> Confi
     config = load_config([Path(logdir) for logdir in logdirs])
     if strict:
         refuse_unreadable(config)
-    for problem in (*config.problems, *MetricNames(config=config).problems):
-        note(f"{problem.path}: {problem.message}")
+    note_problems((*config.problems, *MetricNames(config=config).problems))
     return config
 
 
@@ -33,7 +34,9 @@ def refuse_unreadable(config: Config) -> None:
     """End the command with 2 when a file of the configuration could not be read."""
     for problem in config.problems:
         if problem.code == "config-unreadable":
-            fail(f"{problem.path}: {problem.message.removesuffix('; the defaults hold')}; mend or remove it")
+            fail(
+                f"{problem.path}: {problem.message.removesuffix('; the defaults hold')}; correct or remove it"
+            )
 
 
 def load(
@@ -70,21 +73,27 @@ def load(
     return session
 
 
+def as_of(view: RunView, at_step: int | None) -> float:
+    """Now; as of an earlier step the wall time of the run's last point then, when the log has one."""
+    last = view.run.last_wall
+    return last if at_step is not None and last == last else time.time()
+
+
 class _Progress:
     """A line on a terminal's standard error while a large log is being read; nothing for small ones."""
 
     def __init__(self) -> None:
         self._began = time.monotonic()
-        self._told = 0.0
+        self._written = 0.0
         self._read: dict[str, tuple[int, int]] = {}
 
-    def __call__(self, delivery: Any) -> None:
+    def __call__(self, delivery: Delivery) -> None:
         source = delivery.source
         self._read[source.path] = (source.read, source.size)
         now = time.monotonic()
-        if now - self._began < 0.5 or now - self._told < 0.2:
+        if now - self._began < 0.5 or now - self._written < 0.2:
             return
-        self._told = now
+        self._written = now
         read = sum(read for read, _ in self._read.values()) / 1e6
         size = sum(size for _, size in self._read.values()) / 1e6
         sys.stderr.write(f"\r\x1b[Krltui: reading {read:.0f} of {size:.0f} MB")
@@ -92,6 +101,6 @@ class _Progress:
 
     def wipe(self) -> None:
         """Leave no trace of the progress line."""
-        if self._told:
+        if self._written:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

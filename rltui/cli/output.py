@@ -7,11 +7,11 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn, Protocol, runtime_checkable
 
 import click
 
-from rltui.text import clean
+from rltui.text import clean, pad
 
 FOUND = 1  # a finding at or above --fail-on, or an unknown name asked for
 WRONG = 2  # wrong usage, unreadable configuration, or nothing that can be read
@@ -55,6 +55,18 @@ def require_extra(extra: str, purpose: str) -> None:
         fail(f"{purpose} needs {' and '.join(missing)}, which is not installed: pip install 'rltui[{extra}]'")
 
 
+def emit_table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int], limits: Mapping[int, int]
+) -> None:
+    """Columns as wide as their content. right: columns with numbers. limits: most cells of some columns."""
+    table = [heads, *rows]
+    widths = [max(len(row[i]) for row in table) for i in range(len(heads))]
+    widths = [min(width, limits.get(i, width)) for i, width in enumerate(widths)]
+    for row in table:
+        cells = (pad(cell, widths[i], right=i in right) for i, cell in enumerate(row))
+        emit("  ".join(cells).rstrip())
+
+
 def emit_json(value: object, *, indent: int | None = None) -> None:
     """A JSON document on one line (or indented), in ASCII, with non-finite numbers as strings."""
     emit(to_json(value, indent=indent))
@@ -72,7 +84,15 @@ def to_json(value: object, *, indent: int | None = None) -> str:
     return json.dumps(_plain(value), ensure_ascii=True, allow_nan=False, indent=indent)
 
 
-def _plain(value: Any) -> Any:
+@runtime_checkable
+class _NumpyNumber(Protocol):
+    """A number of numpy, which is not imported here for the sake of commands that need none."""
+
+    def item(self) -> object:
+        """The same as a Python number."""
+
+
+def _plain(value: object) -> object:
     """JSON has no NaN: non-finite numbers become `"NaN"`, `"Infinity"`, `"-Infinity"`."""
     if isinstance(value, str) or value is None or isinstance(value, bool):
         return value
@@ -80,7 +100,7 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, Sequence | set | frozenset):
         return [_plain(item) for item in value]
-    if hasattr(value, "item"):
+    if not isinstance(value, int | float) and isinstance(value, _NumpyNumber):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

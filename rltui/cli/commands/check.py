@@ -8,15 +8,15 @@ from typing import Any, Literal
 import click
 
 from rltui.cli.arguments import AT_STEP, JSON, LOGDIRS, RUN, VERIFY, need
-from rltui.cli.loading import load, read_config
+from rltui.cli.check_report import markdown_lines, text_lines
+from rltui.cli.loading import as_of, load, read_config
 from rltui.cli.output import FOUND, STALLED, emit, emit_json, leave
-from rltui.config import Config
 from rltui.rules.finding import RANK, as_json, worst
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.text import clean
 
-# What is odd about a metric, not about its file: files with such metrics are healthy.
+# Problems of a metric, not of its file: files with such metrics are healthy.
 REMARKS = frozenset({"not-reported"})
 OWN = "own-"  # rules of the user's configuration
 FailOn = Literal["warning", "critical", "never"]
@@ -67,23 +67,17 @@ def command(
             others = "--at-step, --format markdown, --fail-on and --verify"
             raise click.UsageError(f"--follow goes with none of {others}")
         need(logdirs, "`rltui watch --no-ui` waits for one")
-        leave(follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, as_json=as_json))
+        from rltui.cli.follow_findings import follow
+
+        follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, as_json=as_json)
+        return
     session = load(logdirs, run_glob, at_step, charts=False, verify=verify)
     if as_json:
         emit_json(report(session, logdirs[0], at_step, logdirs))
     else:
-        from rltui.cli import check_report
-
-        spell = check_report.markdown if form == "markdown" else check_report.text
-        emit("\n".join(spell(session.ordered(), session.diagnostics(), at_step)))
+        lines = markdown_lines if form == "markdown" else text_lines
+        emit("\n".join(lines(session.ordered(), session.diagnostics(), at_step)))
     leave(exit_code(session.ordered(), fail_on or "critical", at_step))
-
-
-def follow(logdirs: Sequence[str], config: Config, **options: Any) -> int:
-    """Print findings as they fire and resolve, until a signal; see `rltui.cli.follow_findings`."""
-    from rltui.cli.follow_findings import follow as go_on
-
-    return go_on(logdirs, config, **options)
 
 
 def exit_code(views: Sequence[RunView], fail_on: FailOn, at_step: int | None = None) -> int:
@@ -93,9 +87,7 @@ def exit_code(views: Sequence[RunView], fail_on: FailOn, at_step: int | None = N
     rank = max((finding.rank for view in views for finding in view.evaluator.findings()), default=-1)
     if rank >= RANK[fail_on]:
         return FOUND
-    from rltui.cli.check_report import moment
-
-    stalled = any(view.liveness(moment(view, at_step)).state == "stalled" for view in views)
+    stalled = any(view.liveness(as_of(view, at_step)).state == "stalled" for view in views)
     return STALLED if stalled else 0
 
 
@@ -103,8 +95,6 @@ def report(
     session: Session, logdir: str, at_step: int | None = None, logdirs: Sequence[str] = ()
 ) -> dict[str, Any]:
     """The promised JSON document."""
-    from rltui.cli.check_report import moment
-
     views = session.ordered()
     problems = [(problem, problem.as_json()) for problem in session.diagnostics()]
     return {
@@ -112,7 +102,7 @@ def report(
         "logdir": clean(logdir),
         "logdirs": [clean(each) for each in logdirs or (logdir,)],
         "health": worst(view.evaluator.health for view in views),
-        "runs": [{**view.describe(moment(view, at_step)), **_judged(view)} for view in views],
+        "runs": [{**view.describe(as_of(view, at_step)), **_judged(view)} for view in views],
         "diagnostics": [data for problem, data in problems if problem.code not in REMARKS],
         "notes": [data for problem, data in problems if problem.code in REMARKS],
     }

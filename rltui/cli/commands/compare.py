@@ -6,13 +6,13 @@ import click
 
 from rltui.cli.arguments import JSON, LOGDIRS, RUN
 from rltui.cli.loading import load
-from rltui.cli.output import FOUND, CommandError, emit, emit_json, fail
+from rltui.cli.output import FOUND, CommandError, emit, emit_json, emit_table, fail
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
 from rltui.logs.run_names import named
 from rltui.panes.comparison import Axis, Comparison, Difference, compare
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.text import clean, in_markdown, pad
+from rltui.text import clean, in_markdown
 
 FEW = 20  # rows a person reads of one comparison; --all prints the rest
 HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's middle half")
@@ -148,15 +148,8 @@ def _cells(difference: Difference) -> tuple[str, ...]:
 
 
 def _text(differences: tuple[Difference, ...]) -> None:
-    rows = [_cells(difference) for difference in differences]
-    limits = (1, 24, 30, 10, 10, 10, 8, 24)
-    widths = [min(limit, max(len(row[i]) for row in [HEADS, *rows])) for i, limit in enumerate(limits)]
-    for row in [HEADS, *rows]:
-        cells = (
-            pad(cell, width, right=i in (3, 4, 5, 6))
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        emit("  ".join(cells).rstrip())
+    limits = dict(enumerate((1, 24, 30, 10, 10, 10, 8, 24)))
+    emit_table(HEADS, [_cells(each) for each in differences], right=(3, 4, 5, 6), limits=limits)
     emit("\n▲ better ▼ worse ◆ different: outside the range in which the baseline itself moved")
 
 

@@ -78,7 +78,7 @@ def command(
 
 
 def _print_overview(folder: str) -> None:
-    from rltui.cli.commands.snapshot import render
+    from rltui.cli.pane_output import render_pane
     from rltui.session.session import Session
 
-    emit(render(Session.load([folder]), "overview", "text", width=100).rstrip("\n"))
+    emit(render_pane(Session.load([folder]), "overview", "text", width=100).rstrip("\n"))

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import click
 
-from rltui import metrics as resolver
-from rltui.cli.output import FOUND, emit, emit_json, fail, leave, note
+from rltui.cli.arguments import JSON_LINES, Framework
+from rltui.cli.output import FOUND, emit, emit_json, leave, note
 from rltui.config import load_config
-from rltui.metrics.frameworks.load import frameworks
+from rltui.metrics import nearest
 from rltui.metrics.glossary.entry_text import GlossaryEntry
 from rltui.panes.metric_card import cards_of
 from rltui.text import clean
 
 WIDTH = 80  # cells
-# Not the shared option: its module loads sessions, and a look into the glossary must not wait for them.
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
 
 
 @click.command(name="explain")
 @click.argument("keys", metavar="KEY ...", nargs=-1, required=True)
-@click.option("--framework", metavar="NAME", help="Read the key as this framework writes it.")
-@JSON
+@click.option(
+    "--framework", metavar="NAME", type=Framework(), help="Read the key as this framework writes it."
+)
+@JSON_LINES
 def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None:
     """Say what a metric means: KEY as any framework writes it, or a canonical id such as policy.kl_ref.
 
@@ -32,7 +32,6 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
       rltui explain train/entropy_loss --framework stable-baselines3
       rltui explain policy.kl_ref --json
     """
-    label = known_framework(framework) if framework is not None else None
     config = load_config()
     if config.problems:
         from rltui.cli.loading import refuse_unreadable
@@ -42,10 +41,10 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
         note(f"{problem.path}: {problem.message}")
     unknown, first = False, True
     for key in keys:
-        cards = cards_of(key, label, config)
+        cards = cards_of(key, framework, config)
         if not cards:
             unknown = True
-            _tell_nearest(key, label)
+            _note_nearest(key, framework)
         if as_json:
             for answer in _answers(key, cards):
                 emit_json(answer)
@@ -61,22 +60,14 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
 
 def _answers(key: str, cards: list[GlossaryEntry]) -> list[dict[str, object]]:
     """One object for a key, those of its other meanings inside; one for each member of a family of keys."""
-    told = [card.as_json() for card in cards]
-    if len(told) < 2 or "*" in key:
-        return told
-    return [{**told[0], "framework": None, "others": told[1:]}]
+    entries = [card.as_json() for card in cards]
+    if len(entries) < 2 or "*" in key:
+        return entries
+    return [{**entries[0], "framework": None, "others": entries[1:]}]
 
 
-def known_framework(name: str) -> str:
-    """The label of a framework or variant in any spelling; ends the command with 1 for an unknown one."""
-    found = frameworks().get(name)
-    if found is None:
-        fail(f"no framework named {name!r}; frameworks: {', '.join(frameworks().labels)}", FOUND)
-    return found.label
-
-
-def _tell_nearest(key: str, framework: str | None) -> None:
-    near = [name for name in resolver.nearest(key) if name != key]
+def _note_nearest(key: str, framework: str | None) -> None:
+    near = [name for name in nearest(key) if name != key]
     whose = f" of {framework}" if framework else ""
     meant = [label for card in cards_of(key) for label in card.frameworks] if framework else []
     hint = f"; nearest: {', '.join(near)}" if near else "; `rltui glossary` lists all metrics"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from rltui.cli.commands.explain import JSON, known_framework
+from rltui.cli.arguments import JSON_LINES, Framework
 from rltui.cli.output import FOUND, emit, emit_json, fail, note
 from rltui.draw.cells import wrap
 from rltui.metrics.frameworks.load import frameworks
@@ -21,8 +21,13 @@ INDENT = 2  # cells by which an entry stands below its title
 
 @click.command(name="glossary")
 @click.option("--pane", metavar="NAME", help="Only one pane.")
-@click.option("--framework", metavar="NAME", help="Only what this framework writes, with its own names.")
-@JSON
+@click.option(
+    "--framework",
+    metavar="NAME",
+    type=Framework(),
+    help="Only what this framework writes, with its own names.",
+)
+@JSON_LINES
 def command(pane: str | None, framework: str | None, as_json: bool) -> None:
     """Print what every metric means, pane by pane, what to look at first on top.
 
@@ -39,7 +44,7 @@ def command(pane: str | None, framework: str | None, as_json: bool) -> None:
     pane = {"all": None, "mfu": "perf"}.get(pane.lower(), pane) if pane is not None else None
     if pane is not None and book.pane(pane) is None:
         fail(f"no pane named {pane!r}; panes: {', '.join(each.id for each in book.panes)}", FOUND)
-    written = _written(known_framework(framework)) if framework is not None else None
+    written = _written(framework) if framework is not None else None
     panes = [each for each in book.panes if pane in (None, each.id)]
     shown = [
         (each, [metric for metric in book.of_pane(each.id) if written is None or metric.id in written])

@@ -8,11 +8,11 @@ import click
 
 from rltui.cli.arguments import JSON, LOGDIRS, RUN
 from rltui.cli.loading import load
-from rltui.cli.output import emit, emit_json
+from rltui.cli.output import emit_json, emit_table
 from rltui.draw.numbers import format_age, format_si, format_step
 from rltui.session.run_view import RunView
 from rltui.store.lineage import Lineage
-from rltui.text import clean, pad
+from rltui.text import clean
 
 HEADS = ("run", "framework", "state", "last step", "age", "series", "points", "health")
 
@@ -41,14 +41,7 @@ def command(logdirs: tuple[str, ...], run_glob: str | None, as_json: bool) -> No
         )
         return
     rows = [_row(view, now) for view in session.ordered()]
-    name_width = min(max(len(row[0]) for row in [HEADS, *rows]), 60)
-    widths = [name_width] + [max(len(row[i]) for row in [HEADS, *rows]) for i in range(1, len(HEADS))]
-    for row in [HEADS, *rows]:
-        cells = [
-            pad(cell, width, right=i in (3, 4, 5, 6))
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        emit("  ".join(cells).rstrip())
+    emit_table(HEADS, rows, right=(3, 4, 5, 6), limits={0: 60})
 
 
 def _row(view: RunView, now: float) -> tuple[str, ...]:

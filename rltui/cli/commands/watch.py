@@ -63,10 +63,11 @@ def command(
     logdirs = logdirs or (".",)
     config = read_config(logdirs)
     if no_ui:
-        from rltui.cli.commands.check import follow
+        from rltui.cli.follow_findings import follow
 
         finish_imports()
-        leave(follow(logdirs, config, run_glob=run_glob, poll=poll))
+        follow(logdirs, config, run_glob=run_glob, poll=poll)
+        return
     import_asyncio_without_ssl()
     from rltui.screen.start import RefusedError, run
 

@@ -1,0 +1,133 @@
+"""One pane or chart of a session as text, ANSI, Markdown, SVG or JSON, without a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from rltui.cli.file_problems import note_problems
+from rltui.cli.hparams_output import pane_data, settings_board
+from rltui.cli.loading import as_of
+from rltui.cli.output import FOUND, fail, to_json
+from rltui.draw.cells import line
+from rltui.draw.themes import DEFAULT, Theme, load_themes
+from rltui.panes.hparams_pane import HParamsPane
+from rltui.panes.overview import header, overview
+from rltui.panes.pane import PaneView, pane_view
+from rltui.panes.pane_list import FIXED, panes_of
+from rltui.panes.render.ansi import as_ansi
+from rltui.panes.render.chart_text import HEIGHT, charts_text
+from rltui.panes.render.markdown import as_markdown
+from rltui.panes.render.plain_data import as_record
+from rltui.panes.render.plain_text import COUNT, as_text, pane_text
+from rltui.panes.render.svg import as_svg
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
+from rltui.text import clean
+
+Form = Literal["text", "ansi", "markdown", "svg", "json"]
+WIDTH = 100  # cells
+
+
+def render_pane(
+    session: Session,
+    pane: str,
+    form: Form,
+    *,
+    width: int = WIDTH,
+    height: int | None = None,
+    theme: str | None = None,
+    at_step: int | None = None,
+    every: bool = False,
+    logdirs: Sequence[str] = (),
+) -> str:
+    """A pane as text in a format. Ends the command with 1 when no run has such a pane."""
+    views = session.ordered() if every else session.ordered()[:1]
+    tabs = [{tab.id for tab in panes_of(view)} for view in views]
+    pane = _pane_id(pane, {*FIXED, *(tab for each in tabs for tab in each)})
+    chosen = [view for view, each in zip(views, tabs, strict=True) if pane in each]
+    if not chosen and pane in FIXED:  # none of its metrics: an empty pane, for the name is a known one
+        chosen = views
+    if not chosen:
+        panes = sorted({tab for each in tabs for tab in each})
+        fail(f"no pane named {clean(pane)!r} here; there are {', '.join(panes)}", FOUND)
+    if form == "svg":
+        chosen = chosen[:1]
+    hparams: list[HParamsPane | None] = [None] * len(chosen)
+    if pane == "config":
+        hparams = [settings_board(view, logdirs, neighbours=session.ordered()) for view in chosen]
+    colors = theme_named(theme)
+    parts = [
+        _one(view, pane, form, width, height, colors, at_step, columns)
+        for view, columns in zip(chosen, hparams, strict=True)
+    ]
+    if form == "json":
+        return to_json(parts if every else parts[0], indent=2) + "\n"
+    return "\n".join(str(part) for part in parts)
+
+
+def render_charts(
+    session: Session, metric: str, width: int, height: int | None, at_step: int | None, *, every: bool
+) -> str:
+    """The charts of a metric in the newest run, or in every one; the command ends with 1 without any."""
+    views = session.ordered() if every else session.ordered()[:1]
+    charts = [
+        text
+        for view in views
+        for text in charts_text(view, metric, as_of(view, at_step), width, height or HEIGHT, at_step)
+    ]
+    if not charts:
+        fail(f"no metric {clean(metric)!r} here; `rltui snapshot --pane all` lists them", FOUND)
+    return "\n".join(charts)
+
+
+def _pane_id(pane: str, known: set[str]) -> str:
+    """The id of a pane in any case, also by the title on its tab."""
+    if pane in known:
+        return pane
+    word = pane.strip().lower().replace(" ", "-").replace("_", "-")
+    return "perf" if word == "mfu" else next((each for each in known if each.lower() == word), pane)
+
+
+def _one(
+    view: RunView,
+    pane: str,
+    form: Form,
+    width: int,
+    height: int | None,
+    theme: Theme,
+    at_step: int | None,
+    hparams: HParamsPane | None,
+) -> object:
+    now = as_of(view, at_step)
+    if form in ("markdown", "json"):
+        if hparams is not None:
+            return pane_data(view, hparams, form, now, at_step)
+        return _as_data(view, pane, form, now, at_step)
+    lines = pane_text(view, pane, now, width=width, at_step=at_step, settings=hparams)
+    if height is not None and len(lines) > height:
+        hidden = len(lines) - height + 1
+        lines = [*lines[: height - 1], line((f" … {hidden} more lines; use a larger --height", "dim"))]
+    if form == "text":
+        return as_text(lines)
+    return as_svg(lines, width, theme) if form == "svg" else as_ansi(lines, theme)
+
+
+def _as_data(view: RunView, pane: str, form: Form, now: float, at_step: int | None) -> object:
+    head = header(view, now, at_step)
+    if pane == "overview":
+        data = overview(view, now, at_step, count=COUNT)
+        shown, findings = PaneView(pane, "Overview", data.rows, data.window), list(data.findings)
+    else:
+        shown = pane_view(view, pane, now, at_step)
+        findings = view.evaluator.findings() if pane == "findings" else shown.findings
+    return as_markdown(head, shown, findings) if form == "markdown" else as_record(head, shown, findings)
+
+
+def theme_named(name: str | None) -> Theme:
+    """A theme, the default one for None. Ends the command with 1 when there is none of this name."""
+    themes, problems = load_themes()
+    if name is not None and name not in themes:
+        note_problems(problems)
+        fail(f"no theme named {clean(name)!r}; there are {', '.join(sorted(themes))}", FOUND)
+    return themes[name or DEFAULT]
