@@ -26,7 +26,7 @@ from hypothesis import given, settings
 from rltui.cli.commands.export import command
 from rltui.cli.export.follow_points import Tail
 from rltui.cli.export.point_lines import CsvWriter, JsonlWriter
-from rltui.cli.export.points import Exporter, RunReader
+from rltui.cli.export.points import Exporter, SupersededFlags
 from rltui.logs.follow.read_all import read_all
 from rltui.store import Store
 from tests.support import tfwriter as w
@@ -207,11 +207,11 @@ def test_large_runs_are_read_twice_and_say_the_same(tmp_path: Path) -> None:
 
     def points(held: int) -> list[tuple[Any, ...]]:
         return [
-            (portion.source.run, step, flag)
-            for portion in Exporter([str(tmp_path)], held=held).portions()
+            (each.source.run, step, flag)
+            for each in Exporter([str(tmp_path)], held=held).batches()
             for step, flag in zip(
-                portion.batch.step.tolist(),
-                [False] * len(portion.batch) if portion.superseded is None else portion.superseded.tolist(),
+                each.batch.step.tolist(),
+                [False] * len(each.batch) if each.superseded is None else each.superseded.tolist(),
                 strict=True,
             )
         ]
@@ -438,11 +438,11 @@ def test_export_agrees_with_the_store() -> None:
             store.apply(each)
     marked: dict[str, int] = {}
     total: dict[str, int] = {}
-    for portion in Exporter([str(LOGS)]).portions():
-        name = portion.source.run
-        flags = portion.superseded
+    for points in Exporter([str(LOGS)]).batches():
+        name = points.source.run
+        flags = points.superseded
         marked[name] = marked.get(name, 0) + (0 if flags is None else int(flags.sum()))
-        total[name] = total.get(name, 0) + len(portion.batch)
+        total[name] = total.get(name, 0) + len(points.batch)
     runs = {name: each for name, each in store.runs.items() if each.points}
     assert {name: each.superseded for name, each in runs.items()} == marked
     assert {name: each.points for name, each in runs.items()} == total
@@ -454,18 +454,18 @@ def test_export_agrees_with_the_store() -> None:
 def test_flags_are_what_the_store_hides(history: tuple[list[Row], list[int], list[tuple[int, int]]]) -> None:
     """For any history of restarts the points without the flag are those that the store shows, tag by tag."""
     rows, cuts, starts = history
-    store, reader = Store(), RunReader()
+    store, reader = Store(), SupersededFlags()
     numbered = [(tag, step, float(index)) for index, (tag, step, _) in enumerate(rows)]
     parts = []
     for low, high in pairwise(cuts):
         inside = [(index - low, step) for index, step in starts if low <= index < high]
         each = delivery(numbered[low:high], starts=inside)
         held, _ = store.apply(each)
-        reader.note(each.source, each.batch)
+        reader.add(each.source, each.batch)
         parts.append((low, each))
     shown: dict[str, list[float]] = {}
     for low, each in parts:
-        flags = reader.superseded(each.source, each.batch, low, 0)
+        flags = reader.of_batch(each.source, each.batch, low, 0)
         for index in range(len(each.batch)):
             if flags is None or not flags[index]:
                 tag = each.batch.tags[each.batch.tag[index]]

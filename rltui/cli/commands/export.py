@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from rltui.cli.arguments import LOGDIRS, VERIFY, need
-from rltui.cli.output import FOUND, fail, require_extra
+from rltui.cli.output import require_extra
 
 FORMATS = ("jsonl", "csv", "parquet")
 KINDS = ("scalars", "histograms", "text", "hparams", "tensors")
@@ -67,9 +67,9 @@ def command(
     if follow:
         if form != "jsonl" or output not in (None, "-") or kind != "scalars" or verify:
             raise click.UsageError("--follow prints scalars as jsonl to standard output, unverified")
-        from rltui.cli.export.follow_points import follow as go_on
+        from rltui.cli.export.follow_points import follow as follow_points
 
-        go_on(logdirs, run_glob, metrics, all_sources=all_sources)
+        follow_points(logdirs, run_glob, metrics, all_sources=all_sources)
         return
     need(logdirs)
     if form == "parquet":
@@ -87,42 +87,11 @@ def command(
 
         export_parquet(logdirs, run_glob, metrics, str(output), all_sources=all_sources, verify=verify)
     else:
-        _lines(logdirs, run_glob, metrics, form, output, all_sources, verify)
+        from rltui.cli.export.point_lines import export_lines
+
+        export_lines(logdirs, run_glob, metrics, form, output, all_sources=all_sources, verify=verify)
 
 
 def _by_ending(output: str | None) -> str:
     ending = Path(output).suffix.lower() if output else ""
     return {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}.get(ending, "jsonl")
-
-
-def _lines(
-    logdirs: tuple[str, ...],
-    run_glob: str | None,
-    metrics: tuple[str, ...],
-    form: str,
-    output: str | None,
-    all_sources: bool,
-    verify: bool,
-) -> None:
-    from rltui.cli.export.point_lines import CsvWriter, JsonlWriter
-    from rltui.cli.export.points import Exporter, report_problems
-    from rltui.cli.output_file import binary_output
-
-    exporter = Exporter(logdirs, run_glob, metrics, all_sources=all_sources, verify=verify)
-    printer = CsvWriter() if form == "csv" else JsonlWriter()
-    lives: dict[str, int] = {}
-    with binary_output(output, logdirs) as out:
-        out.write(printer.head)
-        for portion in exporter.portions():
-            path = portion.source.path
-            if lives.setdefault(path, portion.life) != portion.life:
-                printer.forget(path)
-                lives[path] = portion.life
-            for block in printer.lines(portion.source, portion.batch, portion.superseded):
-                out.write(block)
-    report_problems(exporter, logdirs, run_glob)
-    if exporter.metrics.missed():
-        fail(
-            f"no metric matches {', '.join(map(repr, metrics))}; `rltui export` without --metric has all",
-            FOUND,
-        )

@@ -10,7 +10,7 @@ import numpy as np
 
 from rltui.batch import Batch
 from rltui.cli.export.point_lines import JsonlWriter
-from rltui.cli.export.points import RunReader, Wanted
+from rltui.cli.export.points import SupersededFlags, TagFilter
 from rltui.cli.file_problems import FileProblemReporter
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
@@ -26,10 +26,10 @@ class Tail:
     """
 
     def __init__(self, metrics: Sequence[str], write: Callable[[bytes], object]) -> None:
-        self._wanted = Wanted(metrics)
+        self._wanted = TagFilter(metrics)
         self._write = write
         self._printer = JsonlWriter()
-        self._readers: dict[tuple[str, str | None], RunReader] = {}
+        self._readers: dict[tuple[str, str | None], SupersededFlags] = {}
         self._given: dict[str, dict[str, int]] = {}  # points read, by path and tag
         self._repeats: dict[str, dict[str, int]] = {}  # of a rewritten log: points still to be told again
 
@@ -39,7 +39,7 @@ class Tail:
         if delivery.kind == "newest":  # a preview; the same points come in their order later
             return False
         lane = (source.run, None if source.also_of is None else source.path)
-        reader = self._readers.setdefault(lane, RunReader(keep=32))
+        reader = self._readers.setdefault(lane, SupersededFlags(keep=32))
         reader.begin(delivery)
         if delivery.kind == "rewritten":
             self._repeats[source.path] = dict(self._given.get(source.path, {}))
@@ -51,8 +51,8 @@ class Tail:
         if not len(batch) and not batch.starts:
             return False
         number = reader.count(source.path)
-        reader.note(source, batch)
-        flags = reader.superseded(source, batch, number, reader.generation(source.path))
+        reader.add(source, batch)
+        flags = reader.of_batch(source, batch, number, reader.generation(source.path))
         mask = self._new(source.path, batch)
         if not mask.all():
             batch, flags = batch.where(mask), None if flags is None else flags[mask]

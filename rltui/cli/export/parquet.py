@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rltui import paths
-from rltui.cli.export.points import Exporter, Portion, report_problems
+from rltui.cli.export.points import ExportBatch, Exporter, report_problems
 from rltui.cli.output import fail, note
 from rltui.cli.output_file import refuse_inside
 from rltui.text import clean
@@ -85,8 +85,8 @@ def export_parquet(
         for left in place.glob("run=*/.part-*.part"):  # by an interrupted export
             left.unlink()
         _check_folder(place, schema)
-        for run, portions in groupby(exporter.portions(), key=lambda each: each.source.run):
-            added += _update_run(place / _folder_name(run), portions, exporter.of_run(run), schema)
+        for run, batches in groupby(exporter.batches(), key=lambda each: each.source.run):
+            added += _update_run(place / _folder_name(run), batches, exporter.of_run(run), schema)
     except pa.ArrowInvalid as error:
         fail(f"{clean(output)}: holds a part that cannot be read ({error}); export into a new folder")
     except OSError as error:
@@ -117,7 +117,7 @@ def _folder_name(run: str) -> str:
     return f"run={'%2E' * len(name) if set(name) == {'.'} else name}"
 
 
-def _update_run(folder: Path, portions: Iterable[Portion], anew: Exporter, schema: pa.Schema) -> int:
+def _update_run(folder: Path, batches: Iterable[ExportBatch], anew: Exporter, schema: pa.Schema) -> int:
     """Add what is new of one run, or write all of it again where its history changed; the points written."""
     parts = sorted(folder.glob("part-*.parquet"))
     before = _exported(parts)
@@ -127,8 +127,8 @@ def _update_run(folder: Path, portions: Iterable[Portion], anew: Exporter, schem
     seen: set[str] = set()
 
     def new_points() -> Iterator[pa.Table]:
-        for portion in portions:
-            table, path = _as_table(portion), portion.source.path
+        for points in batches:
+            table, path = _as_table(points), points.source.path
             seen.add(path)
             if path in before:
                 known = min(before[path].points - again[path].points, len(table))
@@ -143,7 +143,7 @@ def _update_run(folder: Path, portions: Iterable[Portion], anew: Exporter, schem
         if any(again[path] != before[path] for path in seen & before.keys()):
             file.seek(0)
             file.truncate()
-            written = _write(file, map(_as_table, anew.portions()), schema)
+            written = _write(file, map(_as_table, anew.batches()), schema)
             for part in reversed(parts):
                 part.unlink()
         if not written:
@@ -189,10 +189,10 @@ def _row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield pa.concat_tables(held).unify_dictionaries()
 
 
-def _as_table(portion: Portion) -> pa.Table:
+def _as_table(points: ExportBatch) -> pa.Table:
     """The columns of `SCHEMA`."""
-    batch, count = portion.batch, len(portion.batch)
-    flags = portion.superseded if portion.superseded is not None else np.zeros(count, np.bool_)
+    batch, count = points.batch, len(points.batch)
+    flags = points.superseded if points.superseded is not None else np.zeros(count, np.bool_)
     index = pa.array(batch.tag.astype(np.int32))
     series = pa.nulls(count, TEXT)  # what the run calls a curve, where that is not its tag
     if batch.written:
@@ -203,7 +203,7 @@ def _as_table(portion: Portion) -> pa.Table:
         pa.array(batch.wall_time, mask=np.isnan(batch.wall_time)),
         pa.array(batch.value),
         pa.DictionaryArray.from_arrays(
-            pa.array(np.zeros(count, np.int32)), pa.array([portion.source.path])
+            pa.array(np.zeros(count, np.int32)), pa.array([points.source.path])
         ),
         pa.array(flags),
         series,

@@ -27,18 +27,18 @@ HELD = 2_000_000  # points of one run that wait in memory, about 40 bytes each
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Portion:
+class ExportBatch:
     """Some points of one log, in its order. superseded: (n,) bool, None when no point is."""
 
     source: Source
     batch: Batch
     superseded: NDArray[np.bool_] | None
     number: int  # of the first point within its log
-    life: int = 0  # which file at that path: a replaced one is another log
+    generation: int = 0  # which file at that path: a replaced one is another log
 
 
-class RunReader:
-    """Follows the restarts of one run and says which of its points are superseded."""
+class SupersededFlags:
+    """Which points of one run are superseded, from the restarts among the points added so far."""
 
     def __init__(self, keep: int | None = None) -> None:
         self.restarts = RestartDetector(keep)
@@ -63,8 +63,8 @@ class RunReader:
             self.restarts.replaced(delivery.source.path)
             self._tables.pop(delivery.source.path, None)
 
-    def note(self, source: Source, batch: Batch) -> None:
-        """Learn from points in their order."""
+    def add(self, source: Source, batch: Batch) -> None:
+        """Add points in their order."""
         restarts, rows = self.restarts, self.rows(source.path, batch)
         log = restarts.log(source.path, source.rank)
         points = Points(batch.step, batch.wall_time, batch.value)
@@ -75,7 +75,9 @@ class RunReader:
         restarts.admit_all(log, pieces, rows, points, len(self._rows))
         restarts.commit(log, len(rows))
 
-    def superseded(self, source: Source, batch: Batch, number: int, life: int) -> NDArray[np.bool_] | None:
+    def of_batch(
+        self, source: Source, batch: Batch, number: int, generation: int
+    ) -> NDArray[np.bool_] | None:
         """Which points of a batch (the first is `number` of its log) are superseded, as far as is known."""
         if len(self.restarts.segments) < 2:
             return None
@@ -84,7 +86,7 @@ class RunReader:
         segments = [
             segment
             for segment in self.restarts.segments
-            if segment.log.path == source.path and segment.log.generation == life
+            if segment.log.path == source.path and segment.log.generation == generation
         ]
         for index, segment in enumerate(segments):
             end = segments[index + 1].begin if index + 1 < len(segments) else HIGHEST
@@ -104,13 +106,13 @@ class RunReader:
         return 0 if log is None else log.count
 
     def generation(self, path: str) -> int:
-        """Which life of the file at a path is being read."""
+        """Which generation of the file at a path is being read: 1 after it has been replaced once."""
         log = self.restarts.logs.get(path)
         return 0 if log is None else log.generation
 
 
 class Exporter:
-    """Reads every log once (those of large runs twice) and yields its points; keeps troubles for the end."""
+    """Reads every log once (those of large runs twice) and yields its points; keeps problems for the end."""
 
     def __init__(
         self,
@@ -125,21 +127,21 @@ class Exporter:
         self._logdirs = logdirs
         self._run_glob = run_glob
         self._globs = tuple(metric_globs)
-        self.metrics = Wanted(metric_globs)
+        self.metrics = TagFilter(metric_globs)
         self._all_sources = all_sources
         self._verify = verify
         self._held = held
         self.problems = Problems()
         self.sources: dict[str, Source] = {}
 
-    def portions(self) -> Iterator[Portion]:
+    def batches(self) -> Iterator[ExportBatch]:
         """Points run by run, log by log, in file order. Raises FileNotFoundError for a missing LOGDIR."""
         for run, deliveries in groupby(self._read(self._run_glob), key=lambda each: each.source.run):
-            readers: dict[str | None, RunReader] = {}
-            held: list[Portion] | None = []
+            readers: dict[str | None, SupersededFlags] = {}
+            held: list[ExportBatch] | None = []
             size = 0
             for delivery in deliveries:
-                reader = readers.setdefault(_lane(delivery.source), RunReader())
+                reader = readers.setdefault(_restarts_key(delivery.source), SupersededFlags())
                 reader.begin(delivery)
                 path = delivery.source.path
                 if delivery.kind == "rewritten" and held:
@@ -148,14 +150,14 @@ class Exporter:
                 if not len(batch) and not batch.starts:
                     continue
                 number = reader.count(path)
-                reader.note(delivery.source, batch)
+                reader.add(delivery.source, batch)
                 size += len(batch)
                 if size > self._held:
                     held = None
                 elif held is not None:
-                    held.append(Portion(delivery.source, batch, None, number, reader.generation(path)))
-            portions = self._again(run) if held is None else iter(held)
-            yield from self._flagged(portions, readers)
+                    held.append(ExportBatch(delivery.source, batch, None, number, reader.generation(path)))
+            batches = self._again(run) if held is None else iter(held)
+            yield from self._flagged(batches, readers)
 
     def of_run(self, run: str) -> Exporter:
         """The same for one run alone."""
@@ -176,34 +178,34 @@ class Exporter:
             self.sources[delivery.source.path] = delivery.source
             yield delivery
 
-    def _again(self, run: str) -> Iterator[Portion]:
+    def _again(self, run: str) -> Iterator[ExportBatch]:
         """The second reading of a large run."""
         numbers: dict[str, int] = {}
-        lives: dict[str, int] = {}
+        generations: dict[str, int] = {}
         for delivery in self._read(glob.escape(run)):
             source, batch = delivery.source, delivery.batch
             if delivery.kind == "restarted":
-                lives[source.path] = lives.get(source.path, 0) + 1
+                generations[source.path] = generations.get(source.path, 0) + 1
                 numbers[source.path] = 0
             if source.run == run and len(batch):
                 number = numbers.get(source.path, 0)
                 numbers[source.path] = number + len(batch)
-                yield Portion(source, batch, None, number, lives.get(source.path, 0))
+                yield ExportBatch(source, batch, None, number, generations.get(source.path, 0))
 
     def _flagged(
-        self, portions: Iterator[Portion], readers: dict[str | None, RunReader]
-    ) -> Iterator[Portion]:
-        for portion in portions:
-            reader = readers[_lane(portion.source)]
-            batch = portion.batch
-            flags = reader.superseded(portion.source, batch, portion.number, portion.life)
+        self, batches: Iterator[ExportBatch], readers: dict[str | None, SupersededFlags]
+    ) -> Iterator[ExportBatch]:
+        for points in batches:
+            reader = readers[_restarts_key(points.source)]
+            batch = points.batch
+            flags = reader.of_batch(points.source, batch, points.number, points.generation)
             wanted = self.metrics.mask(batch)
             if wanted is not None:
                 if not wanted.any():
                     continue
                 batch, flags = batch.where(wanted), None if flags is None else flags[wanted]
             if len(batch):
-                yield Portion(portion.source, batch, flags, portion.number, portion.life)
+                yield ExportBatch(points.source, batch, flags, points.number, points.generation)
 
 
 def report_problems(exporter: Exporter, logdirs: Sequence[str], run_glob: str | None) -> None:
@@ -213,12 +215,12 @@ def report_problems(exporter: Exporter, logdirs: Sequence[str], run_glob: str | 
         no_logs(logdirs, run_glob)
 
 
-def _lane(source: Source) -> str | None:
-    """Twins say again what the others say: their restarts are their own."""
+def _restarts_key(source: Source) -> str | None:
+    """Logs of one run share its restarts; a duplicate log repeats the others and has its own."""
     return None if source.also_of is None else source.path
 
 
-class Wanted:
+class TagFilter:
     """Tags that match one of some globs; all tags without globs."""
 
     def __init__(self, globs: Sequence[str]) -> None:
@@ -240,7 +242,7 @@ class Wanted:
             wanted = [one or self.tag(tag) for one, tag in zip(wanted, batch.written, strict=True)]
         return wanted
 
-    def missed(self) -> bool:
+    def matched_none(self) -> bool:
         """Whether globs were given and no tag that was met matches."""
         return bool(self._globs) and not any(self._known.values())
 
