@@ -19,7 +19,7 @@ class LogDir(click.Path):
         self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
         """The path with the home folder in it."""
-        return os.path.expanduser(super().convert(value, param, ctx))  # noqa: PTH111 (never raises)
+        return os.path.expanduser(os.fsdecode(super().convert(value, param, ctx)))  # noqa: PTH111 (never raises)
 
 
 class Framework(click.ParamType[str]):

@@ -26,8 +26,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PROMISE = 1.5
 # The command itself, all of it but the lines: what `export` needs to read.
 READ = (
-    "import sys; from rltui.cli import run, export_lines\n"
-    "export_lines.JsonLines.lines = lambda *_: ()\n"
+    "import sys; from rltui.cli import run; from rltui.cli.export import point_lines\n"
+    "point_lines.JsonlWriter.lines = lambda *_: ()\n"
     "run(['export', *sys.argv[1:], '--output', '/dev/null'])"
 )
 TAGS = (

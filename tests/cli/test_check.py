@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from rltui.cli.commands.check import command, follow
+from rltui.cli.commands.check import command
+from rltui.cli.follow_findings import follow
 from rltui.cli.output import CommandError
 from rltui.config import Config
 
