@@ -17,6 +17,11 @@ from rltui.text import clean, in_markdown
 FEW = 20  # rows a person reads of one comparison; --all prints the rest
 HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's middle half")
 
+FIELDS = (
+    "canonical", "title", "unit", "tag", "baseline_tag", "value", "baseline", "difference", "percent",
+    "spread", "outside", "better",
+)  # fmt: skip
+
 
 @click.command(name="compare")
 @LOGDIRS
@@ -73,23 +78,17 @@ def command(
         return
     found = [(view, compare(view, base, axis)) for view in others]
     if as_json or form == "json":
-        emit_json(
-            {
-                "schema": 1,
-                "logdir": clean(logdirs[0]),
-                "baseline": base.name,
-                "by": axis,
-                "runs": [_json(view.name, comparison) for view, comparison in found],
-            }
-        )
+        runs = [_json(view.name, comparison) for view, comparison in found]
+        head = {"schema": 1, "logdir": clean(logdirs[0]), "baseline": base.name, "by": axis}
+        emit_json({**head, "runs": runs})
         return
     write = _markdown if form == "markdown" else _text
     for view, comparison in found:
         if comparison is None:
             emit(f"{view.name} and {base.name}: no common {axis} to compare at")
             continue
-        said = f"{view.name} against {base.name}, at {_place(comparison)}"
-        emit(f"### {in_markdown(said)}" if form == "markdown" else said)
+        title = f"{view.name} against {base.name}, at {_place(comparison)}"
+        emit(f"### {in_markdown(title)}" if form == "markdown" else title)
         emit()
         shown = comparison.differences if every else _important(comparison)
         write(shown)
@@ -163,24 +162,5 @@ def _markdown(differences: tuple[Difference, ...]) -> None:
 def _json(run: str, comparison: Comparison | None) -> dict[str, object]:
     if comparison is None:
         return {"run": run, "matched": None, "metrics": []}
-    return {
-        "run": run,
-        "matched": comparison.matched,
-        "metrics": [
-            {
-                "canonical": difference.canonical,
-                "title": difference.title,
-                "unit": difference.unit,
-                "tag": difference.tag,
-                "baseline_tag": difference.baseline_tag,
-                "value": difference.value,
-                "baseline": difference.baseline,
-                "difference": difference.difference,
-                "percent": difference.percent,
-                "spread": list(difference.spread),
-                "outside": difference.outside,
-                "better": difference.better,
-            }
-            for difference in comparison.differences
-        ],
-    }
+    metrics = [{name: getattr(each, name) for name in FIELDS} for each in comparison.differences]
+    return {"run": run, "matched": comparison.matched, "metrics": metrics}

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from rltui.batch import Problem
-from rltui.cli.output import WRONG, emit, emit_json, fail, leave, note
+from rltui.cli.file_problems import note_problems
+from rltui.cli.output import WRONG, emit, emit_json, fail, leave
 from rltui.config import Config, json_schema, load_config, read_file
 from rltui.config.files import NAME
 from rltui.paths import config_file
@@ -45,13 +46,12 @@ def command(check: bool, schema: bool, show_path: bool, file: str | None) -> Non
     elif check or file is not None:
         _check(file)
     else:
-        _tell()
+        _print_state()
 
 
 def _check(file: str | None) -> None:
     problems = list(problems_of(Path(file)) if file is not None else problems_of(None))
-    for problem in problems:
-        note(f"{problem.path}: {problem.message}")
+    note_problems(problems)
     if problems:
         leave(WRONG)
     emit(f"{clean(file) if file is not None else clean(str(config_file()))}: nothing is wrong")
@@ -78,7 +78,7 @@ def problems_of(path: Path | None) -> tuple[Problem, ...]:
 
 
 def _references(config: Config) -> Iterator[str]:
-    """What is wrong with names of things that are told elsewhere: frameworks, themes, panes."""
+    """What is wrong with names that refer to other data: frameworks, themes, panes."""
     from rltui.draw.themes import load_themes
     from rltui.metrics import catalogue
     from rltui.metrics.unknown_keys import GENERAL
@@ -100,7 +100,7 @@ def _references(config: Config) -> Iterator[str]:
         yield f"pane: no pane is called '{config.pane}'; permitted: {', '.join(sorted(panes))}"
 
 
-def _tell() -> None:
+def _print_state() -> None:
     path = config_file()
     there = path is not None and path.is_file()
     emit(f"{clean(str(path))}: {'read' if there else 'not there; the defaults hold'}")

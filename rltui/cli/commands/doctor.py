@@ -29,7 +29,7 @@ from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.text import clean
 
-LIBRARIES = (
+LIBRARIES = [
     "textual",
     "numpy",
     "watchdog",
@@ -39,7 +39,8 @@ LIBRARIES = (
     "orjson",
     "google-crc32c",
     "pyarrow",
-)
+]
+TRUE_COLOR = 1 << 24
 CATCH_UP = 30.0  # seconds that doctor reads logs before it reports on what it has
 SHOWN = 15  # unrecognised keys listed for people; --json has them all
 
@@ -83,17 +84,12 @@ def _versions() -> dict[str, str]:
 
 def _terminal() -> dict[str, Any]:
     environ = os.environ
-    true_color = environ.get("COLORTERM", "") in ("truecolor", "24bit")
     term = environ.get("TERM", "")
-    colors = (
-        0
-        if "NO_COLOR" in environ or term == "dumb"
-        else 1 << 24
-        if true_color
-        else 256
-        if "256" in term
-        else 16
-    )
+    colors = 256 if "256" in term else 16
+    if environ.get("COLORTERM", "") in ("truecolor", "24bit"):
+        colors = TRUE_COLOR
+    if "NO_COLOR" in environ or term == "dumb":
+        colors = 0
     size = os.get_terminal_size() if sys.stdout.isatty() else None
     return {
         "is_terminal": sys.stdin.isatty() and sys.stdout.isatty(),
@@ -120,7 +116,7 @@ def _config(logdirs: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
-    """Follow the logs until they are read, as `watch` would, and tell how that went."""
+    """Follow the logs until they are read, as `watch` would, and report how that went."""
     session, follower = Session(load_config([Path(logdir) for logdir in logdirs])), Follower(logdirs)
     began = time.monotonic()
     while not follower.caught_up and time.monotonic() - began < CATCH_UP:
@@ -181,9 +177,8 @@ def _print(report: dict[str, Any]) -> None:
     emit(f"rltui {versions['rltui']} on Python {versions['python']}, {versions['system']}")
     emit("  " + ", ".join(f"{library} {versions[library]}" for library in LIBRARIES))
     size = "x".join(map(str, terminal["size"])) if terminal["size"] else "no terminal"
-    colors = {0: "no colours", 1 << 24: "true colour"}.get(
-        terminal["colors"], f"{terminal['colors']} colours"
-    )
+    count = terminal["colors"]
+    colors = {0: "no colours", TRUE_COLOR: "true colour"}.get(count, f"{count} colours")
     inside = f", inside {terminal['multiplexer']}" if terminal["multiplexer"] else ""
     emit(f"Terminal: {size}, TERM={terminal['term'] or '(unset)'}, {colors}, {terminal['encoding']}{inside}")
     read = ", ".join(config["read"]) or f"none (yours would be {config['own'] or 'nowhere: no home folder'})"
@@ -202,7 +197,7 @@ def _print_logs(report: dict[str, Any]) -> None:
     emit(f"  {follow['noticing']}")
     emit(
         f"  {follow['files']} logs, {format_si(follow['bytes'])}B, "
-        f"read in {format_seconds(follow['seconds_to_read'])}; {follow['twins']} say what another log says"
+        f"read in {format_seconds(follow['seconds_to_read'])}; {follow['twins']} duplicate another log"
     )
     if not follow["complete"]:
         emit(f"  not all read within {CATCH_UP:.0f} s; the figures below are of what was")

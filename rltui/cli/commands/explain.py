@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from rltui.cli.arguments import JSON_LINES, Framework
+from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, emit, emit_json, leave, note
 from rltui.config import load_config
 from rltui.metrics import nearest
@@ -24,7 +25,7 @@ WIDTH = 80  # cells
 def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None:
     """Say what a metric means: KEY as any framework writes it, or a canonical id such as policy.kl_ref.
 
-    Where frameworks mean different things by one name, all of them are told; --framework decides.
+    Where frameworks mean different things by one name, all meanings are printed; --framework decides.
 
     \b
     Examples:
@@ -37,8 +38,7 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
         from rltui.cli.loading import refuse_unreadable
 
         refuse_unreadable(config)
-    for problem in config.problems:
-        note(f"{problem.path}: {problem.message}")
+    note_problems(config.problems)
     unknown, first = False, True
     for key in keys:
         cards = cards_of(key, framework, config)

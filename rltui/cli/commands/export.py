@@ -35,7 +35,9 @@ KINDS = ("scalars", "histograms", "text", "hparams", "tensors")
 )
 @click.option("--follow", is_flag=True, help="jsonl only: go on printing points as they are written.")
 @VERIFY
-@click.option("--all-sources", is_flag=True, help="Also print twin logs, which say the same again.")
+@click.option(
+    "--all-sources", is_flag=True, help="Also print duplicate logs, which repeat the points of another log."
+)
 @click.option(
     "--kind", type=click.Choice(KINDS), default="scalars", show_default=True,
     help="Other records of event files, for csv and parquet.",

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import click
 
 from rltui.cli.arguments import JSON_LINES, Framework
-from rltui.cli.output import FOUND, emit, emit_json, fail, note
+from rltui.cli.file_problems import note_problems
+from rltui.cli.output import FOUND, emit, emit_json, fail
 from rltui.draw.cells import wrap
 from rltui.metrics.frameworks.load import frameworks
 from rltui.metrics.glossary import Metric, Pane, glossary
@@ -39,8 +40,7 @@ def command(pane: str | None, framework: str | None, as_json: bool) -> None:
       rltui glossary --json | jq -r '[.canonical, .title] | @tsv'
     """
     book = glossary()
-    for problem in book.problems:
-        note(f"{problem.path}: {problem.message}")
+    note_problems(book.problems)
     pane = {"all": None, "mfu": "perf"}.get(pane.lower(), pane) if pane is not None else None
     if pane is not None and book.pane(pane) is None:
         fail(f"no pane named {pane!r}; panes: {', '.join(each.id for each in book.panes)}", FOUND)

@@ -32,13 +32,9 @@ def command(logdirs: tuple[str, ...], run_glob: str | None, as_json: bool) -> No
     session = load(logdirs, run_glob, charts=False)
     now = time.time()
     if as_json:
-        emit_json(
-            {
-                "schema": 1,
-                "logdir": clean(logdirs[0]),
-                "runs": [_json(view, now, session.lineage().get(view.name)) for view in session.ordered()],
-            }
-        )
+        lineage = session.lineage()
+        runs = [_json(view, now, lineage.get(view.name)) for view in session.ordered()]
+        emit_json({"schema": 1, "logdir": clean(logdirs[0]), "runs": runs})
         return
     rows = [_row(view, now) for view in session.ordered()]
     emit_table(HEADS, rows, right=(3, 4, 5, 6), limits={0: 60})
@@ -59,14 +55,15 @@ def _row(view: RunView, now: float) -> tuple[str, ...]:
 
 
 def _json(view: RunView, now: float, continues: Lineage | None) -> dict[str, object]:
-    sources = [source for source in view.run.sources.values() if source.also_of is None]
-    twins = [source for source in view.run.sources.values() if source.also_of is not None]
+    sources: list[dict[str, object]] = []
+    duplicates: list[dict[str, object]] = []
+    for source in view.run.sources.values():
+        target = sources if source.also_of is None else duplicates
+        target.append({"path": source.path, "format": source.format, "bytes": source.size})
     return {
         **view.describe(now),
         "series": len(view.run.series),
-        "sources": [
-            {"path": source.path, "format": source.format, "bytes": source.size} for source in sources
-        ],
-        "also": [{"path": source.path, "format": source.format, "bytes": source.size} for source in twins],
+        "sources": sources,
+        "also": duplicates,
         **({"continues": continues._asdict()} if continues else {}),
     }

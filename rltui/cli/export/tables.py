@@ -49,9 +49,8 @@ def export_tables(
     files = [(runs.get(each.path, each.run), each) for each in events]
     if run_glob is not None:
         files = [(run, each) for run, each in files if fnmatchcase(run, run_glob)]
-    for _, packed in files:
-        if packed.name.endswith(".gz"):
-            note(f"{packed.path}: left out; --kind {kind} reads no compressed file: unpack it elsewhere")
+    for _, compressed in (file for file in files if file[1].name.endswith(".gz")):
+        note(f"{compressed.path}: left out; --kind {kind} reads no compressed file: unpack it elsewhere")
     files = [(run, each) for run, each in files if not each.name.endswith(".gz")]
     if not files:
         where = ", ".join(clean(logdir) for logdir in logdirs)
