@@ -1,3 +1,3 @@
 """rltui: a terminal monitor for reinforcement learning runs."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
