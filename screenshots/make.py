@@ -92,8 +92,8 @@ async def _draw(picture: Picture, folder: Path) -> str:
             await pilot.pause()
         app.paint()
         await pilot.pause()
-        page = app.glass.page
-        return as_svg(page.lines[: picture.size[1]], picture.size[0], app.desk.theme)
+        page = app.line_widget.page
+        return as_svg(page.lines[: picture.size[1]], picture.size[0], app.state.theme)
 
 
 def make(names: list[str]) -> None:

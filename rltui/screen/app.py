@@ -1,16 +1,16 @@
-"""The Textual application: one widget, a desk with the state, deliveries from the readers' thread."""
+"""The Textual application: one widget, the session and the state, deliveries from the reader thread."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import importlib
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.app import ComposeResult
@@ -18,26 +18,35 @@ from textual.css.query import NoMatches
 from textual.message import Message
 from textual.strip import Strip
 
-from rltui import crash
+from rltui import crash, interpreter
 from rltui.batch import Problem
 from rltui.draw.themes import PLAIN, SIXTEEN
-from rltui.screen.input import mouse
+from rltui.logs.follow.follower import Follower
+from rltui.logs.follow.reader_thread import ReaderThread
+from rltui.screen import shown
 from rltui.screen.input.bindings import key_name
-from rltui.screen.memory_release import give_back
-from rltui.screen.saved_layout import remember
+from rltui.screen.paint import paint
+from rltui.screen.saved_layout import save_layout
 from rltui.screen.state import AppState
 from rltui.screen.terminal.cell_diff import CellDiffApp
 from rltui.screen.terminal.driver import GuardedDriver
 from rltui.screen.terminal.line_widget import LineWidget
 from rltui.screen.terminal.strips import StripPalette, filtered, textual_theme
 from rltui.screen.updates import Updates
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
 
-FRAME = 0.25  # seconds between frames that nobody asked for by a key
-PAUSE = 0.002  # seconds between two moments of taking data in, for keys
+if TYPE_CHECKING:
+    from rltui.alerts import (
+        Dispatcher,  # 5 MB with what sends mail and webhooks, for the few who configured it
+    )
+
+FRAME_SECONDS = 0.25  # between frames that nobody asked for by a key
+SLICE_PAUSE = 0.002  # seconds between two slices of taking data in, for keys
 
 
 class Arrived(Message):
-    """The readers' thread has handed something in."""
+    """The reader thread has handed something in."""
 
     def can_replace(self, message: Message) -> bool:
         """It carries nothing: one is as good as many."""
@@ -45,38 +54,42 @@ class Arrived(Message):
 
 
 class Monitor(CellDiffApp, inherit_bindings=False):
-    """The screen. Feed the desk's session and call `changed`, or give `intake.put` to a Feed."""
+    """The screen over a session. Give `updates.put` to a `ReaderThread`, or call `changed` after changes."""
 
     ENABLE_COMMAND_PALETTE = False
     ALLOW_SELECT = False
     CSS = "Screen { overflow: hidden; }"
 
-    def __init__(self, desk: AppState, *, color: bool = True, memory_path: Path | None = None) -> None:
+    def __init__(
+        self, session: Session, state: AppState, *, color: bool = True, layout_path: Path | None = None
+    ) -> None:
         no_color = bool(os.environ.pop("NO_COLOR", "")) or not color
         super().__init__(driver_class=GuardedDriver)
         self.use_cell_diff()
         self.animation_level = "none"
-        self.desk = desk
-        desk.settings.shelf.ready = lambda: self.post_message(Arrived())
+        self.session = session
+        self.state = state
+        state.hparams.files.ready = lambda: self.post_message(Arrived())
         self.crash: BaseException | None = None
-        self.feed: Any = None
-        self.follower: Any = None
-        self.alerts: Any = None  # a Post, where the user's own configuration asks for alerts
-        self._memory_path = memory_path
-        self.intake = Updates(desk.session, lambda: self.post_message(Arrived()), self._trouble)
+        self.reader: ReaderThread | None = None
+        self.follower: Follower | None = None
+        self.alerts: Dispatcher | None = None  # where the user's own configuration asks for alerts
+        self._layout_path = layout_path
+        self.updates = Updates(session, lambda: self.post_message(Arrived()), self._on_error)
         self._painted = 0.0
-        self._waiting = False  # data wait for their next moment
-        self._full = True  # of what reading needed
+        self._waiting = False  # data wait for their next slice
+        self._input_loaded = False
+        self._memory_held = True  # by what reading needed
         self._timer_set = False
         self._clock_words = ""
         if no_color:
-            desk.themes = {PLAIN.id: PLAIN}
+            state.options = replace(state.options, themes={PLAIN.id: PLAIN})
         elif (
-            not desk.wanted_theme
+            not state.theme_id
             and self.console.color_system in ("standard", None)
-            and SIXTEEN in desk.themes
+            and SIXTEEN in state.options.themes
         ):
-            desk.wanted_theme = SIXTEEN
+            state.theme_id = SIXTEEN
         self._use_theme()
 
     # ---- life
@@ -87,53 +100,54 @@ class Monitor(CellDiffApp, inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Draw first, read afterwards."""
-        glass = self.glass
-        glass.clicked = self._clicked
-        glass.wheeled = self._wheeled
-        glass.dragged = self._dragged
-        glass.resized = self.paint
-        glass.draws = self.draw
-        glass.focus()
+        widget = self.line_widget
+        widget.clicked = self._clicked
+        widget.wheeled = self._wheeled
+        widget.dragged = self._dragged
+        widget.resized = self.paint
+        widget.draws = self.draw
+        widget.focus()
         if isinstance(self._driver, GuardedDriver):
-            self._driver.input_arrived = self.intake.hurry  # what takes data in makes way at once
+            self._driver.input_arrived = self.updates.key_pressed  # what takes data in makes way at once
         self.set_interval(1.0, self._second)
         self.call_after_refresh(self._begin)
 
     @property
-    def glass(self) -> LineWidget:
+    def line_widget(self) -> LineWidget:
         """The widget that shows everything."""
         return self.query_one(LineWidget)
 
     def screen_lines(self) -> list[Strip]:
         """All lines of the one widget; none before it has the size of the terminal."""
         try:
-            glass = self.glass
+            widget = self.line_widget
         except NoMatches:
             return []
-        return [glass.render_line(y) for y in range(glass.size.height)] if glass.size == self.size else []
+        lines = range(widget.size.height) if widget.size == self.size else ()
+        return [widget.render_line(y) for y in lines]
 
     def _begin(self) -> None:
         self.paint()
-        gc.freeze()  # what was imported stays: looking for garbage in it would make keys wait
-        if self.feed is not None:
-            self.feed.start()
+        gc.freeze()  # a collection among all that was imported would make keys wait 17 ms
+        if self.reader is not None:
+            self.reader.start()
 
-    def _on_exit_app(self) -> Any:
-        self.stop_feed()
+    def _on_exit_app(self) -> Coroutine[Any, Any, None]:
+        self.stop()
         return super()._on_exit_app()
 
-    def stop_feed(self) -> None:
-        """Let the readers go, whatever they are waiting for, and remember the layout."""
-        self.intake.stop()
-        if self.feed is not None:
-            self.feed.stop()
-            self.feed = None
+    def stop(self) -> None:
+        """Let the reader go, whatever it is waiting for, and save the layout."""
+        self.updates.stop()
+        if self.reader is not None:
+            self.reader.stop()
+            self.reader = None
         if self.alerts is not None:
             self.alerts.close(0.2)
             self.alerts = None
-        if self._memory_path is not None:
-            remember(self._memory_path, self.desk.memory)
-            self._memory_path = None
+        if self._layout_path is not None:
+            save_layout(self._layout_path, self.state.saved)
+            self._layout_path = None
 
     def _handle_exception(self, error: Exception) -> None:
         """An internal error: keep it for the report, leave quietly; the traceback goes into a file."""
@@ -145,8 +159,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self._return_code = crash.EXIT
         self._close_messages_no_wait()
 
-    def panic(self, *renderables: Any) -> None:
-        """Textual's own way to die is ours too."""
+    def panic(self, *renderables: object) -> None:
+        """Textual's own way to end after an error is ours too."""
         self._handle_exception(sys.exception() or RuntimeError("the screen gave up"))  # type: ignore[arg-type]
 
     def on_driver_signal_resume(self, _: GuardedDriver.SignalResume) -> None:
@@ -158,33 +172,37 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if self.cell_diff is not None:
             self.cell_diff.forget()
         self.screen.refresh(layout=True)
-        self.glass.repaint()
+        self.line_widget.repaint()
 
     # ---- data
 
     def on_arrived(self) -> None:
-        """Apply and judge for a moment, then let keys through."""
-        intake = self.intake
-        if intake.hush:
-            self._go_on_later()
+        """Apply and evaluate for a slice of time, then let keys through."""
+        updates = self.updates
+        if updates.key_wait:
+            self._continue_later()
             return
-        intake.apply()
+        updates.apply()
         self._focus()
-        if not intake.shown and self._has_data:
-            self._frame()  # whatever frame was planned: this is the first with data, and judging can wait
-        view = self.desk.view
-        views = sorted(self.desk.session.runs.values(), key=lambda one: one is not view)
-        if not intake.empty or intake.judge(views):
-            self._go_on_later()
+        if not updates.shown and self._has_data:
+            self._frame()  # whatever frame was planned: this is the first with data, and rules can wait
+        view = self._view
+        views = sorted(self.session.runs.values(), key=lambda one: one is not view)
+        if not updates.empty or updates.evaluate(views):
+            self._continue_later()
         self.changed()
 
-    def _go_on_later(self) -> None:
-        """Go on when others have had their turn; a message posted at once would be taken before them."""
+    @property
+    def _view(self) -> RunView | None:
+        return shown.run(self.session, self.state)
+
+    def _continue_later(self) -> None:
+        """Continue when others have had their turn; a message posted at once would be taken before them."""
         if not self._waiting:
             self._waiting = True
-            self._later(max(self.intake.hush, PAUSE), self._go_on)
+            self._later(max(self.updates.key_wait, SLICE_PAUSE), self._continue)
 
-    def _go_on(self) -> None:
+    def _continue(self) -> None:
         self._waiting = False
         self.on_arrived()
 
@@ -198,26 +216,26 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         except Exception as error:  # noqa: BLE001 (as outermost as a message: the app reports it)
             self._handle_exception(error)
 
-    def _trouble(self, error: Exception, where: str, what: str) -> None:
-        """An unforeseen error about one log or run: told once, its traceback kept in a file."""
+    def _on_error(self, error: Exception, where: str, what: str) -> None:
+        """An unforeseen error about one log or run: shown once, its traceback saved in a file."""
         problem = Problem(
             "error", "internal-error", where, f"internal error ({type(error).__name__}): {what}"
         )
-        if problem.key not in self.desk.session.problems:
-            self.desk.session.problems[problem.key] = problem
-            self.desk.say(crash.report(error))
+        if problem.key not in self.session.problems:
+            self.session.problems[problem.key] = problem
+            self.state.notify(crash.report(error))
 
     def changed(self) -> None:
-        """The data changed: judge and draw at the next frame."""
+        """The data changed: evaluate and draw at the next frame."""
         if not self._timer_set:
             self._timer_set = True
-            soon = not self.intake.shown and self._has_data
-            wait = 0.0 if soon else self._painted + FRAME - time.monotonic()
+            soon = not self.updates.shown and self._has_data
+            wait = 0.0 if soon else self._painted + FRAME_SECONDS - time.monotonic()
             self._later(max(wait, 0.005), self._frame)
 
     @property
     def _has_data(self) -> bool:
-        view = self.desk.view
+        view = self._view
         return view is not None and bool(view.run.series)
 
     def _frame(self) -> None:
@@ -225,52 +243,55 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if isinstance(self._driver, GuardedDriver) and self._driver.congested:
             self.changed()  # the terminal lags: leave this frame out
             return
-        view = self.desk.view
+        view = self._view
         if view is not None:
             view.recognise_again()
         self.paint()
-        self._settle()
+        self._load_input()
+        self._release_memory()
 
-    def _settle(self) -> None:
-        """When all that was there has been read and judged, give back what that needed; be ready for keys."""
-        if self._full and self.intake.empty and not self._waiting and self._progress() is None:
-            self._full = False
-            for name in ("input.actions", "pages.hparams_page"):  # the first values did not wait for them
-                importlib.import_module(f"rltui.screen.{name}")
-            give_back()
+    def _load_input(self) -> None:
+        """Once values are shown: import what keys need, so that the first one need not wait for it."""
+        if self.updates.shown and not self._input_loaded:
+            self._input_loaded = True
+            from rltui.screen.input import dispatch  # noqa: F401 (the modules are what is wanted)
+
+    def _release_memory(self) -> None:
+        """When all that was there has been read and evaluated, release what that needed."""
+        if self._memory_held and self.updates.empty and not self._waiting and self._progress() is None:
+            self._memory_held = False
+            interpreter.release_memory()
 
     def _second(self) -> None:
         """Once a second: redraw if the words about time have changed."""
-        desk = self.desk
-        view = desk.view
+        state, view = self.state, self._view
         self._alert()
-        words = desk.message
+        words = state.message
         if view is not None:
-            head = desk.header(view)
+            head = shown.header(self.session, state, view)
             words += f"{head.state}{head.age_text}{head.eta_text}{head.quiet}"
         loading = self._progress()
-        self._full |= loading is not None
-        self._settle()
-        if words != self._clock_words or loading != desk.loading:
+        self._memory_held |= loading is not None
+        self._release_memory()
+        if words != self._clock_words or loading != state.loading:
             self._clock_words = words
             self.changed()
 
     def _alert(self) -> None:
-        """Tell the outside what fires and has not been seen here; tell here which way out fails."""
-        desk = self.desk
+        """Send alerts about what fires and is not acknowledged here; show here which receiver fails."""
         if self.alerts is None:
             return
         from rltui.alerts.dispatcher import tell
 
-        now = desk.clock()
-        for view in list(desk.session.runs.values()):
+        state, now = self.state, self.state.options.clock()
+        for view in list(self.session.runs.values()):
             try:
                 found = view.evaluator.findings()
-                seen = [one.id for one in found if desk.hush.word(view.name, one, now)]
-                self.alerts.watch(view, now, muted=seen)
+                muted = [one.id for one in found if state.acknowledgements.status(view.name, one, now)]
+                self.alerts.watch(view, now, muted=muted)
             except Exception as error:  # noqa: BLE001 (alerts must never end the screen)
-                self._trouble(error, view.name, "it sent no alert")
-        tell(self.alerts.problems(), desk.session.problems, desk.say)
+                self._on_error(error, view.name, "it sent no alert")
+        tell(self.alerts.problems(), self.session.problems, state.notify)
 
     def ring(self, text: str) -> str:
         """Write a bell or notification to the terminal, past the picture. Returns what went wrong."""
@@ -291,73 +312,88 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         """Draw what has changed."""
         self._painted = time.monotonic()
         try:
-            glass = self.glass
+            widget = self.line_widget
         except NoMatches:  # a timer may fire once more while the screen is taken down
             return
-        width, height = glass.size
+        width, height = widget.size
         if width and height:
-            self.desk.loading = self._progress()
-            glass.show(self.desk.frame(width, height))
+            self.state.loading = self._progress()
+            widget.show(paint(self.session, self.state, width, height))
             if self._has_data:
-                self.intake.show()
+                self.updates.values_shown()
 
     def _use_theme(self) -> None:
-        theme = textual_theme(self.desk.theme)
+        theme = textual_theme(self.state.theme)
         self.register_theme(theme)
         self.theme = theme.name
         self.palette = StripPalette(
-            self.desk.theme,
-            ascii_only=self.desk.glyphs == "ascii",
-            seen=lambda style: filtered(style, self.glass),
+            self.state.theme,
+            ascii_only=self.state.options.ascii_only,
+            seen=lambda style: filtered(style, self.line_widget),
         )
 
     # ---- keys and mouse
 
     async def on_event(self, event: events.Event) -> None:
-        """All keys go to the desk; nothing else on the screen listens."""
+        """All keys become actions here; nothing else on the screen listens."""
         if isinstance(event, events.Key):
-            self.intake.hurry()
-            self.desk.press(key_name(event))
+            self.updates.key_pressed()
+            self.press(key_name(event))
             self._acted()
             return
         await super().on_event(event)
 
+    # What keys and the mouse call, with the pages that only they open, takes 25 ms to import: the first
+    # values do not wait for it.
+
+    def press(self, key: str) -> None:
+        """A key, as the table of bindings names it."""
+        from rltui.screen.input import dispatch
+
+        dispatch.press(self.session, self.state, key)
+
     def _clicked(self, x: int, y: int) -> None:
-        mouse.click(self.desk, self.glass.page, x, y)
+        from rltui.screen.input import mouse
+
+        mouse.click(self.session, self.state, self.line_widget.page, x, y)
         self._acted()
 
     def _wheeled(self, direction: int, x: int, y: int) -> None:
-        mouse.wheel(self.desk, self.glass.page, direction, x, y)
+        from rltui.screen.input import mouse
+
+        mouse.wheel(self.session, self.state, self.line_widget.page, direction, x, y)
         self._acted()
 
     def _dragged(self, cells: int) -> None:
-        mouse.drag(self.desk, cells)
+        from rltui.screen.input import mouse
+
+        mouse.drag(self.session, self.state, cells)
         self._acted()
 
     def _acted(self) -> None:
-        desk = self.desk
-        for kind, text in desk.outbox:
+        state = self.state
+        for kind, text in state.requests:
             if kind == "theme":
                 self._use_theme()
-                self.glass.recolor(self.palette)
+                self.line_widget.recolor(self.palette)
             elif kind == "redraw":
                 self._repaint()
             elif kind == "copy" and isinstance(self._driver, GuardedDriver) and not self._driver.copy(text):
-                desk.say("too long for the clipboard of a terminal")
-        desk.outbox.clear()
-        if desk.exit_code is not None:
-            self.stop_feed()
-            self.exit(desk.exit_code, return_code=desk.exit_code)
+                state.notify("too long for the clipboard of a terminal")
+        state.requests.clear()
+        if state.exit_code is not None:
+            self.stop()
+            self.exit(state.exit_code, return_code=state.exit_code)
             return
         self._focus()
         self.paint()
 
     def _focus(self) -> None:
         """What is shown is read first and held in full; other runs hold less."""
-        desk = self.desk
-        if desk.view is None:
+        view, base = self._view, shown.baseline(self.session, self.state)
+        if view is None:
             return
         if self.follower is not None:
-            self.follower.focus(desk.view.name)
-        base = (desk.base.name,) if desk.base is not None else ()
-        desk.session.focus(desk.view.name, *desk.marked, *base)
+            self.follower.focus(view.name)
+        marked = self.state.selection.marked_runs
+        self.session.focus(view.name, *marked, *((base.name,) if base is not None else ()))

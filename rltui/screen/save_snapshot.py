@@ -4,41 +4,39 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rltui import paths
 from rltui.panes.render.plain_text import as_text, pane_text
+from rltui.screen import shown
 from rltui.screen.pages import hparams_page
+from rltui.screen.state import AppState
+from rltui.session.session import Session
 from rltui.text import clean
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-    from rltui.screen.state import AppState
-
-
-def take(desk: AppState) -> None:
+def save_snapshot(session: Session, state: AppState) -> None:
     """Write the pane shown, copy it, say where it is."""
-    view = desk.view
+    view, pane, at_step = shown.run(session, state), state.selection.pane, state.time.at_step
     if view is None:
-        desk.say("no run to take a snapshot of")
+        state.notify("no run to take a snapshot of")
         return
-    glyphs = "ascii" if desk.glyphs == "ascii" else "blocks"
-    settings = hparams_page.made(desk) if desk.pane == "config" else None
     lines = pane_text(
-        view, desk.pane, desk.now, at_step=desk.at_step, then=desk.then(), glyphs=glyphs,  # type: ignore[arg-type]
-        settings=settings,
+        view, pane, state.now, at_step=at_step, then=shown.past_findings(session, state),
+        glyphs=state.options.glyphs,
+        settings=hparams_page.hparams(session, state) if pane == "config" else None,
     )  # fmt: skip
     text = as_text(lines)
-    step = view.run.last_step if desk.at_step is None else desk.at_step
+    step = view.run.last_step if at_step is None else at_step
+    name = file_name(shown.short_name(session, state, view.name), pane, step)
     try:
-        path = write(text, file_name(desk.brief(view.name), desk.pane, step), place(desk.logdirs))
+        path = write(text, name, folder_outside(state.options.logdirs))
     except OSError as error:
-        desk.say(f"snapshot not written: {error.strerror or 'error'}; it is on the clipboard")
+        state.notify(f"snapshot not written: {error.strerror or 'error'}; it is on the clipboard")
     else:
-        desk.say(f"copied, and wrote {_short(path)}")
-    desk.outbox.append(("copy", text))
+        state.notify(f"copied, and wrote {_short(path)}")
+    state.requests.append(("copy", text))
 
 
 def file_name(run: str, pane: str, step: int | None) -> str:
@@ -48,14 +46,14 @@ def file_name(run: str, pane: str, step: int | None) -> str:
     return f"rltui-{words[-60:]}-{pane[:30]}" + (f"-step{step}" if step is not None else "") + ".txt"
 
 
-def place(logdirs: Sequence[str]) -> Path:
+def folder_outside(logdirs: Sequence[str]) -> Path:
     """The working directory, or the user's own folder when that lies in a LOGDIR: logs are only ever read.
 
     Raises OSError where there is neither.
     """
-    here = Path.cwd()
-    if paths.logdir_around(here, logdirs) is None:
-        return here
+    current = Path.cwd()
+    if paths.logdir_around(current, logdirs) is None:
+        return current
     state = paths.state()
     if state is None:
         raise FileNotFoundError(None, "no folder outside the logs is known")

@@ -1,4 +1,4 @@
-"""What the screen remembers of a LOGDIR: a small file in the user's state folder, never in LOGDIR."""
+"""The layout saved per LOGDIR: a small file in the user's state folder, never in LOGDIR."""
 
 from __future__ import annotations
 
@@ -21,43 +21,45 @@ class SavedLayout:
     pane: str = ""
     theme: str = ""
     density: str = "auto"
-    smoothing: int = -1  # of `actions.SMOOTHINGS`; below 0: nothing was chosen
+    smoothing: int = -1  # index into `state.SMOOTHINGS`; below 0: none was chosen
     axis: str = "step"
     pins: list[str] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)  # panes that the tabs leave out
-    hushed: list[str] = field(default_factory=list)  # findings that were seen, see `hush`
+    acknowledged: list[str] = field(default_factory=list)  # findings, see `Acknowledgements`
 
 
 def path_for(logdirs: Sequence[str]) -> Path | None:
-    """The file that remembers these folders. None without a home: then nothing is remembered."""
+    """The file of these folders. None without a home: then nothing is saved."""
     return paths.of_logdirs("layouts", logdirs)
 
 
-def recall(path: Path) -> SavedLayout:
-    """What was remembered; the defaults when there is nothing sensible."""
-    memory = SavedLayout()
+def load_layout(path: Path) -> SavedLayout:
+    """The saved layout; the defaults where there is no file or no sensible one."""
+    layout = SavedLayout()
     try:
         if path.stat().st_size > _LIMIT:
-            return memory
+            return layout
         table: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        return memory
+        return layout
     if not isinstance(table, dict):
-        return memory
-    for key, default in asdict(memory).items():
+        return layout
+    if "hushed" in table:  # its name in files of earlier releases
+        table.setdefault("acknowledged", table["hushed"])
+    for key, default in asdict(layout).items():
         value = table.get(key)
         if type(value) is type(default):
-            setattr(memory, key, [str(one) for one in value] if isinstance(value, list) else value)
-    return memory
+            setattr(layout, key, [str(one) for one in value] if isinstance(value, list) else value)
+    return layout
 
 
-def remember(path: Path, memory: SavedLayout) -> None:
-    """Write it whole or not at all; without a writable home nothing is remembered."""
+def save_layout(path: Path, layout: SavedLayout) -> None:
+    """Write the file whole or not at all; without a writable home nothing is saved."""
     with contextlib.suppress(OSError):
-        paths.write_atomically(path, json.dumps(asdict(memory), indent=1).encode())
+        paths.write_atomically(path, json.dumps(asdict(layout), indent=1).encode())
 
 
-def forget(path: Path) -> None:
-    """Start afresh."""
+def delete_layout(path: Path) -> None:
+    """Forget the layout."""
     with contextlib.suppress(OSError):
         path.unlink()

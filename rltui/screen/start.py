@@ -1,24 +1,25 @@
-"""Opening the monitor: desk, keys and themes as the user wants them, readers, a terminal given back."""
+"""Opening the monitor: state, keys and themes as the user wants them, the reader, the terminal restored."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-from rltui import crash
+from rltui import crash, interpreter
 from rltui.batch import Problem
 from rltui.config import Config
 from rltui.draw.themes import load_themes
+from rltui.logs.follow.follower import Follower
+from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.screen.app import Monitor
 from rltui.screen.input.bindings import Keys
-from rltui.screen.memory_release import share
-from rltui.screen.saved_layout import SavedLayout, forget, path_for, recall
-from rltui.screen.state import AppState
+from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for
+from rltui.screen.state import DEFAULT_SMOOTHING, SMOOTHINGS, AppState, Options, Selection, TimeTravel
 from rltui.screen.terminal.guard import ascii_needed, guard, terminal_problem
+from rltui.session.session import Session
 
 
 class RefusedError(Exception):
@@ -30,7 +31,7 @@ class RefusedError(Exception):
 
 
 def build(
-    session: Any,
+    session: Session,
     logdirs: Sequence[str] = (),
     *,
     pane: str | None = None,
@@ -40,45 +41,43 @@ def build(
     ascii_only: bool = False,
     color: bool = True,
     config: Config | None = None,
-    memory_path: Path | None = None,
-    clock: Any = time.time,
+    layout_path: Path | None = None,
+    clock: Callable[[], float] = time.time,
 ) -> Monitor:
     """A monitor over a session, without readers: for tests, screenshots, and `run`."""
     config = config if config is not None else Config()
     themes, problems = load_themes()
     keys = Keys(config.keys)
-    memory = recall(memory_path) if memory_path is not None else SavedLayout()
-    chosen_theme = next((each for each in (theme, memory.theme, config.theme) if each in themes), "")
+    saved = load_layout(layout_path) if layout_path is not None else SavedLayout()
+    theme_id = next((each for each in (theme, saved.theme, config.theme) if each in themes), "")
     if config.theme and config.theme not in themes:
         problems.append(Problem("error", "config", "theme", f"no theme is called '{config.theme}'"))
-    asked = pane is not None
-    pane = pane or memory.pane or config.pane
-    desk = AppState(
-        session, logdirs=logdirs, clock=clock, keys=keys, themes=themes, memory=memory,
-        ascii_only=ascii_only, baseline=baseline, at_step=at_step, theme=chosen_theme,
-        **({} if config.smoothing is None else {"smoothing": _nearest(config.smoothing)}),
-    )  # fmt: skip
-    if pane:
-        desk.pane, desk.recalled = pane, not asked
-    troubles = [*keys.problems, *problems]
-    if troubles:
-        desk.say(f"{troubles[0].path}: {troubles[0].message}")
-    app = Monitor(desk, color=color, memory_path=memory_path)
+    smoothing = DEFAULT_SMOOTHING if config.smoothing is None else _nearest(config.smoothing)
+    selection = Selection(pane=pane or saved.pane or config.pane or "overview", baseline=baseline)
+    selection.pane_recalled = pane is None and selection.pane != "overview"
+    state = AppState(
+        Options(tuple(logdirs), clock, keys, themes, ascii_only),
+        saved,
+        selection,
+        TimeTravel(at_step),
+        theme_id=theme_id,
+        smoothing=saved.smoothing if saved.smoothing >= 0 else smoothing,
+    )
+    for problem in [*keys.problems, *problems][:1]:
+        state.notify(f"{problem.path}: {problem.message}")
+    app = Monitor(session, state, color=color, layout_path=layout_path)
     if config.alerts:
-        from rltui.alerts import Dispatcher, SentLog, settings_of
+        from rltui.alerts import Dispatcher, SentLog, settings_of  # for the few who configured alerts
 
         settings = settings_of(config.alerts)
         if settings.wanted:
-            app.alerts = Dispatcher(
-                settings, write=app.ring, ledger=SentLog.of(logdirs) if memory_path else None
-            )
+            sent = SentLog.of(logdirs) if layout_path is not None else None
+            app.alerts = Dispatcher(settings, write=app.ring, ledger=sent)
     return app
 
 
 def _nearest(weight: float) -> int:
     """The smoothing that comes nearest to a weight from the configuration."""
-    from rltui.screen.input.actions import SMOOTHINGS
-
     return min(range(len(SMOOTHINGS)), key=lambda at: abs(SMOOTHINGS[at] - weight))
 
 
@@ -98,8 +97,6 @@ def run(
     config: Config | None = None,
 ) -> int:
     """Open the monitor and stay until the user leaves. Returns the exit code. Raises RefusedError."""
-    from rltui.session.session import Session
-
     config = config if config is not None else Config()
     color = color and config.color is not False
     mouse = mouse and config.mouse is not False
@@ -109,34 +106,30 @@ def run(
         raise RefusedError(problem)
     if theme is not None and theme not in (known := load_themes()[0]):
         raise RefusedError(f"no theme is called '{theme}'; there are {', '.join(sorted(known))}", name=True)
-    memory_path = path_for(logdirs)
-    if reset and memory_path is not None:
-        forget(memory_path)
+    layout_path = path_for(logdirs)
+    if reset and layout_path is not None:
+        delete_layout(layout_path)
     session = Session(config, run_glob=run_glob, also=baseline)
     app = build(
         session, [str(one) for one in logdirs], pane=pane, baseline=baseline, theme=theme, at_step=at_step,
-        ascii_only=ascii_only, color=color, config=config, memory_path=memory_path,
+        ascii_only=ascii_only, color=color, config=config, layout_path=layout_path,
     )  # fmt: skip
-    share()
-    from rltui.logs.follow.follower import Follower
-    from rltui.logs.follow.reader_thread import ReaderThread
-
+    interpreter.share_memory_arena()
     follower = Follower(list(logdirs), run_glob=run_glob, also=baseline, poll=poll or config.poll or 1.0)
     app.follower = follower
-    app.feed = ReaderThread(follower, app.intake.put)
+    app.reader = ReaderThread(follower, app.updates.put)
     return show(app, mouse=mouse)
 
 
 def show(app: Monitor, *, mouse: bool = True) -> int:
     """Run a monitor in this terminal until it ends, whatever ends it. Returns the exit code."""
-    # The readers' thread computes too; the screen gets its turn within a millisecond instead of five.
-    sys.setswitchinterval(0.001)
+    interpreter.switch_threads_often()
     try:
         app.run(mouse=mouse)
     except Exception as error:  # noqa: BLE001 (the outermost edge: the terminal must be given back)
         app.crash = app.crash or error
     finally:
-        app.stop_feed()
+        app.stop()
         guard.disarm()
     if app.crash is not None:
         with contextlib.suppress(OSError):

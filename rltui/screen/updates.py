@@ -1,74 +1,73 @@
-"""From the readers' thread into the session: applied and judged in moments, with keys in between."""
+"""Deliveries from the reader thread, applied to the session and evaluated in slices, with keys in between."""
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
-from rltui.screen.delivery_parts import PIECE, pieces
+from rltui.batch import SessionStart
+from rltui.logs.delivery import Delivery
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
 
-if TYPE_CHECKING:
-    from rltui.logs.delivery import Delivery
-    from rltui.session.run_view import RunView
-    from rltui.session.session import Session
+SLICE_SECONDS = 0.012  # of applying and evaluating between two chances for keys
+KEY_SECONDS = 0.03  # without applying, evaluating or reading after a key, so that its frame gets out
+LONGEST_KEY_SECONDS = 0.25  # of that in a row: while a key is held or the mouse dragged, data come, too
+FIRST_FRAME_SECONDS = 0.25  # that the reader leaves to the first frame with data, at most
+WAITING_LISTS = 2  # of deliveries that may wait before the reader waits
+PART_POINTS = 20_000  # applied or evaluated without a look at the clock
 
-SLICE = 0.012  # seconds of applying and judging between two chances for keys
-HUSH = 0.03  # seconds without applying, judging or reading after a key, so that its frame gets out
-LONGEST = 0.25  # seconds of that in a row: while a key is held down or the mouse dragged, data come, too
-FIRST = 0.25  # seconds that the readers leave to the first frame with data, at most
-LISTS = 2  # of deliveries that may wait before the readers wait
-
-Trouble = Callable[[Exception, str, str], None]  # an error, the log or run that it is about, what it cost
+ErrorHandler = Callable[[Exception, str, str], None]  # an error, the log or run it is about, what it cost
 
 
 class Updates:
-    """Lists of deliveries that wait for the session. `put` and `hurry` may be called from any thread.
+    """Lists of deliveries that wait for the session. `put` and `key_pressed` may be called from any thread.
 
-    arrived: called when something has been put; trouble: told of one log's unforeseen error, which must not
-    end the others.
+    arrived: called when something has been put; on_error: called with one log's unforeseen error, which must
+    not end the others.
     """
 
-    def __init__(self, session: Session, arrived: Callable[[], object], trouble: Trouble) -> None:
+    def __init__(self, session: Session, arrived: Callable[[], object], on_error: ErrorHandler) -> None:
         self._session = session
         self._arrived = arrived
-        self._trouble = trouble
+        self._on_error = on_error
         self._lists: deque[list[Delivery]] = deque()
         self._room = threading.Condition()
         self._stopping = False
-        self._quiet_since = 0.0
-        self._quiet_until = 0.0
-        self._until = 0.0
-        self._begun = False  # values have been put
-        self.shown = False  # values have been shown
+        self._key_since = 0.0
+        self._key_until = 0.0
+        self._slice_end = 0.0
+        self._has_values = False  # have been put
+        self.shown = False  # values are on the screen
 
     def put(self, deliveries: list[Delivery]) -> None:
-        """Take what the readers found; waits while the screen lags behind or answers a key."""
+        """Take what the reader found; waits while the screen lags behind or answers a key."""
         if not deliveries or self._stopping:
             return
         with self._room:
-            while not self._stopping and (len(self._lists) >= LISTS or self.hush):
-                self._room.wait(self.hush or 0.5)
+            while not self._stopping and (len(self._lists) >= WAITING_LISTS or self.key_wait):
+                self._room.wait(self.key_wait or 0.5)
         self._lists.append(deliveries)
         self._arrived()
-        if not self._begun and any(len(delivery.batch) for delivery in deliveries):
-            self._begun = True
+        if not self._has_values and any(len(delivery.batch) for delivery in deliveries):
+            self._has_values = True
             with self._room:  # reading on now would make the first frame with data wait
-                self._room.wait_for(lambda: self._stopping or self.shown, FIRST)
+                self._room.wait_for(lambda: self._stopping or self.shown, FIRST_FRAME_SECONDS)
 
-    def hurry(self) -> None:
+    def key_pressed(self) -> None:
         """A key has come: it has the processor for itself until its frame is out."""
         now = time.perf_counter()
-        if now >= self._quiet_until:
-            self._quiet_since = now
-        self._quiet_until = min(now + HUSH, self._quiet_since + LONGEST)
+        if now >= self._key_until:
+            self._key_since = now
+        self._key_until = min(now + KEY_SECONDS, self._key_since + LONGEST_KEY_SECONDS)
 
     @property
-    def hush(self) -> float:
+    def key_wait(self) -> float:
         """Seconds for which a key still has the processor for itself."""
-        return max(self._quiet_until - time.perf_counter(), 0.0)
+        return max(self._key_until - time.perf_counter(), 0.0)
 
     @property
     def empty(self) -> bool:
@@ -76,39 +75,39 @@ class Updates:
         return not self._lists
 
     def apply(self) -> None:
-        """Begin a moment; apply until it is over."""
-        self._until = time.perf_counter() + SLICE
-        while self._lists and not self._over:
+        """Begin a slice of time; apply until it is over."""
+        self._slice_end = time.perf_counter() + SLICE_SECONDS
+        while self._lists and not self._slice_over:
             deliveries = self._lists[0]
-            while deliveries and not self._over:
-                first, *rest = pieces(deliveries.pop(0))
+            while deliveries and not self._slice_over:
+                first, *rest = delivery_parts(deliveries.pop(0))
                 deliveries[:0] = rest
                 try:
                     self._session.apply((first,))
-                except Exception as error:  # noqa: BLE001 (one log's trouble must not end the others)
-                    self._trouble(error, first.source.path, "its newest points were left out")
+                except Exception as error:  # noqa: BLE001 (one log's error must not end the others)
+                    self._on_error(error, first.source.path, "its newest points were left out")
             if not deliveries:
                 self._lists.popleft()
                 self._wake()
 
-    def judge(self, views: Iterable[RunView]) -> bool:
-        """Judge runs in this order until the moment is over. True when there is more to judge."""
+    def evaluate(self, views: Iterable[RunView]) -> bool:
+        """Evaluate the rules of runs in this order until the slice is over. True when there is more."""
         for view in views:
             try:
-                while view.evaluate_held(most=PIECE):
-                    if self._over:
+                while view.evaluate_held(most=PART_POINTS):
+                    if self._slice_over:
                         return True
-            except Exception as error:  # noqa: BLE001 (the curves are still worth seeing without a judgement)
-                self._trouble(error, view.name, "some of it was not judged")
+            except Exception as error:  # noqa: BLE001 (the curves are still worth seeing without findings)
+                self._on_error(error, view.name, "some of it was not evaluated")
         return False
 
     @property
-    def _over(self) -> bool:
+    def _slice_over(self) -> bool:
         now = time.perf_counter()
-        return now >= self._until or now < self._quiet_until
+        return now >= self._slice_end or now < self._key_until
 
-    def show(self) -> None:
-        """Values have been shown: the readers may go on."""
+    def values_shown(self) -> None:
+        """Values have been shown: the reader may go on."""
         if not self.shown:
             self.shown = True
             self._wake()
@@ -121,3 +120,34 @@ class Updates:
     def _wake(self) -> None:
         with self._room:
             self._room.notify_all()
+
+
+def delivery_parts(delivery: Delivery) -> list[Delivery]:
+    """A large delivery in parts of at most `PART_POINTS` points, so that keys need not wait.
+
+    Only the first part says that the log starts again; a preview is small and stays whole.
+    """
+    batch = delivery.batch
+    if len(batch) <= PART_POINTS or delivery.kind == "newest":
+        return [delivery]
+    parts = []
+    for low in range(0, len(batch), PART_POINTS):
+        high = low + PART_POINTS
+        last = high >= len(batch)
+        part = dataclasses.replace(
+            batch,
+            tag=batch.tag[low:high],
+            step=batch.step[low:high],
+            wall_time=batch.wall_time[low:high],
+            value=batch.value[low:high],
+            single=batch.single[low:high],
+            starts=tuple(
+                SessionStart(start.index - low, start.step)
+                for start in batch.starts
+                if low <= start.index < high or (last and start.index >= high)
+            ),
+            texts=batch.texts if low == 0 else (),
+            problems=batch.problems if low == 0 else (),
+        )
+        parts.append(dataclasses.replace(delivery, batch=part, kind="points" if low else delivery.kind))
+    return parts

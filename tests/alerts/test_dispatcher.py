@@ -10,8 +10,8 @@ from rltui.alerts.dispatcher import tell
 from rltui.batch import Problem
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.liveness import Liveness
-from rltui.screen.acknowledgements import SNOOZE, Acknowledgements
-from rltui.screen.saved_layout import SavedLayout, recall, remember
+from rltui.screen.acknowledgements import SNOOZE_SECONDS, Acknowledgements
+from rltui.screen.saved_layout import SavedLayout, load_layout, save_layout
 
 
 def finding(name: str = "kl", severity: str = "critical", since: int = 640, **more: Any) -> Finding:
@@ -128,21 +128,23 @@ def test_a_way_that_fails_is_told_once_and_withdrawn() -> None:
 
 def test_acknowledged_for_the_episode_snoozed_for_half_an_hour(tmp_path: Any) -> None:
     """An acknowledgement ends with its episode, a snooze with time; both outlive the program."""
-    hush = Acknowledgements(SavedLayout())
-    assert hush.acknowledge("a", finding()) and hush.snooze("a", finding("clip"), 1000.0)
+    known = Acknowledgements(SavedLayout())
+    assert known.acknowledge("a", finding()) and known.snooze("a", finding("clip"), 1000.0)
     path = tmp_path / "layout.json"
-    remember(path, hush.memory)
-    again = Acknowledgements(recall(path))
-    assert again.word("a", finding(), 1e9) == "acknowledged"
-    assert again.word("a", finding(since=900), 1000.0) == "" and again.word("b", finding(), 1000.0) == ""
-    assert again.word("a", finding("clip"), 1000.0 + SNOOZE - 90) == "snoozed for 2m"
-    assert again.word("a", finding("clip"), 1000.0 + SNOOZE) == ""
-    assert not again.acknowledge("a", finding()) and again.word("a", finding(), 0.0) == ""
+    save_layout(path, known.saved)
+    again = Acknowledgements(load_layout(path))
+    assert again.status("a", finding(), 1e9) == "acknowledged"
+    assert again.status("a", finding(since=900), 1000.0) == "" and again.status("b", finding(), 1000.0) == ""
+    assert again.status("a", finding("clip"), 1000.0 + SNOOZE_SECONDS - 90) == "snoozed for 2m"
+    assert again.status("a", finding("clip"), 1000.0 + SNOOZE_SECONDS) == ""
+    assert not again.acknowledge("a", finding()) and again.status("a", finding(), 0.0) == ""
 
 
-def test_hushed_lines_of_other_shapes_are_ignored() -> None:
+def test_acknowledgements_of_other_shapes_are_ignored() -> None:
     """A layout file edited by hand or by a later version harms nothing."""
-    hush = Acknowledgements(
-        SavedLayout(hushed=["", "[1]", "{}", '["a", "kl", "x", 3]', '["a", "kl", null, "y"]', "[" * 9999])
+    known = Acknowledgements(
+        SavedLayout(
+            acknowledged=["", "[1]", "{}", '["a", "kl", "x", 3]', '["a", "kl", null, "y"]', "[" * 9999]
+        )
     )
-    assert hush.word("a", finding(), 0.0) == ""
+    assert known.status("a", finding(), 0.0) == ""

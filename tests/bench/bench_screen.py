@@ -8,27 +8,28 @@ from __future__ import annotations
 import os
 import time
 
+from tests.support.screens import Screen
+
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
 from rltui.batch import Batch
 from rltui.logs.delivery import Delivery, Source
-from rltui.screen.state import AppState
 from rltui.session.session import Session
 
 SIZE = (140, 45)
 
 
-def median(over: AppState, prepare: str, times: int = 15) -> float:
+def median(screen: Screen, prepare: str, times: int = 15) -> float:
     """Milliseconds of a frame after something has changed."""
     found = []
     for _ in range(times):
-        over.press(prepare)
-        for view in over.session.runs.values():
+        screen.press(prepare)
+        for view in screen.session.runs.values():
             view.run.version += 1
         start = time.perf_counter()
-        over.frame(*SIZE)
+        screen.frame(*SIZE)
         found.append(1e3 * (time.perf_counter() - start))
     return sorted(found)[times // 2]
 
@@ -82,11 +83,11 @@ def compare() -> None:
     for name, (small, large, keys, prepare) in cases.items():
         figures = []
         for size in (small, large):
-            over = AppState(session_of(*size))
+            screen = Screen(session_of(*size))
             for key in keys:
-                over.press(key)
-                over.frame(*SIZE)
-            figures.append(median(over, prepare))
+                screen.press(key)
+                screen.frame(*SIZE)
+            figures.append(median(screen, prepare))
         print(
             f"{name:24}{figures[0]:10.2f}{figures[1]:10.2f}{figures[1] / figures[0]:8.1f}   {small} / {large}"
         )

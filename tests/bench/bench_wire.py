@@ -26,6 +26,7 @@ import pyte
 from rltui.draw.braille import Canvas
 from tests.support.paced import Paced
 from tests.support.probe import Probe
+from tests.support.screens import screen_of
 
 SIZE = (140, 45)
 SECONDS = 12  # of watching updates at each rate
@@ -182,7 +183,7 @@ def day(hours: int = 24) -> None:
     start, count = 1_763_600_000.0, len(TAGS)
     now = [start]
     session = Session()
-    desk = build(session, ["logs"], clock=lambda: now[0]).desk
+    screen = screen_of(build(session, ["logs"], clock=lambda: now[0]))
     draw = np.random.default_rng(7)
     tag, single = np.arange(count, dtype=np.uint32), np.ones(count, np.bool_)
     first = 0.0
@@ -196,7 +197,7 @@ def day(hours: int = 24) -> None:
         session.apply((Delivery(source, batch, "points"),))
         session.evaluate()
         if step % 10 == 0:
-            desk.frame(*SIZE)
+            screen.frame(*SIZE)
         if step % 3600 == 0 and step // 3600 in (1, *range(3, hours + 1, 3)):
             held = resident()
             first = first or held

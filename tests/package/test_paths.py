@@ -14,7 +14,7 @@ import pytest
 
 from rltui import crash, paths
 from rltui.alerts.sent_log import SentAlert, SentLog
-from rltui.screen.saved_layout import SavedLayout, path_for, remember
+from rltui.screen.saved_layout import SavedLayout, path_for, save_layout
 
 
 @pytest.fixture
@@ -115,7 +115,7 @@ def test_what_is_kept_is_private(no_umask: None, monkeypatch: pytest.MonkeyPatch
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     layout = path_for(["/logs"])
     assert layout is not None
-    remember(layout, SavedLayout())
+    save_layout(layout, SavedLayout())
     SentLog.of(["/logs"]).note("run", "kl", SentAlert(1, 2, 3.0))
     crash.report(ValueError("odd"))
     made = list((tmp_path / ".local").rglob("*"))

@@ -8,11 +8,10 @@ import pytest
 from rltui.panes.comparison import Difference, compare
 from rltui.panes.render.frame_lines import card_lines
 from rltui.panes.row import difference_text
-from rltui.screen.state import AppState
 from rltui.session.session import Session
 from tests.support.fakerun import NOW, FakeRun
 from tests.support.golden import recorded
-from tests.support.screens import monitor
+from tests.support.screens import Screen, opened
 
 
 def run(name: str, *, steps: int = 100, **levels: float) -> FakeRun:
@@ -23,62 +22,62 @@ def run(name: str, *, steps: int = 100, **levels: float) -> FakeRun:
     return made
 
 
-def desk(*runs: FakeRun, marked: str = "", **options: object) -> AppState:
+def opened_with(*runs: FakeRun, marked: str = "", **options: object) -> Screen:
     """The first run shown, others marked."""
-    over = monitor(*runs, **options).desk
-    over.choose_run(runs[0].name)
-    over.marked = marked.split()
-    return over
+    screen = opened(*runs, **options)
+    screen.choose_run(runs[0].name)
+    screen.state.selection.marked_runs = marked.split()
+    return screen
 
 
-def text(over: AppState, width: int = 100, height: int = 30) -> str:
+def text(screen: Screen, width: int = 100, height: int = 30) -> str:
     """What is on the screen."""
-    return "\n".join(line.text.rstrip() for line in over.frame(width, height).lines)
+    return "\n".join(line.text.rstrip() for line in screen.frame(width, height).lines)
 
 
 @pytest.mark.parametrize("options", [{}, {"ascii_only": True}])
 def test_marked_runs_lie_over_every_card(options: dict[str, bool]) -> None:
     """Each card shows the marked runs in their colours, and their signs, so that colours are not needed."""
-    over = desk(run("a", score=0.2, loss=3.0), run("b", score=0.8, loss=1.0), marked="b", **options)
-    shown = text(over)
+    screen = opened_with(run("a", score=0.2, loss=3.0), run("b", score=0.8, loss=1.0), marked="b", **options)
+    shown = text(screen)
     assert shown.count("◆") >= 3  # in the line of names and on both cards
-    roles = {role for line in over.frame(100, 30).lines for _, role in line.spans}
+    roles = {role for line in screen.frame(100, 30).lines for _, role in line.spans}
     assert "series1" in roles
-    over.marked = []
-    assert "◆" not in text(over)
+    screen.state.selection.marked_runs = []
+    assert "◆" not in text(screen)
 
 
 def test_the_line_of_names_says_who_is_who_and_how_many() -> None:
     """Under the tabs stand the signs of the runs and how many are marked, in every pane."""
-    over = desk(run("a", score=0.2), run("b", score=0.8), run("c", other=1.0), marked="b c")
+    screen = opened_with(run("a", score=0.2), run("b", score=0.8), run("c", other=1.0), marked="b c")
     for pane in ("overview", "reward"):
-        over.pane = pane
-        (names,) = [line for line in text(over, 80, 24).splitlines() if "marked" in line]
+        screen.state.selection.pane = pane
+        (names,) = [line for line in text(screen, 80, 24).splitlines() if "marked" in line]
         assert "━ a" in names and "◆ b" in names and "■ c" in names and names.endswith("2 marked")
 
 
 def test_names_give_way_where_there_is_little_room() -> None:
     """Long names are cut, signs are not."""
-    over = desk(run("a" * 60, score=0.2), run("b" * 60, score=0.8), run("c" * 60, score=1.0))
-    over.marked = ["b" * 60, "c" * 60]
-    (names,) = [line for line in text(over, 60, 24).splitlines() if "marked" in line]
+    screen = opened_with(run("a" * 60, score=0.2), run("b" * 60, score=0.8), run("c" * 60, score=1.0))
+    screen.state.selection.marked_runs = ["b" * 60, "c" * 60]
+    (names,) = [line for line in text(screen, 60, 24).splitlines() if "marked" in line]
     assert all(sign in names for sign in "━◆■")
 
 
 def test_a_run_keeps_its_sign_where_others_lack_the_metric() -> None:
     """The third run has the same sign in the line of names, on cards and in large charts."""
-    over = desk(run("a", score=0.2), run("b", other=0.8), run("c", score=1.0), marked="b c")
-    over.pane = "reward"
-    over.press("enter")
-    legend = over.frame(100, 30).lines[1].text
+    screen = opened_with(run("a", score=0.2), run("b", other=0.8), run("c", score=1.0), marked="b c")
+    screen.state.selection.pane = "reward"
+    screen.press("enter")
+    legend = screen.frame(100, 30).lines[1].text
     assert "● a" in legend and "■ c" in legend and "b does not write this" in legend
 
 
 def test_the_preview_of_a_pane_shows_marked_runs() -> None:
     """The curve below a short board has them too, within a range that holds both."""
-    over = desk(run("a", score=0.2), run("b", score=0.8), marked="b")
-    over.pane = "reward"
-    roles = [role for line in over.frame(100, 30).lines[8:] for _, role in line.spans]
+    screen = opened_with(run("a", score=0.2), run("b", score=0.8), marked="b")
+    screen.state.selection.pane = "reward"
+    roles = [role for line in screen.frame(100, 30).lines[8:] for _, role in line.spans]
     assert "series1" in roles
 
 
@@ -141,10 +140,10 @@ def test_value_and_difference_are_of_one_step() -> None:
     """Beyond the end of the baseline the level at its last step is shown, and the heads say which step."""
     shorter, longer = run("base", steps=60, score=0.5), run("a", steps=100, score=0.5)
     longer.series["score"].value[60:] = 1.0
-    over = desk(longer, shorter, baseline="base")
-    assert "base baseline at 60" in text(over)
-    over.pane = "reward"
-    shown = text(over)
+    screen = opened_with(longer, shorter, baseline="base")
+    assert "base baseline at 60" in text(screen)
+    screen.state.selection.pane = "reward"
+    shown = text(screen)
     head = next(line for line in shown.splitlines() if "metric" in line and "vs base" in line)
     row = next(line for line in shown.splitlines() if line.lstrip().startswith("Score"))
     assert "at 60" in head and "last" not in head
@@ -153,29 +152,29 @@ def test_value_and_difference_are_of_one_step() -> None:
 
 def test_a_run_that_has_not_come_as_far_shows_its_last_value() -> None:
     """Then both are at the newest step of the run."""
-    over = desk(run("a", steps=60, score=0.7), run("base", steps=100, score=0.5), baseline="base")
-    over.pane = "reward"
-    shown = text(over)
+    screen = opened_with(run("a", steps=60, score=0.7), run("base", steps=100, score=0.5), baseline="base")
+    screen.state.selection.pane = "reward"
+    shown = text(screen)
     assert "last" in shown and "base baseline at 60" in shown and "+40.0%" in shown
 
 
 def test_recorded_runs_over_each_other() -> None:
     """Real runs of two recordings are overlaid within the wide screen and the small one."""
-    over = recorded("late-collapse", "kl-runaway")
-    shown = over.session.ordered()[0]
-    over.choose_run(shown.name)
-    over.marked = [view.name for view in over.session.ordered() if view is not shown]
+    screen = recorded("late-collapse", "kl-runaway")
+    shown = screen.session.ordered()[0]
+    screen.choose_run(shown.name)
+    screen.state.selection.marked_runs = [view.name for view in screen.session.ordered() if view is not shown]
     for size in ((140, 45), (80, 24)):
-        lines = [line.text for line in over.frame(*size).lines]
+        lines = [line.text for line in screen.frame(*size).lines]
         assert max(map(len, lines)) <= size[0] and sum("◆" in line for line in lines) > 3
 
 
 def test_sessions_without_runs_have_no_line() -> None:
     """Nothing is marked before there is anything."""
-    over = monitor().desk
-    over.session = Session()
-    over.marked = ["gone"]
-    assert "marked" not in text(over)
+    screen = opened()
+    screen.session = Session()
+    screen.state.selection.marked_runs = ["gone"]
+    assert "marked" not in text(screen)
 
 
 def test_a_difference_in_a_card_is_whole() -> None:
@@ -183,36 +182,36 @@ def test_a_difference_in_a_card_is_whole() -> None:
     ours, theirs = FakeRun(name="a"), FakeRun(name="base")
     ours.add("kl", np.full(100, 2.8e-4), title="KL", pane="reward", canonical="policy.approx_kl")
     theirs.add("kl", np.tile([-1e-9, 1e-9], 50), title="KL", pane="reward", canonical="policy.approx_kl")
-    assert "+2.8e-04!" in text(desk(ours, theirs, baseline="base"), 80, 24)
+    assert "+2.8e-04!" in text(opened_with(ours, theirs, baseline="base"), 80, 24)
 
 
 def test_the_run_shown_can_be_marked_where_it_is_shown() -> None:
     """The key of the list of runs marks the run on the screen, so that it lies over the next one."""
-    over = desk(run("a", score=0.2), run("b", score=0.8))
-    over.press("x")
-    assert over.marked == ["a"] and "a is marked" in over.message
-    over.choose_run("b")
-    assert "◆ a" in text(over) and "1 marked" in text(over)
-    over.choose_run("a")
-    over.press("x")
-    assert over.marked == [] and "no longer marked" in over.message
+    screen = opened_with(run("a", score=0.2), run("b", score=0.8))
+    screen.press("x")
+    assert screen.state.selection.marked_runs == ["a"] and "a is marked" in screen.message
+    screen.choose_run("b")
+    assert "◆ a" in text(screen) and "1 marked" in text(screen)
+    screen.choose_run("a")
+    screen.press("x")
+    assert screen.state.selection.marked_runs == [] and "no longer marked" in screen.message
 
 
 def test_a_chart_says_what_its_difference_is_to() -> None:
     """Value and difference in its title are of the step that is named with the baseline."""
     shorter, longer = run("base", steps=60, score=0.5), run("a", steps=100, score=0.4)
-    over = desk(longer, shorter, baseline="base")
-    over.pane = "reward"
-    over.press("enter")
-    assert "0.400  -20.0%! vs base at 60" in over.frame(100, 30).lines[0].text
-    assert over.frame(40, 12).lines[0].width <= 40
+    screen = opened_with(longer, shorter, baseline="base")
+    screen.state.selection.pane = "reward"
+    screen.press("enter")
+    assert "0.400  -20.0%! vs base at 60" in screen.frame(100, 30).lines[0].text
+    assert screen.frame(40, 12).lines[0].width <= 40
 
 
 def test_more_runs_than_there_is_room_for_are_counted() -> None:
     """Names stay readable; how many have none in the line is told."""
     runs = [run(f"a-run-of-seed-{at}", score=at / 10) for at in range(8)]
-    over = desk(*runs, marked=" ".join(one.name for one in runs[1:]))
-    (names,) = [line for line in text(over, 80, 24).splitlines() if "marked" in line]
+    screen = opened_with(*runs, marked=" ".join(one.name for one in runs[1:]))
+    (names,) = [line for line in text(screen, 80, 24).splitlines() if "marked" in line]
     assert names.rstrip().endswith("7 marked") and "+" in names and "……" not in names
     shown = sum(sign in names for sign in "◆■▲▼★✚○")
     assert f"+{7 - shown}  " in names and shown >= 3
@@ -220,8 +219,8 @@ def test_more_runs_than_there_is_room_for_are_counted() -> None:
 
 def test_the_list_of_runs_has_the_signs_of_the_curves() -> None:
     """Who is who can be read where runs are marked."""
-    over = desk(run("a", score=0.2), run("b", score=0.8), run("c", score=0.9), marked="c b a")
-    over.press("r")
-    lines = text(over).splitlines()
+    screen = opened_with(run("a", score=0.2), run("b", score=0.8), run("c", score=0.9), marked="c b a")
+    screen.press("r")
+    lines = text(screen).splitlines()
     for sign, name in (("━", "a"), ("■", "b"), ("◆", "c")):
         assert any(f"{sign} {name} " in line for line in lines[4:])

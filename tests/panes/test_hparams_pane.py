@@ -25,6 +25,7 @@ from rltui.screen.start import build
 from rltui.session.session import Session
 from rltui.store.model import Attempt
 from tests.support.fakerun import FakeRun, believable
+from tests.support.screens import screen_of
 from tests.support.shared import BUNDLED
 
 PLAIN = {"seed": 1, "learning_rate": 0.1, "logging_steps": 5, "beta": 0.04, "run_name": None}
@@ -270,10 +271,10 @@ def screen(tmp_path: Path, **options: Any) -> Monitor:
 
 
 def shown(app: Monitor, size: tuple[int, int]) -> str:
-    """What the desk draws, once the files are read."""
-    app.desk.frame(*size)
-    assert app.desk.settings.shelf.wait(10)
-    return "\n".join(line.text for line in app.desk.frame(*size).lines)
+    """What the screen draws, once the files are read."""
+    screen_of(app).frame(*size)
+    assert app.state.hparams.files.wait(10)
+    return "\n".join(line.text for line in screen_of(app).frame(*size).lines)
 
 
 @pytest.mark.parametrize("size", [(140, 45), (100, 30), (80, 24), (40, 12), (20, 5)])
@@ -283,7 +284,7 @@ async def test_the_pane_by_key(tmp_path: Path, size: tuple[int, int]) -> None:
     async with app.run_test(size=size) as pilot:
         await pilot.press("c")
         text = shown(app, size)
-        assert app.desk.pane == "config"
+        assert app.state.selection.pane == "config"
         assert ("learning_rate" if size[0] > 20 else "lear") in text
         assert max(len(line) for line in text.splitlines()) <= size[0]
 
@@ -291,7 +292,7 @@ async def test_the_pane_by_key(tmp_path: Path, size: tuple[int, int]) -> None:
 async def test_marked_runs_are_compared(tmp_path: Path) -> None:
     """With a marked run the pane shows what differs; `D` shows all, `D` again the differences."""
     app = screen(tmp_path)
-    app.desk.marked.append("second")
+    app.state.selection.marked_runs.append("second")
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("c")
         text = shown(app, (80, 24))
@@ -319,7 +320,7 @@ async def test_moving_filtering_and_a_whole_value(tmp_path: Path) -> None:
         await pilot.press("c")
         shown(app, (80, 24))
         await pilot.press("down", "y")
-        assert app.desk.message == "copied beta = 0.04"
+        assert app.state.message == "copied beta = 0.04"
         await pilot.press("enter")
         assert "said by first/config.json" in shown(app, (80, 24))
         await pilot.press("escape", "end", "slash", *"logging", "enter")
@@ -342,12 +343,14 @@ async def test_a_stuck_file_system_stops_no_key(tmp_path: Path, monkeypatch: pyt
     try:
         async with app.run_test(size=(80, 24)) as pilot:
             await pilot.press("c")
-            assert "Looking for settings" in "\n".join(line.text for line in app.desk.frame(80, 24).lines)
+            assert "Looking for settings" in "\n".join(
+                line.text for line in screen_of(app).frame(80, 24).lines
+            )
             await pilot.press("3")
-            assert app.desk.pane == "policy"
+            assert app.state.selection.pane == "policy"
     finally:
         gate.set()
-    assert app.desk.settings.shelf.wait(10)
+    assert app.state.hparams.files.wait(10)
 
 
 # ---- a restarted run on charts
@@ -359,25 +362,25 @@ async def test_superseded_points_on_demand() -> None:
     app = build(session, [])
     async with app.run_test(size=(100, 24)) as pilot:
         await pilot.press("9", "enter")
-        before = [line.text for line in app.desk.frame(100, 24).lines]
+        before = [line.text for line in screen_of(app).frame(100, 24).lines]
         assert "started again at 60, 20 points superseded: O" in before[1]
         await pilot.press("O")
-        after = [line.text for line in app.desk.frame(100, 24).lines]
+        after = [line.text for line in screen_of(app).frame(100, 24).lines]
         assert "20 superseded points" in after[1]
         assert after[2:20] != before[2:20]
         await pilot.press("O")
-        assert [line.text for line in app.desk.frame(100, 24).lines][1] == before[1]
+        assert [line.text for line in screen_of(app).frame(100, 24).lines][1] == before[1]
 
 
 def test_restarts_are_marked_on_rows_and_cards() -> None:
     """The place of a restart is marked over the rows' curves and below the cards' curves, in its column."""
     app = build(Session.load([BUNDLED / "torch-purged"]), [])
-    app.desk.go("all")
-    head = next(line.text for line in app.desk.frame(100, 30).lines if "min … max" in line.text)
+    screen_of(app).go("all")
+    head = next(line.text for line in screen_of(app).frame(100, 30).lines if "min … max" in line.text)
     low, high = head.index("step 0"), head.index("129") + 3
     assert abs((head.index("↻") - low) / (high - low) - 60 / 130) < 0.05
-    app.desk.go("overview")
-    marked = [line.text for line in app.desk.frame(100, 30).lines if "↻" in line.text]
+    screen_of(app).go("overview")
+    marked = [line.text for line in screen_of(app).frame(100, 30).lines if "↻" in line.text]
     assert len(marked) == 1 and not marked[0].replace("↻", "").strip()
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from rltui.config import Config, Threshold
 from rltui.metrics import MetricNames
 from rltui.panes.metric_card import card_of_name, cards_of
-from rltui.screen.pages.explain_page import ExplainPage
+from rltui.screen.pages.lists.overlay_page import list_content
 from rltui.screen.start import build
+from rltui.screen.state import ListOverlay
 from rltui.session.session import Session
 from rltui.text import cell_width
+from tests.support.screens import screen_of
 from tests.support.shared import BUNDLED
 
 
@@ -32,12 +34,13 @@ def test_what_holds_for_all_that_a_framework_writes_is_told() -> None:
 
 def test_the_page_of_a_metric_holds_the_card() -> None:
     """Rules with their ids and the writer's caveat stand on the screen, no line wider than the page."""
-    over = build(Session.load([BUNDLED / "verl-grpo-nan"])).desk
-    over.go_to_tag("actor/ppo_kl")
-    over.press("e")
-    page = over.overlays[-1]
-    assert isinstance(page, ExplainPage)
-    lines = ["".join(span[0] for span in one.spans) for one in page.content(over, 60, 40)[0]]
+    screen = screen_of(build(Session.load([BUNDLED / "verl-grpo-nan"])))
+    screen.go_to_tag("actor/ppo_kl")
+    screen.press("e")
+    overlay = screen.overlays[-1]
+    assert isinstance(overlay, ListOverlay)
+    page = list_content(screen.session, screen.state, overlay, 60, 40)
+    lines = ["".join(span[0] for span in one.spans) for one in page.lines]
     assert max(map(cell_width, lines)) <= 60
     text = " ".join(" ".join(lines).split())
     assert "(approx-kl-extreme)" in text and "veRL: Validation rides" in text

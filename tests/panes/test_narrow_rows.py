@@ -8,14 +8,14 @@ import pytest
 from rltui.draw.numbers import format_range
 from rltui.panes.pane import pane_view
 from rltui.panes.render.pane_lines import pane_lines
-from rltui.screen.state import AppState
+from rltui.screen import shown
 from tests.support.fakerun import NOW, FakeRun, believable
-from tests.support.screens import monitor
+from tests.support.screens import Screen, opened
 
 
-def text(over: AppState, width: int = 100, height: int = 30) -> str:
+def text(screen: Screen, width: int = 100, height: int = 30) -> str:
     """What is on the screen."""
-    return "\n".join(line.text.rstrip() for line in over.frame(width, height).lines)
+    return "\n".join(line.text.rstrip() for line in screen.frame(width, height).lines)
 
 
 def rows(run: FakeRun, width: int = 80) -> list[str]:
@@ -61,18 +61,18 @@ def test_run_lines_use_the_room_there_is(width: int, whole: bool) -> None:
     other = FakeRun(name="other", modified=NOW - 100)
     title = "Accuracy · tiny/words of the hard half @16"
     other.add("acc", np.arange(9.0), pane="reward", title=title, canonical="validation.accuracy")
-    over = monitor(believable(), other).desk
-    over.choose_run("verl-grpo-a")
-    line = next(one for one in text(over, width, 45).splitlines() if one.startswith(" ● other"))
+    screen = opened(believable(), other)
+    screen.choose_run("verl-grpo-a")
+    line = next(one for one in text(screen, width, 45).splitlines() if one.startswith(" ● other"))
     assert (title in line) is whole and line.rstrip().endswith("8.000")
 
 
 def test_no_hints_for_settings_that_are_not_there() -> None:
     """Without settings there is no whole value to look at, and nothing to copy."""
-    over = monitor(believable()).desk
-    over.settings.shelf.logdirs = ()
-    over.press("c")
-    foot = text(over, 140, 45).splitlines()[-1]
+    screen = opened(believable())
+    screen.state.hparams.files.logdirs = ()
+    screen.press("c")
+    foot = text(screen, 140, 45).splitlines()[-1]
     assert "whole value" not in foot and "H help" in foot
 
 
@@ -82,10 +82,13 @@ def test_a_run_in_deep_folders_goes_by_its_short_name() -> None:
 
     deep = believable()
     deep.name = "verl-ppo-b/tensorboard_log/verl_tiny/verl-ppo-b"
-    over = monitor(deep).desk
-    first = over.frame(140, 45).lines[0].text
+    screen = opened(deep)
+    first = screen.frame(140, 45).lines[0].text
     assert first.startswith(" verl-ppo-b   ")
-    assert file_name(over.brief(deep.name), "reward", 150) == "rltui-verl-ppo-b-reward-step150.txt"
+    assert (
+        file_name(shown.short_name(screen.session, screen.state, deep.name), "reward", 150)
+        == "rltui-verl-ppo-b-reward-step150.txt"
+    )
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from rltui.panes.row import curve, rows_of
 from rltui.panes.step_window import StepWindow
 from rltui.screen.pages.findings_page import finding_block
 from tests.support.fakerun import NOW, FakeRun, finding
-from tests.support.screens import monitor
+from tests.support.screens import opened
 
 
 def broken(every: int = 5) -> FakeRun:
@@ -50,13 +50,13 @@ def test_a_range_says_what_is_known() -> None:
 
 def test_nan_is_counted_of_the_metric_that_has_it() -> None:
     """The footer counts the selected metric's own values; the pane's note counts keys, not points."""
-    over = monitor(broken()).desk
-    over.pane = "reward"
-    over.chosen["reward"] = "loss"
-    foot = over.frame(140, 30).lines[-1].text
+    screen = opened(broken())
+    screen.state.selection.pane = "reward"
+    screen.state.selection.rows["reward"] = "loss"
+    foot = screen.frame(140, 30).lines[-1].text
     assert "loss · NaN/Inf in 3 of 4 keys" in foot
-    over.chosen["reward"] = "score/mean"
-    assert "score/mean · 4 NaN or infinite" in over.frame(140, 30).lines[-1].text
+    screen.state.selection.rows["reward"] = "score/mean"
+    assert "score/mean · 4 NaN or infinite" in screen.frame(140, 30).lines[-1].text
 
 
 def test_a_level_that_is_none_is_called_nan() -> None:
@@ -64,7 +64,8 @@ def test_a_level_that_is_none_is_called_nan() -> None:
     from rltui.rules.finding import Evidence
 
     found = finding(evidence=(Evidence("score", 1.036, None, 41),))
-    words = "\n".join(one.text for one in finding_block(monitor().desk, found, 80))
+    screen = opened()
+    words = "\n".join(one.text for one in finding_block(screen.session, screen.state, found, 80))
     assert "1.036 → NaN" in words
 
 
@@ -77,9 +78,9 @@ def test_one_fault_of_neighbours_is_told_once() -> None:
         *(finding(f"m{at}", id="nan", title="NaN", since_step=41) for at in (1, 2, 4)),
         finding("m3", id="high", title="high", since_step=41),
     ]
-    over = monitor(run).desk
-    over.pane = "reward"
-    lines = [one.text.strip() for one in over.frame(100, 30).lines]
+    screen = opened(run)
+    screen.state.selection.pane = "reward"
+    lines = [one.text.strip() for one in screen.frame(100, 30).lines]
     told = [at for at, one in enumerate(lines) if one.startswith("└")]
     assert [lines[at] for at in told] == ["└ NaN · since step 41 · 3 metrics", "└ high · since step 41"]
     assert lines[told[0] - 1].startswith("▲ M1") and lines[told[1] - 1].startswith("▲ M3")

@@ -11,56 +11,57 @@ import numpy as np
 
 from rltui.panes.row import curve, rows_of
 from rltui.panes.single_step import arrivals
+from rltui.screen import shown_pane
 from rltui.screen.start import build
-from rltui.screen.state import AppState
 from rltui.session.session import Session
 from tests.support.fakerun import NOW
+from tests.support.screens import Screen, screen_of
 
 VALUES = [9.7, 11.5, 10.9, 55.3, 13.4, 8.4, 30.0, 31.0]
 
 
-def desk(folder: Path, step: int = 26, grows: int = 0) -> AppState:
+def opened_with(folder: Path, step: int = 26, grows: int = 0) -> Screen:
     """The screen over a log whose step stands still, or grows."""
     rows = [f'{{"step": {step + at * grows}, "train_return": {value}}}\n' for at, value in enumerate(VALUES)]
     (folder / "metrics.jsonl").write_text("".join(rows))
-    return build(Session.load([folder]), [str(folder)], clock=lambda: NOW).desk
+    return screen_of(build(Session.load([folder]), [str(folder)], clock=lambda: NOW))
 
 
-def text(over: AppState, size: tuple[int, int] = (100, 30)) -> str:
+def text(screen: Screen, size: tuple[int, int] = (100, 30)) -> str:
     """What is on the screen."""
-    return "\n".join(line.text.rstrip() for line in over.frame(*size).lines)
+    return "\n".join(line.text.rstrip() for line in screen.frame(*size).lines)
 
 
 def test_points_at_one_step_are_a_curve(tmp_path: Path) -> None:
     """In rows and cards they stand side by side, the first at the left and the last at the right."""
-    over = desk(tmp_path)
-    view = over.view
+    screen = opened_with(tmp_path)
+    view = screen.view
     assert view is not None
     (row,) = rows_of(view, ["train_return"])
-    drawn = curve(row, over.board().window, 80)  # type: ignore[union-attr]
+    drawn = curve(row, shown_pane.pane(screen.session, screen.state).window, 80)  # type: ignore[union-attr]
     assert drawn is not None and np.isfinite(drawn.mean).all()
     assert (drawn.mean[0], drawn.mean[-1], drawn.high.max()) == (9.7, 31.0, 55.3)
 
 
 def test_the_screen_says_so(tmp_path: Path) -> None:
     """In the footer of every pane, and on the axis and under the cursor of the large chart."""
-    over = desk(tmp_path)
-    assert "one step only: in order of arrival" in text(over)
-    over.press("9")
-    assert "one step only: in order of arrival" in text(over)
-    over.press("enter")
-    text(over)
-    over.press("end")
-    assert "axis: arrivals" in text(over) and "point 8   31" in text(over)
+    screen = opened_with(tmp_path)
+    assert "one step only: in order of arrival" in text(screen)
+    screen.press("9")
+    assert "one step only: in order of arrival" in text(screen)
+    screen.press("enter")
+    text(screen)
+    screen.press("end")
+    assert "axis: arrivals" in text(screen) and "point 8   31" in text(screen)
 
 
 def test_steps_that_grow_are_an_axis(tmp_path: Path) -> None:
     """The word and the axis are for logs that need them."""
-    over = desk(tmp_path, grows=5)
-    assert "order of arrival" not in text(over)
-    over.press("9")
-    over.press("enter")
-    assert "axis: step" in text(over)
+    screen = opened_with(tmp_path, grows=5)
+    assert "order of arrival" not in text(screen)
+    screen.press("9")
+    screen.press("enter")
+    assert "axis: step" in text(screen)
 
 
 def test_columns_hold_every_point() -> None:

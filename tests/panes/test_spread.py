@@ -17,9 +17,10 @@ from rltui.panes.render.frame_lines import card_lines
 from rltui.panes.row import Row
 from rltui.panes.spread import Spread, spread, words_of
 from rltui.panes.step_window import StepWindow
-from rltui.screen.pages.chart.chart_page import ChartPage
+from rltui.screen.pages.chart.chart_page import _level_range
+from rltui.screen.state import ChartOverlay
 from tests.support.fakerun import FakeName, FakeRun, FakeSeries, believable
-from tests.support.screens import monitor
+from tests.support.screens import opened
 
 STEPS = np.arange(200)
 MEAN = 0.5 + 0.4 * np.sin(STEPS / 30)
@@ -143,47 +144,47 @@ def test_a_card_that_would_lie_wholly_in_its_band_shows_none() -> None:
     assert [line.text for line in card(wide)][2:] == [line.text for line in card(single)][2:]
 
 
-def desk() -> Any:
+def opened_with() -> Any:
     """A run with a distribution, its chart open."""
     run = FakeRun()
     for key, values in (("mean", MEAN), ("min", MEAN * 0), ("max", MEAN * 0 + 9)):
         tag = f"critic/rewards/{key}"
         run.series[tag] = series(tag, values)
         run.known[tag] = FakeName(tag, None, f"Reward {key}", "reward", group="reward", statistic=key)
-    made = monitor(run).desk
-    made.pane = "reward"
+    made = opened(run)
+    made.state.selection.pane = "reward"
     made.press("enter")
     return made
 
 
 def test_the_large_chart_names_its_band_and_turns_it() -> None:
     """The legend says what the band is and when some is cut off; a key shows it whole, another time none."""
-    over = desk()
-    page = over.overlays[-1]
-    assert isinstance(page, ChartPage)
-    legend = over.frame(100, 30).lines[1].text
+    screen = opened_with()
+    page = screen.overlays[-1]
+    assert isinstance(page, ChartOverlay)
+    legend = screen.frame(100, 30).lines[1].text
     assert "min–max, cut off: b" in legend
-    over.press("b")
-    over.clock = lambda: 9e9
-    whole = over.frame(100, 30).lines
+    screen.press("b")
+    screen.set_clock(lambda: 9e9)
+    whole = screen.frame(100, 30).lines
     assert "min–max" in whole[1].text and "cut off" not in whole[1].text
     assert any(label in whole[4].text + whole[3].text + whole[2].text for label in ("10┤", "8┤"))
-    over.press("b")
-    assert "min–max" not in over.frame(100, 30).lines[1].text
+    screen.press("b")
+    assert "min–max" not in screen.frame(100, 30).lines[1].text
 
 
 def test_the_cursor_reads_the_ends_of_the_band() -> None:
     """Under the cursor stand the exact ends."""
-    over = desk()
-    over.press("left")
-    assert "min–max 0…9" in over.frame(120, 30).lines[-2].text
+    screen = opened_with()
+    screen.press("left")
+    assert "min–max 0…9" in screen.frame(120, 30).lines[-2].text
 
 
 def test_a_logarithmic_axis_takes_a_band_down_to_zero() -> None:
     """Ends at or below zero lie below the axis; they neither break the band nor stretch the axis."""
-    over = desk()
-    over.press("L")
-    lines = over.frame(100, 30).lines
+    screen = opened_with()
+    screen.press("L")
+    lines = screen.frame(100, 30).lines
     assert any(role == "band" for line in lines[2:-3] for _, role in line.spans)
     assert not any("e-" in line.text[:10] for line in lines)
 
@@ -204,8 +205,8 @@ def test_values_that_are_all_the_same_are_seen_beside_what_is_healthy(
     """A share that is always zero is drawn on an axis that a share can have, with its healthy band."""
     metric = SimpleNamespace(band=(0.0, 0.05), bounds=(0.0, 1.0), statistic="mean")
     name = SimpleNamespace(metric=metric, scale=1.0, offset=0.0, statistic="")
-    page = ChartPage(None, SimpleNamespace(name=name, tag="x"))  # type: ignore[arg-type]
-    assert page._round(value) == pytest.approx(axis)
+    chart = ChartOverlay(SimpleNamespace(name=name, tag="x"))  # type: ignore[arg-type]
+    assert _level_range(chart, value) == pytest.approx(axis)
 
 
 def test_an_ascii_curve_shows_levels_and_extremes() -> None:
@@ -246,14 +247,14 @@ def test_the_chart_of_a_live_run_holds_still() -> None:
         tag = f"critic/rewards/{key}"
         run.series[tag] = series(tag, MEAN + shift)
         run.known[tag] = FakeName(tag, None, f"Reward {key}", "reward", group="reward", statistic=key)
-    over = monitor(run).desk
-    over.pane = "reward"
-    over.press("enter")
-    before = [one.text for one in over.frame(100, 30).lines[2:-3]]
+    screen = opened(run)
+    screen.state.selection.pane = "reward"
+    screen.press("enter")
+    before = [one.text for one in screen.frame(100, 30).lines[2:-3]]
     for one in run.series.values():
         one.step, one.value = np.arange(202), np.append(one.value, one.value[-2:])
     run.version += 1
-    after = [one.text for one in over.frame(100, 30).lines[2:-3]]
+    after = [one.text for one in screen.frame(100, 30).lines[2:-3]]
     changed = sum(
         a != b for old, new in zip(before, after, strict=True) for a, b in zip(old, new, strict=True)
     )
@@ -264,12 +265,12 @@ def test_the_chart_of_a_run_that_is_over_fills_its_width() -> None:
     """Nothing more will come: the last step stands at the right edge."""
     run = believable(200)
     run.state = "ended"
-    over = monitor(run).desk
-    over.pane = "policy"
-    over.press("enter")
-    over.frame(100, 30)
-    page: Any = over.overlays[-1]
-    assert page.shown[1] == run.last_step
+    screen = opened(run)
+    screen.state.selection.pane = "policy"
+    screen.press("enter")
+    screen.frame(100, 30)
+    page: Any = screen.overlays[-1]
+    assert page.drawn.x[1] == run.last_step
 
 
 def test_a_band_of_large_negative_values_is_shown_whole() -> None:
@@ -279,14 +280,14 @@ def test_a_band_of_large_negative_values_is_shown_whole() -> None:
         tag = f"critic/rewards/{key}"
         run.series[tag] = series(tag, values)
         run.known[tag] = FakeName(tag, None, f"Reward {key}", "reward", group="reward", statistic=key)
-    over = monitor(run).desk
-    over.pane = "reward"
+    screen = opened(run)
+    screen.state.selection.pane = "reward"
     for key in ("enter", "b"):
-        over.press(key)
-        over.frame(100, 30)
-    page: Any = over.overlays[-1]
-    assert page._held[0] <= -1800 and page._held[1] >= -2
-    assert "cut off" not in over.frame(100, 30).lines[1].text
+        screen.press(key)
+        screen.frame(100, 30)
+    page: Any = screen.overlays[-1]
+    assert page.y_range[0] <= -1800 and page.y_range[1] >= -2
+    assert "cut off" not in screen.frame(100, 30).lines[1].text
 
 
 def test_a_band_goes_only_when_it_is_clearly_of_no_use() -> None:

@@ -15,8 +15,8 @@ from rltui.logs.follow.follower import Follower
 from rltui.rules.run_state.liveness import liveness
 from rltui.rules.run_state.log_state import OLD, of_sources
 from rltui.screen.start import build
-from rltui.screen.state import AppState
 from rltui.session.session import Session
+from tests.support.screens import Screen, screen_of
 from tests.support.shared import SHARED
 
 NOW = 1_795_000_000.0
@@ -32,13 +32,13 @@ class Clock:
         return self.now
 
 
-def followed(folder: Path, clock: Clock) -> tuple[Session, Follower, AppState]:
+def followed(folder: Path, clock: Clock) -> tuple[Session, Follower, Screen]:
     """A screen that follows a folder, all of it read."""
     session, follower = Session(), Follower([folder], clock=clock)
     for _ in range(5):
         session.apply(follower.look())
     session.evaluate(force=True)
-    return session, follower, build(session, [str(folder)], clock=clock).desk
+    return session, follower, screen_of(build(session, [str(folder)], clock=clock))
 
 
 def log(folder: Path, name: str = "metrics.jsonl", rows: int = 20) -> Path:
@@ -51,9 +51,9 @@ def log(folder: Path, name: str = "metrics.jsonl", rows: int = 20) -> Path:
     return path
 
 
-def text(over: AppState, size: tuple[int, int] = (100, 30)) -> str:
+def text(screen: Screen, size: tuple[int, int] = (100, 30)) -> str:
     """What is on the screen."""
-    return "\n".join(line.text.rstrip() for line in over.frame(*size).lines)
+    return "\n".join(line.text.rstrip() for line in screen.frame(*size).lines)
 
 
 @pytest.mark.parametrize("size", [(140, 45), (80, 24), (40, 12)])
@@ -61,18 +61,18 @@ def test_a_deleted_log_is_said_and_its_run_is_not_live(tmp_path: Path, size: tup
     """In the header, on the overview, on the tab of findings and in that pane; what was read stays."""
     clock = Clock()
     path = log(tmp_path)
-    session, follower, over = followed(tmp_path, clock)
-    assert "● live" in text(over, size)
+    session, follower, screen = followed(tmp_path, clock)
+    assert "● live" in text(screen, size)
     path.unlink()
     for _ in range(40):
         clock.now += 1
         session.apply(follower.look())
-    shown = text(over, size)
+    shown = text(screen, size)
     assert "● live" not in shown and "ended?" in shown
     assert "The log file is gone" in shown
     assert "1 warning about the data" in shown and "Reward" in shown
-    over.press("f")
-    shown = text(over, size)
+    screen.press("f")
+    shown = text(screen, size)
     assert "▲1" in shown and "the file is gone; what was read is" in shown and "metrics.jsonl" in shown
 
 
@@ -108,9 +108,9 @@ def test_a_real_log_that_was_cut_off(tmp_path: Path) -> None:
     clock = Clock()
     for path in (tmp_path / "a").iterdir():
         os.utime(path, (NOW - 9000, NOW - 9000))
-    _, _, over = followed(tmp_path, clock)
-    over.press("f")
-    assert "the last record is cut off: 45 bytes" in text(over)
+    _, _, screen = followed(tmp_path, clock)
+    screen.press("f")
+    assert "the last record is cut off: 45 bytes" in text(screen)
 
 
 def test_a_finished_run_whose_log_is_gone_has_ended() -> None:

@@ -7,11 +7,13 @@ from typing import Any
 
 from rltui.config import Config
 from rltui.screen.app import Monitor
-from rltui.screen.pages.chart.chart_page import ChartPage
+from rltui.screen.pages.chart.chart_page import _marks
 from rltui.screen.pages.chart.x_axis import XAxis
+from rltui.screen.shown import tabs
+from rltui.screen.shown import unacknowledged as counting_findings
 from rltui.screen.start import build
 from tests.support.fakerun import NOW, FakeRun, believable, finding
-from tests.support.screens import session
+from tests.support.screens import screen_of, session
 
 SIZE = (120, 40)
 
@@ -24,22 +26,22 @@ def sick() -> FakeRun:
     return run
 
 
-def monitor(*, memory_path: Path | None = None, **alerts: Any) -> Monitor:
+def monitor(*, layout_path: Path | None = None, **alerts: Any) -> Monitor:
     """The application over one sick run, without a terminal."""
     config = Config(alerts=alerts)
     return build(
-        session(sick()), ["/logs"], theme="night", config=config, memory_path=memory_path, clock=lambda: NOW
+        session(sick()), ["/logs"], theme="night", config=config, layout_path=layout_path, clock=lambda: NOW
     )
 
 
 def shown(app: Monitor) -> str:
     """The screen as text."""
-    return "\n".join("".join(text for text, _ in one.spans) for one in app.desk.frame(*SIZE).lines)
+    return "\n".join("".join(text for text, _ in one.spans) for one in screen_of(app).frame(*SIZE).lines)
 
 
 def counted(app: Monitor) -> int:
     """What the tab of the findings counts."""
-    return next(tab.warnings for tab in app.desk.tabs() if tab.id == "findings")
+    return next(tab.warnings for tab in tabs(app.session, app.state) if tab.id == "findings")
 
 
 def test_the_monitor_sends_nothing_unless_asked() -> None:
@@ -52,9 +54,9 @@ def test_a_way_out_that_fails_is_told_in_the_footer_only() -> None:
     app = monitor(bell=True, dwell=0.0)
     app._alert()
     app._alert()
-    assert "there is no terminal to ring" in app.desk.message
-    assert [one.code for one in app.desk.session.problems.values()] == ["alert-failed"]
-    app.desk.go("findings")
+    assert "there is no terminal to ring" in app.state.message
+    assert [one.code for one in app.session.problems.values()] == ["alert-failed"]
+    screen_of(app).go("findings")
     assert "there is no terminal to ring" in shown(app)
 
 
@@ -68,12 +70,12 @@ def test_what_was_acknowledged_rings_no_more() -> None:
 
     app = monitor(bell=True, dwell=0.0)
     app.alerts.sinks[0].write = ring
-    app.desk.go("findings")
-    app.desk.press("A")
+    screen_of(app).go("findings")
+    screen_of(app).press("A")
     app._alert()
     assert rung == []
-    app.desk.chosen["findings"] = "1"  # seen ones come last
-    app.desk.press("A")
+    app.state.selection.rows["findings"] = "1"  # seen ones come last
+    screen_of(app).press("A")
     app._alert()
     assert rung == ["\x07"]
 
@@ -81,38 +83,38 @@ def test_what_was_acknowledged_rings_no_more() -> None:
 def test_an_acknowledged_finding_is_dimmed_and_not_counted(tmp_path: Path) -> None:
     """`A`: last, one dim line, off tabs and overview; kept for the next start; `A` again undoes it."""
     path = tmp_path / "layout.json"
-    app = monitor(memory_path=path)
+    app = monitor(layout_path=path)
     assert counted(app) == 2
-    app.desk.go("findings")
-    app.desk.press("A")
+    screen_of(app).go("findings")
+    screen_of(app).press("A")
     assert counted(app) == 1 and "acknowledged" in shown(app)
-    assert [one.severity for one in app.desk.findings()] == ["warning", "critical"]
-    assert [one.severity for one in app.desk.unseen()] == ["warning"]
-    app.stop_feed()
-    again = monitor(memory_path=path)
+    assert [one.severity for one in screen_of(app).findings()] == ["warning", "critical"]
+    assert [one.severity for one in counting_findings(app.session, app.state)] == ["warning"]
+    app.stop()
+    again = monitor(layout_path=path)
     assert counted(again) == 1
-    again.desk.go("findings")
-    again.desk.chosen["findings"] = "1"
-    again.desk.press("A")
+    screen_of(again).go("findings")
+    again.state.selection.rows["findings"] = "1"
+    screen_of(again).press("A")
     assert counted(again) == 2
 
 
 def test_what_was_seen_no_longer_colours_the_header() -> None:
     """Acknowledged: the run's health and sentence are those of the rest; the finding stays in the list."""
     app = monitor()
-    app.desk.go("findings")
+    screen_of(app).go("findings")
     before = shown(app).splitlines()[1]
-    app.desk.press("A")
+    screen_of(app).press("A")
     one = shown(app).splitlines()[1]
-    app.desk.chosen["findings"] = "0"  # the warning is first now
-    app.desk.press("A")
+    app.state.selection.rows["findings"] = "0"  # the warning is first now
+    screen_of(app).press("A")
     both = shown(app)
     assert "critical" in before and "critical" not in one and "warning" in one
     assert "healthy   nothing new is wrong (2 acknowledged)" in both.splitlines()[1]
     assert sum(one.rstrip().endswith("   acknowledged") for one in both.splitlines()) == 2  # in the list
-    app.desk.press("A")  # of two seen ones the worse is first again
+    screen_of(app).press("A")  # of two seen ones the worse is first again
     assert "critical" in shown(app).splitlines()[1]
-    assert next(iter(app.desk.session.runs.values())).evaluator.health == "critical"  # what `check` tells
+    assert next(iter(app.session.runs.values())).evaluator.health == "critical"  # what `check` tells
 
 
 def test_a_seen_symptom_takes_along_what_it_gathers() -> None:
@@ -123,33 +125,34 @@ def test_a_seen_symptom_takes_along_what_it_gathers() -> None:
         finding("actor/entropy", id="entropy", severity="warning", explained_by="collapsed"),
     ]
     app = build(session(run), ["/logs"], theme="night", clock=lambda: NOW)
-    app.desk.go("findings")
-    app.desk.press("A")
-    assert counted(app) == 0 and app.desk.unseen() == []
+    screen_of(app).go("findings")
+    screen_of(app).press("A")
+    assert counted(app) == 0 and counting_findings(app.session, app.state) == []
 
 
 def test_a_snooze_ends_by_itself() -> None:
     """`Z`: half an hour of silence, then it counts again."""
     app = monitor()
-    app.desk.go("findings")
-    app.desk.press("Z")
+    screen_of(app).go("findings")
+    screen_of(app).press("Z")
     assert counted(app) == 1 and "snoozed for 30m" in shown(app)
-    app.desk.clock = lambda: NOW + 1801
+    screen_of(app).set_clock(lambda: NOW + 1801)
     assert counted(app) == 2
 
 
 def test_elsewhere_the_keys_only_say_what_is_missing() -> None:
-    """Outside the findings pane nothing is chosen, so nothing is hushed."""
+    """Outside the findings pane nothing is chosen, so nothing is acknowledged."""
     app = monitor()
-    app.desk.press("A")
-    app.desk.press("Z")
-    assert counted(app) == 2 and "findings pane" in app.desk.message
+    screen_of(app).press("A")
+    screen_of(app).press("Z")
+    assert counted(app) == 2 and "findings pane" in app.state.message
 
 
 def test_an_onset_is_marked_on_the_chart() -> None:
     """A large chart has a mark at the step at which its finding began."""
     app = monitor()
-    app.desk.go_to_tag("actor/pg_clipfrac")
-    row = app.desk.selected()
-    assert row is not None
-    assert ChartPage(app.desk, row)._marks(app.desk, XAxis(app.desk.view, "step")) == [212.0]
+    screen_of(app).go_to_tag("actor/pg_clipfrac")
+    screen = screen_of(app)
+    row, view = screen.selected(), screen.view
+    assert row is not None and view is not None
+    assert _marks(view, row, XAxis(view, "step")) == [212.0]

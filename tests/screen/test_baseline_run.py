@@ -16,7 +16,7 @@ from rltui.screen.start import build
 from rltui.session.session import Session
 from tests.support.commands import rltui
 from tests.support.fakerun import NOW, believable
-from tests.support.screens import monitor
+from tests.support.screens import opened, screen_of
 
 
 @pytest.mark.parametrize(
@@ -45,10 +45,11 @@ def test_what_is_compared_with_is_not_shown_first() -> None:
     base, other = believable(50, seed=1), believable(50, seed=2)
     base.name, other.name = "good", "new"
     base.modified, other.modified = NOW, NOW - 9000
-    desk = monitor(base, other, baseline="good").desk
-    desk._run = "good"
-    assert desk.view is not None and desk.view.name == "new"
-    alone = monitor(base, baseline="good").desk
+    screen = opened(base, other, baseline="good")
+    screen.state.selection.run = "good"
+    screen.frame(100, 30)
+    assert screen.view is not None and screen.view.name == "new"
+    alone = opened(base, baseline="good")
     assert alone.view is not None and alone.view.name == "good"
 
 
@@ -68,9 +69,9 @@ def test_the_baseline_goes_by_the_same_names_everywhere(tmp_path: Path, name: st
         path.parent.mkdir(parents=True)
         path.write_text("".join(f'{{"step": {step}, "loss": {step / 7}}}\n' for step in range(40)))
     assert "against a/good/tb" in rltui("compare", tmp_path, "--baseline", name).out
-    desk = build(Session.load([tmp_path]), [str(tmp_path)], baseline=name, theme="night").desk
-    assert desk.base is not None and desk.base.name == "a/good/tb"
-    assert desk.differences()
+    screen = screen_of(build(Session.load([tmp_path]), [str(tmp_path)], baseline=name, theme="night"))
+    assert screen.baseline is not None and screen.baseline.name == "a/good/tb"
+    assert screen.differences()
 
 
 def test_the_counterpart_of_a_metric_is_the_same_everywhere() -> None:

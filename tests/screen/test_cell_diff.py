@@ -195,7 +195,7 @@ async def test_a_forgotten_glass_is_painted_whole(tmp_path: Path) -> None:
         watched.glasses.cell_diff.forget()
         watched.glasses.resize(140, 45)
         before = watched.glasses.diff_bytes
-        watched.app.glass.repaint()
+        watched.app.line_widget.repaint()
         await pilot.pause()
         assert watched.glasses.diff_bytes - before > 140 * 45
         assert watched.glasses.differ() == []

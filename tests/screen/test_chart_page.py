@@ -12,10 +12,9 @@ import pytest
 from rltui.draw.large_chart import Plot, Stroke, draw
 from rltui.draw.ticks import y_ticks
 from rltui.screen.start import build
-from rltui.screen.state import AppState
 from rltui.session.session import Session
 from tests.support.fakerun import NOW, FakeRun, finding
-from tests.support.screens import monitor
+from tests.support.screens import Screen, opened, screen_of
 
 BUNDLED = Path(__file__).parents[1] / "logs"
 X = np.arange(100.0)
@@ -29,38 +28,44 @@ def run(name: str = "a", **values: Any) -> FakeRun:
     return made
 
 
-def desk(*runs: FakeRun, marked: str = "", **options: Any) -> AppState:
+def opened_with(*runs: FakeRun, marked: str = "", **options: Any) -> Screen:
     """The first metric of the first run in its chart, other runs marked."""
-    over = monitor(*runs, **options).desk
-    over.choose_run(runs[0].name)
-    over.marked = marked.split()
-    over.pane = "reward"
-    over.press("enter")
-    over.frame(100, 30)
-    return over
+    screen = opened(*runs, **options)
+    screen.choose_run(runs[0].name)
+    screen.state.selection.marked_runs = marked.split()
+    screen.state.selection.pane = "reward"
+    screen.press("enter")
+    screen.frame(100, 30)
+    return screen
 
 
-def lines(over: AppState, width: int = 100, height: int = 30) -> list[str]:
+def lines(screen: Screen, width: int = 100, height: int = 30) -> list[str]:
     """The screen as text."""
-    return [line.text.rstrip() for line in over.frame(width, height).lines]
+    return [line.text.rstrip() for line in screen.frame(width, height).lines]
 
 
-def cells(over: AppState, role: str) -> list[str]:
+def cells(screen: Screen, role: str) -> list[str]:
     """Runs of cells in a role, within the plot."""
-    return [text for line in over.frame(100, 30).lines[2:-2] for text, one in line.spans if one == role]
+    return [text for line in screen.frame(100, 30).lines[2:-2] for text, one in line.spans if one == role]
 
 
 def test_a_metric_beside_a_constant_one_is_drawn() -> None:
     """A second metric on a scale of its own uses the height of the chart, whatever the first one does."""
-    over = desk(run(rate=np.full(100, 5e-4), kl=np.linspace(0, 0.9, 100)))
-    over.together = ["kl"]
+    screen = opened_with(run(rate=np.full(100, 5e-4), kl=np.linspace(0, 0.9, 100)))
+    screen.state.selection.overlaid_tags = ["kl"]
     rows = {
-        at for at, line in enumerate(over.frame(100, 30).lines) for _, role in line.spans if role == "series1"
+        at
+        for at, line in enumerate(screen.frame(100, 30).lines)
+        for _, role in line.spans
+        if role == "series1"
     }
     assert len(rows) > 15
-    over.press("L")
+    screen.press("L")
     rows = {
-        at for at, line in enumerate(over.frame(100, 30).lines) for _, role in line.spans if role == "series1"
+        at
+        for at, line in enumerate(screen.frame(100, 30).lines)
+        for _, role in line.spans
+        if role == "series1"
     }
     assert len(rows) > 5
 
@@ -85,8 +90,8 @@ def test_signs_of_curves_that_end_together_stand_beside_each_other() -> None:
 
 def test_a_single_curve_needs_no_sign() -> None:
     """Where there is nothing to tell apart, nothing is stamped on the curve."""
-    over = desk(run(score=np.linspace(0, 1, 100)))
-    assert not any(sign in line for line in lines(over)[2:-2] for sign in "●◆")
+    screen = opened_with(run(score=np.linspace(0, 1, 100)))
+    assert not any(sign in line for line in lines(screen)[2:-2] for sign in "●◆")
 
 
 def test_signs_hold_still_while_a_curve_grows() -> None:
@@ -129,65 +134,65 @@ def test_faults_are_crossed_and_the_cursor_reads_them() -> None:
     """NaN steps stand as × at the upper edge; the cursor goes to them and says NaN."""
     values = np.linspace(0, 1, 60)
     values[40:] = math.nan
-    over = desk(run(score=values))
-    assert "×" in "".join(cells(over, "bad"))
-    over.press("end")
-    assert lines(over)[-2].startswith(" step 60   NaN")
-    over.press("home")
-    assert lines(over)[-2].startswith(" step 1   0")
+    screen = opened_with(run(score=values))
+    assert "×" in "".join(cells(screen, "bad"))
+    screen.press("end")
+    assert lines(screen)[-2].startswith(" step 60   NaN")
+    screen.press("home")
+    assert lines(screen)[-2].startswith(" step 1   0")
 
 
 def test_the_cursor_names_every_run_with_its_value() -> None:
     """The legend carries the value of each curve at the cursor; names give way where room is short."""
-    over = desk(
+    screen = opened_with(
         run("first-of-long-name", score=np.full(100, 0.25)),
         run("second-of-long-name", score=np.full(60, 0.75)),
         marked="second-of-long-name",
     )
-    over.press("end")
-    assert "● first-of-long-name 0.250   ◆ second-of-long-name 0.750" in lines(over)[1]
-    assert "◆ step 60" in lines(over)[-2]
-    narrow = lines(over, 44)[1]
+    screen.press("end")
+    assert "● first-of-long-name 0.250   ◆ second-of-long-name 0.750" in lines(screen)[1]
+    assert "◆ step 60" in lines(screen)[-2]
+    narrow = lines(screen, 44)[1]
     assert "0.250" in narrow and "0.750" in narrow
 
 
 def test_a_marked_run_without_the_metric_is_told() -> None:
     """It does not vanish silently from the legend."""
-    over = desk(run("a", score=X), run("b", other=X), marked="b")
-    assert "b does not write this" in lines(over)[1]
+    screen = opened_with(run("a", score=X), run("b", other=X), marked="b")
+    assert "b does not write this" in lines(screen)[1]
 
 
 def test_the_legend_draws_what_is_drawn() -> None:
     """A finding without a limit is a vertical line in the chart, so it is one in the legend."""
     made = run(score=X)
     made.found = [finding("score", "critical", id="nan", title="NaN", since_step=41, value=None, limit=None)]
-    assert "│ NaN since 41" in lines(desk(made))[1]
+    assert "│ NaN since 41" in lines(opened_with(made))[1]
 
 
 def test_one_number_for_the_smoothing() -> None:
     """What the keys say is what the legend says: the weight in use, and why it is no higher."""
-    over = desk(run(score=X))
+    screen = opened_with(run(score=X))
     for key in "++-":
-        over.press(key)
-        words = lines(over)[1]
+        screen.press(key)
+        words = lines(screen)[1]
         used = words.partition("moving average ")[2][:4]
-        assert used and f"moving average {used}" in over.message
-    assert "would lag behind 100 points" in over.message
+        assert used and f"moving average {used}" in screen.message
+    assert "would lag behind 100 points" in screen.message
 
 
 def test_superseded_points_get_their_range_and_their_words() -> None:
     """With `O` the axis reaches as far as the first attempt did, and the legend says how far that was."""
-    over = build(Session.load([BUNDLED / "torch-purged"]), [], clock=lambda: NOW).desk
-    over.go("all")
-    over.press("enter")
-    page: Any = over.overlays[-1]
-    over.frame(100, 24)
+    screen = screen_of(build(Session.load([BUNDLED / "torch-purged"]), [], clock=lambda: NOW))
+    screen.go("all")
+    screen.press("enter")
+    page: Any = screen.overlays[-1]
+    screen.frame(100, 24)
     main = page.row.main
-    before = page.shown
+    before = page.drawn.x
     assert len(main.superseded_points().step)
-    over.press("O")
-    legend = lines(over, 100, 24)[1]
+    screen.press("O")
+    legend = lines(screen, 100, 24)[1]
     last = int(main.superseded_points().step.max())
     assert f"attempt 1, to {last}" in legend and "┈" in legend
-    assert page.shown[1] == max(before[1], last)
-    assert f"to step {last}" in over.message
+    assert page.drawn.x[1] == max(before[1], last)
+    assert f"to step {last}" in screen.message

@@ -9,6 +9,7 @@ import pytest
 
 from rltui.screen.start import build
 from rltui.session.session import Session
+from tests.support.screens import screen_of
 
 NOW = 1_795_000_000.0
 
@@ -43,9 +44,9 @@ def test_the_list_of_runs_is_in_the_order_of_the_ages_in_it(tmp_path: Path) -> N
         ("d", 200.0, 90.0),
     ):
         log(tmp_path, name, age, written)
-    over = build(Session.load([tmp_path]), [str(tmp_path)], clock=lambda: NOW).desk
-    assert over.view is not None and over.view.name == "d"
-    ages = [view.liveness(NOW).age for view in over.session.ordered()]
+    screen = screen_of(build(Session.load([tmp_path]), [str(tmp_path)], clock=lambda: NOW))
+    assert screen.view is not None and screen.view.name == "d"
+    ages = [view.liveness(NOW).age for view in screen.session.ordered()]
     assert ages == sorted(ages)  # type: ignore[type-var]
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
-from rltui.screen.pages.run_sorting import COLUMNS, RunSorting, natural
+from rltui.screen.pages.lists.run_sorting import COLUMNS, natural, next_sorting, sorted_runs
+from rltui.screen.state import RunSorting
 from tests.support.fakerun import NOW, FakeRun, believable
-from tests.support.screens import monitor
+from tests.support.screens import Screen, opened
 
 
 def runs() -> list[FakeRun]:
@@ -26,23 +25,23 @@ def runs() -> list[FakeRun]:
     return found
 
 
-def opened() -> Any:
-    """A desk that shows the list."""
-    desk = monitor(*runs()).desk
-    desk.press("r")
-    desk.frame(140, 40)
-    return desk
+def run_list() -> Screen:
+    """A screen that shows the list."""
+    screen = opened(*runs())
+    screen.press("r")
+    screen.frame(140, 40)
+    return screen
 
 
-def listed(desk: Any) -> list[str]:
+def listed(screen: Screen) -> list[str]:
     """The names in the order of the list."""
-    desk.frame(140, 40)
-    return [name for _, name in desk.overlays[-1]._items]
+    screen.frame(140, 40)
+    return [name for _, name in screen.overlays[-1].drawn.items]
 
 
-def text(desk: Any, width: int = 140) -> str:
+def text(screen: Screen, width: int = 140) -> str:
     """What is seen."""
-    return "\n".join(one.text for one in desk.frame(width, 40).lines)
+    return "\n".join(one.text for one in screen.frame(width, 40).lines)
 
 
 @pytest.mark.parametrize(
@@ -55,12 +54,12 @@ def text(desk: Any, width: int = 140) -> str:
 )  # fmt: skip
 def test_every_column_sorts_both_ways(column: str, first: str, last: str) -> None:
     """A column brings the run first that one looks for in it; turned round, the other end comes first."""
-    desk = opened()
-    desk.order = RunSorting(column)
-    assert (listed(desk)[0], listed(desk)[-1]) == (first, last)
-    desk.press("R")
+    screen = run_list()
+    screen.state.filters.run_sorting = RunSorting(column)
+    assert (listed(screen)[0], listed(screen)[-1]) == (first, last)
+    screen.press("R")
     turned = {"health": "exp/run_10"}.get(column, last)  # equal ones keep their order
-    assert listed(desk)[0] == turned
+    assert listed(screen)[0] == turned
 
 
 def test_names_sort_as_people_count() -> None:
@@ -74,18 +73,18 @@ def test_runs_that_lack_a_value_come_last_either_way() -> None:
     bare = FakeRun(name="bare")
     bare.series.clear()
     for turned in (False, True):
-        found = RunSorting("key metric", turned).sorted([bare, *runs()], NOW)
+        found = sorted_runs(RunSorting("key metric", turned), [bare, *runs()], NOW, lambda view: "ok")
         assert found[-1] is bare
 
 
 def test_the_heading_shows_which_way() -> None:
     """The word over the column that sorts carries the arrow, and so does the title."""
-    desk = opened()
-    assert "last ↑" in text(desk) and "Runs by age ↑" in text(desk)
-    desk.press("R")
-    assert "last ↓" in text(desk)
-    desk.press("<")
-    assert "step ↓" in text(desk) and "last ↓" not in text(desk)
+    screen = run_list()
+    assert "last ↑" in text(screen) and "Runs by age ↑" in text(screen)
+    screen.press("R")
+    assert "last ↓" in text(screen)
+    screen.press("<")
+    assert "step ↓" in text(screen) and "last ↓" not in text(screen)
 
 
 def test_the_keys_go_round_all_columns() -> None:
@@ -94,46 +93,46 @@ def test_the_keys_go_round_all_columns() -> None:
     seen = []
     for _ in COLUMNS:
         seen.append(order.column)
-        order = order.by(1)
+        order = next_sorting(order, 1)
     assert order == RunSorting() and len(set(seen)) == len(COLUMNS)
 
 
 def test_the_selection_stays_with_its_run() -> None:
     """Sorting, turning, new data and a filter that keeps it move the line, not the choice."""
-    desk = opened()
-    desk.press("down")
-    chosen = desk.overlays[-1].picked
+    screen = run_list()
+    screen.press("down")
+    chosen = screen.overlays[-1].kind.selected
     for key in ("S", "S", "R", "<", "R"):
-        desk.press(key)
-        names = listed(desk)
-        assert names[desk.overlays[-1].at] == chosen
-    next(run for run in desk.session.runs.values() if run.name == chosen).modified += 9999
-    assert listed(desk)[desk.overlays[-1].at] == chosen
-    desk.press("enter")
-    assert desk.view.name == chosen
+        screen.press(key)
+        names = listed(screen)
+        assert names[screen.overlays[-1].at] == chosen
+    next(run for run in screen.session.runs.values() if run.name == chosen).modified += 9999
+    assert listed(screen)[screen.overlays[-1].at] == chosen
+    screen.press("enter")
+    assert screen.view.name == chosen
 
 
 def test_a_click_on_a_word_sorts_and_a_second_one_turns() -> None:
     """The words over the columns are buttons."""
-    desk = opened()
-    page = desk.frame(140, 40)
+    screen = run_list()
+    page = screen.frame(140, 40)
     spot = next(spot for spot in page.spots if spot.action == "sort-by" and spot.argument == "health")
     y = next(at for at, one in enumerate(page.lines) if "framework" in one.text and "last ↑" in one.text)
     assert spot.y == y and page.lines[y].text[spot.x :].startswith("health")
-    desk.do(spot.action, spot.argument)
-    assert desk.order == RunSorting("health")
-    desk.do(spot.action, spot.argument)
-    assert desk.order == RunSorting("health", turned=True)
+    screen.do(spot.action, spot.argument)
+    assert screen.state.filters.run_sorting == RunSorting("health")
+    screen.do(spot.action, spot.argument)
+    assert screen.state.filters.run_sorting == RunSorting("health", reversed=True)
 
 
 def test_the_order_is_kept_until_the_list_is_opened_again() -> None:
     """Closing the list does not forget how it was sorted."""
-    desk = opened()
-    desk.press("S")
-    before = listed(desk)
-    desk.press("escape")
-    desk.press("r")
-    assert listed(desk) == before
+    screen = run_list()
+    screen.press("S")
+    before = listed(screen)
+    screen.press("escape")
+    screen.press("r")
+    assert listed(screen) == before
 
 
 def test_the_words_stay_while_the_list_scrolls() -> None:
@@ -143,10 +142,10 @@ def test_the_words_stay_while_the_list_scrolls() -> None:
         run = believable(20, seed=1)
         run.name, run.modified = f"run_{number}", NOW - number
         many.append(run)
-    desk = monitor(*many).desk
+    screen = opened(*many)
     for key in ("r", "end"):
-        desk.press(key)
-        page = desk.frame(100, 24)
+        screen.press(key)
+        page = screen.frame(100, 24)
     assert any("last ↑" in one.text for one in page.lines)
     assert any("run_59" in one.text for one in page.lines)
     spot = next(s for s in page.spots if s.action == "item" and s.argument == "59")
@@ -156,7 +155,7 @@ def test_the_words_stay_while_the_list_scrolls() -> None:
 @pytest.mark.parametrize("width", [24, 40, 56, 60, 80, 100, 140, 200])
 def test_no_line_is_cut_at_the_frame(width: int) -> None:
     """Whatever the width, every line of the list ends at its frame."""
-    desk = opened()
-    lines = [one.text for one in desk.frame(width, 24).lines]
+    screen = run_list()
+    lines = [one.text for one in screen.frame(width, 24).lines]
     inside = [one[: one.rindex("│")] for one in lines if one.count("│") >= 2]
     assert inside and (width < 40 or not any(one.rstrip().endswith("…") for one in inside))

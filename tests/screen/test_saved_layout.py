@@ -8,9 +8,10 @@ import pytest
 
 from rltui.config import Config
 from rltui.draw.themes import DEFAULT, SIXTEEN
-from rltui.screen.saved_layout import remember
+from rltui.screen.saved_layout import save_layout
 from rltui.screen.start import build
 from rltui.session.session import Session
+from tests.support.screens import screen_of
 
 
 @pytest.fixture(autouse=True)
@@ -24,11 +25,11 @@ def _seen(
     path: Path, config: Config | None = None, theme: str | None = None, keys: str = ""
 ) -> tuple[str, int]:
     """Theme and smoothing of a session of the screen, which then ends as it always does."""
-    app = build(Session(), ["/logs"], theme=theme, memory_path=path, config=config)
+    app = build(Session(), ["/logs"], theme=theme, layout_path=path, config=config)
     for key in keys:
-        app.desk.press(key)
-    seen = (app.desk.theme.id, app.desk.smoothing)
-    remember(path, app.desk.memory)
+        screen_of(app).press(key)
+    seen = (app.state.theme.id, app.state.smoothing)
+    save_layout(path, app.state.saved)
     return seen
 
 
@@ -64,5 +65,5 @@ def test_the_colours_of_a_poor_terminal_are_not_remembered(
 def test_an_unknown_theme_of_the_configuration_is_told() -> None:
     """A theme that does not exist leaves the usual one in force and is said on the screen."""
     app = build(Session(), ["/logs"], config=Config(theme="nonesuch"))
-    assert app.desk.theme.id == DEFAULT
-    assert "no theme is called 'nonesuch'" in app.desk.message
+    assert app.state.theme.id == DEFAULT
+    assert "no theme is called 'nonesuch'" in app.state.message

@@ -9,14 +9,13 @@ import pytest
 
 from rltui.draw.symbols import plain
 from rltui.screen.app import Monitor
-from rltui.screen.delivery_parts import pieces
 from rltui.screen.input.bindings import BINDINGS, Keys
-from rltui.screen.input.text_filter import fuzzy, matcher
-from rltui.screen.save_snapshot import file_name, place, write
-from rltui.screen.saved_layout import SavedLayout, forget, path_for, recall, remember
-from rltui.screen.state import AppState
+from rltui.screen.save_snapshot import file_name, folder_outside, write
+from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for, save_layout
+from rltui.screen.text_filter import fuzzy, matcher
+from rltui.screen.updates import delivery_parts
 from tests.support.fakerun import FakeRun, believable, finding
-from tests.support.screens import glass, monitor, session, warned
+from tests.support.screens import Screen, monitor, opened, screen_of, session, shown_lines, warned
 
 SIZES = [(140, 45), (100, 30), (80, 24), (40, 12)]
 HOSTILE = [
@@ -31,14 +30,14 @@ HOSTILE = [
 ]
 
 
-def desk(*runs: FakeRun, **options: object) -> AppState:
-    """A desk over made-up runs."""
-    return monitor(*runs, **options).desk
+def opened_with(*runs: FakeRun, **options: object) -> Screen:
+    """A screen over made-up runs."""
+    return opened(*runs, **options)
 
 
-def text(over: AppState, width: int = 100, height: int = 30) -> str:
-    """What a desk shows at a size."""
-    return "\n".join(line.text.rstrip() for line in over.frame(width, height).lines)
+def text(screen: Screen, width: int = 100, height: int = 30) -> str:
+    """What a screen shows at a size."""
+    return "\n".join(line.text.rstrip() for line in screen.frame(width, height).lines)
 
 
 # ---- by pilot: the application itself
@@ -50,8 +49,8 @@ async def test_it_starts_at_every_size(size: tuple[int, int]) -> None:
     app = monitor(warned())
     async with app.run_test(size=size) as pilot:
         await pilot.pause()
-        assert "step 300" in glass(app)
-        assert "Entropy" in glass(app)
+        assert "step 300" in shown_lines(app)
+        assert "Entropy" in shown_lines(app)
 
 
 async def test_keys_change_panes_and_quit() -> None:
@@ -66,7 +65,7 @@ async def test_keys_change_panes_and_quit() -> None:
             ("1", "Accuracy"),
         ):
             await pilot.press(key)
-            assert word in glass(app), key
+            assert word in shown_lines(app), key
         await pilot.press("q")
     assert app.return_code == 0
 
@@ -84,18 +83,18 @@ async def test_the_mouse_selects_and_opens() -> None:
     app = monitor()
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.pause()
-        tabs = glass(app).splitlines()[2]
+        tabs = shown_lines(app).splitlines()[2]
         await pilot.click(offset=(tabs.index("policy"), 2))
-        assert app.desk.pane == "policy"
-        row = next(y for y, one in enumerate(glass(app).splitlines()) if "Entropy" in one)
+        assert app.state.selection.pane == "policy"
+        row = next(y for y, one in enumerate(shown_lines(app).splitlines()) if "Entropy" in one)
         await pilot.click(offset=(10, row))
-        assert app.desk.selected().tag == "actor/entropy"  # type: ignore[union-attr]
+        assert screen_of(app).selected().tag == "actor/entropy"  # type: ignore[union-attr]
         await pilot.click(offset=(10, row))
-        assert app.desk.overlays
+        assert app.state.overlays
         await pilot.press("escape")
-        assert not app.desk.overlays
+        assert not app.state.overlays
         app._wheeled(1, 0, 0)
-        assert app.desk.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
+        assert screen_of(app).selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
 
 
 async def test_only_changed_lines_are_painted_anew() -> None:
@@ -103,10 +102,10 @@ async def test_only_changed_lines_are_painted_anew() -> None:
     app = monitor()
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("9")
-        page = app.desk.frame(100, 30)
-        assert app.glass.show(page) == 0
-        app.desk.press("down")
-        assert 1 <= app.glass.show(app.desk.frame(100, 30)) <= 4
+        page = screen_of(app).frame(100, 30)
+        assert app.line_widget.show(page) == 0
+        screen_of(app).press("down")
+        assert 1 <= app.line_widget.show(screen_of(app).frame(100, 30)) <= 4
 
 
 async def test_themes_change_at_once() -> None:
@@ -114,12 +113,12 @@ async def test_themes_change_at_once() -> None:
     app = monitor()
     async with app.run_test(size=(100, 30)) as pilot:
         seen = []
-        for _ in range(len(app.desk.themes)):
+        for _ in range(len(app.state.options.themes)):
             await pilot.press("t")
-            seen.append(app.desk.theme.id)
-            assert "step 300" in glass(app)
-        assert sorted(seen) == sorted(app.desk.themes)
-        assert app.desk.theme.id == "night"
+            seen.append(app.state.theme.id)
+            assert "step 300" in shown_lines(app)
+        assert sorted(seen) == sorted(app.state.options.themes)
+        assert app.state.theme.id == "night"
 
 
 async def test_hostile_names_are_shown_as_they_are() -> None:
@@ -151,7 +150,7 @@ async def test_hostile_names_are_shown_as_they_are() -> None:
             await pilot.press(key)
             await pilot.pause()
         await pilot.press("escape", "escape", "f")
-        assert "loss[/b]" in glass(app)
+        assert "loss[/b]" in shown_lines(app)
         await pilot.click(offset=(5, 0))
         assert app.is_running
 
@@ -159,7 +158,7 @@ async def test_hostile_names_are_shown_as_they_are() -> None:
 async def test_an_error_in_the_application_is_kept() -> None:
     """An internal error ends the application with its own exit code and no rendered traceback."""
     app = monitor()
-    app.desk.press = lambda key: 1 / 0  # type: ignore[assignment,return-value]
+    app.press = lambda key: 1 / 0  # type: ignore[assignment,return-value]
     with pytest.raises(ZeroDivisionError):
         async with app.run_test() as pilot:
             await pilot.press("x")
@@ -167,40 +166,40 @@ async def test_an_error_in_the_application_is_kept() -> None:
     assert app.return_code == 70
 
 
-# ---- by desk: what actions do
+# ---- by key: what actions do
 
 
 def test_every_binding_does_something_everywhere() -> None:
     """No key of the table raises, in any pane, with any overlay, on any size, with and without runs."""
-    for over in (desk(), desk(FakeRun()), monitor_without_runs()):
+    for screen in (opened_with(), opened_with(FakeRun()), monitor_without_runs()):
         for bind in BINDINGS:
             for before in ((), ("3",), ("f",), ("r",), ("3", "enter"), ("3", "e"), ("/",), (":",)):
                 for key in before:
-                    over.press(key)
-                over.do(bind.action)
+                    screen.press(key)
+                screen.do(bind.action)
                 for size in ((100, 30), (30, 8)):
-                    assert over.frame(*size).lines
-                over.overlays.clear()
-                over.query = ""
+                    assert screen.frame(*size).lines
+                screen.overlays.clear()
+                screen.state.filters.query = ""
 
 
-def monitor_without_runs() -> AppState:
-    """A desk that waits for its first run."""
+def monitor_without_runs() -> Screen:
+    """A screen that waits for its first run."""
     empty = session(FakeRun())
     empty.runs, empty.ordered = {}, list
     from rltui.screen.start import build
 
-    return build(empty, ["/nowhere"]).desk
+    return screen_of(build(empty, ["/nowhere"]))
 
 
 def test_every_action_of_the_table_is_known() -> None:
     """The table of bindings and the table of actions agree."""
-    from rltui.screen.input.actions import _ACTIONS
+    from rltui.screen.input.actions import ACTIONS
 
     special = {"mark", "sort", "sort-back", "reverse"}
     special |= {"axis", "log", "zoom-in", "zoom-out", "reset", "overlap", "spread"}
     for bind in BINDINGS:
-        assert bind.action in _ACTIONS or bind.action in special or bind.action.startswith("pane:"), (
+        assert bind.action in ACTIONS or bind.action in special or bind.action.startswith("pane:"), (
             bind.action
         )
 
@@ -229,71 +228,71 @@ def test_without_a_run_it_waits() -> None:
 
 def test_a_tiny_terminal_is_told() -> None:
     """Below twenty by five it says only what it needs."""
-    assert text(desk(), 19, 5).strip() == "needs 20x5\nis 19x5"
-    assert text(desk(), 12, 4).strip() == "needs 20x5\nis 12x4"
-    assert "step 300" in text(desk(), 40, 5)
+    assert text(opened_with(), 19, 5).strip() == "needs 20x5\nis 19x5"
+    assert text(opened_with(), 12, 4).strip() == "needs 20x5\nis 12x4"
+    assert "step 300" in text(opened_with(), 40, 5)
 
 
 def test_moving_between_cards_and_panes() -> None:
     """On the overview the arrows move between cards; elsewhere left and right turn panes; Tab always does."""
-    over = desk()
-    over.frame(140, 45)
-    first = over.rows()
-    over.press("right")
-    assert over.selected() == first[1]
-    over.press("down")
-    assert over.selected() == first[1 + over.card_columns]
-    over.press("3")
-    over.press("j")
-    assert over.selected().tag == "actor/entropy"  # type: ignore[union-attr]
-    over.press("l")
-    assert over.pane == "critic"
-    over.press("shift+tab")
-    assert over.pane == "policy"
+    screen = opened_with()
+    screen.frame(140, 45)
+    first = screen.rows()
+    screen.press("right")
+    assert screen.selected() == first[1]
+    screen.press("down")
+    assert screen.selected() == first[1 + screen.state.drawn_pane.card_columns]
+    screen.press("3")
+    screen.press("j")
+    assert screen.selected().tag == "actor/entropy"  # type: ignore[union-attr]
+    screen.press("l")
+    assert screen.pane == "critic"
+    screen.press("shift+tab")
+    assert screen.pane == "policy"
 
 
 def test_a_finding_leads_to_its_metric_and_back() -> None:
     """Enter on a finding shows the metric in its pane; Escape goes back to the overview."""
-    over = desk()
-    over.press("f")
-    assert "Lower the learning rate" in text(over)
-    over.press("enter")
-    assert over.pane == "policy"
-    assert over.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
-    over.press("escape")
-    assert over.pane == "overview"
-    over.press("n")
-    assert over.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
+    screen = opened_with()
+    screen.press("f")
+    assert "Lower the learning rate" in text(screen)
+    screen.press("enter")
+    assert screen.pane == "policy"
+    assert screen.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
+    screen.press("escape")
+    assert screen.pane == "overview"
+    screen.press("n")
+    assert screen.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
 
 
 def test_explain_says_what_is_known() -> None:
     """The explanation names the key, the finding, the facts; an unknown metric is told as one."""
-    over = desk()
-    over.go_to_tag("actor/pg_clipfrac")
-    over.press("e")
-    shown = text(over)
+    screen = opened_with()
+    screen.go_to_tag("actor/pg_clipfrac")
+    screen.press("e")
+    shown = text(screen)
     assert "actor/pg_clipfrac" in shown and "clip fraction > 0.2" in shown and "300" in shown
-    over.press("escape")
-    over.go_to_tag("mine/loss/aux")
-    over.press("?")
-    assert "No glossary entry knows this key" in text(over)
+    screen.press("escape")
+    screen.go_to_tag("mine/loss/aux")
+    screen.press("?")
+    assert "No glossary entry knows this key" in text(screen)
 
 
 def test_filter_narrows_and_escape_clears() -> None:
     """`/` takes words, globs and regexes; the board follows; Escape shows everything again."""
-    over = desk()
-    over.press("9")
+    screen = opened_with()
+    screen.press("9")
     for key in "/entropy":
-        over.press(key)
-    assert [row.tag for row in over.rows()] == ["actor/entropy"]
-    over.press("enter")
-    over.press("escape")
-    assert len(over.rows()) > 10
+        screen.press(key)
+    assert [row.tag for row in screen.rows()] == ["actor/entropy"]
+    screen.press("enter")
+    screen.press("escape")
+    assert len(screen.rows()) > 10
     for key in "/*/mean":
-        over.press(key)
-    assert {row.tag for row in over.rows()} >= {"critic/rewards/mean", "response_length/mean"}
-    over.press("escape")
-    assert over.query == ""
+        screen.press(key)
+    assert {row.tag for row in screen.rows()} >= {"critic/rewards/mean", "response_length/mean"}
+    screen.press("escape")
+    assert screen.state.filters.query == ""
 
 
 def test_filters() -> None:
@@ -313,79 +312,79 @@ def test_runs_are_listed_sorted_filtered_marked_chosen() -> None:
     """The list of runs sorts, filters, marks for comparison, and shows the chosen run."""
     one, two = warned(), believable(50)
     two.name, two.modified = "other/run", one.modified - 100
-    over = desk(one, two)
-    assert "run 1 of 2" in text(over)
-    over.press("r")
-    assert "other/run" in text(over)
-    over.press("down")
-    over.press("x")
-    assert over.marked == ["other/run"]
-    over.press("S")
+    screen = opened_with(one, two)
+    assert "run 1 of 2" in text(screen)
+    screen.press("r")
+    assert "other/run" in text(screen)
+    screen.press("down")
+    screen.press("x")
+    assert screen.state.selection.marked_runs == ["other/run"]
+    screen.press("S")
     for key in "/other":
-        over.press(key)
-    over.press("enter")
-    over.press("enter")
-    assert over.view is not None and over.view.name == "other/run"
-    assert "step 50" in text(over)
-    over.press(">")
-    assert over.view.name == one.name
+        screen.press(key)
+    screen.press("enter")
+    screen.press("enter")
+    assert screen.view is not None and screen.view.name == "other/run"
+    assert "step 50" in text(screen)
+    screen.press(">")
+    assert screen.view.name == one.name
 
 
 def test_marked_runs_are_drawn_over_each_other() -> None:
     """A chart shows the marked runs with a glyph and a name each."""
     one, two = warned(), believable(50, seed=5)
     two.name, two.modified = "other/run", one.modified - 100
-    over = desk(one, two)
-    over.marked = ["other/run"]
-    over.go_to_tag("actor/entropy")
-    over.press("enter")
-    shown = text(over)
+    screen = opened_with(one, two)
+    screen.state.selection.marked_runs = ["other/run"]
+    screen.go_to_tag("actor/entropy")
+    screen.press("enter")
+    shown = text(screen)
     assert "● verl-grpo-a" in shown and "◆ other" in shown
 
 
 def test_pause_freezes_and_data_go_on() -> None:
     """Paused, the screen shows the moment of the pause whatever arrives; again `p` is live."""
     run = warned()
-    over = desk(run)
-    over.press("p")
-    before = text(over)
+    screen = opened_with(run)
+    screen.press("p")
+    before = text(screen)
     run.add("actor/entropy", [*run.series["actor/entropy"].value, 99.0])
-    over.press("3")
-    over.press("1")
-    assert text(over) == before
-    over.press("p")
-    assert over.at_step is None
+    screen.press("3")
+    screen.press("1")
+    assert text(screen) == before
+    screen.press("p")
+    assert screen.state.time.at_step is None
 
 
 def test_time_travel_shows_what_was() -> None:
     """`[` goes back through the run: values, steps and findings are those of then; `]` comes back to now."""
-    over = desk()
-    over.press("3")
+    screen = opened_with()
+    screen.press("3")
     for _ in range(10):
-        over.press("[")
-    assert over.at_step is not None and over.at_step < 212
-    assert over.findings() == []
-    assert f"step {over.at_step}" in text(over)
+        screen.press("[")
+    assert screen.state.time.at_step is not None and screen.state.time.at_step < 212
+    assert screen.findings() == []
+    assert f"step {screen.state.time.at_step}" in text(screen)
     for _ in range(12):
-        over.press("]")
-    assert over.at_step is None
-    assert over.findings()
+        screen.press("]")
+    assert screen.state.time.at_step is None
+    assert screen.findings()
 
 
 def test_pins_and_density() -> None:
     """A pinned metric leads its pane; full density takes distributions apart."""
-    over = desk()
-    over.go_to_tag("actor/lr")
-    over.press("*")
-    assert over.rows()[0].tag == "actor/lr"
-    over.press("*")
-    assert over.rows()[0].tag == "actor/ppo_kl"
-    over.press("2")
-    assert len(over.rows()) == 1
-    over.press("a")
-    over.press("a")
-    assert over.memory.density == "full"
-    assert len(over.rows()) == 3
+    screen = opened_with()
+    screen.go_to_tag("actor/lr")
+    screen.press("*")
+    assert screen.rows()[0].tag == "actor/lr"
+    screen.press("*")
+    assert screen.rows()[0].tag == "actor/ppo_kl"
+    screen.press("2")
+    assert len(screen.rows()) == 1
+    screen.press("a")
+    screen.press("a")
+    assert screen.state.saved.density == "full"
+    assert len(screen.rows()) == 3
 
 
 @pytest.mark.parametrize("tag", ["actor/entropy", "mine/loss/aux", "actor/lr", "a/nan", "a/one", "a/huge"])
@@ -395,9 +394,9 @@ def test_charts_of_every_kind(tag: str) -> None:
     run.add("a/nan", [math.nan, math.inf])
     run.add("a/one", [3.0])
     run.add("a/huge", [1e308, -1e308, 5.0])
-    over = desk(run)
-    over.go_to_tag(tag)
-    over.press("enter")
+    screen = opened_with(run)
+    screen.go_to_tag(tag)
+    screen.press("enter")
     for key in (
         "right",
         "right",
@@ -416,9 +415,9 @@ def test_charts_of_every_kind(tag: str) -> None:
         "home",
         "pagedown",
     ):
-        over.press(key)
+        screen.press(key)
         for size in ((140, 45), (80, 24), (40, 12), (20, 6)):
-            page = over.frame(*size)
+            page = screen.frame(*size)
             assert len(page.lines) <= size[1]
             assert all(one.width <= size[0] for one in page.lines)
 
@@ -427,20 +426,20 @@ def test_the_cursor_tells_the_exact_value() -> None:
     """The chart's cursor names the step and the value that was logged there."""
     run = FakeRun()
     run.add("a/b", [0.5, 1.5, 2.5, 3.5])
-    over = desk(run)
-    over.memory.smoothing = 0
-    over.go_to_tag("a/b")
-    over.press("enter")
-    over.frame(100, 30)
-    over.press("end")
-    assert "step 4" in text(over) and "3.500" in text(over)
+    screen = opened_with(run)
+    screen.state.saved.smoothing = 0
+    screen.go_to_tag("a/b")
+    screen.press("enter")
+    screen.frame(100, 30)
+    screen.press("end")
+    assert "step 4" in text(screen) and "3.500" in text(screen)
 
 
 def test_help_names_every_key() -> None:
     """Help is made from the table: every action's words are in it."""
-    over = desk()
-    over.press("H")
-    shown = text(over, 160, 90)
+    screen = opened_with()
+    screen.press("H")
+    shown = text(screen, 160, 90)
     for bind in BINDINGS:
         if bind.action != "interrupt":
             assert bind.words[:30] in shown, bind.action
@@ -448,15 +447,15 @@ def test_help_names_every_key() -> None:
 
 def test_the_palette_finds_everything() -> None:
     """A few letters find panes, metrics, runs and actions."""
-    over = desk()
+    screen = opened_with()
     for key in ":clipfr":
-        over.press(key)
-    over.press("enter")
-    assert over.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
+        screen.press(key)
+    screen.press("enter")
+    assert screen.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
     for key in ":timing":
-        over.press(key)
-    over.press("enter")
-    assert over.pane == "timing"
+        screen.press(key)
+    screen.press("enter")
+    assert screen.pane == "timing"
 
 
 def test_thousands_of_metrics_stay_quick() -> None:
@@ -464,11 +463,11 @@ def test_thousands_of_metrics_stay_quick() -> None:
     run = FakeRun()
     for index in range(5000):
         run.add(f"layer{index % 50}/norm/{index}", [1.0, 2.0])
-    over = desk(run)
-    over.press("9")
-    over.frame(140, 45)
+    screen = opened_with(run)
+    screen.press("9")
+    screen.frame(140, 45)
     drawn: list[str] = []
-    import rltui.screen.pages.frame as compose
+    import rltui.screen.pages.pane_page as compose
 
     original = compose.row_lines
 
@@ -478,8 +477,8 @@ def test_thousands_of_metrics_stay_quick() -> None:
 
     compose.row_lines = counted  # type: ignore[assignment]
     try:
-        over.press("pagedown")
-        over.frame(140, 45)
+        screen.press("pagedown")
+        screen.frame(140, 45)
     finally:
         compose.row_lines = original
     assert 0 < len(drawn) < 60
@@ -491,15 +490,15 @@ def test_thousands_of_metrics_stay_quick() -> None:
 def test_a_snapshot_is_a_file_beside_the_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`s` writes the pane into the working directory, copies it, says where; nothing is ever overwritten."""
     monkeypatch.chdir(tmp_path)
-    over = desk()
-    over.press("3")
-    over.press("s")
-    over.press("s")
+    screen = opened_with()
+    screen.press("3")
+    screen.press("s")
+    screen.press("s")
     names = sorted(path.name for path in tmp_path.iterdir())
     assert names == ["rltui-verl-grpo-a-policy-step300-2.txt", "rltui-verl-grpo-a-policy-step300.txt"]
     assert "clip fraction > 0.2" in (tmp_path / names[1]).read_text()
-    assert names[0] in over.message
-    assert [kind for kind, _ in over.outbox] == ["copy", "copy"]
+    assert names[0] in screen.message
+    assert [kind for kind, _ in screen.state.requests] == ["copy", "copy"]
 
 
 def test_a_snapshot_never_lies_among_the_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -508,8 +507,8 @@ def test_a_snapshot_never_lies_among_the_logs(tmp_path: Path, monkeypatch: pytes
     logs = tmp_path / "logs" / "run"
     logs.mkdir(parents=True)
     monkeypatch.chdir(logs)
-    assert place([str(tmp_path / "logs")]) == tmp_path / "state" / "rltui" / "snapshots"
-    assert place([str(tmp_path / "elsewhere")]) == logs
+    assert folder_outside([str(tmp_path / "logs")]) == tmp_path / "state" / "rltui" / "snapshots"
+    assert folder_outside([str(tmp_path / "elsewhere")]) == logs
 
 
 def test_a_failed_snapshot_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -538,23 +537,23 @@ def test_layout_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """Pins, pane and theme come back; a damaged file is as good as none; `--reset` forgets."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     path = path_for(["/some/logs"])
-    remember(path, SavedLayout(pane="policy", pins=["a/b"], smoothing=3))
-    assert recall(path) == SavedLayout(pane="policy", pins=["a/b"], smoothing=3)
+    save_layout(path, SavedLayout(pane="policy", pins=["a/b"], smoothing=3))
+    assert load_layout(path) == SavedLayout(pane="policy", pins=["a/b"], smoothing=3)
     path.write_text('{"pane": 7, "pins": "x", "smoothing": 1}')
-    assert recall(path) == SavedLayout(smoothing=1)
+    assert load_layout(path) == SavedLayout(smoothing=1)
     path.write_text("[" * 100_000)
-    assert recall(path) == SavedLayout()
-    forget(path)
+    assert load_layout(path) == SavedLayout()
+    delete_layout(path)
     assert not path.exists()
     assert path_for(["/some/logs"]) != path_for(["/other/logs"])
 
 
 def test_ascii_only() -> None:
     """With --ascii not one character of the screen is beyond ASCII, and every glyph has a likeness."""
-    over = desk(ascii_only=True)
+    screen = opened_with(ascii_only=True)
     for key in ("1", "3", "f", "9", "H", "escape", "3", "enter"):
-        over.press(key)
-        for one in over.frame(100, 30).lines:
+        screen.press(key)
+        for one in screen.frame(100, 30).lines:
             assert plain(one.text).isascii()
     assert "?" not in plain("▲✖✓●◌■─━│╭╮╰╯·…‥→←↑↓‹›×≈±")
 
@@ -572,7 +571,7 @@ def test_large_deliveries_come_in_pieces() -> None:
         value=np.arange(n) * 1.0,
         single=np.zeros(n, bool), starts=(SessionStart(5, 0), SessionStart(30_000, 3), SessionStart(n, 9)),
     )  # fmt: skip
-    parts = pieces(Delivery(Source("r", "p", "jsonl"), batch, "rewritten"))
+    parts = delivery_parts(Delivery(Source("r", "p", "jsonl"), batch, "rewritten"))
     assert [part.kind for part in parts] == ["rewritten", "points", "points"]
     assert np.array_equal(np.concatenate([part.batch.step for part in parts]), batch.step)
     assert [len(part.batch.starts) for part in parts] == [1, 1, 1]
@@ -591,10 +590,10 @@ async def test_trouble_with_one_log_does_not_end_the_screen(
     def broken(_: object) -> None:
         raise KeyError("unforeseen")
 
-    app.desk.session.apply = broken
+    app.session.apply = broken
     async with app.run_test(size=(140, 45)) as pilot:
-        app.intake.put([Delivery(Source("r", "some/log", "jsonl"))])
+        app.updates.put([Delivery(Source("r", "some/log", "jsonl"))])
         await pilot.pause()
         await pilot.press("f")
-        assert "internal error (KeyError)" in glass(app)
+        assert "internal error (KeyError)" in shown_lines(app)
         assert list((tmp_path / "rltui").glob("crash-*"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.screen.pages.short_run_names import short_run_names
+from rltui.screen.shown import short_run_names
 
 
 def test_only_what_tells_runs_apart_is_kept() -> None:

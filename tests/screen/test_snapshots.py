@@ -6,9 +6,9 @@ import pytest
 
 from rltui.draw.themes import PLAIN, load_themes, shipped_folder
 from rltui.screen.input.bindings import BINDINGS
-from rltui.screen.state import AppState
 from rltui.screen.terminal.strips import StripPalette
 from tests.support.golden import FOLDER, drawn, recorded, same
+from tests.support.screens import Screen
 
 SIZES = ((140, 45), (100, 30), (80, 24), (40, 12))
 # Pages: the recorded runs, the share of the first that is there, and the keys that lead to the page.
@@ -49,14 +49,14 @@ def update(request: pytest.FixtureRequest) -> bool:
     return bool(request.config.getoption("--snapshot-update", default=False))
 
 
-def page(name: str, **options: object) -> AppState:
-    """A desk that shows a page."""
+def page(name: str, **options: object) -> Screen:
+    """A screen that shows a page."""
     runs, share, keys = PAGES[name]
-    over = recorded(*runs, share=share, **options)  # type: ignore[arg-type]
+    screen = recorded(*runs, share=share, **options)  # type: ignore[arg-type]
     for key in keys.split():
-        over.frame(100, 30)
-        over.press(key)
-    return over
+        screen.frame(100, 30)
+        screen.press(key)
+    return screen
 
 
 @pytest.mark.parametrize(("name", "size"), CASES, ids=[f"{n}-{w}x{h}" for n, (w, h) in CASES])
@@ -68,10 +68,10 @@ def test_snapshot(name: str, size: tuple[int, int], update: bool) -> None:
 @pytest.mark.parametrize("theme", THEMES)
 def test_snapshot_of_a_theme(theme: str, update: bool) -> None:
     """Every role on every background that a page uses has the accepted style."""
-    over = page("policy")
-    palette = StripPalette(PLAIN if theme == PLAIN.id else over.themes[theme])
+    screen = page("policy")
+    palette = StripPalette(PLAIN if theme == PLAIN.id else screen.state.options.themes[theme])
     used = {}
-    for line in over.frame(80, 24).lines:
+    for line in screen.frame(80, 24).lines:
         for _, role in line.spans:
             used[role if "/" in role or not line.back else f"{role}/{line.back}"] = palette.style(
                 role, line.back
@@ -82,16 +82,16 @@ def test_snapshot_of_a_theme(theme: str, update: bool) -> None:
 
 def test_snapshot_in_ascii(update: bool) -> None:
     """With --ascii the page is made of ASCII alone."""
-    over = page("policy", ascii_only=True)
+    screen = page("policy", ascii_only=True)
     palette = StripPalette(PLAIN, ascii_only=True)
-    strips = [palette.strip(line, 80).text.rstrip() for line in over.frame(80, 24).lines]
+    strips = [palette.strip(line, 80).text.rstrip() for line in screen.frame(80, 24).lines]
     text = "\n".join(strips).rstrip() + "\n"
     assert text.isascii()
     same("ascii-80x24", text, update=update)
 
 
 def test_every_pane_has_a_snapshot() -> None:
-    """A pane that is added needs a page here; no expected screen is left over."""
+    """A pane that is added needs a page here; no expected screen is left screen."""
     panes = {bind.action[5:] for bind in BINDINGS if bind.action.startswith("pane:")}
     assert panes <= set(PAGES)
     wanted = (

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from rltui.panes.row import rows_of
+from rltui.screen import shown
 from rltui.screen.start import build
-from rltui.screen.state import AppState
 from rltui.session.session import Session
 from rltui.session.time_travel import MOST_POINTS
 from tests.support import tfwriter
 from tests.support.livelogs import Live, append, write
+from tests.support.screens import Screen, screen_of
 
 STEPS = 300
 BEGAN = tfwriter.WALL
@@ -74,14 +75,14 @@ def points_of(points: Any) -> tuple[Any, ...]:
     return points.step, points.wall_time, points.value
 
 
-def desk_of(session: Session, **options: Any) -> AppState:
-    """A desk over a session that was read, at a fixed time."""
-    return build(session, ["/logs"], clock=lambda: ENDED, theme="night", **options).desk
+def opened_over(session: Session, **options: Any) -> Screen:
+    """A screen over a session that was read, at a fixed time."""
+    return screen_of(build(session, ["/logs"], clock=lambda: ENDED, theme="night", **options))
 
 
-def shown(desk: AppState, width: int, height: int) -> str:
-    """What a desk shows at a size, without the state of the run: that is known only now."""
-    return "\n".join(line.text.rstrip() for line in desk.frame(width, height).lines)
+def text_of(screen: Screen, width: int, height: int) -> str:
+    """What a screen shows at a size, without the state of the run: that is known only now."""
+    return "\n".join(line.text.rstrip() for line in screen.frame(width, height).lines)
 
 
 @pytest.mark.parametrize(("width", "height"), [(140, 45), (80, 24)])
@@ -95,14 +96,14 @@ def test_a_moment_shows_nothing_of_what_was_to_come(
     then = Session.load([tmp_path])
     frames = []
     for session in (whole, then):
-        desk = desk_of(session, at_step=100)
-        desk.go(pane)
-        frames.append(shown(desk, width, height))
+        screen = opened_over(session, at_step=100)
+        screen.go(pane)
+        frames.append(text_of(screen, width, height))
     assert frames[0] == frames[1]
     assert "step 100" in frames[0]
-    desk = desk_of(whole)
-    desk.go(pane)
-    assert shown(desk, width, height) != frames[0]
+    screen = opened_over(whole)
+    screen.go(pane)
+    assert text_of(screen, width, height) != frames[0]
 
 
 @pytest.mark.parametrize("tag", ["critic/score/mean", "actor/grad_norm", "Train/mean_reward/time"])
@@ -112,16 +113,16 @@ def test_pages_of_one_metric_end_at_the_moment(folder: Path, tmp_path: Path, tag
     cut(whole.runs["a"], 100, tmp_path)
     pages = []
     for session in (whole, Session.load([tmp_path])):
-        desk = desk_of(session, at_step=100)
-        desk.go_to_tag(tag)
-        desk.press("enter")
+        screen = opened_over(session, at_step=100)
+        screen.go_to_tag(tag)
+        screen.press("enter")
         found = []
         for _ in range(3):
-            found.append(shown(desk, 100, 20))
-            desk.press("x")
-        desk.press("escape")
-        desk.press("e")
-        pages.append([*found, shown(desk, 100, 60)])
+            found.append(text_of(screen, 100, 20))
+            screen.press("x")
+        screen.press("escape")
+        screen.press("e")
+        pages.append([*found, text_of(screen, 100, 60)])
     assert pages[0] == pages[1]
 
 
@@ -134,11 +135,11 @@ def test_a_tag_that_came_later_is_not_there_yet(folder: Path) -> None:
 
 def test_the_list_of_runs_is_of_the_moment_too(folder: Path) -> None:
     """Runs beside the one shown are listed as they were when they were at the step shown."""
-    desk = desk_of(Session.load([folder]))
-    desk.press("r")
-    assert "critical" in shown(desk, 140, 45)
-    desk = desk_of(Session.load([folder]), at_step=100)
-    for page in (shown(desk, 140, 45), desk.press("r") or shown(desk, 140, 45)):
+    screen = opened_over(Session.load([folder]))
+    screen.press("r")
+    assert "critical" in text_of(screen, 140, 45)
+    screen = opened_over(Session.load([folder]), at_step=100)
+    for page in (text_of(screen, 140, 45), screen.press("r") or text_of(screen, 140, 45)):
         assert not any(word in page for word in ("critical", "warning", "✖", "240", "300", "-7.0"))
 
 
@@ -155,32 +156,32 @@ def test_other_axes_are_a_fact_of_the_run(folder: Path) -> None:
 
 def test_going_back_and_forth_tells_what_was_then(folder: Path) -> None:
     """By `[` findings go as they had not come yet; by `]` they are there again; what is odd likewise."""
-    desk = desk_of(Session.load([folder], run_glob="a"))
-    desk.go("findings")
-    now = [one.id for one in desk.findings()]
-    assert "reward-crash" in now and "not finite" in shown(desk, 140, 200)
+    screen = opened_over(Session.load([folder], run_glob="a"))
+    screen.go("findings")
+    now = [one.id for one in screen.findings()]
+    assert "reward-crash" in now and "not finite" in text_of(screen, 140, 200)
     for _ in range(12):
-        desk.press("[")
-    assert desk.at_step is not None and desk.at_step < STEPS // 2
-    assert desk.findings() == desk.history() == []
-    assert not any(tab.warnings for tab in desk.tabs())
-    assert "not finite" not in shown(desk, 140, 200)
+        screen.press("[")
+    assert screen.state.time.at_step is not None and screen.state.time.at_step < STEPS // 2
+    assert screen.findings() == shown.resolved_findings(screen.session, screen.state) == []
+    assert not any(tab.warnings for tab in shown.tabs(screen.session, screen.state))
+    assert "not finite" not in text_of(screen, 140, 200)
     for _ in range(12):
-        desk.press("]")
-    assert [one.id for one in desk.findings()] == now
+        screen.press("]")
+    assert [one.id for one in screen.findings()] == now
 
 
 def test_a_moment_that_is_not_fully_remembered_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the points of then are not all held any more, findings are those remembered, without values."""
     monkeypatch.setattr("rltui.session.time_travel.MOST_POINTS", 10)
-    desk = desk_of(Session.load([folder], run_glob="a"), at_step=200)
-    desk.go("findings")
+    screen = opened_over(Session.load([folder], run_glob="a"), at_step=200)
+    screen.go("findings")
     for size in ((140, 45), (80, 24)):
-        page = shown(desk, *size)
+        page = text_of(screen, *size)
         assert "as far as remembered" in page and "Told as far as this moment is remembered" in page
         assert "-7.0" not in page
-    assert all(one.state == "firing" and one.value is None for one in desk.findings())
-    assert desk.findings()
+    assert all(one.state == "firing" and one.value is None for one in screen.findings())
+    assert screen.findings()
     assert MOST_POINTS > 60 * 1024  # metrics of a rich run, and what is held of each
 
 
@@ -195,15 +196,15 @@ def test_a_paused_screen_stands_still(tmp_path: Path) -> None:
         session.evaluate(force=True)
 
     read()
-    desk = desk_of(session)
-    desk.press("p")
-    assert desk.at_step == 140
+    screen = opened_over(session)
+    screen.press("p")
+    assert screen.state.time.at_step == 140
 
     def pages() -> list[str]:
         found = []
         for pane in ("overview", "reward", "policy", "Train", "findings", "all"):
-            desk.go(pane)
-            found.append(shown(desk, 100, 30))
+            screen.go(pane)
+            found.append(text_of(screen, 100, 30))
         return found
 
     before = pages()

@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 from rltui.demo import recording
 from rltui.demo.replay import ROWS_PER_SECOND, Replay
 from rltui.screen.start import build
-from rltui.screen.state import AppState
 from rltui.session.session import Session
+from tests.support.screens import Screen, screen_of
 
 FOLDER = Path(__file__).parent.parent / "snapshots"
 NOW = 1_795_000_000.0  # any moment will do
@@ -33,18 +33,17 @@ def _session(names: tuple[str, ...], share: float) -> Session:
         return Session.load([folder])
 
 
-def recorded(*names: str, share: float = 1.0, theme: str = "night", ascii_only: bool = False) -> AppState:
-    """The screen over recorded runs, a desk of its own each time."""
-    over = build(
-        _session(names, share), ["/logs"], theme=theme, ascii_only=ascii_only, clock=lambda: NOW
-    ).desk
-    over.settings.shelf.logdirs = ()
-    return over
+def recorded(*names: str, share: float = 1.0, theme: str = "night", ascii_only: bool = False) -> Screen:
+    """The screen over recorded runs, with a state of its own each time."""
+    app = build(_session(names, share), ["/logs"], theme=theme, ascii_only=ascii_only, clock=lambda: NOW)
+    screen = screen_of(app)
+    screen.state.hparams.files.logdirs = ()
+    return screen
 
 
-def drawn(over: AppState, size: tuple[int, int]) -> str:
-    """What a desk shows, as text without trailing blanks."""
-    return "\n".join(line.text.rstrip() for line in over.frame(*size).lines).rstrip() + "\n"
+def drawn(screen: Screen, size: tuple[int, int]) -> str:
+    """What a screen shows, as text without trailing blanks."""
+    return "\n".join(line.text.rstrip() for line in screen.frame(*size).lines).rstrip() + "\n"
 
 
 def same(name: str, text: str, *, update: bool) -> None:

@@ -2,13 +2,95 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 from rltui.config import Config
+from rltui.panes.comparison import Difference
+from rltui.panes.row import Row
+from rltui.rules.finding import Finding
+from rltui.screen import shown, shown_pane
 from rltui.screen.app import Monitor
+from rltui.screen.input import dispatch, navigation
+from rltui.screen.pages.page import Page
+from rltui.screen.paint import paint
 from rltui.screen.start import build
+from rltui.screen.state import AppState, Overlay
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
 from tests.support.fakerun import NOW, FakeRun, believable, finding
+
+
+class Screen:
+    """A session and a state: keys in, pages out."""
+
+    def __init__(self, session: Session, state: AppState | None = None) -> None:
+        self.session = session
+        self.state = state if state is not None else AppState()
+
+    def press(self, key: str) -> None:
+        dispatch.press(self.session, self.state, key)
+
+    def do(self, action: str, argument: str = "") -> None:
+        dispatch.perform(self.session, self.state, action, argument)
+
+    def frame(self, width: int, height: int) -> Page:
+        return paint(self.session, self.state, width, height)
+
+    def text(self, width: int = 100, height: int = 30) -> str:
+        """What it shows, without trailing blanks."""
+        return "\n".join(line.text.rstrip() for line in self.frame(width, height).lines)
+
+    def go(self, pane: str, tag: str = "") -> None:
+        navigation.go(self.session, self.state, pane, tag)
+
+    def go_to_tag(self, tag: str) -> None:
+        navigation.go_to_tag(self.session, self.state, tag)
+
+    def choose_run(self, name: str) -> None:
+        navigation.choose_run(self.state, name)
+
+    def set_clock(self, clock: Callable[[], float]) -> None:
+        self.state.options = replace(self.state.options, clock=clock)
+
+    @property
+    def pane(self) -> str:
+        return self.state.selection.pane
+
+    @property
+    def overlays(self) -> list[Overlay]:
+        return self.state.overlays
+
+    @property
+    def message(self) -> str:
+        return self.state.message
+
+    @property
+    def view(self) -> RunView | None:
+        return shown.run(self.session, self.state)
+
+    @property
+    def baseline(self) -> RunView | None:
+        return shown.baseline(self.session, self.state)
+
+    def rows(self) -> list[Row]:
+        return shown_pane.rows(self.session, self.state)
+
+    def selected(self) -> Row | None:
+        return shown_pane.selected(self.session, self.state)
+
+    def differences(self) -> Mapping[str, Difference] | None:
+        return shown_pane.differences(self.session, self.state)
+
+    def findings(self) -> list[Finding]:
+        return shown.findings(self.session, self.state)
+
+
+def screen_of(app: Monitor) -> Screen:
+    """The session and the state of an application."""
+    return Screen(app.session, app.state)
 
 
 def session(*runs: FakeRun) -> Any:
@@ -36,6 +118,12 @@ def monitor(*runs: FakeRun, **options: Any) -> Monitor:
     return build(session(*runs), ["/logs"], clock=lambda: NOW, **{"theme": "night", **options})
 
 
-def glass(app: Monitor) -> str:
-    """What the screen shows."""
-    return "\n".join(app.glass.render_line(y).text.rstrip() for y in range(app.glass.size.height))
+def opened(*runs: FakeRun, **options: Any) -> Screen:
+    """The screen over such a session, without the application."""
+    return screen_of(monitor(*runs, **options))
+
+
+def shown_lines(app: Monitor) -> str:
+    """What the application shows."""
+    widget = app.line_widget
+    return "\n".join(widget.render_line(y).text.rstrip() for y in range(widget.size.height))

@@ -24,14 +24,14 @@ def main() -> int:
         return 2
     app = build(session(), ["/logs"], clock=lambda: NOW)
     if os.environ.get("RLTUI_TEST_CRASH"):
-        press = app.desk.press
+        press = app.press
 
         def crash(key: str) -> None:
             if key == "!":
                 raise ZeroDivisionError("made by a test")
             press(key)
 
-        app.desk.press = crash  # type: ignore[method-assign]
+        app.press = crash  # type: ignore[method-assign]
     return show(app)
 
 

@@ -1,364 +1,283 @@
-"""What every action does to the desk. An unknown action does nothing."""
+"""What every action does on the panes. An unknown action does nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
-from rltui.rules.finding import Finding
-from rltui.screen.pages import hparams_page
-from rltui.screen.pages.pane_choice import hide
-from rltui.screen.shown_step import live, pause, travel
+from rltui.screen import shown, shown_pane
+from rltui.screen.input import navigation
+from rltui.screen.pages.hparams_page import PANE as HPARAMS
+from rltui.screen.pages.hparams_page import hparams, selected_hparam
+from rltui.screen.save_snapshot import save_snapshot
+from rltui.screen.state import (
+    DENSITIES,
+    SMOOTHINGS,
+    WINDOW_SHARES,
+    AppState,
+    ChartOverlay,
+    Explanation,
+    FilterPrompt,
+    Help,
+    HParamDetails,
+    ListOverlay,
+    Palette,
+    RunList,
+)
+from rltui.session.session import Session
 
-if TYPE_CHECKING:
-    from rltui.screen.state import AppState
-
-SMOOTHINGS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99)  # EMA weights of charts
+Action = Callable[[Session, AppState, str], None]
 
 
-def perform(desk: AppState, action: str, argument: str = "") -> None:
+def perform(session: Session, state: AppState, action: str, argument: str = "") -> None:
     """Do an action that no overlay has taken."""
     if action.startswith("pane:"):
-        desk.go(action[5:])
+        navigation.go(session, state, action.removeprefix("pane:"))
         return
-    found = _ACTIONS.get(action)
+    found = ACTIONS.get(action)
     if found is not None:
-        found(desk, argument)
+        found(session, state, argument)
 
 
-def _move(by: int) -> Callable[[AppState, str], None]:
-    def move(desk: AppState, _: str) -> None:
-        if desk.pane == "findings" and not desk.query:
-            at = desk.chosen.get("findings", "0")
-            desk.chosen["findings"] = str(max(int(at if at.isdigit() else 0) + by, 0))
-            return
-        wide = desk.pane == "overview" and not desk.query
-        step_to(desk, by * (desk.card_columns if wide else 1), stop=wide)
-
-    return move
+# ---- looking closer
 
 
-def step_to(desk: AppState, by: int, *, stop: bool = False) -> None:
-    """Move the selection by some rows; with `stop` not at all when that would leave the list."""
-    if desk.pane == "config":
-        hparams_page.step(desk, by)
-        return
-    rows = desk.rows()
-    if not rows:
-        return
-    tag = desk.chosen.get(desk.pane, "")
-    at = next((index for index, row in enumerate(rows) if row.tag == tag), 0)
-    to = at + by
-    if stop and not 0 <= to < len(rows):
-        return
-    desk.chosen[desk.pane] = rows[min(max(to, 0), len(rows) - 1)].tag
+def _open(session: Session, state: AppState, _: str) -> None:
+    if state.selection.pane == HPARAMS:
+        setting = selected_hparam(session, state)
+        if setting is not None:
+            state.overlays.append(ListOverlay(HParamDetails(setting.key)))
+    elif navigation.on_findings(state):
+        navigation.go_to_finding(session, state, navigation.finding_selected(session, state))
+    elif (row := shown_pane.selected(session, state)) is not None:
+        state.overlays.append(ChartOverlay(row))
 
 
-def _sideways(by: int) -> Callable[[AppState, str], None]:
-    def move(desk: AppState, _: str) -> None:
-        if desk.pane == "overview" and not desk.query and desk.card_columns > 1:
-            step_to(desk, by, stop=True)
-        else:
-            _turn(by)(desk, "")
-
-    return move
-
-
-def _turn(by: int) -> Callable[[AppState, str], None]:
-    def turn(desk: AppState, _: str) -> None:
-        tabs = [tab.id for tab in desk.tabs()]
-        if tabs:
-            at = tabs.index(desk.pane) if desk.pane in tabs else 0
-            desk.go(tabs[(at + by) % len(tabs)])
-
-    return turn
-
-
-def _page(by: int) -> Callable[[AppState, str], None]:
-    return lambda desk, _: step_to(desk, by * desk.page_rows)
-
-
-def _edge(last: bool) -> Callable[[AppState, str], None]:
-    def jump(desk: AppState, _: str) -> None:
-        if desk.pane == "findings" and not desk.query:
-            desk.chosen["findings"] = "9999" if last else "0"
-            return
-        step_to(desk, 10**9 if last else -(10**9))
-
-    return jump
-
-
-def _open(desk: AppState, _: str) -> None:
-    if desk.pane == "config":
-        hparams_page.show(desk)
-        return
-    if desk.pane == "findings" and not desk.query:
-        at = desk.chosen.get("findings", "0")
-        _go_finding(desk, at)
-        return
-    row = desk.selected()
-    if row is not None:
-        from rltui.screen.pages.chart.chart_page import ChartPage
-
-        desk.overlays.append(ChartPage(desk, row))
-
-
-def _select(desk: AppState, tag: str) -> None:
-    if desk.chosen.get(desk.pane) == tag:
-        _open(desk, "")
+def _select(session: Session, state: AppState, row: str) -> None:
+    if state.selection.row == row:
+        _open(session, state, "")
     else:
-        desk.chosen[desk.pane] = tag
+        state.selection.row = row
 
 
-def _go_finding(desk: AppState, argument: str) -> None:
-    view = desk.view
-    findings: list[Finding] = [*desk.findings(), *desk.history()]
-    at = int(argument) if argument.isdigit() else 0
-    if at < len(findings):
-        tag = next((tag for tag in findings[at].metrics if view is not None and tag in view.run.series), "")
-        if tag:
-            desk.go_to_tag(tag)
-        else:
-            desk.go(findings[at].pane)
+def _go_to_finding(session: Session, state: AppState, argument: str) -> None:
+    navigation.go_to_finding(session, state, int(argument) if argument.isdigit() else 0)
 
 
-def _hush(*, timed: bool) -> Callable[[AppState, str], None]:
-    def hush(desk: AppState, _: str) -> None:
-        view, findings = desk.view, desk.findings()
-        at = desk.chosen.get("findings", "0")
-        if view is None or desk.pane != "findings" or not at.isdigit() or int(at) >= len(findings):
-            desk.say("choose a finding in the findings pane first")
-            return
-        finding = findings[int(at)]
-        if timed:
-            on = desk.hush.snooze(view.name, finding, desk.clock())
-            desk.say("snoozed for half an hour" if on else "awake again")
-        else:
-            on = desk.hush.acknowledge(view.name, finding)
-            desk.say("acknowledged until it resolves" if on else "no longer acknowledged")
-
-    return hush
-
-
-def _next_finding(desk: AppState, _: str) -> None:
-    view = desk.view
+def _next_finding(session: Session, state: AppState, _: str) -> None:
+    view = shown.run(session, state)
     if view is None:
         return
-    tags = list(
-        dict.fromkeys(tag for one in desk.findings() for tag in one.metrics if tag in view.run.series)
-    )
+    found = shown.findings(session, state)
+    tags = list(dict.fromkeys(tag for one in found for tag in one.metrics if tag in view.run.series))
     if not tags:
-        desk.say("no findings")
+        state.notify("no findings")
         return
-    row = desk.selected()
-    here = next((index for index, tag in enumerate(tags) if row is not None and tag in row.tags), -1)
-    desk.go_to_tag(tags[(here + 1) % len(tags)])
+    row = shown_pane.selected(session, state)
+    at = next((index for index, tag in enumerate(tags) if row is not None and tag in row.tags), -1)
+    navigation.go_to_tag(session, state, tags[(at + 1) % len(tags)])
 
 
-def _explain(desk: AppState, _: str) -> None:
-    row = desk.selected()
+def _acknowledge(session: Session, state: AppState, *, snooze: bool) -> None:
+    view, findings = shown.run(session, state), shown.findings(session, state)
+    at = navigation.finding_selected(session, state)
+    if view is None or state.selection.pane != "findings" or at >= len(findings):
+        state.notify("choose a finding in the findings pane first")
+    elif snooze:
+        on = state.acknowledgements.snooze(view.name, findings[at], state.options.clock())
+        state.notify("snoozed for half an hour" if on else "awake again")
+    else:
+        on = state.acknowledgements.acknowledge(view.name, findings[at])
+        state.notify("acknowledged until it resolves" if on else "no longer acknowledged")
+
+
+def _explain(session: Session, state: AppState, _: str) -> None:
+    row = shown_pane.selected(session, state)
     if row is not None:
-        from rltui.screen.pages.explain_page import ExplainPage
-
-        desk.overlays.append(ExplainPage(row))
+        state.overlays.append(ListOverlay(Explanation(row)))
 
 
-def _help(desk: AppState, _: str) -> None:
-    from rltui.screen.pages.help_page import HelpPage
-
-    desk.overlays.append(HelpPage())
-
-
-def _runs(desk: AppState, _: str) -> None:
-    from rltui.screen.pages.runs_page import RunsPage
-
-    desk.overlays.append(RunsPage(desk))
-
-
-def _run(desk: AppState, name: str) -> None:
-    if name in desk.session.runs:
-        desk.choose_run(name)
+def _back(session: Session, state: AppState, _: str) -> None:
+    if state.overlays:
+        state.overlays.pop()
+    elif state.filters.query:
+        state.filters.query = ""
+    elif state.time.at_step is not None:
+        state.time.resume()
+    elif state.selection.pane != "overview":
+        navigation.go(session, state, "overview")
 
 
-def _turn_run(by: int) -> Callable[[AppState, str], None]:
-    def turn(desk: AppState, _: str) -> None:
-        ordered = desk.session.ordered()
-        view = desk.view
-        if view is not None and len(ordered) > 1:
-            desk.choose_run(ordered[(ordered.index(view) + by) % len(ordered)].name)
-
-    return turn
+# ---- runs
 
 
-def _mark(desk: AppState, _: str) -> None:
-    view = desk.view
-    if view is None:
-        return
-    if view.name in desk.marked:
-        desk.marked.remove(view.name)
-        desk.say(f"{desk.brief(view.name)} is no longer marked")
-    else:
-        desk.marked.append(view.name)
-        desk.say(f"{desk.brief(view.name)} is marked: it lies over the charts of other runs")
+def _runs(session: Session, state: AppState, _: str) -> None:
+    view = shown.run(session, state)
+    state.overlays.append(ListOverlay(RunList(view.name if view is not None else "")))
 
 
-def _baseline(desk: AppState, name: str) -> None:
+def _run(session: Session, state: AppState, name: str) -> None:
+    if name in session.runs:
+        navigation.choose_run(state, name)
+
+
+def _mark(session: Session, state: AppState, _: str) -> None:
+    view = shown.run(session, state)
+    if view is not None:
+        marked = navigation.toggle(state.selection.marked_runs, view.name)
+        words = "is marked: it lies over the charts of other runs" if marked else "is no longer marked"
+        state.notify(f"{shown.short_name(session, state, view.name)} {words}")
+
+
+def _baseline(session: Session, state: AppState, name: str) -> None:
     """Compare with a run, or with none."""
-    desk.baseline = name or None
-    desk.say(f"values are compared with {desk.brief(name)}" if name else "compared with no run")
+    state.selection.baseline = name or None
+    other = shown.short_name(session, state, name) if name else ""
+    state.notify(f"values are compared with {other}" if name else "compared with no run")
 
 
-def _filter(desk: AppState, _: str) -> None:
-    from rltui.screen.input.prompt import FilterPrompt
-
-    desk.overlays.append(FilterPrompt(desk))
-
-
-def _palette(desk: AppState, _: str) -> None:
-    from rltui.screen.input.prompt import CommandPalette
-
-    desk.overlays.append(CommandPalette(desk))
+def _only_differences(session: Session, state: AppState, _: str) -> None:
+    pane = hparams(session, state)
+    only = not (pane is not None and pane.only_differences)
+    state.hparams.only_differences = only
+    navigation.go(session, state, HPARAMS)
+    state.notify("only settings that differ" if only else "all settings")
 
 
-def _back(desk: AppState, _: str) -> None:
-    if desk.overlays:
-        desk.close()
-    elif desk.query:
-        desk.query = ""
-    elif desk.at_step is not None:
-        live(desk)
-    elif desk.pane != "overview":
-        desk.go("overview")
+# ---- layout
 
 
-def _window(desk: AppState, _: str) -> None:
-    from rltui.screen.state import SHARES
-
-    desk.share = (desk.share + 1) % len(SHARES)
-    desk.ranges.shown.clear()
+def _window(session: Session, state: AppState, _: str) -> None:
+    state.time.window = (state.time.window + 1) % len(WINDOW_SHARES)
+    state.ranges.shown.clear()
 
 
-def _density(desk: AppState, _: str) -> None:
-    from rltui.screen.state import DENSITIES
-
-    at = DENSITIES.index(desk.memory.density) if desk.memory.density in DENSITIES else 0
-    desk.memory.density = DENSITIES[(at + 1) % len(DENSITIES)]
-    desk.say(f"density: {desk.memory.density}")
-
-
-def _smooth(by: int) -> Callable[[AppState, str], None]:
-    def smooth(desk: AppState, _: str) -> None:
-        desk.smoothing = desk.memory.smoothing = min(max(desk.smoothing + by, 0), len(SMOOTHINGS) - 1)
-        weight = SMOOTHINGS[desk.smoothing]
-        desk.say(f"chart smoothing {weight:.2f}" if weight else "chart smoothing off")
-
-    return smooth
+def _density(session: Session, state: AppState, _: str) -> None:
+    saved = state.saved
+    at = DENSITIES.index(saved.density) if saved.density in DENSITIES else 0
+    saved.density = DENSITIES[(at + 1) % len(DENSITIES)]
+    state.notify(f"density: {saved.density}")
 
 
-def _theme(desk: AppState, name: str) -> None:
-    names = sorted(desk.themes)
-    if name not in desk.themes:
-        name = names[(names.index(desk.theme.id) + 1) % len(names)]
-    desk.wanted_theme = desk.memory.theme = name
-    desk.outbox.append(("theme", name))
-    desk.say(f"theme: {desk.themes[name].title}")
+def _smooth(state: AppState, by: int) -> None:
+    state.smoothing = state.saved.smoothing = min(max(state.smoothing + by, 0), len(SMOOTHINGS) - 1)
+    weight = SMOOTHINGS[state.smoothing]
+    state.notify(f"chart smoothing {weight:.2f}" if weight else "chart smoothing off")
 
 
-def _pin(desk: AppState, _: str) -> None:
-    row = desk.selected()
-    if row is None:
-        return
-    if row.tag in desk.memory.pins:
-        desk.memory.pins.remove(row.tag)
-    else:
-        desk.memory.pins.append(row.tag)
-    desk.chosen[desk.pane] = row.tag
+def _theme(session: Session, state: AppState, name: str) -> None:
+    themes = state.options.themes
+    names = sorted(themes)
+    if name not in themes:
+        name = names[(names.index(state.theme.id) + 1) % len(names)]
+    state.theme_id = state.saved.theme = name
+    state.requests.append(("theme", name))
+    state.notify(f"theme: {themes[name].title}")
 
 
-def _together(desk: AppState, tag: str) -> None:
-    row = desk.selected() if not tag else None
+def _pin(session: Session, state: AppState, _: str) -> None:
+    row = shown_pane.selected(session, state)
+    if row is not None:
+        navigation.toggle(state.saved.pins, row.tag)
+        state.selection.row = row.tag
+
+
+def _overlay_metric(session: Session, state: AppState, tag: str) -> None:
+    row = shown_pane.selected(session, state) if not tag else None
     tag = tag or (row.tag if row is not None else "")
     if not tag:
         return
-    if tag in desk.together:
-        desk.together.remove(tag)
-        word = "no longer in charts of others"
+    drawn = navigation.toggle(state.selection.overlaid_tags, tag)
+    words = "drawn in large charts of other metrics" if drawn else "no longer in charts of others"
+    if not state.overlays:  # a chart shows it itself
+        state.notify(f"{words}: {tag}")
+
+
+def _hide(session: Session, state: AppState, pane: str) -> None:
+    """Hide a pane from the tabs, or show it again; on the overview the one that was hidden last."""
+    pane = pane or state.selection.pane
+    hidden = state.saved.hidden
+    if pane == "overview" and hidden:  # that is where hiding leads to: the key undoes itself
+        pane = hidden[-1]
+    if pane in hidden:
+        hidden.remove(pane)
+        state.notify(f"{pane} is among the tabs again")
+    elif pane in ("overview", "findings"):
+        state.notify(f"{pane} cannot be hidden")
     else:
-        desk.together.append(tag)
-        word = "drawn in large charts of other metrics"
-    if not desk.overlays:  # a chart shows it itself
-        desk.say(f"{word}: {tag}")
+        hidden.append(pane)
+        if state.selection.pane == pane:
+            navigation.go(session, state, "overview")
+        key = state.options.keys.hint_of("hide")
+        state.notify(f"{pane} is hidden; {key} on the overview shows it again")
 
 
-def _copy(desk: AppState, _: str) -> None:
-    if desk.pane == "config":
-        text = hparams_page.copied(desk)
-        if text:
-            desk.outbox.append(("copy", text))
-            desk.say(f"copied {text[:60]}")
-        return
-    row = desk.selected()
-    if row is not None:
-        desk.outbox.append(("copy", row.tag))
-        desk.say(f"copied {row.tag}")
+# ---- sharing
 
 
-def _snapshot(desk: AppState, _: str) -> None:
-    from rltui.screen.save_snapshot import take
+def _copy(session: Session, state: AppState, _: str) -> None:
+    if state.selection.pane == HPARAMS:
+        setting = selected_hparam(session, state)
+        text = f"{setting.key} = {setting.first.text}" if setting is not None and setting.first else ""
+        message = f"copied {text[:60]}"
+    else:
+        row = shown_pane.selected(session, state)
+        text = row.tag if row is not None else ""
+        message = f"copied {text}"
+    if text:
+        state.requests.append(("copy", text))
+        state.notify(message)
 
-    take(desk)
 
-
-def _leave(code: int) -> Callable[[AppState, str], None]:
-    def leave(desk: AppState, _: str) -> None:
-        desk.exit_code = code
+def _leave(code: int) -> Action:
+    def leave(session: Session, state: AppState, _: str) -> None:
+        state.exit_code = code
 
     return leave
 
 
-_ACTIONS: dict[str, Callable[[AppState, str], None]] = {
-    "up": _move(-1),
-    "down": _move(1),
-    "left": _sideways(-1),
-    "right": _sideways(1),
-    "page-up": _page(-1),
-    "page-down": _page(1),
-    "home": _edge(False),
-    "end": _edge(True),
-    "next-pane": _turn(1),
-    "previous-pane": _turn(-1),
+ACTIONS: dict[str, Action] = {
+    "up": lambda session, state, _: navigation.move(session, state, -1),
+    "down": lambda session, state, _: navigation.move(session, state, 1),
+    "left": lambda session, state, _: navigation.move_sideways(session, state, -1),
+    "right": lambda session, state, _: navigation.move_sideways(session, state, 1),
+    "page-up": lambda session, state, _: navigation.move_selection(session, state, -state.drawn_pane.rows),
+    "page-down": lambda session, state, _: navigation.move_selection(session, state, state.drawn_pane.rows),
+    "home": lambda session, state, _: navigation.move_to_edge(session, state, last=False),
+    "end": lambda session, state, _: navigation.move_to_edge(session, state, last=True),
+    "next-pane": lambda session, state, _: navigation.turn_pane(session, state, 1),
+    "previous-pane": lambda session, state, _: navigation.turn_pane(session, state, -1),
     "open": _open,
     "select": _select,
-    "go-finding": _go_finding,
+    "go-finding": _go_to_finding,
     "next-finding": _next_finding,
-    "acknowledge": _hush(timed=False),
-    "snooze": _hush(timed=True),
+    "acknowledge": lambda session, state, _: _acknowledge(session, state, snooze=False),
+    "snooze": lambda session, state, _: _acknowledge(session, state, snooze=True),
     "explain": _explain,
-    "help": _help,
+    "help": lambda session, state, _: state.overlays.append(ListOverlay(Help())),
     "runs": _runs,
     "run": _run,
-    "next-run": _turn_run(1),
-    "previous-run": _turn_run(-1),
+    "next-run": lambda session, state, _: navigation.turn_run(session, state, 1),
+    "previous-run": lambda session, state, _: navigation.turn_run(session, state, -1),
     "mark": _mark,
     "baseline": _baseline,
-    "filter": _filter,
-    "palette": _palette,
+    "filter": lambda session, state, _: state.overlays.append(FilterPrompt()),
+    "palette": lambda session, state, _: state.overlays.append(ListOverlay(Palette(), typing=True)),
     "back": _back,
-    "pause": lambda desk, _: pause(desk),
-    "earlier": lambda desk, _: travel(desk, -1),
-    "later": lambda desk, _: travel(desk, 1),
+    "pause": lambda session, state, _: navigation.pause(session, state),
+    "earlier": lambda session, state, _: navigation.travel(session, state, -1),
+    "later": lambda session, state, _: navigation.travel(session, state, 1),
     "window": _window,
     "density": _density,
-    "smoother": _smooth(1),
-    "rougher": _smooth(-1),
+    "smoother": lambda session, state, _: _smooth(state, 1),
+    "rougher": lambda session, state, _: _smooth(state, -1),
     "theme": _theme,
     "pin": _pin,
-    "together": _together,
-    "hide": hide,
+    "together": _overlay_metric,
+    "hide": _hide,
     "copy": _copy,
-    "differences": lambda desk, _: hparams_page.turn(desk),
-    "snapshot": _snapshot,
-    "redraw": lambda desk, _: desk.outbox.append(("redraw", "")),
+    "differences": _only_differences,
+    "snapshot": lambda session, state, _: save_snapshot(session, state),
+    "redraw": lambda session, state, _: state.requests.append(("redraw", "")),
     "quit": _leave(0),
     "interrupt": _leave(130),
 }

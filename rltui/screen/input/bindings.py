@@ -12,10 +12,18 @@ from rltui.text import clean
 
 
 class KeyEvent(Protocol):
-    """A key as Textual tells it."""
+    """A key as Textual reports it."""
 
     key: str
     character: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """An action of the table or of a clickable spot, and its argument."""
+
+    action: str
+    argument: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,38 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rltui.draw.cells import BLANK, Line, line, wrap
 from rltui.draw.numbers import format_plain, format_step
 from rltui.draw.symbols import LEVEL_GLYPH, LEVEL_ROLE, SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.render.pane_lines import finding_text
-from rltui.screen.pages.page import Page, Scroll, Spot
+from rltui.rules.finding import Finding
+from rltui.screen import shown
+from rltui.screen.pages.page import Page, Spot, scrolled
+from rltui.screen.state import AppState, PaneDrawn
+from rltui.session.session import Session
 from rltui.text import cell_width
 
-if TYPE_CHECKING:
-    from rltui.rules.finding import Finding
-    from rltui.screen.state import AppState
+
+def selected_finding(state: AppState, count: int) -> int:
+    """The index of the selected one of so many findings."""
+    at = state.selection.rows.get("findings", "0")
+    return min(int(at) if at.isdigit() else 0, max(count - 1, 0))
 
 
-def findings_page(desk: AppState, width: int, height: int) -> Page:
-    """Firing findings, then resolved ones, then what is odd about the data."""
-    findings = desk.findings()
-    history, then = desk.history(), desk.then()
-    blocks = [finding_block(desk, one, width) for one in [*findings, *history]]
+def findings_page(session: Session, state: AppState, width: int, height: int) -> Page:
+    """Firing findings, then resolved ones, then problems of the data."""
+    findings, resolved = shown.findings(session, state), shown.resolved_findings(session, state)
+    past = shown.past_findings(session, state)
+    blocks = [finding_block(session, state, one, width) for one in [*findings, *resolved]]
     lead: list[list[Line]] = []
-    if then is not None and not then.whole:
+    if past is not None and not past.whole:
         lead.append([line((" Told as far as this moment is remembered, without values.", "mark"))])
     if not findings:
         lead.append([line((" ✓ ", "good"), ("Nothing to report.", "text"))])
     blocks = lead + blocks
-    odd = _diagnostics(desk, width)
-    if odd:
-        blocks.append(odd)
-    tag = desk.chosen.get("findings", "0")
-    at = int(tag) if tag.isdigit() else 0
-    at = min(max(at, 0), max(len(findings) + len(history) - 1, 0))
-    desk.chosen["findings"] = str(at)
+    problems = _problems(session, state, width)
+    if problems:
+        blocks.append(problems)
+    count = len(findings) + len(resolved)
+    at = selected_finding(state, count)
     offset = len(lead)
     lines: list[Line] = []
     spots: list[Spot] = []
@@ -42,32 +44,32 @@ def findings_page(desk: AppState, width: int, height: int) -> Page:
         if lines:
             lines.append(BLANK)
         start = len(lines)
-        chosen = index - offset == at and bool(findings or history)
-        if chosen:
+        if count and index - offset == at:
             block = [Line(block[0].spans, "select"), *block[1:]]
             first, last = start, start + len(block) - 1
         lines += block
-        if 0 <= index - offset < len(findings) + len(history):
+        if 0 <= index - offset < count:
             spots.append(Spot(0, start, width, len(block), "go-finding", str(index - offset)))
-    top = desk.scrolls.setdefault("findings", Scroll()).to(
-        first, min(last, first + height - 1), len(lines), height
-    )
+    top = scrolled(state.drawn_pane.top, first, min(last, first + height - 1), len(lines), height)
     moved = [Spot(s.x, s.y - top, s.width, s.height, s.action, s.argument) for s in spots]
-    return Page(lines[top : top + height], [spot for spot in moved if spot.y + spot.height > 0])
+    visible = [spot for spot in moved if spot.y + spot.height > 0]
+    return Page(lines[top : top + height], visible, PaneDrawn(top))
 
 
-def finding_block(desk: AppState, finding: Finding, width: int) -> list[Line]:
+def finding_block(session: Session, state: AppState, finding: Finding, width: int) -> list[Line]:
     """One finding in a few lines."""
-    resolved = finding.state == "resolved"
-    seen = "" if resolved or desk.view is None else desk.hush.word(desk.view.name, finding, desk.clock())
-    role = "dim" if resolved or seen else SEVERITY_ROLE[finding.severity]
+    view, resolved = shown.run(session, state), finding.state == "resolved"
+    handled = ""  # acknowledged or snoozed
+    if view is not None and not resolved:
+        handled = state.acknowledgements.status(view.name, finding, state.options.clock())
+    role = "dim" if resolved or handled else SEVERITY_ROLE[finding.severity]
     glyph = "✓" if resolved else SEVERITY_GLYPH[finding.severity]
     head = wrap(finding_text(finding), width - 4)
     lines = [line((f" {glyph} " if not at else "   ", role), (part, role)) for at, part in enumerate(head)]
     if lines[-1].width + cell_width(finding.pane) + 3 <= width:
         lines[-1] = line(*lines[-1].spans, (f"   {finding.pane}", "dim"))
-    if seen:
-        lines[0] = line(*lines[0].spans, (f"   {seen}", "info"))
+    if handled:
+        lines[0] = line(*lines[0].spans, (f"   {handled}", "info"))
         return lines
     inner = width - 6
     if finding.title and finding.message not in ("", finding.title):
@@ -91,22 +93,20 @@ def finding_block(desk: AppState, finding: Finding, width: int) -> list[Line]:
             line(("     → " if not at else "       ", "accent"), (part, "text"))
             for at, part in enumerate(parts)
         ]
-    nexts = [tag for one in finding.check_next if (tag := desk.tag_of(one)) is not None]
+    nexts = [tag for one in finding.check_next if (tag := shown.tag_of(session, state, one)) is not None]
     if nexts and not resolved:
-        view = desk.view
         titles = [view.names.name(tag).title for tag in nexts[:4]] if view is not None else nexts[:4]
         lines.append(line(("     look next at  ", "dim"), (", ".join(titles), "text")))
     return lines
 
 
-def _diagnostics(desk: AppState, width: int) -> list[Line]:
-    view = desk.view
+def _problems(session: Session, state: AppState, width: int) -> list[Line]:
+    view, past = shown.run(session, state), shown.past_findings(session, state)
     if view is None:
         return []
-    then = desk.then()
-    problems = view.file_problems(desk.clock())
-    problems += view.evaluator.diagnostics() if then is None else then.diagnostics
-    problems += desk.session.problems.values()
+    problems = view.file_problems(state.options.clock())
+    problems += view.evaluator.diagnostics() if past is None else past.diagnostics
+    problems += session.problems.values()
     if not problems:
         return []
     lines = [line((" About the data", "strong"))]

@@ -1,186 +1,106 @@
-"""The config pane on the screen: settings in columns, what differs, a setting in full."""
+"""The config pane on the screen: hyperparameters in columns, and what differs between runs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rltui.draw.cells import BLANK, Line, line, wrap
 from rltui.panes.hparams_pane import HParamsPane, HParamsRow, columns_of, hparams_pane, lineage_of
-from rltui.panes.render.hparams_lines import HParamsLayout, labels, top_lines
-from rltui.screen.input.text_filter import matcher
-from rltui.screen.pages.list_page import ListPage
-from rltui.screen.pages.page import Page, Scroll, Spot
-
-if TYPE_CHECKING:
-    from rltui.screen.state import AppState
+from rltui.panes.render.hparams_lines import HParamsLayout, top_lines
+from rltui.screen import shown
+from rltui.screen.pages.page import Page, Spot, scrolled
+from rltui.screen.state import AppState, PaneDrawn
+from rltui.screen.text_filter import matcher
+from rltui.session.session import Session
 
 PANE = "config"
 
 
-def made(desk: AppState) -> HParamsPane | None:
-    """The board of the run shown, marked runs and the baseline beside it; kept until something changes."""
-    view = desk.view
+def hparams(session: Session, state: AppState) -> HParamsPane | None:
+    """The hyperparameters of the run shown, beside those of marked runs and the baseline."""
+    view = shown.run(session, state)
     if view is None:
         return None
-    state = desk.settings
-    neighbours = desk.session.ordered()
+    files, only, query = state.hparams.files, state.hparams.only_differences, state.filters.query
+    neighbours = session.ordered()
     others = []
-    base = desk.base
-    for name in dict.fromkeys([base.name if base is not None else "", *desk.marked]):
-        other = desk.session.runs.get(name)
+    base = shown.baseline(session, state)
+    for name in dict.fromkeys([base.name if base is not None else "", *state.selection.marked_runs]):
+        other = session.runs.get(name)
         if other is not None and other is not view:
             others.append((other, "baseline" if other is base else ""))
     runs = [view, *(other for other, _ in others)]
-    # Files are looked after here, even when the board is not made anew.
-    beside = {one.name: state.shelf.of(one) for one in runs}
+    # Files are looked after here, even when the pane is not made anew.
+    beside = {one.name: files.of(one) for one in runs}
     key = (
         view.name, tuple((one.name, note) for one, note in others), tuple(one.run.version for one in runs),
-        len(neighbours), state.shelf.version, state.shelf.loading, state.only, desk.query,
+        len(neighbours), files.version, files.loading, only, query,
     )  # fmt: skip
-    if state.cached is not None and state.cached[0] == key:
-        return state.cached[1]
+    cache = state.caches.hparams
+    if cache.value is not None and cache.key == key:
+        return cache.value
     columns = columns_of(
-        view, others, beside=lambda one: beside.get(one.name) or state.shelf.of(one), neighbours=neighbours
+        view, others, beside=lambda one: beside.get(one.name) or files.of(one), neighbours=neighbours
     )
-    only = state.only if state.only is not None else len(columns) > 1
-    board = hparams_pane(
+    differences = only if only is not None else len(columns) > 1
+    made = hparams_pane(
         columns,
-        only_differences=only,
-        match=matcher(desk.query) if desk.query else None,
+        only_differences=differences,
+        match=matcher(query) if query else None,
         lineage=lineage_of(view, neighbours),
-        loading=state.shelf.loading,
+        loading=files.loading,
     )
-    if state.only is None and only and not board.different and not desk.query:
-        board = hparams_pane(columns, lineage=board.lineage, loading=state.shelf.loading)
-    state.cached = (key, board)
-    return board
+    if only is None and differences and not made.different and not query:
+        made = hparams_pane(columns, lineage=made.lineage, loading=files.loading)
+    cache.key, cache.value = key, made
+    return made
 
 
-def config_page(desk: AppState, width: int, height: int) -> Page:
-    """Attempts and troubles, the words over the columns, the settings with the selected one in sight."""
-    board = made(desk)
-    if board is None:
+def hparams_page(session: Session, state: AppState, width: int, height: int) -> Page:
+    """Attempts and problems, the words over the columns, the rows with the selected one in sight."""
+    pane = hparams(session, state)
+    if pane is None:
         return Page()
-    lines = top_lines(board, width, max(height // 5, 1))
+    lines = top_lines(pane, width, max(height // 5, 1))
     if lines and height >= 14:
         lines.append(BLANK)
-    if not board.settings:
-        words = wrap(board.empty, width - 4)
+    if not pane.settings:
+        words = wrap(pane.empty, width - 4)
         return Page([*lines, BLANK, *(line(("   " + part, "dim")) for part in words)][:height])
-    layout = HParamsLayout(board, width)
+    layout = HParamsLayout(pane, width)
     heads = layout.head()
     lines += heads[-max(min(len(heads), height - len(lines) - 2), 0) :] if height > 6 else []
     room = max(height - len(lines), 1)
-    desk.page_rows = max(room - 2, 1)
     body: list[tuple[Line, int]] = []
-    at = _at(desk, board)
-    for index, row in enumerate(board.rows):
+    at = _selected_index(state, pane)
+    for index, row in enumerate(pane.rows):
         if row.kind == "heading" and index and height >= 14:
             body.append((BLANK, -1))
         body.append((layout.row(row, selected=index == at), index))
     first = next((number for number, (_, index) in enumerate(body) if index == at), 0)
-    lead = 1 if first and board.rows[at - 1].kind == "heading" else 0
-    top = desk.scrolls.setdefault(PANE, Scroll()).to(max(first - lead, 0), first, len(body), room)
-    page = Page(lines)
+    lead = 1 if first and pane.rows[at - 1].kind == "heading" else 0
+    top = scrolled(state.drawn_pane.top, max(first - lead, 0), first, len(body), room)
+    page = Page(lines, drawn=PaneDrawn(top, max(room - 2, 1)))
     for one, index in body[top : top + room]:
-        if index >= 0 and board.rows[index].kind == "setting":
-            page.spots.append(Spot(0, len(page.lines), width, 1, "select", board.rows[index].key))
+        if index >= 0 and pane.rows[index].kind == "setting":
+            page.spots.append(Spot(0, len(page.lines), width, 1, "select", pane.rows[index].key))
         page.lines.append(one)
     return page
 
 
-def status(desk: AppState) -> list[str]:
-    """The notes for the footer."""
-    board = made(desk)
-    return list(board.notes) if board is not None else []
-
-
-def hints(desk: AppState, known: dict[str, str]) -> dict[str, str]:
+def hparams_hints(session: Session, state: AppState, known: dict[str, str]) -> dict[str, str]:
     """The footer's hints in this pane: metrics are not charted or explained here, settings are, if any."""
-    if selected(desk) is None:
-        return {action: hint for action, hint in known.items() if action not in ("open", "explain")}
-    words = {"open": "whole value", "differences": "differences", "copy": "copy"}
-    return words | {action: hint for action, hint in known.items() if action not in ("open", "explain")}
+    others = {action: hint for action, hint in known.items() if action not in ("open", "explain")}
+    if selected_hparam(session, state) is None:
+        return others
+    return {"open": "whole value", "differences": "differences", "copy": "copy"} | others
 
 
-def _at(desk: AppState, board: HParamsPane) -> int:
-    key = desk.chosen.get(PANE, "")
-    settings = [index for index, row in enumerate(board.rows) if row.kind == "setting"]
-    return next((index for index in settings if board.rows[index].key == key), settings[0] if settings else 0)
+def _selected_index(state: AppState, pane: HParamsPane) -> int:
+    key = state.selection.rows.get(PANE, "")
+    settings = [index for index, row in enumerate(pane.rows) if row.kind == "setting"]
+    return next((index for index in settings if pane.rows[index].key == key), settings[0] if settings else 0)
 
 
-def selected(desk: AppState) -> HParamsRow | None:
-    """The selected setting."""
-    board = made(desk)
-    return board.rows[_at(desk, board)] if board is not None and board.settings else None
-
-
-def step(desk: AppState, by: int) -> None:
-    """Move the selection by some settings."""
-    board = made(desk)
-    if board is None or not board.settings:
-        return
-    keys = [row.key for row in board.settings]
-    here = desk.chosen.get(PANE, "")
-    at = keys.index(here) if here in keys else 0
-    desk.chosen[PANE] = keys[min(max(at + by, 0), len(keys) - 1)]
-
-
-def turn(desk: AppState) -> None:
-    """Only what differs, or everything."""
-    board = made(desk)
-    desk.settings.only = not (board is not None and board.only_differences)
-    desk.go(PANE)
-    desk.say("only settings that differ" if desk.settings.only else "all settings")
-
-
-def show(desk: AppState) -> None:
-    """The selected setting in full."""
-    row = selected(desk)
-    board = made(desk)
-    if row is not None and board is not None:
-        desk.overlays.append(SettingPage(board, row))
-
-
-def copied(desk: AppState) -> str:
-    """The selected setting as `key = value`, to be copied."""
-    row = selected(desk)
-    return f"{row.key} = {row.first.text}" if row is not None and row.first is not None else ""
-
-
-class SettingPage(ListPage):
-    """A setting in full: what each run says of it, and where."""
-
-    def __init__(self, board: HParamsPane, row: HParamsRow) -> None:
-        super().__init__()
-        self.title = row.key
-        self._board, self._row = board, row
-
-    def content(self, desk: AppState, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
-        """The values, unabridged."""
-        lines: list[Line] = []
-        width = min(width, 92)
-        names = labels(self._board.columns)
-        for name, cell in zip(names, self._row.cells, strict=True):
-            if lines:
-                lines.append(BLANK)
-            if len(names) > 1:
-                lines.append(line((name, "strong")))
-            text = "said nowhere" if cell is None else cell.text
-            lines += [line((part, "text" if cell is not None else "faint")) for part in _broken(text, width)]
-            if cell is not None:
-                lines.append(line((f"said by {cell.source}", "dim")))
-        for other in self._row.others:
-            lines += [BLANK, line((other.text[:width], "warn")), line((f"said by {other.source}", "dim"))]
-        return lines, []
-
-
-def _broken(text: str, width: int) -> list[str]:
-    """A value in lines: at words where there are any, anywhere else in longer ones."""
-    lines: list[str] = []
-    for word in text.split(" "):
-        pieces = [word[at : at + width] for at in range(0, len(word), width)] or [""]
-        if lines and len(lines[-1]) + 1 + len(pieces[0]) <= width:
-            lines[-1] += " " + pieces.pop(0)
-        lines += pieces
-    return lines
+def selected_hparam(session: Session, state: AppState) -> HParamsRow | None:
+    """The selected hyperparameter."""
+    pane = hparams(session, state)
+    return pane.rows[_selected_index(state, pane)] if pane is not None and pane.settings else None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rltui.draw.cells import BLANK, Line, Span, crop, fill, line
+from rltui.screen.state import Drawn
 from rltui.text import cell_width, fit
 
 SMALLEST = (20, 5)  # below this there is nothing sensible to show
@@ -29,10 +30,14 @@ class Spot:
 
 @dataclass(slots=True)
 class Page:
-    """Lines from the top, and spots on them; later spots lie over earlier ones."""
+    """Lines from the top, and spots on them; later spots lie over earlier ones.
+
+    drawn: what the next keys and the next frame need to know of it.
+    """
 
     lines: list[Line] = field(default_factory=list)
     spots: list[Spot] = field(default_factory=list)
+    drawn: Drawn | None = None
 
     def spot_at(self, x: int, y: int) -> Spot | None:
         """The topmost spot at a cell."""
@@ -42,7 +47,7 @@ class Page:
         """This page with another one under it."""
         down = len(self.lines)
         moved = [Spot(s.x, s.y + down, s.width, s.height, s.action, s.argument) for s in other.spots]
-        return Page(self.lines + other.lines, self.spots + moved)
+        return Page(self.lines + other.lines, self.spots + moved, other.drawn or self.drawn)
 
 
 def too_small(width: int, height: int) -> Page:
@@ -51,19 +56,12 @@ def too_small(width: int, height: int) -> Page:
     return Page([line((fit(one, width), "dim")) for one in words][:height])
 
 
-@dataclass(slots=True)
-class Scroll:
-    """The first line shown of a longer list, moved just far enough to keep the selected line in sight."""
-
-    top: int = 0
-
-    def to(self, first: int, last: int, total: int, height: int) -> int:
-        """The top so that lines `first` to `last` of `total` are within `height` lines."""
-        self.top = min(self.top, max(total - height, 0), first)
-        if last >= self.top + height:
-            self.top = last - height + 1
-        self.top = max(self.top, 0)
-        return self.top
+def scrolled(top: int, first: int, last: int, total: int, height: int) -> int:
+    """The first line in sight: `top` moved just far enough to show `first` to `last` of `total` lines."""
+    top = min(top, max(total - height, 0), first)
+    if last >= top + height:
+        top = last - height + 1
+    return max(top, 0)
 
 
 def box(
@@ -113,14 +111,14 @@ def crop_plain(source: Line, width: int) -> list[Span]:
     spans: list[Span] = []
     left = width
     for text, role in source.spans:
-        kept = ""
+        start = ""
         for char in text:
-            if cell_width(kept + char) > left:
+            if cell_width(start + char) > left:
                 break
-            kept += char
-        spans.append((kept, _back(role, source.back)))
-        left -= cell_width(kept)
-        if len(kept) < len(text):
+            start += char
+        spans.append((start, _back(role, source.back)))
+        left -= cell_width(start)
+        if len(start) < len(text):
             break
     return [*spans, (" " * left, "text")]
 

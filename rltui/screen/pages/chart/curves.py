@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,26 +14,22 @@ from rltui.draw.value_range import value_range, widened
 from rltui.panes.other_runs import SIGNS
 from rltui.panes.row import Row, bridge
 from rltui.panes.spread import Spread, spread
-from rltui.screen.input.actions import SMOOTHINGS
-from rltui.screen.pages.chart.chart_data import ema, log_of, weave
-from rltui.screen.pages.chart.overlaid_runs import compared
+from rltui.screen import shown
 from rltui.screen.pages.chart.x_axis import XAxis, x_axis
+from rltui.screen.shown_pane import overlaid_rows
+from rltui.screen.state import SMOOTHINGS, AppState, Range
+from rltui.session.session import Session
+from rltui.store import Series
 
-if TYPE_CHECKING:
-    from rltui.screen.state import AppState
-    from rltui.store import Series
-
-MOST = len(SIGNS)  # curves on one chart
+MOST_CURVES = len(SIGNS)  # curves on one chart
 # Share of the points by which a moving average of each strength may lag behind: few points bear little of it.
 _LAGS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 
 _FLOOR = -400.0  # on a logarithmic axis what is zero or less lies below any number
 
-Range = tuple[float, float]
-
 
 @dataclass(slots=True)
-class Trace:
+class Curve:
     """One curve: a series in columns, all (n,). `own` marks a metric on a scale of its own.
 
     `sign` tells it from the others of its chart; empty where it is alone.
@@ -68,8 +63,41 @@ class Trace:
 
     def nearest(self, x: float) -> int | None:
         """The column with a value, be it NaN, that lies nearest to a place; None without any."""
-        there = np.flatnonzero(np.isfinite(self.mean) | (self.bad > 0))
-        return int(there[np.argmin(np.abs(self.x[there] - x))]) if len(there) else None
+        known = np.flatnonzero(np.isfinite(self.mean) | (self.bad > 0))
+        return int(known[np.argmin(np.abs(self.x[known] - x))]) if len(known) else None
+
+
+def ema(mean: NDArray[np.float64], count: NDArray[np.int64], weight: float) -> NDArray[np.float64]:
+    """A moving average over columns (n,) weighted by points, unbiased at the start; NaN stays NaN."""
+    out = np.full(len(mean), math.nan)
+    total = norm = 0.0
+    for index in np.flatnonzero(np.isfinite(mean)):
+        decay = weight ** int(count[index])
+        total = total * decay + float(mean[index]) * (1 - decay)
+        norm = norm * decay + (1 - decay)
+        out[index] = total / norm if norm else mean[index]
+    return out
+
+
+def min_max_stroke(
+    x: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    gap: NDArray[np.bool_],
+    role: str,
+) -> Stroke:
+    """Columns as one line that visits each column's minimum and maximum; empty columns are passed over."""
+    drawn = (np.isfinite(low) & np.isfinite(high)) | gap
+    xs = np.repeat(x[drawn], 2)
+    ys = np.column_stack((low[drawn], high[drawn])).reshape(-1)
+    flat = np.column_stack((np.ones(drawn.sum(), bool), low[drawn] != high[drawn])).reshape(-1)
+    return Stroke(xs[flat], ys[flat], role)
+
+
+def log_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Decimal logarithms; NaN where there is none."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(values > 0, np.log10(values), math.nan)
 
 
 def weight_of(strength: int, points: int, smooth: bool) -> float:
@@ -81,52 +109,52 @@ def weight_of(strength: int, points: int, smooth: bool) -> float:
     return min(SMOOTHINGS[strength], lag / (1 + lag))
 
 
-def traces(
-    desk: AppState, row: Row, others: Sequence[Row], measure: XAxis, low: float, high: float, columns: int
-) -> list[Trace]:
+def curves_of(
+    session: Session, state: AppState, row: Row, axis: XAxis, low: float, high: float, columns: int
+) -> list[Curve]:
     """The row's series, the same metric of marked runs and of the baseline, then other metrics of the run."""
-    view, main = desk.view, row.main
+    view, main = shown.run(session, state), row.main
     if view is None or main is None:
         return []
-    found: list[tuple[int, str, XAxis, Series, Row, bool]] = [(0, view.name, measure, main, row, False)]
-    runs = compared(desk, view)
+    found: list[tuple[int, str, XAxis, Series, Row, bool]] = [(0, view.name, axis, main, row, False)]
+    runs = shown.compared_runs(session, state, view)
     for at, other in enumerate(runs, start=1):  # a run keeps its sign, whoever lacks the metric
         tag = view.tag_index.counterpart(row.tag, other.tag_index)
-        its = x_axis(other, measure.axis)
+        its = x_axis(other, axis.axis)
         if tag is not None and its is not None:
             found.append((at, other.name, its, other.run.series[tag], row, False))
-    beside = [one for one in others if one.main is not None]
+    beside = [one for one in overlaid_rows(session, state, row) if one.main is not None]
     found += [
-        (at, one.title, measure, one.main, one, True) for at, one in enumerate(beside, start=len(runs) + 1)
+        (at, one.title, axis, one.main, one, True) for at, one in enumerate(beside, start=len(runs) + 1)
         if one.main is not None
     ]  # fmt: skip
-    found = [one for one in found if one[0] < MOST]
+    found = [one for one in found if one[0] < MOST_CURVES]
     made = []
     for index, label, its, series, one, own in found:
         x, cut = its.cut(series, low, high, columns)
         count = cut.count
         mean = np.where(count > 0, cut.mean, math.nan)
-        weight = weight_of(desk.smoothing, int(count.sum()), one.smooth)
-        made.append(Trace(
+        weight = weight_of(state.smoothing, int(count.sum()), one.smooth)
+        made.append(Curve(
             label, f"series{index}", SIGNS[index] if len(found) > 1 else "", one.unit, series, x, mean,
             np.where(count > 0, cut.low, math.nan), np.where(count > 0, cut.high, math.nan),
             ema(mean, count, weight) if weight else None, weight,
             int(count.sum() + cut.nonfinite.sum()), np.asarray(cut.nonfinite, np.int64), own,
         ))  # fmt: skip
     if made:
-        made[0].spread = spread(row, made[0].mean, lambda one: measure.cut(one, low, high, columns)[1])
+        made[0].spread = spread(row, made[0].mean, lambda one: axis.cut(one, low, high, columns)[1])
     return made
 
 
 def strokes(
-    found: Sequence[Trace], *, log: bool, level: Callable[[float], Range]
+    found: Sequence[Curve], *, log: bool, level: Callable[[float], Range]
 ) -> tuple[list[Stroke], Range | None]:
     """The lines of curves, raw spreads first, and the range that those on the common scale need.
 
     Metrics on scales of their own are stretched over that range, so that they share the chart. `level` is the
     axis round a single value, for where that range has no extent.
     """
-    shared = [_ends(trace, log) for trace in found if not trace.own]
+    shared = [_ends(curve, log) for curve in found if not curve.own]
     known = [ends for ends in shared if ends is not None]
     if not known:
         return [], None
@@ -134,32 +162,34 @@ def strokes(
     stretch = whole if whole[0] < whole[1] else level(whole[0])
     behind: list[Stroke] = []
     front: list[Stroke] = []
-    for trace in found:
-        own = _ends(trace, log) if trace.own else None
+    for curve in found:
+        own = _ends(curve, log) if curve.own else None
 
         def place(values: NDArray[np.float64], own: Range | None = own) -> NDArray[np.float64]:
             values = log_of(values) if log else values
             return values if own is None else _stretched(values, own, stretch)
 
-        gap = bridge(np.isfinite(trace.mean).astype(np.int64)) < 0
-        smooth = None if trace.smooth is None else place(trace.smooth)
-        raw = weave(
-            trace.x, place(trace.low), place(trace.high), gap, trace.role if smooth is None else "band"
+        gap = bridge(np.isfinite(curve.mean).astype(np.int64)) < 0
+        smooth = None if curve.smooth is None else place(curve.smooth)
+        raw = min_max_stroke(
+            curve.x, place(curve.low), place(curve.high), gap, curve.role if smooth is None else "band"
         )
-        if not trace.own or smooth is None:  # the spread of what stands beside would hide the rest
+        if not curve.own or smooth is None:  # the spread of what stands beside would hide the rest
             (front if smooth is None else behind).append(
-                replace(raw, sign=trace.sign) if smooth is None else raw
+                replace(raw, sign=curve.sign) if smooth is None else raw
             )
         if smooth is not None:
-            keep = np.isfinite(smooth) | gap
-            front.append(Stroke(trace.x[keep], np.where(gap, math.nan, smooth)[keep], trace.role, trace.sign))
+            drawn = np.isfinite(smooth) | gap
+            front.append(
+                Stroke(curve.x[drawn], np.where(gap, math.nan, smooth)[drawn], curve.role, curve.sign)
+            )
     # The metric that the chart is about lies on top.
     return [*behind, *reversed(front)], whole
 
 
-def area(trace: Trace, *, log: bool) -> Area | None:
+def area(curve: Curve, *, log: bool) -> Area | None:
     """The spread behind a curve, if it has one."""
-    found = trace.spread
+    found = curve.spread
     if found is None:
         return None
     low, high = found.low, found.high
@@ -169,9 +199,9 @@ def area(trace: Trace, *, log: bool) -> Area | None:
     known = np.isfinite(low) & np.isfinite(high)
     if not known.any():
         return None
-    keep = known | (bridge(known.astype(np.int64)) < 0)
+    drawn = known | (bridge(known.astype(np.int64)) < 0)
     nan = np.where(known, 0.0, math.nan)
-    return Area(trace.x[keep], (low + nan)[keep], (high + nan)[keep])
+    return Area(curve.x[drawn], (low + nan)[drawn], (high + nan)[drawn])
 
 
 def reach(found: Area, *, log: bool) -> Range:
@@ -186,8 +216,8 @@ def within(found: Area, y: Range, *, log: bool) -> bool:
     return y[0] <= low and high <= y[1]
 
 
-def _ends(trace: Trace, log: bool) -> Range | None:
-    low, high = (log_of(trace.low), log_of(trace.high)) if log else (trace.low, trace.high)
+def _ends(curve: Curve, log: bool) -> Range | None:
+    low, high = (log_of(curve.low), log_of(curve.high)) if log else (curve.low, curve.high)
     if not np.isfinite(low).any():
         return None
     return widened(*value_range(low, high))

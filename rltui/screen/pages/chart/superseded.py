@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,19 +11,19 @@ from rltui.draw.cells import Span
 from rltui.draw.large_chart import Stroke
 from rltui.draw.numbers import format_step
 from rltui.panes.attempt_history import attempts_of
-from rltui.screen.pages.chart.chart_data import Axis, log_of, start_of, weave
-
-if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
-    from rltui.store import Series
+from rltui.screen.pages.chart.curves import log_of, min_max_stroke
+from rltui.screen.pages.chart.ticks import Axis
+from rltui.screen.pages.chart.x_axis import start_of
+from rltui.session.run_view import RunView
+from rltui.store import Series
 
 ROLE = "dim"
 
 
-def overlap(
+def superseded_stroke(
     view: RunView, series: Series, low: float, high: float, columns: int, axis: Axis, *, log: bool
 ) -> Stroke | None:
-    """The kept superseded points in [low, high] of an axis, in so many columns; None without any.
+    """The remembered superseded points in [low, high] of an axis, in so many columns; None without any.
 
     Wall times of superseded points lie where they were written, so that on time axes nothing overlaps.
     """
@@ -42,14 +41,15 @@ def overlap(
     least, most = np.full(columns, math.inf), np.full(columns, -math.inf)
     np.minimum.at(least, at, value)
     np.maximum.at(most, at, value)
-    there = np.isfinite(least)
+    known = np.isfinite(least)
     x = low + (np.arange(columns) + 0.5) * (high - low) / columns
     none = np.zeros(columns, np.bool_)
     nan = np.full(columns, math.nan)
-    return replace(weave(x, np.where(there, least, nan), np.where(there, most, nan), none, ROLE), dotted=True)
+    low_line, high_line = np.where(known, least, nan), np.where(known, most, nan)
+    return replace(min_max_stroke(x, low_line, high_line, none, ROLE), dotted=True)
 
 
-def legend(view: RunView, series: Series, *, shown: bool) -> list[Span]:
+def restart_words(view: RunView, series: Series, *, shown: bool) -> list[Span]:
     """Words for the legend: where the run was started again, what was superseded, how to see it."""
     later = attempts_of(view)[1:]
     if not later:
@@ -57,19 +57,19 @@ def legend(view: RunView, series: Series, *, shown: bool) -> list[Span]:
     steps = ", ".join(format_step(attempt.first_step) for attempt in later[-3:])
     more = "… " if len(later) > 3 else ""
     spans: list[Span] = [("   │ ", "mark"), (f"started again at {more}{steps}", "dim")]
-    gone = series.superseded
-    if not gone:
+    total = series.superseded
+    if not total:
         return spans
     if not shown:
-        return [*spans, (f", {gone:,} points superseded: ", "dim"), ("O", "accent")]
-    before = series.superseded_points()
-    told = f"{len(before):,} of {gone:,}" if len(before) < gone else f"{gone:,}"
+        return [*spans, (f", {total:,} points superseded: ", "dim"), ("O", "accent")]
+    points = series.superseded_points()
+    count = f"{len(points):,} of {total:,}" if len(points) < total else f"{total:,}"
     which = "attempt 1" if len(later) == 1 else f"attempts 1 to {len(later)}"
-    where = f", to {format_step(int(before.step.max()))}" if len(before) else ""
-    return [("   ┈ ", ROLE), (f"{which}{where}: {told} superseded points", "dim"), *spans]
+    where = f", to {format_step(int(points.step.max()))}" if len(points) else ""
+    return [("   ┈ ", ROLE), (f"{which}{where}: {count} superseded points", "dim"), *spans]
 
 
-def marks(view: RunView, axis: Axis) -> list[float]:
+def attempt_marks(view: RunView, axis: Axis) -> list[float]:
     """Places on the x axis at which later attempts began."""
     later = attempts_of(view)[1:]
     if axis == "step":

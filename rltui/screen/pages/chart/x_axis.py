@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +11,22 @@ from numpy.typing import NDArray
 from rltui.panes.overview import COUNTERS, counter_of
 from rltui.panes.single_step import AXIS as ARRIVALS
 from rltui.panes.single_step import arrivals, stands_still
-from rltui.screen.pages.chart.chart_data import Axis, start_of
+from rltui.screen.pages.chart.ticks import Axis
+from rltui.session.run_view import RunView
 from rltui.session.time_travel import RunAtStep, span_of
-
-if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
-    from rltui.store import Series
-    from rltui.store.model import Columns
+from rltui.store import Series
+from rltui.store.model import Columns
 
 TIMES: tuple[Axis, ...] = ("step", "relative", "wall")
-_DETAIL = 2048  # pieces in which the older part of a counter is known
+_COUNTER_BUCKETS = 2048  # pieces in which the older part of a counter is known
 _IDS = {word: canonical for canonical, word in COUNTERS}
+
+
+def start_of(view: RunView) -> float:
+    """When a run began, seconds since 1970; 0 when nobody knows."""
+    walls = [attempt.first_wall for attempt in view.run.attempts if attempt.first_wall is not None]
+    walls = [wall for wall in walls if math.isfinite(wall)]
+    return min(walls, default=0.0)
 
 
 def axes_of(view: RunView) -> list[Axis]:
@@ -105,12 +109,12 @@ def x_axis(view: RunView, axis: Axis) -> XAxis | None:
     recent = series.recent()
     steps, counts = recent.step.astype(np.float64), recent.value.astype(np.float64)
     if series.exact_from > series.first_step:
-        old = series.columns(float(series.first_step), float(series.exact_from), _DETAIL)
-        there = np.isfinite(old.last) & (old.count > 0)
-        steps = np.concatenate((old.edges[1:][there], steps))
-        counts = np.concatenate((old.last[there], counts))
-    keep = np.isfinite(counts)
-    if keep.sum() < 2:
+        old = series.columns(float(series.first_step), float(series.exact_from), _COUNTER_BUCKETS)
+        known = np.isfinite(old.last) & (old.count > 0)
+        steps = np.concatenate((old.edges[1:][known], steps))
+        counts = np.concatenate((old.last[known], counts))
+    finite = np.isfinite(counts)
+    if finite.sum() < 2:
         return None
-    steps, counts = steps[keep], np.maximum.accumulate(counts[keep])
+    steps, counts = steps[finite], np.maximum.accumulate(counts[finite])
     return XAxis(view, axis, steps, counts) if counts[-1] > counts[0] else None

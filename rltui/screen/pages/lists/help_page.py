@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rltui.draw.cells import BLANK, Line, beside, line, wrap
 from rltui.screen.input.bindings import Bind, Keys, shown
-from rltui.screen.pages.list_page import ListPage
+from rltui.screen.pages.lists.list_page import ListContent
 from rltui.text import cell_width, pad
-
-if TYPE_CHECKING:
-    from rltui.screen.state import AppState
-
 
 # What is drawn how, for those who see it for the first time.
 SIGNS = (
@@ -28,29 +22,22 @@ SIGNS = (
 )
 
 
-class HelpPage(ListPage):
-    """All keys in one or two columns, then the signs."""
-
-    title = "Keys and signs"
-
-    def content(self, desk: AppState, width: int, height: int) -> tuple[list[Line], list[tuple[int, str]]]:
-        """Groups of keys; two columns where they fit."""
-        groups = by_group(desk.keys)
-        if width < 100:
-            lines = [*help_lines(groups, width), BLANK, *sign_lines(width)]
-        else:
-            half = (width - 4) // 2
-            names = list(groups)
-            sizes = [len(groups[name]) + 2 for name in names]
-            cut = next(
-                i for i in range(len(names) + 1) if sum(sizes[:i]) >= (sum(sizes) + len(SIGNS) + 4) / 2
-            )
-            left = help_lines({name: groups[name] for name in names[:cut]}, half)
-            right = help_lines({name: groups[name] for name in names[cut:]}, half)
-            right += [BLANK, *sign_lines(half)]
-            cells = max((one.width for one in left), default=0)
-            lines = beside(left, right, cells, 4)
-        return lines, []
+def help_content(keys: Keys, width: int) -> ListContent:
+    """All keys in groups, in one or two columns, then the signs."""
+    groups = by_group(keys)
+    if width < 100:
+        lines = [*help_lines(groups, width), BLANK, *sign_lines(width)]
+    else:
+        half = (width - 4) // 2
+        names = list(groups)
+        sizes = [len(groups[name]) + 2 for name in names]
+        cut = next(i for i in range(len(names) + 1) if sum(sizes[:i]) >= (sum(sizes) + len(SIGNS) + 4) / 2)
+        left = help_lines({name: groups[name] for name in names[:cut]}, half)
+        right = help_lines({name: groups[name] for name in names[cut:]}, half)
+        right += [BLANK, *sign_lines(half)]
+        cells = max((one.width for one in left), default=0)
+        lines = beside(left, right, cells, 4)
+    return ListContent(lines, title="Keys and signs")
 
 
 def by_group(keys: Keys) -> dict[str, list[Bind]]:
@@ -67,8 +54,8 @@ def help_lines(groups: dict[str, list[Bind]], width: int) -> list[Line]:
     lines: list[Line] = []
     every = [bind for binds in groups.values() for bind in binds]
     most = 3 if width >= 90 else 2  # keys of one action
-    told = {bind.action: "  " + " ".join(shown(key) for key in bind.keys[:most]) for bind in every}
-    cells = max((cell_width(keys) for keys in told.values()), default=4) + 2
+    written = {bind.action: "  " + " ".join(shown(key) for key in bind.keys[:most]) for bind in every}
+    cells = max((cell_width(keys) for keys in written.values()), default=4) + 2
     for group, binds in groups.items():
         if lines:
             lines.append(BLANK)
@@ -76,7 +63,7 @@ def help_lines(groups: dict[str, list[Bind]], width: int) -> list[Line]:
         for bind in binds:
             parts = wrap(bind.words, max(width - cells, 8))
             for at, part in enumerate(parts):
-                lines.append(line((pad("" if at else told[bind.action], cells), "accent"), (part, "text")))
+                lines.append(line((pad("" if at else written[bind.action], cells), "accent"), (part, "text")))
     return lines
 
 

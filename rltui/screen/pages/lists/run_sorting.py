@@ -6,13 +6,15 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TypeAlias
 
 from rltui.panes.overview import key_rows
 from rltui.rules.finding import HEALTHS
+from rltui.screen.state import RunSorting
+from rltui.session.run_view import RunView
 
-if TYPE_CHECKING:
-    from rltui.session.run_view import RunView
+Health: TypeAlias = Callable[[RunView], str]
+SortKey: TypeAlias = int | float | str | list[tuple[int, str]] | tuple[str, float] | None
 
 _STATE = {"live": 0, "stalled": 1, "ended": 2}
 _DIGITS = re.compile(r"(\d+)")
@@ -23,7 +25,7 @@ def natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part.lower()) for part in _DIGITS.split(name)]
 
 
-def _key_metric(view: RunView, now: float, health: object) -> tuple[str, float] | None:
+def _key_metric(view: RunView, now: float, health: Health) -> tuple[str, float] | None:
     """Its title, so that like stands with like, and its value."""
     rows = key_rows(view, 1)
     value = rows[0].value if rows else None
@@ -40,7 +42,7 @@ class RunColumn:
 
     id: str
     word: str
-    key: Callable[[RunView, float, Callable[[RunView], str]], Any]  # None where the run lacks it
+    key: Callable[[RunView, float, Health], SortKey]  # None where the run lacks it
     falling: bool = False
 
 
@@ -55,39 +57,28 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RunSorting:
-    """A column, and whether it is turned round."""
+_PLACES = {column.id: at for at, column in enumerate(COLUMNS)}
 
-    column: str = "age"
-    turned: bool = False
 
-    @property
-    def _at(self) -> int:
-        return next(at for at, column in enumerate(COLUMNS) if column.id == self.column)
+def next_sorting(sorting: RunSorting, step: int) -> RunSorting:
+    """By the column so many places to the right, in its usual order."""
+    return RunSorting(COLUMNS[(_PLACES[sorting.column] + step) % len(COLUMNS)].id)
 
-    def by(self, step: int) -> RunSorting:
-        """By the column so many places to the right, its usual way."""
-        return RunSorting(COLUMNS[(self._at + step) % len(COLUMNS)].id)
 
-    def to(self, column: str) -> RunSorting:
-        """By a column; by the same one the other way round."""
-        return RunSorting(column, not self.turned if column == self.column else False)
+def sorting_by(sorting: RunSorting, column: str) -> RunSorting:
+    """By a column; by the same one the other way round."""
+    return RunSorting(column, column == sorting.column and not sorting.reversed)
 
-    @property
-    def arrow(self) -> str:
-        """Downwards where the highest comes first."""
-        return "↓" if COLUMNS[self._at].falling != self.turned else "↑"
 
-    def sorted(
-        self,
-        views: Iterable[RunView],
-        now: float,
-        health: Callable[[RunView], str] = lambda view: view.evaluator.health,
-    ) -> list[RunView]:
-        """Runs in this order; equal ones keep theirs. `health`: how a run stands, where that is asked."""
-        column = COLUMNS[self._at]
-        found = [(column.key(view, now, health), view) for view in views]
-        known = [pair for pair in found if pair[0] is not None]
-        known.sort(key=lambda pair: pair[0], reverse=column.falling != self.turned)
-        return [view for _, view in known] + [view for key, view in found if key is None]
+def sorting_arrow(sorting: RunSorting) -> str:
+    """Downwards where the highest comes first."""
+    return "↓" if COLUMNS[_PLACES[sorting.column]].falling != sorting.reversed else "↑"
+
+
+def sorted_runs(sorting: RunSorting, views: Iterable[RunView], now: float, health: Health) -> list[RunView]:
+    """Runs in this order; equal ones stay in theirs, those that lack the value come last."""
+    column = COLUMNS[_PLACES[sorting.column]]
+    found = [(column.key(view, now, health), view) for view in views]
+    known = [pair for pair in found if pair[0] is not None]
+    known.sort(key=lambda pair: pair[0], reverse=column.falling != sorting.reversed)  # type: ignore[arg-type,return-value]
+    return [view for _, view in known] + [view for key, view in found if key is None]

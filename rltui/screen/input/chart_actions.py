@@ -1,0 +1,190 @@
+"""Actions in the large chart: cursor, zoom, axes, the band, the next metric."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import get_args
+
+from rltui.panes.spread import words_of
+from rltui.screen import shown, shown_pane
+from rltui.screen.input import actions, navigation
+from rltui.screen.input.bindings import Command
+from rltui.screen.pages.chart.chart_page import grows, whole_range
+from rltui.screen.pages.chart.curves import weight_of
+from rltui.screen.pages.chart.x_axis import axes_of
+from rltui.screen.state import SMOOTHINGS, AppState, ChartOverlay, ListOverlay, MetricPicker, Spread
+from rltui.session.session import Session
+
+SPREADS: tuple[Spread, ...] = get_args(Spread)
+LEAST_RANGE = 4.0  # steps or seconds that can be zoomed to
+
+
+def perform(session: Session, state: AppState, chart: ChartOverlay, command: Command) -> Command | None:
+    """Do an action in a chart; returns the command where it is not one of a chart."""
+    if command.action.startswith("pane:"):
+        state.overlays.clear()
+        return command
+    does = _ACTIONS.get(command.action)
+    if does is None:
+        return command
+    does(session, state, chart, command.argument)
+    return None
+
+
+def _place_of(chart: ChartOverlay, column: float) -> float:
+    """Where a column of the plot is on the x axis."""
+    low, high = chart.drawn.x
+    return low + (high - low) * column / max(chart.drawn.columns - 1, 1)
+
+
+def _put_cursor(chart: ChartOverlay, place: float) -> None:
+    """Put the cursor somewhere within what is shown."""
+    low, high = chart.drawn.x
+    chart.cursor = min(max(place, low), high)
+
+
+def _move_cursor(chart: ChartOverlay, columns: int) -> None:
+    low, high = chart.drawn.x
+    at = (low + high) / 2 if chart.cursor is None else chart.cursor
+    _put_cursor(chart, at + columns * (high - low) / max(chart.drawn.columns - 1, 1))
+
+
+def _cursor_to_newest(session: Session, state: AppState, chart: ChartOverlay) -> None:
+    """The cursor on the newest point; while a run goes on there is room behind it."""
+    main = chart.row.main
+    last = main.last_step if main is not None and grows(session, state, chart) else None
+    chart.cursor = chart.drawn.x[1] if last is None else float(last)
+
+
+def zoom_by_wheel(
+    session: Session, state: AppState, chart: ChartOverlay, direction: int, column: int
+) -> None:
+    """The mouse wheel at a column of the plot: zoom in (upwards) or out round what is below it."""
+    factor = 0.8 if direction < 0 else 1.25
+    _zoom(session, state, chart, factor, _place_of(chart, column), fixed=True)
+
+
+def _zoom(
+    session: Session, state: AppState, chart: ChartOverlay, factor: float, centre: float | None, *,
+    fixed: bool = False,
+) -> None:  # fmt: skip
+    """Show `factor` times as much round a place; with `fixed` that place stays where it is."""
+    first, last = whole_range(session, state, chart, chart.drawn.curve_columns)
+    low, high = chart.drawn.x
+    if centre is None or (factor > 1 and not fixed):
+        centre = (low + high) / 2
+    size = max((high - low) * factor, min(LEAST_RANGE, last - first))
+    if size >= last - first:
+        chart.zoom = None
+        return
+    share = (centre - low) / (high - low) if fixed and high > low else 0.5
+    start = min(max(centre - size * share, first), last - size)
+    chart.zoom, chart.y_range = (start, start + size), None
+
+
+def pan(session: Session, state: AppState, chart: ChartOverlay, share: float) -> None:
+    """Move what is shown by a share of its range, within the whole."""
+    if chart.zoom is None:
+        return
+    first, last = whole_range(session, state, chart, chart.drawn.curve_columns)
+    low, high = chart.zoom
+    by = min(max((high - low) * share, first - low), last - high)
+    chart.zoom = (low + by, high + by)
+
+
+def _reset(chart: ChartOverlay) -> None:
+    chart.zoom = chart.y_range = None
+
+
+def _turn_log(chart: ChartOverlay) -> None:
+    chart.log, chart.y_range = not chart.log, None
+
+
+def _turn_axis(session: Session, state: AppState, chart: ChartOverlay) -> None:
+    view, axis = shown.run(session, state), state.saved.axis
+    if view is not None:
+        axes = axes_of(view)
+        state.saved.axis = axes[(axes.index(axis) + 1) % len(axes)] if axis in axes else axes[1]
+    chart.zoom = chart.cursor = None
+
+
+def _turn_superseded(state: AppState, chart: ChartOverlay) -> None:
+    main = chart.row.main
+    if main is None or not main.superseded:
+        state.notify("no point of this metric was superseded by a restart")
+        return
+    chart.superseded, chart.y_range = not chart.superseded, None
+    steps = main.superseded_points().step
+    what = (
+        f"what restarts superseded, to step {int(steps.max()):,}" if len(steps) else "nothing: too long ago"
+    )
+    state.notify(f"{'with' if chart.superseded else 'without'} {what}")
+
+
+def _turn_spread(state: AppState, chart: ChartOverlay) -> None:
+    words = words_of(chart.row)
+    if not words:
+        state.notify("this metric was logged without a spread: no minimum, maximum or deviation")
+        return
+    chart.spread = SPREADS[(SPREADS.index(chart.spread) + 1) % len(SPREADS)]
+    chart.y_range = None
+    messages: Mapping[Spread, str] = {
+        "fitted": f"{words} band as far as the curve leaves room",
+        "whole": f"the whole {words} band",
+        "none": f"without the {words} band",
+    }
+    state.notify(messages[chart.spread])
+
+
+def _smooth(session: Session, state: AppState, chart: ChartOverlay, action: str) -> None:
+    actions.perform(session, state, action)
+    wanted, points = SMOOTHINGS[state.smoothing], chart.drawn.points
+    used = weight_of(state.smoothing, points, chart.row.smooth)
+    text = f"moving average {used:.2f}" if used else "every point, no average"
+    if 0 < used < wanted:
+        text += f": {wanted:.2f} would lag behind {points:,} points"
+    state.notify(text)
+
+
+def _turn_row(session: Session, state: AppState, chart: ChartOverlay, by: int) -> None:
+    navigation.move_selection(session, state, by)
+    row = shown_pane.selected(session, state)
+    if row is not None:
+        chart.row, chart.y_range = row, None
+
+
+def _pick_metric(state: AppState, chart: ChartOverlay) -> None:
+    state.overlays.append(ListOverlay(MetricPicker(chart.row.tag), typing=True))
+
+
+def _close(state: AppState) -> None:
+    state.overlays.pop()
+
+
+_ACTIONS: dict[str, Callable[[Session, AppState, ChartOverlay, str], None]] = {
+    "left": lambda session, state, chart, _: _move_cursor(chart, -1),
+    "right": lambda session, state, chart, _: _move_cursor(chart, 1),
+    "cursor": lambda session, state, chart, column: _put_cursor(chart, _place_of(chart, int(column))),
+    "home": lambda session, state, chart, _: _put_cursor(chart, -math.inf),
+    "end": lambda session, state, chart, _: _cursor_to_newest(session, state, chart),
+    "zoom-in": lambda session, state, chart, _: _zoom(session, state, chart, 0.5, chart.cursor),
+    "zoom-out": lambda session, state, chart, _: _zoom(session, state, chart, 2.0, chart.cursor),
+    "page-up": lambda session, state, chart, _: pan(session, state, chart, -0.5),
+    "page-down": lambda session, state, chart, _: pan(session, state, chart, 0.5),
+    "reset": lambda session, state, chart, _: _reset(chart),
+    "axis": lambda session, state, chart, _: _turn_axis(session, state, chart),
+    "log": lambda session, state, chart, _: _turn_log(chart),
+    "overlap": lambda session, state, chart, _: _turn_superseded(state, chart),
+    "spread": lambda session, state, chart, _: _turn_spread(state, chart),
+    "smoother": lambda session, state, chart, _: _smooth(session, state, chart, "smoother"),
+    "rougher": lambda session, state, chart, _: _smooth(session, state, chart, "rougher"),
+    "together": lambda session, state, chart, _: _pick_metric(state, chart),
+    "next-pane": lambda session, state, chart, _: _turn_row(session, state, chart, 1),
+    "previous-pane": lambda session, state, chart, _: _turn_row(session, state, chart, -1),
+    "down": lambda session, state, chart, _: _turn_row(session, state, chart, 1),
+    "up": lambda session, state, chart, _: _turn_row(session, state, chart, -1),
+    "back": lambda session, state, chart, _: _close(state),
+    "open": lambda session, state, chart, _: _close(state),
+    "nothing": lambda session, state, chart, _: None,
+}

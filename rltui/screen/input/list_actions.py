@@ -1,0 +1,136 @@
+"""Actions in lists over the panes: moving, choosing, typing."""
+
+from __future__ import annotations
+
+from rltui.screen.input import actions, navigation
+from rltui.screen.input.bindings import Command
+from rltui.screen.pages.lists.list_page import ListContent
+from rltui.screen.pages.lists.overlay_page import list_content
+from rltui.screen.pages.lists.run_sorting import next_sorting, sorting_by
+from rltui.screen.pages.lists.runs_page import listed_runs
+from rltui.screen.state import AppState, Explanation, ListOverlay, MetricPicker, Palette, RunList
+from rltui.session.session import Session
+
+# What the screen does below any list.
+_PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette")
+_SORTING = ("sort", "sort-back", "sort-by", "reverse")
+_FAR = 10**9
+
+
+def perform(session: Session, state: AppState, overlay: ListOverlay, command: Command) -> Command | None:
+    """Do an action in a list; returns what is left to do: the command itself where the list passes it on."""
+    action = command.action
+    if action in _PASSED_ON:
+        return command
+    if action.startswith("pane:"):
+        state.overlays.clear()
+        return command
+    following: Command | None = None
+    if by := _distance(overlay, action):
+        _move(overlay, by)
+    elif action == "item":
+        overlay.at = int(command.argument)
+        following = _choose(session, state, overlay, overlay.drawn.items)
+    elif action == "open":  # typing may have changed the list since it was drawn
+        content: ListContent = list_content(session, state, overlay, *overlay.drawn.size)
+        following = _choose(session, state, overlay, content.items)
+    elif action == "back":
+        state.overlays.pop()
+    elif isinstance(overlay.kind, RunList):
+        _perform_in_runs(session, state, overlay, command)
+    elif isinstance(overlay.kind, Explanation) and action == "explain":
+        state.overlays.pop()  # the key that opened it
+    items = overlay.drawn.items
+    if (
+        isinstance(overlay.kind, RunList)
+        and items
+        and action not in ("sort", "sort-back", "sort-by", "reverse")
+    ):
+        overlay.kind.selected = items[min(overlay.at, len(items) - 1)][1]
+    return following
+
+
+def _distance(overlay: ListOverlay, action: str) -> int:
+    """Items that an action moves by; 0 for what moves nothing."""
+    rows = overlay.drawn.rows
+    page = {"page-up": -rows, "page-down": rows, "home": -_FAR, "end": _FAR}
+    return {"up": -1, "down": 1, **page}.get(action, 0)
+
+
+def _move(overlay: ListOverlay, by: int) -> None:
+    """Go to another item; what stands above the first one is read before."""
+    reach = overlay.drawn.first_reach
+    if overlay.at == 0 and reach and (by < 0 or overlay.top < reach):
+        overlay.top = min(max(overlay.top + by, 0), reach)
+    else:
+        overlay.at = min(max(overlay.at + by, 0), max(overlay.drawn.count - 1, 0))
+
+
+def _choose(
+    session: Session,
+    state: AppState,
+    overlay: ListOverlay,
+    items: list[tuple[int, str]] | tuple[tuple[int, str], ...],
+) -> Command | None:
+    """What Enter or a click on the selected item does; returns a command to be done below the list."""
+    kind = overlay.kind
+    if not items or not isinstance(kind, Explanation | RunList | Palette | MetricPicker):
+        return None
+    chosen = items[min(overlay.at, len(items) - 1)][1]
+    name, _, argument = chosen.partition(" ")
+    if isinstance(kind, Explanation):
+        navigation.go_to_tag(session, state, chosen)
+        return None
+    state.overlays.pop()
+    if isinstance(kind, RunList):
+        navigation.choose_run(state, chosen)
+    elif isinstance(kind, MetricPicker):
+        actions.perform(session, state, "together", argument)
+    elif name == "metric":
+        navigation.go_to_tag(session, state, argument)
+    else:
+        return Command(argument) if name == "do" else Command(name, argument)
+    return None
+
+
+def _perform_in_runs(session: Session, state: AppState, overlay: ListOverlay, command: Command) -> None:
+    """Marking, sorting, filtering."""
+    action, filters = command.action, state.filters
+    if action == "mark":
+        views = listed_runs(session, state, overlay.query)
+        if overlay.at < len(views):
+            navigation.toggle(state.selection.marked_runs, views[overlay.at].name)
+            overlay.at = min(overlay.at + 1, len(views) - 1)
+    elif action in ("sort", "sort-back"):
+        filters.run_sorting = next_sorting(filters.run_sorting, 1 if action == "sort" else -1)
+    elif action in ("reverse", "sort-by"):
+        filters.run_sorting = sorting_by(filters.run_sorting, command.argument or filters.run_sorting.column)
+    elif action == "filter":
+        overlay.typing = True
+    elif action == "runs":
+        state.overlays.pop()
+
+
+def typed(state: AppState, overlay: ListOverlay, key: str) -> bool:
+    """Take a key as text of the query; False when it is none."""
+    in_runs = isinstance(overlay.kind, RunList)
+    if key == "enter" and in_runs:
+        overlay.typing = False
+        return True
+    if key == "escape":
+        if in_runs:
+            overlay.typing, overlay.query = False, ""
+        else:
+            state.overlays.remove(overlay)
+        return True
+    if key == "backspace":
+        overlay.query = overlay.query[:-1]
+    elif len(key) == 1 and key.isprintable():
+        overlay.query += key
+    else:
+        return False
+    if key != "backspace" or not in_runs:
+        overlay.at = 0
+        if isinstance(overlay.kind, RunList):
+            overlay.kind.selected = ""
+    return True

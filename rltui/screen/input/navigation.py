@@ -1,0 +1,167 @@
+"""Going somewhere: to a pane, a run, a metric, a row, a step of the run."""
+
+from __future__ import annotations
+
+from rltui.screen import shown, shown_pane
+from rltui.screen.pages.findings_page import selected_finding
+from rltui.screen.pages.hparams_page import PANE as HPARAMS
+from rltui.screen.pages.hparams_page import hparams
+from rltui.screen.state import AppState
+from rltui.session.session import Session
+from rltui.session.time_travel import span_of
+
+TIME_SHARE = 0.05  # of the run that one step back in time goes
+FAR = 10**9
+
+
+def go(session: Session, state: AppState, pane: str, tag: str = "") -> None:
+    """Show a pane, and a metric in it."""
+    selection = state.selection
+    state.overlays.clear()
+    selection.pane, selection.pane_recalled = pane, False
+    if tag:
+        state.filters.query = ""
+        selection.row = tag
+        row = next((row for row in shown_pane.rows(session, state) if tag in row.tags), None)
+        if row is not None:
+            selection.row = row.tag
+    state.saved.pane = pane
+
+
+def go_to_tag(session: Session, state: AppState, tag: str) -> None:
+    """Show a metric in its pane."""
+    view = shown.run(session, state)
+    if view is not None and tag in view.run.series:
+        go(session, state, view.names.name(tag).pane, tag)
+
+
+def go_to_finding(session: Session, state: AppState, at: int) -> None:
+    """Show the metric of a finding, else its pane."""
+    view = shown.run(session, state)
+    findings = [*shown.findings(session, state), *shown.resolved_findings(session, state)]
+    if view is None or at >= len(findings):
+        return
+    tag = next((tag for tag in findings[at].metrics if tag in view.run.series), "")
+    if tag:
+        go_to_tag(session, state, tag)
+    else:
+        go(session, state, findings[at].pane)
+
+
+def choose_run(state: AppState, name: str) -> None:
+    """Show another run."""
+    state.selection.run, state.selection.run_chosen = name, True
+    state.time.resume()
+    state.ranges.shown.clear()
+
+
+def turn_run(session: Session, state: AppState, by: int) -> None:
+    """Show the next or previous run."""
+    ordered, view = session.ordered(), shown.run(session, state)
+    if view is not None and len(ordered) > 1:
+        choose_run(state, ordered[(ordered.index(view) + by) % len(ordered)].name)
+
+
+def turn_pane(session: Session, state: AppState, by: int) -> None:
+    """Show the next or previous pane."""
+    tabs, pane = [tab.id for tab in shown.tabs(session, state)], state.selection.pane
+    if tabs:
+        at = tabs.index(pane) if pane in tabs else 0
+        go(session, state, tabs[(at + by) % len(tabs)])
+
+
+# ---- the selected row
+
+
+def on_cards(state: AppState) -> bool:
+    """Whether the pane shown is made of cards."""
+    return state.selection.pane == "overview" and not state.filters.query
+
+
+def on_findings(state: AppState) -> bool:
+    """Whether the pane shown is made of findings."""
+    return state.selection.pane == "findings" and not state.filters.query
+
+
+def finding_selected(session: Session, state: AppState) -> int:
+    """The index of the selected finding."""
+    count = len(shown.findings(session, state)) + len(shown.resolved_findings(session, state))
+    return selected_finding(state, count)
+
+
+def move(session: Session, state: AppState, by: int) -> None:
+    """Up or down by rows, on cards by lines of cards."""
+    if on_findings(state):
+        state.selection.row = str(max(finding_selected(session, state) + by, 0))
+    elif on_cards(state):
+        move_selection(session, state, by * state.drawn_pane.card_columns, stop=True)
+    else:
+        move_selection(session, state, by)
+
+
+def move_sideways(session: Session, state: AppState, by: int) -> None:
+    """To another card, or to another pane."""
+    if on_cards(state) and state.drawn_pane.card_columns > 1:
+        move_selection(session, state, by, stop=True)
+    else:
+        turn_pane(session, state, by)
+
+
+def move_to_edge(session: Session, state: AppState, *, last: bool) -> None:
+    """To the first or the last row."""
+    if on_findings(state):
+        state.selection.row = str(FAR) if last else "0"
+    else:
+        move_selection(session, state, FAR if last else -FAR)
+
+
+def move_selection(session: Session, state: AppState, by: int, *, stop: bool = False) -> None:
+    """Move the selection by some rows; with `stop` not at all when that would leave the list."""
+    if state.selection.pane == HPARAMS:
+        pane = hparams(session, state)
+        keys = [row.key for row in pane.settings] if pane is not None else []
+    else:
+        keys = [row.tag for row in shown_pane.rows(session, state)]
+    if not keys:
+        return
+    selected = state.selection.row
+    to = (keys.index(selected) if selected in keys else 0) + by
+    if not stop or 0 <= to < len(keys):
+        state.selection.row = keys[min(max(to, 0), len(keys) - 1)]
+
+
+# ---- the step shown
+
+
+def pause(session: Session, state: AppState) -> None:
+    """Freeze what is shown; from any earlier step it is now again."""
+    view, time = shown.run(session, state), state.time
+    if time.at_step is not None:
+        time.resume()
+        state.notify("live again")
+    elif view is not None and view.run.last_step is not None:
+        time.at_step, time.frozen_now = view.run.last_step, state.now
+
+
+def travel(session: Session, state: AppState, direction: int) -> None:
+    """Move the step shown by a twentieth of the run; beyond the end it is now again."""
+    view, time = shown.run(session, state), state.time
+    if view is None:
+        return
+    first, last = span_of(view.run)
+    step = max(round((last - first) * TIME_SHARE), 1)
+    to = (last if time.at_step is None else time.at_step) + direction * step
+    if to >= last:
+        time.resume()
+        state.notify("live again")
+    else:
+        time.at_step, time.frozen_now, time.reached = max(to, first), state.now, last
+
+
+def toggle(names: list[str], name: str) -> bool:
+    """Add a name to a list, or remove it. True when it is in the list now."""
+    if name in names:
+        names.remove(name)
+        return False
+    names.append(name)
+    return True

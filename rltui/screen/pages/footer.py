@@ -1,0 +1,110 @@
+"""The last line: a message or what is happening at the left, the keys worth knowing at the right."""
+
+from __future__ import annotations
+
+import math
+
+from rltui.draw.cells import Span, sides
+from rltui.panes.single_step import stands_still
+from rltui.screen import shown
+from rltui.screen.pages.page import Page, Spot
+from rltui.screen.shown_pane import pane, selected
+from rltui.screen.state import AppState
+from rltui.session.session import Session
+from rltui.text import cell_width, fit
+
+HINT_BLOCK = 24  # cells
+HINTS_LEFT = 18  # cells that a message leaves: for help and the way out
+
+# Which hints stay when there is little room.
+_HINT_ORDER = ("help", "explain", "open", "filter", "runs", "pane:findings", "snapshot", "quit")
+
+
+def footer(session: Session, state: AppState, width: int) -> Page:
+    """The footer, whose hints can be clicked."""
+    left: list[Span] = [(" ", "dim")]
+    left += [(state.message, "strong")] if state.message else _status(session, state)
+    # What is said at the left changes at every step; in blocks of cells the hints hold still.
+    used = sum(cell_width(text) for text, _ in left)
+    most = max(width - HINTS_LEFT, width // 2) if state.message else width // 2 - 8
+    reach = min(math.ceil((used + 1) / HINT_BLOCK) * HINT_BLOCK, most) if used > 1 else 9
+    right: list[Span] = []
+    spots: list[tuple[int, str]] = []
+    for action, hint in _hints(session, state, width - reach):
+        words: list[Span] = [(state.options.keys.hint_of(action), "accent"), (f" {hint}  ", "dim")]
+        right += words
+        spots.append((sum(cell_width(text) for text, _ in words), action))
+    x = width - sum(cells for cells, _ in spots)
+    page = Page([sides(left, right, width, back="bar")])
+    for cells, action in spots:
+        page.spots.append(Spot(x, 0, cells, 1, action))
+        x += cells
+    return page
+
+
+def _hints(session: Session, state: AppState, room: int) -> list[tuple[str, str]]:
+    """Actions and words for the footer, in the order of the table, the most useful ones that fit."""
+    keys = state.options.keys
+    hints = {bind.action: bind.hint for bind in keys.binds if bind.hint and bind.keys}
+    if state.selection.pane == "config":
+        from rltui.screen.pages.hparams_page import hparams_hints  # see `frame`
+
+        hints = hparams_hints(session, state, hints)
+    fitting = set()
+    for action in sorted(hints, key=lambda one: _HINT_ORDER.index(one) if one in _HINT_ORDER else 99):
+        cells = cell_width(keys.hint_of(action)) + cell_width(hints[action]) + 3
+        if cells > room:
+            continue
+        room -= cells
+        fitting.add(action)
+    return [(action, hint) for action, hint in hints.items() if action in fitting]
+
+
+def _status(session: Session, state: AppState) -> list[Span]:
+    """Loading, pause, what is left out: the most important first."""
+    view, pane_id = shown.run(session, state), state.selection.pane
+    pieces: list[Span] = []
+    if state.loading is not None:
+        pieces.append((f"reading {state.loading:.0%}", "info"))
+    if state.time.at_step is not None:  # the header says which moment it is; here stands the way back
+        pieces.append((f"{state.options.keys.hint_of('pause')}: live again", "mark"))
+    if view is not None and stands_still(view):
+        pieces.append(("one step only: in order of arrival", "mark"))
+    if state.time.window:
+        pieces.append((f"last 1/{round(1 / state.time.share)} of the run", "dim"))
+    name = state.selection.baseline
+    if name and state.loading is None and shown.baseline(session, state) is None:
+        pieces.append((f"no run here is the baseline {fit(name, 24)}", "warn"))
+    count = len(state.selection.overlaid_tags)
+    if count:
+        pieces.append((f"{count} {'metric' if count == 1 else 'metrics'} marked for charts", "mark"))
+    filtered = bool(state.filters.query)
+    made = pane(session, state) if pane_id not in ("overview", "findings") or filtered else None
+    row = selected(session, state) if made is not None else None
+    if row is not None:
+        pieces.append((fit(row.tag, 40), "dim"))
+        if row.counted is not None and row.counted[1]:
+            pieces.append((f"{row.counted[1]:,} NaN or infinite", "bad"))
+    if made is not None:
+        pieces += [(note, "dim") for note in made.notes]
+    if pane_id == "config":
+        from rltui.screen.pages.hparams_page import hparams  # see `frame`
+
+        settings = hparams(session, state)
+        pieces += [(note, "dim") for note in settings.notes] if settings is not None else []
+    spans: list[Span] = []
+    for index, piece in enumerate(pieces):
+        spans += [(" · ", "faint")] if index else []
+        spans.append(piece)
+    return spans
+
+
+def filter_counts(session: Session, state: AppState) -> tuple[str, int, int]:
+    """What the filter finds, how many of them, and of how many; 0 where nobody has counted."""
+    if state.selection.pane == "config":
+        from rltui.screen.pages.hparams_page import hparams  # see `frame`
+
+        settings = hparams(session, state)
+        return "settings", len(settings.settings) if settings is not None else 0, 0
+    made = pane(session, state)
+    return ("metrics", 0, 0) if made is None else ("metrics", len(made.metrics), made.of)

@@ -1,0 +1,1 @@
+"""Lists over the panes: help, explanation of a metric, runs, palette, a hyperparameter in full."""

@@ -1,0 +1,112 @@
+"""What a metric means: meaning, healthy values, what to fear, what to look at next, how it is written."""
+
+from __future__ import annotations
+
+from rltui.draw.cells import BLANK, Line, Span, line, wrap
+from rltui.draw.numbers import format_plain, format_step, format_value
+from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
+from rltui.panes.metric_card import card_of_name
+from rltui.panes.render.pane_lines import finding_text
+from rltui.panes.row import Row
+from rltui.screen import shown
+from rltui.screen.pages.lists.list_page import BACK, ListContent
+from rltui.screen.state import AppState
+from rltui.session.session import Session
+from rltui.text import fit
+
+LABEL, NARROW_LABEL = 14, 11  # cells of the words before the text
+ROLES = {"healthy": "good", "watch for": "warn"}
+ELSEWHERE = ("check next", "written as", "sources")  # shown in another way, or only by `rltui explain`
+WIDTH = 84  # cells of running text; longer lines are hard to read
+_FOOT: tuple[Span, ...] = (("Enter", "accent"), (" go there  ", "dim"), *BACK)
+
+
+def explanation(session: Session, state: AppState, row: Row, width: int) -> ListContent:
+    """The glossary entry of a row, with links to what to look at next; only links can be chosen."""
+    label_cells = LABEL if width >= 50 else NARROW_LABEL
+    width = min(width, WIDTH)
+    name = row.name
+    metric = name.metric if name is not None else None
+    lines: list[Line] = [line((fit(tag, width), "dim")) for tag in row.tags[:6]]
+    if name is not None:
+        origin = name.framework or "unknown framework"
+        origin += f" → {name.canonical}" if name.canonical else ""
+        origin += "  (a guess from its name)" if name.guessed and name.canonical else ""
+        lines.append(line((fit(origin, width), "faint" if not name.guessed else "dim")))
+    lines.append(BLANK)
+    for finding in row.findings:
+        glyph, role = SEVERITY_GLYPH[finding.severity], SEVERITY_ROLE[finding.severity]
+        text = f"{finding_text(finding)}. {finding.message}"
+        lines += _prefixed(f"{glyph} ", role, wrap(text, width - 2), role)
+        if finding.advice:
+            lines += _prefixed("→ ", "accent", wrap(finding.advice, width - 2), "text")
+        lines.append(BLANK)
+    parts = [("meaning", "No glossary entry knows this key. It is shown as it was logged.")]
+    card = card_of_name(name, session.config) if name is not None else None
+    if card is not None:
+        parts = [("meaning", card.metric.meaning), *card.parts()]
+    heading = ""
+    for label, text in parts:
+        heading = label or heading
+        if heading not in ELSEWHERE:
+            role = ROLES.get(heading, "text")
+            lines += _prefixed(f"{label:{label_cells}}", "dim", wrap(text, width - label_cells), role)
+    lines.append(BLANK)
+    for label, text in _facts(row):
+        value = fit(text, width - label_cells) if label != "possible" else text
+        lines.append(line((f"{label:{label_cells}}", "dim"), (value, "text")))
+    items = _links(session, state, row, lines, width)
+    if metric is not None and metric.sources:
+        lines.append(BLANK)
+        lines += [line((part, "faint")) for part in wrap("from " + "; ".join(metric.sources), width)]
+    return ListContent(lines, items, row.title, [*_FOOT])
+
+
+def _prefixed(prefix: str, prefix_role: str, parts: list[str], role: str) -> list[Line]:
+    """Lines of text, the first of them behind a prefix, the others behind as many blanks."""
+    blank = " " * len(prefix)
+    return [line((blank if at else prefix, prefix_role), (part, role)) for at, part in enumerate(parts)]
+
+
+def _links(
+    session: Session, state: AppState, row: Row, lines: list[Line], width: int
+) -> list[tuple[int, str]]:
+    """Add what to look at next, as far as the run has it; the line of each link and its tag."""
+    metric, view = row.name.metric if row.name is not None else None, shown.run(session, state)
+    links = metric.check_next if metric is not None else ()
+    found = [tag for one in links if (tag := shown.tag_of(session, state, one)) is not None]
+    if found:
+        lines += [BLANK, line(("look next at", "strong"))]
+    items = []
+    for tag in found:
+        title = view.names.name(tag).title if view is not None else tag
+        items.append((len(lines), tag))
+        lines.append(line(("  → ", "accent"), (fit(title, 30), "text"), (f"  {fit(tag, width - 40)}", "dim")))
+    return items
+
+
+def _facts(row: Row) -> list[tuple[str, str]]:
+    """What was logged of it, in words."""
+    main = row.main
+    if main is None or not main.count:
+        return []
+    facts = [("last", row.value_text)]
+    first, last, at_step, counted = main.first_step, main.last_step, row.at_step, row.counted
+    if counted is not None:
+        facts.append(("points", f"{counted[0]:,}"))
+    if first is not None and last is not None:
+        last = last if at_step is None else min(last, at_step)
+        facts.append(("steps", f"{format_step(first)} – {format_step(last)}"))
+    if counted is not None and counted[1]:
+        facts.append(("NaN or Inf", f"{counted[1]:,}"))
+    if main.superseded and (at_step is None or last == main.last_step):
+        facts.append(("superseded", f"{main.superseded:,} points of earlier attempts"))
+    for statistic, value in row.last_of.items():
+        facts.append((statistic, format_value(value, row.unit)))
+    if row.value is not None and abs(row.value) >= 1e-12 and "." in row.value_text:
+        facts[0] = ("last", f"{row.value_text}   ({row.value!r})")
+    metric = row.name.metric if row.name is not None else None
+    if metric is not None and metric.bounds is not None:
+        low, high = metric.bounds
+        facts.append(("possible", f"{format_plain(low)} to {format_plain(high)}; a value outside is a bug"))
+    return facts

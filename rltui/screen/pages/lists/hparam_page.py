@@ -1,0 +1,46 @@
+"""A hyperparameter in full: what each run says of it, and where."""
+
+from __future__ import annotations
+
+from rltui.draw.cells import BLANK, Line, line
+from rltui.panes.render.hparams_lines import labels
+from rltui.screen.pages.hparams_page import hparams
+from rltui.screen.pages.lists.list_page import ListContent
+from rltui.screen.state import AppState
+from rltui.session.session import Session
+
+WIDTH = 92  # cells; longer lines are hard to read
+
+
+def hparam_details(session: Session, state: AppState, key: str, width: int) -> ListContent:
+    """The values, unabridged."""
+    lines: list[Line] = []
+    width = min(width, WIDTH)
+    pane = hparams(session, state)
+    row = next((one for one in pane.settings if one.key == key), None) if pane is not None else None
+    if pane is None or row is None:
+        return ListContent([line(("said nowhere", "faint"))], title=key)
+    names = labels(pane.columns)
+    for name, cell in zip(names, row.cells, strict=True):
+        if lines:
+            lines.append(BLANK)
+        if len(names) > 1:
+            lines.append(line((name, "strong")))
+        text = "said nowhere" if cell is None else cell.text
+        lines += [line((part, "text" if cell is not None else "faint")) for part in _broken(text, width)]
+        if cell is not None:
+            lines.append(line((f"said by {cell.source}", "dim")))
+    for other in row.others:
+        lines += [BLANK, line((other.text[:width], "warn")), line((f"said by {other.source}", "dim"))]
+    return ListContent(lines, title=key)
+
+
+def _broken(text: str, width: int) -> list[str]:
+    """A value in lines: at words where there are any, anywhere else in longer ones."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        pieces = [word[at : at + width] for at in range(0, len(word), width)] or [""]
+        if lines and len(lines[-1]) + 1 + len(pieces[0]) <= width:
+            lines[-1] += " " + pieces.pop(0)
+        lines += pieces
+    return lines

@@ -1,0 +1,67 @@
+"""What lies over the panes: a large chart, a list, the prompt of the filter."""
+
+from __future__ import annotations
+
+from rltui.draw.cells import Span, line
+from rltui.screen.pages.chart.chart_page import chart_page
+from rltui.screen.pages.footer import filter_counts
+from rltui.screen.pages.lists.explain_page import explanation
+from rltui.screen.pages.lists.help_page import help_content
+from rltui.screen.pages.lists.hparam_page import hparam_details
+from rltui.screen.pages.lists.list_page import ListContent, list_page, list_size
+from rltui.screen.pages.lists.palette_page import palette
+from rltui.screen.pages.lists.runs_page import run_list
+from rltui.screen.pages.page import Page
+from rltui.screen.state import (
+    AppState,
+    ChartOverlay,
+    Explanation,
+    Help,
+    HParamDetails,
+    ListOverlay,
+    Overlay,
+    RunList,
+)
+from rltui.session.session import Session
+from rltui.text import cell_width
+
+
+def overlay_page(
+    session: Session, state: AppState, overlay: Overlay, under: Page, width: int, height: int
+) -> Page:
+    """The screen with an overlay on it."""
+    if isinstance(overlay, ChartOverlay):
+        return chart_page(session, state, overlay, width, height)
+    if isinstance(overlay, ListOverlay):
+        content = list_content(session, state, overlay, *list_size(width, height))
+        return list_page(overlay, content, under, width, height)
+    return filter_prompt(session, state, under, width, height)
+
+
+def list_content(
+    session: Session, state: AppState, overlay: ListOverlay, width: int, height: int
+) -> ListContent:
+    """What a list shows in so many cells."""
+    kind = overlay.kind
+    if isinstance(kind, Help):
+        return help_content(state.options.keys, width)
+    if isinstance(kind, Explanation):
+        return explanation(session, state, kind.row, width)
+    if isinstance(kind, RunList):
+        return run_list(session, state, overlay, kind, width, height)
+    if isinstance(kind, HParamDetails):
+        return hparam_details(session, state, kind.key, width)
+    return palette(session, state, overlay, kind, width, height)
+
+
+def filter_prompt(session: Session, state: AppState, under: Page, width: int, height: int) -> Page:
+    """The screen with the filter in its last line, and how much it finds."""
+    query = state.filters.query
+    what, count, _ = filter_counts(session, state)
+    hint = f"{count} {what}   words, glob with *, or /regex/   Enter keep   Esc clear "
+    text = f" filter {query}"
+    hint = hint if cell_width(hint) <= width - cell_width(text) - 2 else ""
+    gap = max(width - cell_width(text) - 1 - cell_width(hint), 0)
+    spans: list[Span] = [(" filter ", "accent"), (query, "strong"), ("▏", "accent"), (" " * gap, "text")]
+    lines = [*under.lines[: height - 1], line(*spans, (hint, "dim"), back="bar")]
+    return Page(lines, under.spots)

@@ -1,0 +1,133 @@
+"""The palette: panes, metrics, runs, themes and every action by name; and metrics to draw beside another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rltui.draw.cells import BLANK, Line, Span, cut, line
+from rltui.panes.pane_list import WITHOUT_METRICS, panes_of
+from rltui.panes.render.pane_lines import short_key, short_title
+from rltui.screen import shown
+from rltui.screen.input.bindings import MOVE
+from rltui.screen.input.bindings import shown as shown_key
+from rltui.screen.pages.lists.list_page import ListContent
+from rltui.screen.state import AppState, ListOverlay, MetricPicker, Palette
+from rltui.screen.text_filter import SCATTERED, fuzzy
+from rltui.session.session import Session
+from rltui.text import cell_width, pad
+
+WIDTH = 84  # cells
+LEAST_KEY = 24  # cells from which a key is worth its place beside a title
+FEW_LETTERS = 3  # from which letters need not stand together
+MOST_ENTRIES = 200  # that are worth scrolling through; typing finds the others
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A line of the palette. `argument` is an action and its argument."""
+
+    kind: str
+    text: str  # a metric: title, two blanks, key
+    hint: str
+    argument: str
+
+
+def palette(
+    session: Session, state: AppState, overlay: ListOverlay, kind: Palette | MetricPicker, width: int,
+    height: int,
+) -> ListContent:  # fmt: skip
+    """The best matches first; the box keeps its size while one types: what is looked at must not move."""
+    if isinstance(kind, MetricPicker):
+        title, entries = "draw beside it", _metrics_beside(session, state, kind.tag)
+    else:
+        title, entries = "", _everything(session, state)
+    found = _matching(entries, overlay.query)
+    lines, items = _lines(found, min(width, WIDTH))
+    tall = max(overlay.drawn.tall, min(len(lines), max(height - 4, 1)))
+    lines += [BLANK] * (tall - len(lines))
+    return ListContent(lines, items, f"{title}: {overlay.query}▏", tall=tall)
+
+
+def _matching(entries: list[Entry], query: str) -> list[Entry]:
+    """The entries that letters match, the best first."""
+    scored = [
+        (cost, order, entry) for order, entry in enumerate(entries)
+        if (cost := fuzzy(query, entry.text)) is not None
+    ]  # fmt: skip
+    scored.sort(key=lambda one: one[:2])
+    if len(query) < FEW_LETTERS and scored and scored[0][0] < SCATTERED:
+        scored = [one for one in scored if one[0] < SCATTERED]  # two letters are in every sentence
+    return [entry for *_, entry in scored[:MOST_ENTRIES]]
+
+
+def _lines(entries: list[Entry], width: int) -> tuple[list[Line], list[tuple[int, str]]]:
+    lines: list[Line] = []
+    items: list[tuple[int, str]] = []
+    titles = [cell_width(one.text.partition("  ")[0]) for one in entries if one.kind == "metric"]
+    column = min(max(titles, default=0), (width - 12) * 2 // 5)
+    for entry in entries:
+        items.append((len(lines), entry.argument))
+        title, _, key = entry.text.partition("  ") if entry.kind == "metric" else (entry.text, "", "")
+        room = width - 11 - cell_width(entry.hint)
+        if room - column < LEAST_KEY:
+            key = ""
+        if key:
+            title = pad(short_title(title, column), column)
+            key = f"  {short_key(key, max(room - column - 3, 1))}"
+        spans: list[Span] = [(pad(entry.kind, 9), "dim"), (cut(title, room - 1), "text"), (key, "dim")]
+        blank = " " * (room - cell_width(spans[1][0] + key))
+        lines.append(line(*spans, (blank, "text"), (entry.hint, "accent")))
+    return lines or [line((pad("nothing matches", width - 2), "dim"))], items
+
+
+def _metrics(session: Session, state: AppState) -> list[Entry]:
+    """The metrics of the run shown."""
+    view = shown.run(session, state)
+    if view is None:
+        return []
+    titles = [(tag, view.names.name(tag).title) for tag in list(view.run.series)]
+    return [Entry("metric", f"{title}  {tag}", "", f"metric {tag}") for tag, title in titles]
+
+
+def _metrics_beside(session: Session, state: AppState, shown_tag: str) -> list[Entry]:
+    """Metrics to draw beside the one on the chart; those that are drawn already come first."""
+    found = [entry for entry in _metrics(session, state) if entry.argument != f"metric {shown_tag}"]
+    drawn = {f"metric {tag}" for tag in state.selection.overlaid_tags}
+    found.sort(key=lambda entry: entry.argument not in drawn)
+    return [
+        Entry("● drawn" if one.argument in drawn else "", one.text, one.hint, one.argument) for one in found
+    ]
+
+
+def _everything(session: Session, state: AppState) -> list[Entry]:
+    view, keys, hidden = shown.run(session, state), state.options.keys, state.saved.hidden
+    entries: list[Entry] = []
+    if view is not None:
+        present = (*WITHOUT_METRICS, *view.tag_index.panes)
+        entries += [
+            Entry("pane", f"{tab.title}  hidden" if tab.id in hidden else tab.title, tab.key,
+                  f"do pane:{tab.id}")
+            for tab in panes_of(view) if tab.id in present
+        ]  # fmt: skip
+    entries += [Entry("show", f"{pane} among the tabs again", "", f"hide {pane}") for pane in hidden]
+    below = state.overlays[-2].place if len(state.overlays) > 1 else ""
+    binds = [bind for bind in keys.binds if not bind.action.startswith("pane:")]
+    binds = [bind for bind in binds if bind.where in ("any", below) and bind.action != "palette"]
+    binds.sort(key=lambda bind: bind.group == MOVE)  # whoever types does not look for an arrow key
+    entries += [
+        Entry("do", bind.words, shown_key(bind.keys[0]) if bind.keys else "", f"do {bind.action}")
+        for bind in binds
+    ]
+    themes = sorted(state.options.themes.items())
+    entries += [Entry("theme", theme.title, "", f"theme {name}") for name, theme in themes]
+    entries += _metrics(session, state)
+    runs = session.ordered()
+    entries += [Entry("run", other.name, "", f"run {other.name}") for other in runs]
+    if state.selection.baseline:
+        entries.append(Entry("baseline", "no baseline any more", "", "baseline "))
+    entries += [
+        Entry("baseline", f"baseline: {other.name}", "", f"baseline {other.name}")
+        for other in runs
+        if other is not view
+    ]
+    return entries

@@ -1,0 +1,114 @@
+"""The overview: findings, cards of key metrics and, where there is room, the other runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rltui.draw.cells import BLANK, Span, line
+from rltui.draw.numbers import format_age
+from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
+from rltui.panes.overview import Overview, key_rows, overview
+from rltui.panes.pane import PaneView
+from rltui.panes.render.frame_lines import NOTHING, finding_lines, overview_lines
+from rltui.panes.render.pane_lines import short_title
+from rltui.screen import shown
+from rltui.screen.pages.chart.overlaid_runs import others
+from rltui.screen.pages.page import Page, Spot
+from rltui.screen.pages.pane_page import pane_page
+from rltui.screen.shown_pane import KEY_METRICS, differences
+from rltui.screen.state import AppState, PaneDrawn
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
+from rltui.text import cell_width, pad
+
+
+def overview_page(session: Session, state: AppState, view: RunView, width: int, height: int) -> Page:
+    """Findings, cards and, where there is room, the other runs; as plain rows on small screens."""
+    data = overview(
+        view, state.now, state.time.at_step, count=KEY_METRICS, share=state.time.share,
+        against=differences(session, state), then=shown.past_findings(session, state),
+    )  # fmt: skip
+    data = replace(data, findings=tuple(shown.unacknowledged(session, state)))
+    most = 0 if height < 20 or len(session.runs) < 2 else 3 if height < 36 else 5
+    runs = _other_runs(session, state, view, width, most)
+    if height < 11 or width < 34 or state.saved.density == "compact":
+        made = PaneView("overview", "Overview", data.rows, data.window, empty=NOTHING)
+        top = Page(
+            finding_lines(data.findings, width, 1 if height < 11 else 3) if data.rows or data.findings else []
+        )
+        top = _with_file_warnings(session, state, data, top, width)
+        return top.below(pane_page(session, state, made, width, height - len(top.lines), column_words=False))
+    room = height - len(runs.lines)
+    tag = state.selection.rows.get("overview", "")
+    at = next((index for index, row in enumerate(data.rows) if row.tag == tag), 0 if data.rows else -1)
+    lines, cards = overview_lines(
+        data, width, room, ranges=state.ranges, glyphs=state.options.glyphs, selected=at,
+        full=state.saved.density == "full", others=others(session, state),
+    )  # fmt: skip
+    columns = max(sum(card.y == cards[0].y for card in cards), 1) if cards else 1
+    found = min(len(data.findings), len(lines))
+    spots = [Spot(0, index, width, 1, "go-finding", str(index)) for index in range(found)]
+    spots += [Spot(c.x, c.y, c.width, c.height, "select", data.rows[c.row].tag) for c in cards]
+    page = _with_file_warnings(session, state, data, Page(lines, spots), width)
+    page.lines = (page.lines + [BLANK] * room)[:room]
+    page.drawn = replace(state.drawn.get("overview", PaneDrawn()), card_columns=columns)
+    return page.below(runs)
+
+
+def _with_file_warnings(session: Session, state: AppState, data: Overview, page: Page, width: int) -> Page:
+    """The overview, whose first line tells of warnings about the data where no finding is told."""
+    count = len(shown.file_warnings(session, state))
+    if count and not data.findings and page.lines:
+        words = f"{count} warning{'s' * (count > 1)} about the data: "
+        key = state.options.keys.hint_of("pane:findings")
+        page.lines[0] = line((" ▲ ", "warn"), (words, "warn"), (key, "accent"))
+        page.spots.append(Spot(0, 0, width, 1, "pane:findings"))
+    return page
+
+
+def _other_runs(session: Session, state: AppState, view: RunView, width: int, most: int) -> Page:
+    """The other runs in a line each."""
+    known = [other for other in session.ordered() if other is not view]
+    if most < 1 or not known:
+        return Page()
+    listed = known if len(known) < most else known[: most - 1]
+    titles = [shown.short_name(session, state, other.name) for other in listed]
+    names = min(max(cell_width(title) for title in titles), max(width // 3, 12))
+    frames = min(max(cell_width(other.framework) for other in listed), 17)
+    used = names + frames + 48
+    at_step = state.time.at_step
+    keys = [key_rows(one, 1, at_step=at_step, findings=()) if used + 30 <= width else [] for one in listed]
+    words = max((cell_width(key[0].title) for key in keys if key), default=0)
+    words = min(words, width - used - 13)
+    page = Page()
+    for index, other in enumerate(listed):
+        alive = other.liveness(state.now)
+        health = shown.health(session, state, other)
+        step = shown.step_text(state, other, 10)
+        spans: list[Span] = [
+            (f" {STATE_GLYPH.get(alive.state, '?')} ", STATE_ROLE.get(alive.state, "dim")),
+            (pad(titles[index], names), "text"),
+            (
+                f"  {pad(other.framework.replace('unknown', ''), frames)}"
+                f"  step {pad(step, 10, right=True)}  ",
+                "dim",
+            ),
+            (pad(format_age(alive.age), 8, right=True) + "  ", "dim"),
+            (
+                "" if health == "ok" else f"{HEALTH_GLYPH.get(health, '?')} {health}",
+                "bad" if health == "critical" else "warn",
+            ),
+        ]
+        key = keys[index]
+        if key:
+            spans[-1] = (pad(spans[-1][0], 12), spans[-1][1])
+            spans += [
+                (pad(short_title(key[0].title, words), words), "dim"),
+                (pad(key[0].value_text, 11, right=True), "text"),
+            ]
+        page.lines.append(line(*spans))
+        page.spots.append(Spot(0, index, width, 1, "run", other.name))
+    if len(listed) < len(known):
+        page.lines.append(line((f"   and {len(known) - len(listed)} more runs: ", "dim"), ("r", "accent")))
+        page.spots.append(Spot(0, len(page.lines) - 1, width, 1, "runs"))
+    return page

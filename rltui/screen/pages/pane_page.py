@@ -1,0 +1,86 @@
+"""A pane of metrics: its rows in sight, and below a short pane the selected metric as wide as the screen."""
+
+from __future__ import annotations
+
+from rltui.draw.cells import BLANK, Line, cut_sentence, line
+from rltui.panes.pane import PaneView
+from rltui.panes.render.frame_lines import card_lines
+from rltui.panes.render.pane_lines import header_line, noted, plan, row_lines
+from rltui.panes.row import Row
+from rltui.panes.step_window import StepWindow
+from rltui.screen.pages.chart.overlaid_runs import others
+from rltui.screen.pages.page import Page, Spot, scrolled
+from rltui.screen.state import AppState, PaneDrawn
+from rltui.session.session import Session
+
+LEAST_CURVE = 8  # free rows below the pane from which a curve is worth looking at
+MOST_CURVE = 26  # a taller one says no more, and costs bytes whenever a pane is opened
+
+
+def pane_page(
+    session: Session, state: AppState, made: PaneView, width: int, height: int, *, column_words: bool = True
+) -> Page:
+    """A pane with its selected row in sight. Only rows in sight are drawn."""
+    if not made.metrics:
+        return Page([BLANK, line(("   " + made.empty, "dim"))][:height])
+    columns = plan(width, made, state.options.glyphs)
+    page = Page()
+    if column_words and height >= 6:
+        page.lines.append(header_line(columns, made.window))
+    room = height - len(page.lines)
+    notes = noted(made.rows) if state.saved.density != "compact" else {}
+    # Heights first, lines only for what is in sight: thousands of rows cost nothing.
+    heights = [(2 if index else 1) if row.kind == "heading" else 1 + (index in notes)
+               for index, row in enumerate(made.rows)]  # fmt: skip
+    tag = state.selection.row
+    at = next((index for index, row in enumerate(made.rows) if row.kind != "heading" and row.tag == tag), -1)
+    if at < 0:
+        at = next(index for index, row in enumerate(made.rows) if row.kind != "heading")
+    first = sum(heights[:at])
+    lead = heights[at - 1] if at and made.rows[at - 1].kind == "heading" else 0
+    top = scrolled(state.drawn_pane.top, first - lead, first + heights[at] - 1, sum(heights), room)
+    page.drawn = PaneDrawn(top, max(room - 2, 1))
+    y = 0
+    body: list[Line] = []
+    for index, row in enumerate(made.rows):
+        if y + heights[index] > top and y < top + room:
+            lines = row_lines(
+                row, columns, made.window, state.ranges, selected=index == at, notes=notes.get(index, 0)
+            )
+            if row.kind == "heading" and index:
+                lines.insert(0, BLANK)
+            for offset, one in enumerate(lines):
+                if top <= y + offset < top + room:
+                    if row.kind != "heading":
+                        page.spots.append(Spot(0, len(page.lines) + len(body), width, 1, "select", row.tag))
+                    body.append(one)
+        y += heights[index]
+        if y >= top + room:
+            break
+    page.lines += body
+    page.lines += _selected_metric(session, state, made.rows[at], made.window, width, room - len(body))
+    return page
+
+
+def _selected_metric(
+    session: Session, state: AppState, row: Row, window: StepWindow, width: int, height: int
+) -> list[Line]:
+    """At most `height` lines, the first of them a rule; none where they would say little."""
+    if height < LEAST_CURVE or width < 50 or state.saved.density == "compact" or not row.parts:
+        return []
+    words = _healthy_words(row)
+    tall = min(height, MOST_CURVE) - 1 - bool(words)
+    lines = [line((" " + "─" * (width - 2), "faint"))]
+    card = card_lines(row, width - 3, tall, window, ranges=state.ranges, glyphs=state.options.glyphs,
+                      selected=False, others=others(session, state)(row))  # fmt: skip
+    lines += [line((" ", "text"), *one.spans) if one.spans else BLANK for one in card]
+    if words:
+        lines[-1] = line((" " * 9 + cut_sentence(words, width - 11), "dim"))
+    return [BLANK] * (height - len(lines)) + lines
+
+
+def _healthy_words(row: Row) -> str:
+    metric = row.name.metric if row.name is not None else None
+    if metric is None:
+        return ""
+    return f"healthy: {metric.healthy}" if metric.healthy else metric.meaning

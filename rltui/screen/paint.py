@@ -1,0 +1,50 @@
+"""One frame: the state is brought up to date with the data, drawn, and told what was drawn where."""
+
+from __future__ import annotations
+
+from rltui.panes.pane_list import WITHOUT_METRICS
+from rltui.screen import shown
+from rltui.screen.pages.frame import frame
+from rltui.screen.pages.page import Page
+from rltui.screen.state import AppState, ChartDrawn, ChartOverlay, Drawn, ListDrawn, ListOverlay, PaneDrawn
+from rltui.session.session import Session
+
+
+def paint(session: Session, state: AppState, width: int, height: int) -> Page:
+    """The whole screen at a size."""
+    follow_newest_run(session, state)
+    leave_empty_pane(session, state)
+    page, drawn = frame(session, state, width, height)
+    _store(state, drawn)
+    return page
+
+
+def follow_newest_run(session: Session, state: AppState) -> None:
+    """Until the user chooses a run, the one written last is shown."""
+    selection = state.selection
+    if not (selection.run_chosen and selection.run in session.runs):
+        view = shown.newest_run(session, state)
+        selection.run = view.name if view is not None else selection.run
+
+
+def leave_empty_pane(session: Session, state: AppState) -> None:
+    """Leave a pane of an earlier session in which the run has nothing, once all is read: it looks broken."""
+    view, selection = shown.run(session, state), state.selection
+    if not selection.pane_recalled or view is None or not view.run.series:
+        return
+    known = selection.pane in WITHOUT_METRICS or selection.pane in view.tag_index.panes
+    if known or state.loading is None:
+        selection.pane_recalled = False
+        selection.pane = selection.pane if known else "overview"
+
+
+def _store(state: AppState, drawn: list[Drawn | None]) -> None:
+    """Keep what keys and the next frame need to know of the picture: of the pane, then of each overlay."""
+    pane, *overlays = drawn
+    if isinstance(pane, PaneDrawn):
+        state.drawn[state.selection.pane] = pane
+    for overlay, one in zip(state.overlays, overlays, strict=True):
+        if isinstance(overlay, ListOverlay) and isinstance(one, ListDrawn):
+            overlay.drawn, overlay.at, overlay.top = one, one.at, one.top
+        elif isinstance(overlay, ChartOverlay) and isinstance(one, ChartDrawn):
+            overlay.drawn, overlay.y_range = one, one.y

@@ -1,0 +1,219 @@
+"""What the screen shows of a session: the run, its findings, header and tabs. Nothing is changed here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rltui.batch import Problem
+from rltui.draw.numbers import short_step
+from rltui.logs.run_names import named
+from rltui.panes import overview
+from rltui.panes.overview import Header
+from rltui.panes.pane_list import PaneTab, panes_of
+from rltui.rules.finding import Finding
+from rltui.screen.state import AppState
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
+from rltui.session.time_travel import PastFindings
+from rltui.text import clean
+
+NEWER = 30.0  # seconds by which another run has to be newer before it is shown instead
+
+
+# ---- runs
+
+
+def run(session: Session, state: AppState) -> RunView | None:
+    """The run shown: the one chosen, else the one of the last frame, else the one written last."""
+    return session.runs.get(state.selection.run or "") or newest_run(session, state)
+
+
+def newest_run(session: Session, state: AppState) -> RunView | None:
+    """The run written last, unless that shown is about as new: equal ages must not make the screen jump.
+
+    The baseline is what others are compared with: it is shown only where there is no other.
+    """
+    base = baseline(session, state)
+    ordered = session.ordered()
+    ordered = [view for view in ordered if view is not base] or ordered
+    if not ordered:
+        return None
+    current = session.runs.get(state.selection.run or "")
+    if current is None or current is base or ordered[0].modified > current.modified + NEWER:
+        return ordered[0]
+    return current
+
+
+def baseline(session: Session, state: AppState) -> RunView | None:
+    """The run to compare with: the only one that may be meant by the name given."""
+    name = state.selection.baseline
+    found = named(session.runs, name) if name else []
+    return session.runs[found[0]] if len(found) == 1 else None
+
+
+def compared_runs(session: Session, state: AppState, view: RunView) -> list[RunView]:
+    """The runs that are drawn beside the one shown: those marked, in their order, and the baseline."""
+    base = baseline(session, state)
+    names = [*state.selection.marked_runs, base.name if base is not None else ""]
+    others = [name for name in dict.fromkeys(names) if name != view.name]
+    return [session.runs[name] for name in others if name in session.runs]
+
+
+def title(state: AppState, name: str) -> str:
+    """The name of a run as shown: LOGDIR itself has no name below itself, so the folder's own is taken."""
+    logdirs = state.options.logdirs
+    if name != "." or len(logdirs) != 1:
+        return name
+    return clean(Path(logdirs[0]).absolute().name) or name
+
+
+def short_name(session: Session, state: AppState, name: str) -> str:
+    """A short name of a run that tells it from the others."""
+    cache = state.caches.short_names
+    key = (len(session.runs), next(reversed(session.runs), ""))  # new ones come last
+    if cache.value is None or cache.key != key:
+        cache.key, cache.value = key, short_run_names(session.runs)
+    return title(state, cache.value.get(name, name))
+
+
+# Folders that frameworks put between an experiment and its files.
+_PLAIN = frozenset(
+    {"runs", "logs", "log", "tb", "tb_logs", "tensorboard", "tensorboard_log", "tensorboard_logs", "events"}
+)
+
+
+def short_run_names(names: Iterable[str]) -> dict[str, str]:
+    """By name, the fewest leading folders that tell a run from the others, without folders that all share.
+
+    Two runs never get the same short name.
+    """
+    parts = {name: name.split("/") for name in names}
+    shared = _shared_folders(list(parts.values()))
+    prefixes: dict[tuple[str, ...], int] = {}
+    for path in parts.values():
+        for depth in range(1, len(path) + 1):
+            key = tuple(path[:depth])
+            prefixes[key] = prefixes.get(key, 0) + 1
+    found: dict[str, str] = {}
+    for name, path in parts.items():
+        unique = (n for n in range(shared + 1, len(path) + 1) if prefixes[tuple(path[:n])] == 1)
+        candidates = (
+            "/".join(part for part in path[shared:depth] if part.lower() not in _PLAIN) for depth in unique
+        )
+        found[name] = next((short for short in candidates if short), name)
+    uses: dict[str, int] = {}
+    for short in found.values():
+        uses[short] = uses.get(short, 0) + 1
+    return {name: short if uses[short] == 1 else name for name, short in found.items()}
+
+
+def _shared_folders(paths: Sequence[Sequence[str]]) -> int:
+    """How many leading folders all of several paths share; at least one part of each is left."""
+    if len(paths) < 2:
+        return 0
+    most = min(len(path) for path in paths) - 1
+    return next((at for at in range(most) if len({path[at] for path in paths}) > 1), max(most, 0))
+
+
+# ---- findings, at the step shown
+
+
+def past_findings(session: Session, state: AppState) -> PastFindings | None:
+    """What was found by the step shown; None while that is now."""
+    view, step = run(session, state), state.time.at_step
+    if view is None or step is None:
+        return None
+    cache = state.caches.past_findings
+    key = (view.name, step, view.run.superseded, view.run.points if view.loading else -1)
+    if cache.value is None or cache.key != key:
+        cache.key, cache.value = key, view.findings_at(step)
+    return cache.value
+
+
+def findings(session: Session, state: AppState) -> list[Finding]:
+    """The findings of the run, as they were at the step shown; those acknowledged or snoozed come last."""
+    view, past = run(session, state), past_findings(session, state)
+    if view is None:
+        return []
+    found = view.evaluator.findings() if past is None else list(past.findings)
+    now, status = state.options.clock(), state.acknowledgements.status
+    found.sort(key=lambda one: bool(status(view.name, one, now)))
+    return found
+
+
+def resolved_findings(session: Session, state: AppState) -> list[Finding]:
+    """What was over at the step shown."""
+    view, past = run(session, state), past_findings(session, state)
+    if view is None:
+        return []
+    return view.evaluator.history() if past is None else list(past.history)
+
+
+def unacknowledged(session: Session, state: AppState) -> list[Finding]:
+    """The findings that tabs count and the overview shows: neither acknowledged nor snoozed."""
+    view = run(session, state)
+    if view is None:
+        return []
+    return state.acknowledgements.unacknowledged(view.name, findings(session, state), state.options.clock())
+
+
+def file_warnings(session: Session, state: AppState) -> list[Problem]:
+    """Warnings about the run's log files: they stand in the findings pane, so its tab counts them."""
+    view = run(session, state)
+    if view is None:
+        return []
+    return [one for one in view.file_problems(state.options.clock()) if one.level != "info"]
+
+
+def health(session: Session, state: AppState, view: RunView) -> str:
+    """The health of a run at the step shown, without what was acknowledged; of other runs as remembered."""
+    if state.time.at_step is None:
+        return state.acknowledgements.health(view, state.now)
+    if view is run(session, state):
+        found: Sequence[Finding] = findings(session, state)
+    else:
+        found = view.findings_at(state.time.at_step, evaluate=False).findings
+    return state.acknowledgements.health(view, state.now, found)
+
+
+# ---- words of the frame
+
+
+def moment_word(state: AppState) -> str:
+    """What a moment that is not now is: `paused` or `past`."""
+    return "paused" if state.time.frozen_now is not None and state.time.reached is None else "past"
+
+
+def header(session: Session, state: AppState, view: RunView) -> Header:
+    """The header of the run shown, at the step shown; in the past that stands in place of the run's state."""
+    time = state.time
+    head = overview.header(view, state.now, time.at_step, past_findings(session, state))
+    if time.at_step is not None:
+        head = replace(head, state=moment_word(state), state_word="", reached=time.reached)
+    head = state.acknowledgements.header(head, findings(session, state), state.options.clock())
+    return replace(head, run=title(state, view.name), brief=short_name(session, state, view.name))
+
+
+def step_text(state: AppState, view: RunView, width: int) -> str:
+    """How far a run had come at the step shown, in at most so many cells."""
+    last, at_step = view.run.last_step, state.time.at_step
+    if last is None:
+        return "–"
+    return short_step(last if at_step is None else min(last, at_step), width)
+
+
+def tabs(session: Session, state: AppState) -> list[PaneTab]:
+    """The tabs of the run shown without those hidden; none before any run is known."""
+    view, pane = run(session, state), state.selection.pane
+    if view is None:
+        return []
+    found = panes_of(view, unacknowledged(session, state), pane, len(file_warnings(session, state)))
+    return [tab for tab in found if tab.id not in state.saved.hidden or tab.id == pane]
+
+
+def tag_of(session: Session, state: AppState, canonical: str) -> str | None:
+    """The tag of the run shown that is a metric of the glossary."""
+    view = run(session, state)
+    return None if view is None else next(iter(view.tag_index.canonical.get(canonical, ())), None)

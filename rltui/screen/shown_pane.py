@@ -1,0 +1,124 @@
+"""The rows of the pane shown: filtered, compared with the baseline, computed again only after changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from rltui.panes.comparison import Difference, compare
+from rltui.panes.overview import key_rows
+from rltui.panes.pane import PaneView, pane_view, window_for
+from rltui.panes.row import Row, rows_of
+from rltui.screen import shown
+from rltui.screen.state import AppState, Cached
+from rltui.screen.text_filter import matcher
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
+
+KEY_METRICS = 16  # cards of the overview
+LARGE = 300  # rows from which a pane is not made anew for every point
+NOTES_SECONDS = 30.0
+COMPARE_SECONDS = 3.0  # between two comparisons with the baseline
+
+
+def differences(session: Session, state: AppState) -> Mapping[str, Difference] | None:
+    """By tag, how the run shown differs from the baseline at matched steps; at most seconds old."""
+    view, base = shown.run(session, state), shown.baseline(session, state)
+    if view is None or base is None or base is view or state.time.at_step is not None:
+        return None
+    cache, now = state.caches.differences, state.options.clock()
+    key = (view.name, base.name)
+    if cache.key != key or now - cache.time > COMPARE_SECONDS:
+        found = compare(view, base)
+        cache.key, cache.time = key, now
+        cache.value = {one.tag: one for one in found.differences} if found is not None else {}
+    return cache.value
+
+
+def pane(session: Session, state: AppState) -> PaneView | None:
+    """The pane shown, filtered. Made anew only when something that it shows has changed."""
+    view = shown.run(session, state)
+    if view is None:
+        return None
+    selection, time, query, saved = state.selection, state.time, state.filters.query, state.saved
+    name = "all" if query and selection.pane in ("overview", "findings") else selection.pane
+    merge = saved.density != "full"
+    found = shown.findings(session, state)
+    against = differences(session, state)
+    key = (
+        (view.name, len(view.run.series), id(view.names)),
+        (name, merge, time.at_step, time.window, query, tuple(saved.pins)),
+        (tuple((one.id, one.severity, one.since_step) for one in found), id(against)),
+    )
+    cache = state.caches.pane
+    if cache.key == key and cache.value is not None:
+        again = _refreshed(cache, cache.value, state, view)
+        if again is not None:
+            return again
+    made = pane_view(
+        view, name, state.now, time.at_step, share=time.share, merge=merge, pinned=saved.pins,
+        against=against, findings=found,
+    )  # fmt: skip
+    if query:
+        match = matcher(query)
+        rows = tuple(
+            row for row in made.rows
+            if row.kind != "heading" and any(match(words) for words in _filter_words(row))
+        )  # fmt: skip
+        made = replace(made, rows=rows, empty=f"No metric matches {query}.", of=len(made.metrics))
+    cache.key, cache.value, cache.version, cache.time = key, made, view.run.version, state.options.clock()
+    return made
+
+
+def _refreshed(cache: Cached[PaneView], pane: PaneView, state: AppState, view: RunView) -> PaneView | None:
+    """A pane made before, if it is still right.
+
+    The rows of a large pane look their values up when they are drawn, so that new points call for a new
+    window only; what is counted for its notes may be half a minute old.
+    """
+    if cache.version == view.run.version:
+        return pane
+    first = next(iter(pane.metrics), None)
+    stale = first is not None and first.main is not view.run.series.get(first.tag)
+    if stale or len(pane.rows) <= LARGE or state.options.clock() - cache.time > NOTES_SECONDS:
+        return None
+    live = view.liveness(state.now).state == "live"
+    window = window_for(view, live=live, share=state.time.share, at_step=state.time.at_step)
+    cache.version, cache.value = view.run.version, replace(pane, window=window)
+    return cache.value
+
+
+def _filter_words(row: Row) -> list[str]:
+    """What a filter looks at: title, key and canonical id, for each key of the row."""
+    canonical = (row.name.canonical or "") if row.name is not None else ""
+    return [f"{row.title} {tag} {canonical}" for tag in row.tags]
+
+
+def rows(session: Session, state: AppState) -> list[Row]:
+    """The rows that can be selected in the pane shown."""
+    if state.selection.pane != "overview" or state.filters.query:
+        made = pane(session, state)
+        return made.metrics if made is not None else []
+    view = shown.run(session, state)
+    if view is None:
+        return []
+    return key_rows(
+        view, KEY_METRICS, at_step=state.time.at_step, against=differences(session, state),
+        findings=shown.findings(session, state),
+    )  # fmt: skip
+
+
+def selected(session: Session, state: AppState) -> Row | None:
+    """The selected row of the pane shown."""
+    found = rows(session, state)
+    return next((row for row in found if row.tag == state.selection.row), found[0] if found else None)
+
+
+def overlaid_rows(session: Session, state: AppState, row: Row) -> list[Row]:
+    """The metrics that were marked to go with others, without those of a row."""
+    view = shown.run(session, state)
+    if view is None:
+        return []
+    tags = [tag for tag in state.selection.overlaid_tags if tag in view.run.series and tag not in row.tags]
+    made = [rows_of(view, [tag], at_step=state.time.at_step, merge=False, findings=()) for tag in tags]
+    return [one for some in made for one in some]
