@@ -91,3 +91,20 @@ def test_the_configuration_of_the_readme_is_valid(tmp_path: Path) -> None:
         cwd=ROOT,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_paths_named_in_contributing_are_there() -> None:
+    """CONTRIBUTING names no module or folder that does not exist."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = set(re.findall(r"`((?:rltui|tests|themes|docs)/[\w/.-]*)`", text))
+    assert len(named) > 30
+    assert not [path for path in sorted(named) if not (ROOT / path).exists()]
+
+
+def test_the_changelog_has_the_version() -> None:
+    """A section for the version of the package, with its date, and one for what is not released."""
+    from rltui import __version__
+
+    text = (ROOT / "CHANGELOG.md").read_text()
+    assert re.search(rf"^## \[{re.escape(__version__)}\] - \d{{4}}-\d\d-\d\d$", text, re.MULTILINE)
+    assert text.index("## [Unreleased]") < text.index(f"## [{__version__}]")
