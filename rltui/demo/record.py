@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 
 from rltui.demo.recording import Recording, in_rows, write
-from rltui.logs.follow.follower import read_all
+from rltui.logs.follow.read_all import read_all
 from rltui.metrics import recognise
 
 

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
+import numpy as np
+
 from rltui.batch import Problems
 from rltui.cli.export.point_lines import quoted
 from rltui.cli.file_problems import note_problems
@@ -29,7 +31,7 @@ COLUMNS = {
     "hparams": ("value",),
     "tensors": ("value",),
 }
-Row = dict[str, Any]
+Row = dict[str, Any]  # by the names of its columns
 
 
 def export_tables(
@@ -122,9 +124,9 @@ def _texts(place: str) -> list[Row]:
     ]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Lists, numbers and text; no numpy."""
-    if hasattr(value, "tolist"):
+    if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, bytes):
         value = value.decode("utf-8", "backslashreplace")
@@ -138,7 +140,7 @@ def clean_text(text: str) -> str:
     return "\n".join(clean(line) for line in text.splitlines())
 
 
-def _cell(value: Any) -> bytes:
+def _cell(value: object) -> bytes:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return b"" if value is None else b"NaN"
     if isinstance(value, list):
