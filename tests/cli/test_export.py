@@ -26,7 +26,7 @@ from hypothesis import given, settings
 from rltui.cli.commands.export import command
 from rltui.cli.export.follow_points import Tail
 from rltui.cli.export.point_lines import CsvWriter, JsonlWriter
-from rltui.cli.export.points import Exporter, SupersededFlags
+from rltui.cli.export.points import Exporter, Selection, SupersededFlags
 from rltui.logs.follow.read_all import read_all
 from rltui.store import Store
 from tests.support import tfwriter as w
@@ -208,7 +208,7 @@ def test_large_runs_are_read_twice_and_say_the_same(tmp_path: Path) -> None:
     def points(held: int) -> list[tuple[Any, ...]]:
         return [
             (each.source.run, step, flag)
-            for each in Exporter([str(tmp_path)], held=held).batches()
+            for each in Exporter(Selection([str(tmp_path)]), held=held).batches()
             for step, flag in zip(
                 each.batch.step.tolist(),
                 [False] * len(each.batch) if each.superseded is None else each.superseded.tolist(),
@@ -438,7 +438,7 @@ def test_export_agrees_with_the_store() -> None:
             store.apply(each)
     marked: dict[str, int] = {}
     total: dict[str, int] = {}
-    for points in Exporter([str(LOGS)]).batches():
+    for points in Exporter(Selection([str(LOGS)])).batches():
         name = points.source.run
         flags = points.superseded
         marked[name] = marked.get(name, 0) + (0 if flags is None else int(flags.sum()))

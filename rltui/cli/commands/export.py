@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
-from rltui.cli.arguments import LOGDIRS, VERIFY, need
+from rltui.cli.arguments import LOGDIRS, RUN, VERIFY, need
+from rltui.cli.export.point_lines import export_lines
+from rltui.cli.export.points import Selection
 from rltui.cli.output import require_extra
 
 FORMATS = ("jsonl", "csv", "parquet")
@@ -25,7 +27,7 @@ KINDS = ("scalars", "histograms", "text", "hparams", "tensors")
     type=click.Path(),
     help="Default: standard output. A folder for parquet.",
 )
-@click.option("--run", "run_glob", metavar="GLOB", help="Only runs whose name matches.")
+@RUN
 @click.option(
     "--metric",
     "metrics",
@@ -66,12 +68,13 @@ def command(
       rltui export runs/new --follow | my-own-alarm
     """
     form = form or _by_ending(output)
+    selection = Selection(logdirs, run_glob, metrics, all_sources, verify)
     if follow:
         if form != "jsonl" or output not in (None, "-") or kind != "scalars" or verify:
             raise click.UsageError("--follow prints scalars as jsonl to standard output, unverified")
         from rltui.cli.export.follow_points import follow as follow_points
 
-        follow_points(logdirs, run_glob, metrics, all_sources=all_sources)
+        follow_points(selection)
         return
     need(logdirs)
     if form == "parquet":
@@ -83,15 +86,13 @@ def command(
             raise click.UsageError(f"--kind {kind} needs --format csv or parquet")
         from rltui.cli.export.tables import export_tables
 
-        export_tables(logdirs, run_glob, metrics, kind, form, output)
+        export_tables(selection, kind, form, output)
     elif form == "parquet":
         from rltui.cli.export.parquet import export_parquet
 
-        export_parquet(logdirs, run_glob, metrics, str(output), all_sources=all_sources, verify=verify)
+        export_parquet(selection, str(output))
     else:
-        from rltui.cli.export.point_lines import export_lines
-
-        export_lines(logdirs, run_glob, metrics, form, output, all_sources=all_sources, verify=verify)
+        export_lines(selection, form, output)
 
 
 def _by_ending(output: str | None) -> str:

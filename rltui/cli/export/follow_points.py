@@ -10,7 +10,7 @@ import numpy as np
 
 from rltui.batch import Batch
 from rltui.cli.export.point_lines import JsonlWriter
-from rltui.cli.export.points import SupersededFlags, TagFilter
+from rltui.cli.export.points import Selection, SupersededFlags, TagFilter
 from rltui.cli.file_problems import FileProblemReporter
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
@@ -79,15 +79,13 @@ class Tail:
         return mask
 
 
-def follow(
-    logdirs: Sequence[str], run_glob: str | None, metrics: Sequence[str], *, all_sources: bool
-) -> None:
+def follow(selection: Selection) -> None:
     """Print for ever. Ends by a signal or a closed pipe."""
     out = sys.stdout.buffer
-    tail = Tail(metrics, out.write)
-    follower = Follower(logdirs, run_glob=run_glob, all_sources=all_sources)
+    tail = Tail(selection.metrics, out.write)
+    follower = Follower(selection.logdirs, run_glob=selection.run_glob, all_sources=selection.all_sources)
     told = FileProblemReporter()
-    told.waits_for(logdirs)
+    told.waits_for(selection.logdirs)
     while True:
         for delivery in told.passing(follower.look()):
             if tail.take(delivery):

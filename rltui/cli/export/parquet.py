@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rltui import paths
-from rltui.cli.export.points import ExportBatch, Exporter, report_problems
+from rltui.cli.export.points import ExportBatch, Exporter, Selection
 from rltui.cli.output import fail, note
 from rltui.cli.output_file import refuse_inside
 from rltui.text import clean
@@ -62,23 +62,19 @@ class _NothingNew(Exception):  # noqa: N818 (no error)
     """A run without new points: its part is not kept."""
 
 
-def export_parquet(
-    logdirs: Sequence[str],
-    run_glob: str | None,
-    metrics: Sequence[str],
-    output: str,
-    *,
-    all_sources: bool,
-    verify: bool,
-) -> None:
+def export_parquet(selection: Selection, output: str) -> None:
     """Write or continue the dataset in folder `output`."""
     place = Path(output)
-    refuse_inside(place, logdirs)
+    refuse_inside(place, selection.logdirs)
     if place.exists() and not place.is_dir():
         fail(f"{clean(output)}: is a file; Parquet is written as a folder")
-    filters = {"metrics": sorted(metrics), "all_sources": all_sources, "verify": verify}
+    filters = {
+        "metrics": sorted(selection.metrics),
+        "all_sources": selection.all_sources,
+        "verify": selection.verify,
+    }
     schema = SCHEMA.with_metadata({_FILTERS: json.dumps(filters)})
-    exporter = Exporter(logdirs, run_glob, metrics, all_sources=all_sources, verify=verify)
+    exporter = Exporter(selection)
     added = 0
     try:
         place.mkdir(parents=True, exist_ok=True)
@@ -93,7 +89,7 @@ def export_parquet(
         if error.filename is not None and not str(error.filename).startswith(str(place)):
             raise
         fail(f"{clean(output)}: not written: {error.strerror or error}; what is there stays as it was")
-    report_problems(exporter, logdirs, run_glob)
+    exporter.report_problems()
     note(f"{clean(output)}: {added} points added in {len(list(place.glob('run=*')))} runs")
 
 

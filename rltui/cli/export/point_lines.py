@@ -11,7 +11,7 @@ import orjson
 from numpy.typing import NDArray
 
 from rltui.batch import Batch
-from rltui.cli.export.points import Exporter, report_problems
+from rltui.cli.export.points import Exporter, Selection
 from rltui.cli.output import FOUND, fail
 from rltui.cli.output_file import binary_output
 from rltui.logs.delivery import Source
@@ -20,21 +20,12 @@ CSV_HEAD = b"run,tag,step,wall_time,value,source,superseded,series\n"
 CHUNK = 1 << 15  # lines that are joined at once
 
 
-def export_lines(
-    logdirs: Sequence[str],
-    run_glob: str | None,
-    metrics: Sequence[str],
-    form: str,
-    output: str | None,
-    *,
-    all_sources: bool,
-    verify: bool,
-) -> None:
-    """Write every point as a line of JSON or CSV. Ends the command with 1 when no tag matches `metrics`."""
-    exporter = Exporter(logdirs, run_glob, metrics, all_sources=all_sources, verify=verify)
+def export_lines(selection: Selection, form: str, output: str | None) -> None:
+    """Write every point as a line of JSON or CSV. Ends the command with 1 when no tag matches the globs."""
+    exporter = Exporter(selection)
     writer = CsvWriter() if form == "csv" else JsonlWriter()
     generations: dict[str, int] = {}
-    with binary_output(output, logdirs) as out:
+    with binary_output(output, selection.logdirs) as out:
         out.write(writer.head)
         for points in exporter.batches():
             path = points.source.path
@@ -43,9 +34,9 @@ def export_lines(
                 generations[path] = points.generation
             for block in writer.lines(points.source, points.batch, points.superseded):
                 out.write(block)
-    report_problems(exporter, logdirs, run_glob)
+    exporter.report_problems()
     if exporter.metrics.matched_none():
-        globs = ", ".join(map(repr, metrics))
+        globs = ", ".join(map(repr, selection.metrics))
         fail(f"no metric matches {globs}; `rltui export` without --metric has all", FOUND)
 
 

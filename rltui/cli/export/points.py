@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import groupby
 
@@ -24,6 +24,17 @@ from rltui.store.model import HIGHEST, Points
 from rltui.store.restarts import RestartDetector
 
 HELD = 2_000_000  # points of one run that wait in memory, about 40 bytes each
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which points are exported."""
+
+    logdirs: Sequence[str]
+    run_glob: str | None = None
+    metrics: Sequence[str] = ()  # globs; none: all tags
+    all_sources: bool = False  # duplicate logs, too
+    verify: bool = False  # check every checksum
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,29 +125,18 @@ class SupersededFlags:
 class Exporter:
     """Reads every log once (those of large runs twice) and yields its points; keeps problems for the end."""
 
-    def __init__(
-        self,
-        logdirs: Sequence[str],
-        run_glob: str | None = None,
-        metric_globs: Sequence[str] = (),
-        *,
-        all_sources: bool = False,
-        verify: bool = False,
-        held: int = HELD,
-    ) -> None:
-        self._logdirs = logdirs
-        self._run_glob = run_glob
-        self._globs = tuple(metric_globs)
-        self.metrics = TagFilter(metric_globs)
-        self._all_sources = all_sources
-        self._verify = verify
+    def __init__(self, selection: Selection, *, held: int = HELD) -> None:
+        self._selection = selection
+        self.metrics = TagFilter(selection.metrics)
         self._held = held
         self.problems = Problems()
         self.sources: dict[str, Source] = {}
 
     def batches(self) -> Iterator[ExportBatch]:
         """Points run by run, log by log, in file order. Raises FileNotFoundError for a missing LOGDIR."""
-        for run, deliveries in groupby(self._read(self._run_glob), key=lambda each: each.source.run):
+        for run, deliveries in groupby(
+            self._read(self._selection.run_glob), key=lambda each: each.source.run
+        ):
             readers: dict[str | None, SupersededFlags] = {}
             held: list[ExportBatch] | None = []
             size = 0
@@ -161,18 +161,18 @@ class Exporter:
 
     def of_run(self, run: str) -> Exporter:
         """The same for one run alone."""
-        return Exporter(
-            self._logdirs,
-            glob.escape(run),
-            self._globs,
-            all_sources=self._all_sources,
-            verify=self._verify,
-            held=self._held,
-        )
+        return Exporter(replace(self._selection, run_glob=glob.escape(run)), held=self._held)
+
+    def report_problems(self) -> None:
+        """Print problems with files on standard error; end the command with 2 when no log was found."""
+        note_problems(self.problems.values())
+        if not any(source.run for source in self.sources.values()):
+            no_logs(self._selection.logdirs, self._selection.run_glob)
 
     def _read(self, run_glob: str | None) -> Iterator[Delivery]:
+        chosen = self._selection
         for delivery in read_all(
-            self._logdirs, run_glob=run_glob, all_sources=self._all_sources, verify=self._verify
+            chosen.logdirs, run_glob=run_glob, all_sources=chosen.all_sources, verify=chosen.verify
         ):
             self.problems.note(delivery.batch.problems)
             self.sources[delivery.source.path] = delivery.source
@@ -206,13 +206,6 @@ class Exporter:
                 batch, flags = batch.where(wanted), None if flags is None else flags[wanted]
             if len(batch):
                 yield ExportBatch(points.source, batch, flags, points.number, points.generation)
-
-
-def report_problems(exporter: Exporter, logdirs: Sequence[str], run_glob: str | None) -> None:
-    """Say on standard error what was wrong with files; end the command with 2 when no log was found."""
-    note_problems(exporter.problems.values())
-    if not any(source.run for source in exporter.sources.values()):
-        no_logs(logdirs, run_glob)
 
 
 def _restarts_key(source: Source) -> str | None:

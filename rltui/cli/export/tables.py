@@ -16,6 +16,7 @@ import numpy as np
 
 from rltui.batch import Problems
 from rltui.cli.export.point_lines import quoted
+from rltui.cli.export.points import Selection
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import fail, note
 from rltui.cli.output_file import binary_output
@@ -34,34 +35,27 @@ COLUMNS = {
 Row = dict[str, Any]  # by the names of its columns
 
 
-def export_tables(
-    logdirs: Sequence[str],
-    run_glob: str | None,
-    metrics: Sequence[str],
-    kind: str,
-    form: str,
-    output: str | None,
-) -> None:
+def export_tables(selection: Selection, kind: str, form: str, output: str | None) -> None:
     """Write one kind of record of every event file. Ends the command with 2 when there is no event file."""
-    found, _, missing = scan(logdirs, REGISTRY.could_be_log)
+    found, _, missing = scan(selection.logdirs, REGISTRY.could_be_log)
     if missing:
         fail(f"{clean(missing[0])}: no such file or folder")
     events = [each for each in found if is_events(each.name)]
-    runs = _runs(logdirs) if events else {}
+    runs = _runs(selection.logdirs) if events else {}
     files = [(runs.get(each.path, each.run), each) for each in events]
-    if run_glob is not None:
-        files = [(run, each) for run, each in files if fnmatchcase(run, run_glob)]
+    if selection.run_glob is not None:
+        files = [(run, each) for run, each in files if fnmatchcase(run, selection.run_glob)]
     for _, compressed in (file for file in files if file[1].name.endswith(".gz")):
         note(f"{compressed.path}: left out; --kind {kind} reads no compressed file: unpack it elsewhere")
     files = [(run, each) for run, each in files if not each.name.endswith(".gz")]
     if not files:
-        where = ", ".join(clean(logdir) for logdir in logdirs)
+        where = ", ".join(clean(logdir) for logdir in selection.logdirs)
         fail(f"{where}: no event files found; --kind {kind} is in no other log")
-    rows = _rows(sorted(files, key=lambda file: (file[0], file[1].path)), kind, metrics)
+    rows = _rows(sorted(files, key=lambda file: (file[0], file[1].path)), kind, selection.metrics)
     if form == "csv":
-        _write_csv(rows, kind, output, logdirs)
+        _write_csv(rows, kind, output, selection.logdirs)
     else:
-        _write_parquet(rows, kind, output, logdirs)
+        _write_parquet(rows, kind, output, selection.logdirs)
 
 
 def _runs(logdirs: Sequence[str]) -> dict[str, str]:
