@@ -68,8 +68,8 @@ class Text:
     tag: str
     step: int
     wall_time: float
-    kind: Literal["text", "hparams", "total-steps"]
-    body: str  # hparams: JSON object; total-steps: decimal integer
+    kind: Literal["text", "hparams", "total-steps", "exit-code"]
+    body: str  # hparams: JSON object; total-steps, exit-code: decimal integer
 
 
 _NO_U32 = np.empty(0, np.uint32)

@@ -1,0 +1,1 @@
+"""Files that experiment trackers write: Weights & Biases, SwanLab."""

@@ -1,0 +1,143 @@
+"""The record log of LevelDB, in which Weights & Biases and SwanLab write: payloads out of blocks.
+
+A file is a header of 7 bytes, then blocks of 32 KiB counted from the first byte of the file. A block
+holds chunks: CRC-32 of type and data (4 bytes, plain, not masked as in LevelDB), length (2), type (1),
+data. A payload is one chunk (FULL) or several (FIRST, MIDDLE ..., LAST). Fewer than 7 bytes at the end of
+a block are padding. See https://github.com/google/leveldb/blob/main/doc/log_format.md.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+from rltui.batch import Problem
+from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
+
+HEADER = 7  # bytes of the file's header
+_BLOCK = 32768
+_CHUNK = struct.Struct("<IHB")  # checksum, length, type
+_FULL, _FIRST, _MIDDLE, _LAST = 1, 2, 3, 4
+
+
+class RecordLog:
+    """Payloads of one growing file, in order. `offset` is the first byte that is not settled."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self.offset = 0
+        self._lost = 0  # chunks whose checksum fails, and blocks given up
+        self._first_lost = -1
+        self._told = 0
+        self._zeros = -1  # where zeros begin that may still be filled in
+
+    def take(self, file: File, budget: int = BLOCK, *, final: bool = False) -> list[bytes]:
+        """Payloads from `offset` on, about `budget` bytes. A torn one at the end is left for the next look.
+
+        final: nothing will come any more, so zeros are not waited for.
+        """
+        size = file.size()
+        if self.offset == 0:
+            if size < HEADER:
+                return []
+            self.offset = HEADER
+        while True:
+            data = file.read_at(self.offset, budget)
+            at_end = self.offset + len(data) >= size
+            payloads, settled = self._split(data, self.offset, at_end, final)
+            self.offset += settled
+            if settled or at_end or budget >= RECORD_CAP:
+                return payloads
+            budget *= 4  # one payload longer than what was read
+
+    def newest(self, file: File, length: int) -> list[bytes]:
+        """Payloads of the last `length` bytes, from the first block that begins there. Moves nothing."""
+        size = file.size()
+        start = max(HEADER, -(-(size - length) // _BLOCK) * _BLOCK)
+        if start >= size:
+            start = max(HEADER, (size - 1) // _BLOCK * _BLOCK)
+        peek = RecordLog(self._path)
+        return peek._split(file.read_at(start, size - start), start, True, False)[0]
+
+    def problems(self) -> list[Problem]:
+        """Damage found since the last call, as one problem with its newest count."""
+        if self._lost == self._told:
+            return []
+        self._told = self._lost
+        message = f"{self._lost:,} damaged records skipped (a checksum fails)"
+        if self._lost == 1:
+            message = "1 damaged record skipped (its checksum fails)"
+        return [Problem("warning", "corrupt-record", self._path, message, self._first_lost, self._lost)]
+
+    def torn(self, file: File) -> list[Problem]:
+        """What is left behind `offset` when the file will not grow."""
+        left = file.size() - self.offset
+        if left <= 0:
+            return []
+        message = f"the last record ({left:,} bytes) is incomplete and was not read"
+        return [Problem("info", "torn-tail", self._path, message, self.offset, left)]
+
+    def _split(self, data: bytes, start: int, at_end: bool, final: bool) -> tuple[list[bytes], int]:
+        """Payloads of ``data``, which stands at ``start`` of the file, and how many bytes are settled."""
+        payloads: list[bytes] = []
+        parts: list[bytes] | None = None  # of a payload that has begun
+        at = settled = 0
+        stop = len(data)
+        unpack, crc32 = _CHUNK.unpack_from, zlib.crc32
+        while True:
+            room = _BLOCK - (start + at) % _BLOCK
+            if room < HEADER:
+                if at + room > stop:
+                    break
+                at += room
+                if parts is None:
+                    settled = at
+                continue
+            if at + HEADER > stop:
+                break
+            checksum, length, kind = unpack(data, at)
+            end = at + HEADER + length
+            if HEADER + length > room or not _FULL <= kind <= _LAST:
+                if at_end and not final and not data[at:].strip(b"\0"):
+                    break  # zeros that a file system may still fill in
+                if at + room > stop and not (at_end and final):
+                    if not at_end:
+                        break
+                    if kind == 0 and not data[at:].strip(b"\0"):
+                        break
+                    self._damage(start + at)
+                    at = settled = stop
+                    parts = None
+                    break
+                if data[at : at + room].strip(b"\0"):
+                    self._damage(start + at)
+                at = settled = min(at + room, stop)
+                parts = None
+                continue
+            if end > stop:
+                break
+            if crc32(data[at + 6 : end]) != checksum:
+                self._damage(start + at)
+                parts = None
+                at = settled = end
+                continue
+            chunk = data[at + HEADER : end]
+            at = end
+            if kind == _FULL:
+                payloads.append(chunk)
+                parts, settled = None, at
+            elif kind == _FIRST:
+                parts = [chunk]
+            elif parts is None:  # its beginning is lost, or lies before the place where reading began
+                settled = at
+            else:
+                parts.append(chunk)
+                if kind == _LAST:
+                    payloads.append(b"".join(parts))
+                    parts, settled = None, at
+        return payloads, settled
+
+    def _damage(self, offset: int) -> None:
+        self._lost += 1
+        if self._first_lost < 0:
+            self._first_lost = offset

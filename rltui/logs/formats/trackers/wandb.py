@@ -1,0 +1,454 @@
+"""Weights & Biases: `run-<id>.wandb`, which the SDK writes offline and online, live.
+
+Payloads are messages of wandb's `wandb_internal.proto`. Read are: history rows, the x axes that
+`define_metric` declared, system statistics, configuration, console lines, and how the run ended.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import orjson
+
+from rltui.batch import EMPTY, Batch, Problem, Text
+from rltui.logs.formats.interface import BLOCK, File
+from rltui.logs.formats.tfevents.protobuf import MalformedError, fields, signed, varint
+from rltui.logs.formats.trackers.record_log import RecordLog
+from rltui.logs.records.tag_table import TagTable
+
+MAGIC = b":W&B\xe1\xbe\x00"
+
+_HISTORY, _SUMMARY, _CONFIG, _STATS, _METRIC, _RUN, _EXIT = 2, 3, 5, 7, 12, 17, 18
+_OWN = ("_step", "_timestamp", "_runtime", "_wandb")  # the tracker's own items of a row
+
+# An item of a history row whose key is ASCII and whose value is a number, each shorter than 128 bytes:
+# message {1: key or 2: nested key (once per part), 16: value as JSON}.
+_ITEM = rb"\n[\x00-\x7f]((?:[\n\x12][\x01-\x7f][ -~]+)+)\x82\x01[\x01-\x7f]([-+0-9.eENaInfity]+)"
+_ITEMS = re.compile(_ITEM)
+_ROW = re.compile(rb"(?:" + _ITEM + rb")*")
+_PART = re.compile(rb"[\n\x12][\x01-\x7f]([ -~]+)")
+
+
+class WandbLog:
+    """One `.wandb` file being read."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._records = RecordLog(path)
+        self._tags = TagTable(path)
+        self._places: dict[bytes, int] = {}  # raw key of an item -> tag, -1 for what is no series
+        self._axes = _Axes()
+        self._config: dict[str, object] = {}
+        self._said = ""  # configuration as handed up last
+        self._step = 0
+        self._malformed = 0
+        self._told = 0
+        self._texts: list[Text] = []
+        self._clear()
+
+    @property
+    def offset(self) -> int:
+        """Bytes settled."""
+        return self._records.offset
+
+    def read(self, file: File, budget: int = BLOCK) -> Batch:
+        """Decode on from `offset`."""
+        return self._decode(self._records.take(file, budget))
+
+    def newest(self, file: File, length: int) -> Batch:
+        """Scalars of the rows that lie in the last `length` bytes."""
+        peek = WandbLog(self._path)
+        peek._tags, peek._places, peek._axes = self._tags, self._places, self._axes
+        batch = peek._decode(self._records.newest(file, length))
+        return Batch(batch.tags, batch.tag, batch.step, batch.wall_time, batch.value, batch.single)
+
+    def finish(self, file: File) -> Batch:
+        """Take what is left; a torn last record is reported."""
+        payloads: list[bytes] = []
+        while True:
+            before = self.offset
+            payloads += self._records.take(file, final=True)
+            if self.offset == before:
+                break
+        batch = self._decode(payloads, self._records.torn(file))
+        return batch if batch else EMPTY
+
+    def close(self) -> None:
+        """Let go of what was collected."""
+        self._clear()
+
+    def _clear(self) -> None:
+        self._tag: list[int] = []
+        self._value: list[float] = []
+        self._rows: list[tuple[int, float, int]] = []  # step, wall time, number of points
+
+    def _decode(self, payloads: list[bytes], problems: list[Problem] | None = None) -> Batch:
+        for payload in payloads:
+            try:
+                self._take(payload)
+            except (MalformedError, ValueError, IndexError):
+                self._malformed += 1
+        return self._batch(problems or [])
+
+    def _take(self, payload: bytes) -> None:
+        """One record: `num` first, then the one field that says what it is."""
+        at, stop = 0, len(payload)
+        if stop and payload[0] == 0x08:
+            _, at = varint(payload, 1, stop)
+        if at >= stop or payload[at] == _SUMMARY << 3 | 2:
+            return
+        if payload[at] == _HISTORY << 3 | 2:
+            size, at = varint(payload, at + 1, stop)
+            self._history(payload, at, at + size)
+            return
+        for number, kind, begin, end in fields(payload, at, stop):
+            if kind != 2:
+                continue
+            if number == _HISTORY:
+                self._history(payload, begin, end)
+            elif number == _STATS:
+                self._stats(payload, begin, end)
+            elif number == _METRIC:
+                self._axes.define(payload, begin, end)
+                self._places.clear()
+            elif number == _CONFIG:
+                self._configure(payload, begin, end)
+            elif number == _RUN:
+                self._run(payload, begin, end)
+            elif number == _EXIT:
+                self._exit(payload, begin, end)
+
+    def _history(self, data: bytes, begin: int, end: int) -> None:
+        row = _ROW.match(data, begin, end)
+        stop = row.end() if row else begin
+        step, plain = self._row_step(data, stop, end)
+        if plain:
+            items = dict(_ITEMS.findall(data, begin, stop))
+        else:
+            items, step = _patiently(data, begin, end)
+        wall = _number(items, b"_timestamp")
+        own = _number(items, b"_step")
+        if step is None:
+            step = int(own) if math.isfinite(own) else self._step
+        self._step = step
+        if self._axes.any:
+            for x, points in self._by_axis(items, step).items():
+                self._add([tag for tag, _ in points], [value for _, value in points], x, wall)
+            return
+        places = self._places
+        try:
+            tags = [places[key] for key in items]
+        except KeyError:
+            tags = [self._place(key) for key in items]
+        values = list(map(float, items.values()))
+        if -1 in tags:
+            kept = [(tag, value) for tag, value in zip(tags, values, strict=True) if tag >= 0]
+            tags, values = [tag for tag, _ in kept], [value for _, value in kept]
+        self._add(tags, values, step, wall)
+
+    @staticmethod
+    def _row_step(data: bytes, at: int, end: int) -> tuple[int | None, bool]:
+        """The step behind the items of a row, and whether nothing else stands there."""
+        if at == end:
+            return None, True
+        try:
+            (number, kind, begin, stop), *more = fields(data, at, end)
+            if number != 2 or kind != 2 or more:
+                return None, False
+            for inner, sort, first, last in fields(data, begin, stop):
+                if inner == 1 and sort == 0:
+                    return signed(varint(data, first, last)[0]), True
+        except MalformedError:
+            return None, False
+        return 0, True
+
+    def _by_axis(self, items: dict[bytes, bytes], step: int) -> dict[int, list[tuple[int, float]]]:
+        """Tags and values of a row by their x: the step metric where it is whole, else the tracker's step."""
+        named = {_name(key): value for key, value in items.items()}
+        by_x: dict[int, list[tuple[int, float]]] = {}
+        for key, value in items.items():
+            tag = self._place(key)
+            if tag < 0:
+                continue
+            x = step
+            axis = self._axes.of(_name(key))
+            if axis is not None and axis in named:
+                there = float(named[axis])
+                x = int(there) if there.is_integer() else step
+            by_x.setdefault(x, []).append((tag, float(value)))
+        return by_x
+
+    def _add(self, tags: list[int], values: list[float], step: int, wall: float) -> None:
+        if tags:
+            self._tag += tags
+            self._value += values
+            self._rows.append((step, wall, len(tags)))
+
+    def _place(self, key: bytes) -> int:
+        """The tag of an item, by its raw key."""
+        place = self._places.get(key)
+        if place is None:
+            name = _name(key)
+            own = name in _OWN or name.startswith("_wandb/")
+            place = self._places[key] = -1 if own else self._tags.index(name)
+        return place
+
+    def _stats(self, data: bytes, begin: int, end: int) -> None:
+        """Measurements of the machine. They have a time and no step: the step of the last row is theirs."""
+        wall, tags, values = math.nan, [], []
+        for number, kind, first, last in fields(data, begin, end):
+            if number == 2 and kind == 2:
+                wall = _timestamp(data, first, last)
+            elif number == 3 and kind == 2:
+                key, value = _item(data, first, last)
+                number_of = _finite(value)
+                if key and number_of is not None:
+                    tag = self._tags.index(f"system/{_name(key)}")
+                    if tag >= 0:
+                        tags.append(tag)
+                        values.append(number_of)
+        self._add(tags, values, self._step, wall)
+
+    def _configure(self, data: bytes, begin: int, end: int) -> None:
+        for number, kind, first, last in fields(data, begin, end):
+            if number == 1 and kind == 2:
+                key, value = _item(data, first, last)
+                name = _name(key)
+                if name.partition("/")[0] != "_wandb":
+                    _put(self._config, name, orjson.loads(value))
+        self._say_config()
+
+    def _run(self, data: bytes, begin: int, end: int) -> None:
+        about: dict[str, object] = {}
+        tags: list[str] = []
+        for number, kind, first, last in fields(data, begin, end):
+            if kind != 2:
+                continue
+            if number == 4:
+                self._configure(data, first, last)
+            elif number == 10:
+                tags.append(_text(data[first:last]))
+            elif number in _ABOUT:
+                about[_ABOUT[number]] = _text(data[first:last])
+        if tags:
+            about["tags"] = tags
+        self._config["wandb"] = about
+        self._say_config()
+
+    def _say_config(self) -> None:
+        body = json.dumps(self._config)
+        if self._config and body != self._said:
+            self._said = body
+            self._texts.append(Text("config", self._step, math.nan, "hparams", body))
+
+    def _exit(self, data: bytes, begin: int, end: int) -> None:
+        code = 0
+        for number, kind, first, last in fields(data, begin, end):
+            if number == 1 and kind == 0:
+                code = signed(varint(data, first, last)[0])
+        self._texts.append(Text("exit", self._step, math.nan, "exit-code", str(code)))
+
+    def _batch(self, problems: list[Problem]) -> Batch:
+        problems = [*self._records.problems(), *problems]
+        if self._malformed > self._told:
+            self._told = self._malformed
+            message = f"{self._malformed:,} records are no messages of wandb and were skipped"
+            problems.append(
+                Problem("warning", "malformed-record", self._path, message, None, self._malformed)
+            )
+        if full := self._tags.problem():
+            problems.append(full)
+        texts, rows = tuple(self._texts), self._rows
+        self._texts = []
+        count = [number for _, _, number in rows]
+        batch = Batch(
+            tags=self._tags.names,
+            tag=np.array(self._tag, np.uint32),
+            step=np.repeat(np.array([step for step, _, _ in rows], np.int64), count),
+            wall_time=np.repeat(np.array([wall for _, wall, _ in rows], np.float64), count),
+            value=np.array(self._value, np.float64),
+            single=np.zeros(len(self._tag), np.bool_),
+            texts=texts,
+            problems=tuple(problems),
+        )
+        self._clear()
+        return batch
+
+
+_ABOUT = {1: "id", 3: "project", 6: "group", 7: "job_type", 8: "name", 9: "notes", 13: "host"}
+
+
+class _Axes:
+    """Which step metric `define_metric` gave to which metrics: by exact name, else by a glob `prefix*`."""
+
+    def __init__(self) -> None:
+        self._numbered: list[str] = []  # names of metric records, which later ones refer to by number
+        self._exact: dict[str, str | None] = {}
+        self._globs: list[tuple[str, str]] = []  # prefix, step metric
+
+    @property
+    def any(self) -> bool:
+        """Whether some metric has an axis of its own."""
+        return bool(self._globs or self._exact)
+
+    def define(self, data: bytes, begin: int, end: int) -> None:
+        """Take one MetricRecord."""
+        found = {1: "", 2: "", 4: ""}  # name, glob, step metric
+        for number, kind, first, last in fields(data, begin, end):
+            if kind == 2 and number in found:
+                found[number] = _text(data[first:last]).replace("\\.", ".")
+            elif kind == 0 and number == 5:
+                place = varint(data, first, last)[0]
+                if 0 < place <= len(self._numbered):
+                    found[4] = self._numbered[place - 1]
+        name, glob, axis = found.values()
+        self._numbered.append(name)
+        if name and axis:
+            self._exact[name] = axis
+        if glob and axis:
+            self._globs.append((glob.removesuffix("*"), axis))
+
+    def of(self, name: str) -> str | None:
+        """The step metric of a metric, None where it has none."""
+        if name in self._exact:
+            return self._exact[name]
+        return next((axis for prefix, axis in reversed(self._globs) if name.startswith(prefix)), None)
+
+
+def _patiently(data: bytes, begin: int, end: int) -> tuple[dict[bytes, bytes], int | None]:
+    """Numbers of a row, whatever else stands in it, and its step. A tree with `_type` is no series."""
+    items: dict[bytes, bytes] = {}
+    objects: set[str] = set()
+    step = None
+    for number, kind, first, last in fields(data, begin, end):
+        if number == 1 and kind == 2:
+            key, value = _item(data, first, last)
+            name = _name(key)
+            if name.endswith("/_type") or name == "_type":
+                objects.add(name[: -len("_type")])
+            items.update(_flat(key, value))
+        elif number == 2 and kind == 2:
+            step = 0
+            for inner_number, sort, low, high in fields(data, first, last):
+                if inner_number == 1 and sort == 0:
+                    step = signed(varint(data, low, high)[0])
+    if objects:
+        items = {
+            key: value for key, value in items.items()
+            if not any(_name(key).startswith(prefix) for prefix in objects)
+        }  # fmt: skip
+    return items, step
+
+
+def _flat(key: bytes, value: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """A value that is a number as it is, an object as its numbers, anything else as nothing."""
+    if value[:1] == b"{":
+        try:
+            inner = json.loads(value)
+        except ValueError:
+            return
+        if "_type" in inner:
+            return
+        for name, each in inner.items():
+            yield from _flat(key + _part(name), json.dumps(each).encode())
+    elif _finite(value) is not None:
+        yield key, value
+
+
+def _part(name: str) -> bytes:
+    """A part of a nested key as it would stand in a row; only its text counts."""
+    return b"\x12\x01" + name.encode("utf-8", "surrogatepass")
+
+
+def _finite(value: bytes) -> float | None:
+    """A number in JSON, NaN and infinities included; None for everything else."""
+    if not value or value[:1] not in b"-0123456789NI":
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        return None
+
+
+def _item(data: bytes, begin: int, end: int) -> tuple[bytes, bytes]:
+    """Raw key and JSON value of an item: {1 key, 2 nested key (repeated), 16 value}."""
+    key, value = b"", b""
+    for number, kind, first, last in fields(data, begin, end):
+        if kind != 2:
+            continue
+        if number in (1, 2):
+            key += b"\x12\x01" + data[first:last]
+        elif number == 16:
+            value = data[first:last]
+    return key, value
+
+
+_NAMES: dict[bytes, str] = {}
+
+
+def _name(key: bytes) -> str:
+    """The key of an item: its parts joined by `/`."""
+    name = _NAMES.get(key)
+    if name is None:
+        parts = _PART.findall(key) if key.isascii() else re.split(rb"\x12\x01", key)[1:]
+        name = "/".join(_text(part) for part in parts)
+        if len(_NAMES) < 10_000:
+            _NAMES[key] = name
+    return name
+
+
+def _number(items: dict[bytes, bytes], name: bytes) -> float:
+    """The value of one of the tracker's own items, NaN where it is missing."""
+    for lead in (b"\x12" + bytes([len(name)]), b"\n" + bytes([len(name)]), b"\x12\x01"):
+        value = items.get(lead + name)
+        if value is not None:
+            return float(value)
+    return math.nan
+
+
+def _timestamp(data: bytes, begin: int, end: int) -> float:
+    """Seconds since 1970 of a protobuf Timestamp {1 seconds, 2 nanoseconds}."""
+    seconds = nanos = 0
+    for number, kind, first, last in fields(data, begin, end):
+        if kind == 0 and number == 1:
+            seconds = signed(varint(data, first, last)[0])
+        elif kind == 0 and number == 2:
+            nanos = varint(data, first, last)[0]
+    return seconds + nanos / 1e9
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _put(config: dict[str, object], name: str, value: object) -> None:
+    """Set a key joined by `/` in nested tables."""
+    *folders, last = name.split("/")
+    for folder in folders:
+        inner = config.setdefault(folder, {})
+        if not isinstance(inner, dict):
+            return
+        config = inner
+    config[last] = value
+
+
+class WandbFormat:
+    """Files of Weights & Biases."""
+
+    name = "wandb"
+    rewrites = False
+
+    def matches(self, name: str, head: bytes) -> bool:
+        """By name, then by the header."""
+        return name.endswith(".wandb") and (not head or MAGIC.startswith(head[:7]) or head.startswith(MAGIC))
+
+    def open(self, path: str) -> WandbLog:
+        """A log at its beginning."""
+        return WandbLog(path)
+
+
+FORMAT = WandbFormat()
