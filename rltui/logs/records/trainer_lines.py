@@ -1,0 +1,225 @@
+"""What trainers print of their metrics, other than `step:N - key:value` lines: dictionaries and tables.
+
+Known are the dictionaries of the Hugging Face Trainer (and so TRL, Unsloth, Axolotl), OpenRLHF, slime and
+SkyRL, the tables of AReaL and Stable-Baselines3. Text is never evaluated: keys and numbers are matched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from rltui.logs.records.parse_number import from_text
+
+ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
+_RAY = re.compile(r"^\s*\([\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)
+_REPEATED = re.compile(r"\[repeated \d+x across cluster\]")
+_BAR = re.compile(r"^\s*\d{1,3}%\|[^|]*\| (\d{1,12})/(\d{1,12}) \[")  # a progress bar without a description
+_DICT = re.compile(r"\{'[^'{}]{1,300}': ")
+_PAIR = re.compile(
+    r"'([^'\\]{1,300})': ?(?:'([^']{0,60})'"
+    r"|(?:np\.\w+|\w*tensor|array)\(\[?([^,()\[\]]{1,60})[^()]*\)"
+    r"|([^\s,{}\[\]']{1,60}))"
+)
+# OpenRLHF `Global step 12: {`, `global_step 12, eval_metrics: {`; slime `step 12: {`, `perf 12: {`.
+_LABELLED = re.compile(
+    r"(?:^|[\s-])(?:Global step|global_step|step|perf|eval|rollout) (?P<step>\d{1,18})(?::|, \w+:) (?=\{')"
+)
+_SKYRL = re.compile(r"(?:^|[\s-])Step (\d{1,18}):\s*$")
+_AREAL = re.compile(r"\bTrain step (\d{1,18})/\d+ done")
+_RULE = re.compile(r"^-{5,}$")  # of Stable-Baselines3's tables
+_ROW = re.compile(r"^\| (.*?)\s*\| (.*?)\s*\|$")
+_HELD = 3  # rows after which it is plain whether the progress bar tells the step
+_OPEN_LINES = 400  # of a dictionary or a table that does not end
+
+Step = tuple[int, dict[str, object]]
+
+
+class TrainerLines:
+    """Takes lines in order, gives records with their steps."""
+
+    def __init__(self) -> None:
+        self.rounded = False  # values were printed with few digits
+        self.counted = False  # steps are row numbers: no line says them
+        self.ended = False  # the trainer said that it is done
+        self._open: tuple[int, list[str]] | None = None  # SkyRL: a dictionary over several lines
+        self._areal: int | None = None
+        self._table: dict[str, object] | None = None  # Stable-Baselines3: the block being read
+        self._heading = ""
+        self._bar: tuple[int, int] | None = None
+        self._rows = 0
+        self._step = 0
+        self._trust: bool | None = None  # whether the progress bar tells the step; None: not known yet
+        self._every = 1
+        self._waiting: list[tuple[int | None, dict[str, object]]] = []
+        self._last: Step | None = None
+
+    def feed(self, line: str) -> Iterator[Step]:
+        """The records that a line completes."""
+        if "\x1b" in line:
+            line = ANSI.sub("", line)
+        for segment in line.split("\r"):
+            for record in self._segment(segment):
+                if record != self._last:
+                    self._last = record
+                    yield record
+
+    def flush(self) -> Iterator[Step]:
+        """Records that waited for more lines."""
+        if self._waiting:
+            yield from self._decide()
+
+    def _segment(self, text: str) -> Iterator[Step]:
+        if self._table is not None or text.startswith("---"):
+            yield from self._of_table(text.rstrip())
+            return
+        if "|" in text and (bar := _BAR.match(text)):
+            self._bar = (int(bar[1]), int(bar[2]))
+        if text[:1] == "(" or text[:2] == " (":
+            text = _RAY.sub("", text, count=1)
+        if self._open is not None:
+            yield from self._of_lines(text)
+        elif "{'" in text:
+            yield from self._of_dict(text)
+        elif "│" in text:
+            yield from self._of_grid(text)
+        elif "tep " in text:
+            if skyrl := _SKYRL.search(text):
+                self._open = (int(skyrl[1]), [])
+            elif areal := _AREAL.search(text):
+                self._areal = int(areal[1])
+
+    def _of_dict(self, text: str) -> Iterator[Step]:
+        if labelled := _LABELLED.search(text):
+            step = int(labelled["step"])
+            numbers = {
+                key: value
+                for key, value in pairs(text[labelled.end() :]).items()
+                if value != step or not key.endswith(("/step", "_step"))  # the step again
+            }
+            if numbers:
+                yield step, numbers
+            return
+        found = _DICT.search(text)
+        if found is None or "}" not in text[found.start() :]:
+            return
+        body = text[found.start() : text.rindex("}")]
+        numbers = pairs(body)
+        if "train_runtime" in numbers:
+            self.ended = True
+            yield from self.flush()
+            yield self._step, numbers
+            return
+        if "epoch" not in numbers or len(numbers) < 2:
+            return  # the Trainer writes its epoch into every row
+        self.rounded = True
+        if any(key.startswith("eval_") for key in numbers):
+            yield from self.flush()
+            yield self._step, numbers
+            return
+        yield from self._of_trainer(numbers)
+
+    def _of_trainer(self, numbers: dict[str, object]) -> Iterator[Step]:
+        """A row of the Trainer, which does not say its step: by the progress bar before it, or counted."""
+        bar = self._bar[0] if self._bar else None
+        if self._trust is None:
+            self._waiting.append((bar, numbers))
+            if len(self._waiting) >= _HELD:
+                yield from self._decide()
+            return
+        yield self._place(bar), numbers
+
+    def _decide(self) -> Iterator[Step]:
+        """Whether bars tell the steps: they do when they grow from row to row by the same amount."""
+        bars = [bar for bar, _ in self._waiting]
+        known = [bar for bar in bars if bar is not None]
+        self._trust = False
+        if len(known) == len(bars) and len(bars) > 1:
+            gaps = [after - before for before, after in pairwise(known)]
+            every = gaps[-1]
+            starts = known[0] == every or (known[0] == 1 and len(gaps) > 1 and known[1] == every)
+            if every > 0 and starts and all(gap in (every, every - 1) for gap in gaps):
+                self._trust, self._every = True, every
+        elif len(known) == 1 and len(bars) == 1 and self.ended:
+            self._trust = True
+        if not self._trust:
+            self.counted = True
+        for bar, numbers in self._waiting:
+            yield self._place(bar), numbers
+        self._waiting = []
+
+    def _place(self, bar: int | None) -> int:
+        self._rows += 1
+        if self._trust and bar is not None:
+            # A bar is drawn at most ten times a second: it may be older than the row.
+            self._step = bar if bar > self._step else self._step + self._every
+        else:
+            self._step += self._every
+        return self._step
+
+    def _of_lines(self, text: str) -> Iterator[Step]:
+        """A line of a dictionary that is printed over several."""
+        assert self._open is not None
+        step, lines = self._open
+        start = not lines
+        if start and "{'" not in text:
+            self._open = None
+            return
+        if not start and not text.lstrip().startswith("'"):
+            return  # another process wrote between
+        lines.append(text)
+        if "}" in text:
+            self._open = None
+            numbers = pairs("\n".join(lines))
+            if numbers:
+                yield step, numbers
+        elif len(lines) > _OPEN_LINES:
+            self._open = None
+
+    def _of_grid(self, text: str) -> Iterator[Step]:
+        """A row of AReaL's table: name, value, name, value."""
+        if self._areal is None:
+            return
+        cells = [cell.strip() for cell in text.strip().strip("│").split("│")]
+        numbers: dict[str, object] = {
+            name: value
+            for name, value in zip(cells[::2], cells[1::2], strict=False)
+            if name and from_text(value) is not None
+        }
+        if numbers:
+            self.rounded = True
+            yield self._areal, numbers
+
+    def _of_table(self, text: str) -> Iterator[Step]:
+        """A line of a Stable-Baselines3 table: dashes, headings, keys and values."""
+        if _RULE.match(text):
+            table, self._table, self._heading = self._table, {}, ""
+            if table:
+                self._table = None
+                step = from_text(str(table.get("time/total_timesteps", table.get("total_timesteps", ""))))
+                if step is not None and step.is_integer():
+                    self.rounded = True
+                    yield int(step), table
+            return
+        row = _ROW.match(text)
+        if self._table is None or row is None or len(self._table) > _OPEN_LINES:
+            self._table = None
+            return
+        key, value = row[1], row[2]
+        if not value and key.endswith("/"):
+            self._heading = key
+        elif key.startswith("   "):
+            self._table[self._heading + key.strip()] = value
+        else:
+            self._table[key.strip()] = value
+
+
+def pairs(text: str) -> dict[str, object]:
+    """Keys and numbers of a dictionary as Python prints it; what is no number is left out."""
+    numbers: dict[str, object] = {}
+    for key, quoted, wrapped, plain in _PAIR.findall(text):
+        number = from_text(quoted or wrapped or plain)
+        if number is not None:
+            numbers[key] = number
+    return numbers
