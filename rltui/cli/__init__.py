@@ -30,6 +30,7 @@ COMMANDS = {
     "runs": "list the runs: framework, state, last step, age",
     "compare": "compare runs with a baseline at matched steps",
     "export": "print every point of every run",
+    "samples": "print rollouts: prompts, answers, rewards",
     "explain": "say what a metric means",
     "glossary": "print what every metric means",
     "config": "check or locate the configuration",

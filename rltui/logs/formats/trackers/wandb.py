@@ -44,6 +44,7 @@ class WandbLog:
         self._axes = _Axes()
         self._config: dict[str, object] = {}
         self._said = ""  # configuration as handed up last
+        self.tables: dict[str, int] = {}  # base name of a stored table -> step of the row that holds it
         self._step = 0
         self._malformed = 0
         self._told = 0
@@ -129,12 +130,14 @@ class WandbLog:
         if plain:
             items = dict(_ITEMS.findall(data, begin, stop))
         else:
-            items, step = _patiently(data, begin, end)
+            items, step, tables = _patiently(data, begin, end)
         wall = _number(items, b"_timestamp")
         own = _number(items, b"_step")
         if step is None:
             step = int(own) if math.isfinite(own) else self._step
         self._step = step
+        if not plain:
+            self.tables.update(dict.fromkeys(tables, step))
         if self._axes.any:
             for x, points in self._by_axis(items, step).items():
                 self._add([tag for tag, _ in points], [value for _, value in points], x, wall)
@@ -319,29 +322,48 @@ class _Axes:
         return next((axis for prefix, axis in reversed(self._globs) if name.startswith(prefix)), None)
 
 
-def _patiently(data: bytes, begin: int, end: int) -> tuple[dict[bytes, bytes], int | None]:
-    """Numbers of a row, whatever else stands in it, and its step. A tree with `_type` is no series."""
+def _patiently(data: bytes, begin: int, end: int) -> tuple[dict[bytes, bytes], int | None, list[str]]:
+    """Numbers of a row, whatever else stands in it, its step, and the names of its tables.
+
+    A tree with `_type` is an object (image, histogram, table) and no series.
+    """
     items: dict[bytes, bytes] = {}
-    objects: set[str] = set()
+    objects: dict[str, str] = {}  # prefix of an object -> its type
+    paths: dict[str, str] = {}
     step = None
     for number, kind, first, last in fields(data, begin, end):
         if number == 1 and kind == 2:
             key, value = _item(data, first, last)
             name = _name(key)
-            if name.endswith("/_type") or name == "_type":
-                objects.add(name[: -len("_type")])
+            if name.endswith(("/_type", "/path")):
+                prefix, _, last_part = name.rpartition("/")
+                (objects if last_part == "_type" else paths)[f"{prefix}/"] = _text(value).strip('"')
+            elif value[:1] == b"{" and b'"_type"' in value:
+                whole = _object(value)
+                objects[f"{name}/"], paths[f"{name}/"] = str(whole.get("_type")), str(whole.get("path"))
             items.update(_flat(key, value))
         elif number == 2 and kind == 2:
             step = 0
             for inner_number, sort, low, high in fields(data, first, last):
                 if inner_number == 1 and sort == 0:
                     step = signed(varint(data, low, high)[0])
-    if objects:
-        items = {
-            key: value for key, value in items.items()
-            if not any(_name(key).startswith(prefix) for prefix in objects)
-        }  # fmt: skip
-    return items, step
+    prefixes = tuple(objects)
+    if prefixes:
+        items = {key: value for key, value in items.items() if not _name(key).startswith(prefixes)}
+    tables = [
+        paths[prefix].rpartition("/")[2]
+        for prefix, kind_of in objects.items()
+        if kind_of == "table-file" and prefix in paths
+    ]
+    return items, step, tables
+
+
+def _object(value: bytes) -> dict[str, object]:
+    try:
+        whole = json.loads(value)
+    except ValueError:
+        return {}
+    return whole if isinstance(whole, dict) else {}
 
 
 def _flat(key: bytes, value: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -434,6 +456,14 @@ def _put(config: dict[str, object], name: str, value: object) -> None:
             return
         config = inner
     config[last] = value
+
+
+def table_steps(file: File) -> dict[str, int]:
+    """The step of each table that a `.wandb` file refers to, by the base name of the table's file."""
+    log = WandbLog(file.path)
+    while len(log.read(file, 4 * BLOCK)):
+        pass
+    return log.tables
 
 
 class WandbFormat:

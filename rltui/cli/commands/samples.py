@@ -1,0 +1,120 @@
+"""`rltui samples`: rollouts as text."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterator, Sequence
+
+import click
+
+from rltui.cli.arguments import LOGDIRS, RUN, need
+from rltui.cli.output import emit, fail, note, to_json
+from rltui.samples.catalog import Catalog
+from rltui.samples.model import Sample, SampleHead
+from rltui.samples.query import SORT_KEYS, FilterError, SortKey, parse_filter, sorted_heads
+from rltui.samples.run_samples import catalogs_of
+from rltui.samples.sample_text import as_json, as_markdown, as_text
+from rltui.text import clean
+
+_PATIENCE = 3600.0  # seconds: a command reads everything
+
+
+@click.command(name="samples")
+@LOGDIRS
+@RUN
+@click.option("--step", metavar="N|last", help="Only samples of this step; the nearest that has samples.")
+@click.option("--sort", type=click.Choice(SORT_KEYS), help="Order; by default as they were written.")
+@click.option("--reverse", is_flag=True, help="Turn the order round: the largest first.")
+@click.option(
+    "--filter",
+    "expression",
+    metavar="EXPR",
+    default="",
+    help="Such as 'reward<0.5 length>1000 stop=length /regex/ \"words\"'; - before a term turns it round.",
+)
+@click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="0 prints all.")
+@click.option("--group", metavar="ID", help="Only samples of this group (prompt).")
+@click.option("--format", "form", type=click.Choice(("text", "jsonl", "markdown")), default="text")
+def command(
+    logdirs: tuple[str, ...],
+    run_glob: str | None,
+    step: str | None,
+    sort: SortKey | None,
+    reverse: bool,
+    expression: str,
+    limit: int,
+    group: str | None,
+    form: str,
+) -> None:
+    """Print rollouts: prompt, answer, reward and what else was written of them.
+
+    \b
+    Examples:
+      rltui samples runs/grpo --step last --sort reward
+      rltui samples runs/grpo --filter 'stop=length' --limit 3
+      rltui samples runs/ --format jsonl --limit 0 | jq .reward
+    """
+    need(logdirs)
+    if step not in (None, "last") and not step.isdigit():
+        fail(f"--step needs a number or 'last', not {clean(step)!r}")
+    try:
+        wanted = parse_filter(expression)
+    except FilterError as error:
+        fail(f"--filter: {error}")
+    printed = found = 0
+    for run, catalog in catalogs_of(logdirs).items():
+        if run_glob is not None and not fnmatch.fnmatchcase(run, run_glob):
+            continue
+        catalog.refresh(_PATIENCE)
+        for problem in catalog.problems.values():
+            note(f"{problem.path}: {problem.message}")
+        if catalog.left_out:
+            note(f"{run}: {catalog.left_out:,} samples more than are held; they are left out")
+        found += len(catalog.heads)
+        heads = _chosen(run, catalog, step, group)
+        if sort is not None:
+            heads = sorted_heads(heads, sort, reverse=reverse)
+        elif reverse:
+            heads = heads[::-1]
+        for sample in _samples(catalog, (head for head in heads if wanted.keeps_head(head))):
+            if limit and printed >= limit:
+                break
+            if wanted.keeps_text(sample):
+                _print(run, sample, form, first=not printed)
+                printed += 1
+    if not found:
+        where = ", ".join(map(clean, logdirs))
+        fail(f"{where}: no samples found; most trainers write them only when they are told to")
+    if not printed:
+        note("no sample matches")
+
+
+def _chosen(run: str, catalog: Catalog, step: str | None, group: str | None) -> list[SampleHead]:
+    """The heads of the step and the group that were asked for."""
+    heads: Sequence[SampleHead] = catalog.heads
+    if step is not None and heads:
+        steps = sorted({head.step for head in heads})
+        near = steps[-1] if step == "last" else catalog.nearest(int(step))
+        if near is not None and step != "last" and near != int(step):
+            note(f"{run}: no samples at step {step}; the nearest are at step {near}")
+        heads = [head for head in heads if head.step == near]
+    return [head for head in heads if group is None or head.group == group]
+
+
+def _samples(catalog: Catalog, heads: Iterator[SampleHead]) -> Iterator[Sample]:
+    for head in heads:
+        try:
+            yield catalog.load(head)
+        except (OSError, ValueError, IndexError) as error:
+            note(f"{catalog.files[head.file].shown}: changed while it was read ({clean(str(error), 80)})")
+
+
+def _print(run: str, sample: Sample, form: str, *, first: bool) -> None:
+    if form == "jsonl":
+        emit(to_json(as_json(run, sample)))
+        return
+    title = f"{clean(run)} · step {sample.step}"
+    if form == "markdown":
+        emit(("" if first else "\n") + f"### {title}\n\n" + as_markdown(sample))
+    else:
+        emit(("" if first else "\n") + f"━━ {title} ━━\n" + as_text(sample))

@@ -1,0 +1,72 @@
+"""Finding the files of samples below a LOGDIR, and the run that each belongs to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from rltui.samples.layouts import place_of, unread_reason
+
+_FOLDERS = 200_000  # looked into at the most
+_DEEPEST = 12
+_SKIPPED = ("checkpoint", "ckpt", "global_step_", "weights", "__pycache__", "node_modules")
+_TORCH_DUMPS = ("rollout_data", "debug", "dump_details")  # folders in which a pickle is a dump of samples
+
+
+def sample_files(logdir: str) -> Iterator[tuple[str, str]]:
+    """Files that hold samples, and dumps that are never opened: path, path relative to `logdir` with `/`."""
+    root = Path(logdir)
+    if root.is_file():
+        yield str(root), root.name
+        return
+    left = [("", 0)]
+    seen = 0
+    while left and seen < _FOLDERS:
+        folder, depth = left.pop()
+        seen += 1
+        try:
+            with os.scandir(root / folder) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError:
+            continue
+        deeper = []
+        for entry in entries:
+            shown = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.name.startswith(".") or entry.is_symlink():
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                checkpoint = entry.name.startswith(_SKIPPED) and not entry.name.endswith("_evals")
+                if depth < _DEEPEST and not checkpoint:
+                    deeper.append((shown, depth + 1))
+            elif place_of(shown) is not None or _is_dump(shown):
+                yield str(root / shown), shown
+        left += reversed(deeper)
+
+
+def _is_dump(shown: str) -> bool:
+    return unread_reason(shown) is not None and any(part in _TORCH_DUMPS for part in shown.split("/"))
+
+
+def run_of(path: str, folders: Iterable[tuple[str, str]]) -> str | None:
+    """The run to which a file belongs, of (run, folder) pairs; paths relative to one LOGDIR with `/`.
+
+    The run whose folder holds the file, the deepest of them; else the one whose folder has most of the
+    path in common. None where there are no runs, or where several are equally near.
+    """
+    parts = path.split("/")[:-1]
+    best: list[str] = []
+    reached = -1.0
+    for run, folder in folders:
+        mine = [] if folder in ("", ".") else folder.split("/")
+        common = 0
+        for one, other in zip(parts, mine, strict=False):
+            if one != other:
+                break
+            common += 1
+        nearness = common + 0.5 * (common == len(mine))  # the file lies below this run's folder
+        if nearness > reached:
+            best, reached = [run], nearness
+        elif nearness == reached and run not in best:
+            best.append(run)
+    return best[0] if len(best) == 1 else None

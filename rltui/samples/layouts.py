@@ -1,0 +1,477 @@
+"""Which files hold samples, and how a record becomes samples; data/samples.toml has the layouts."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Literal
+
+import orjson
+
+from rltui.data.schema import ListField, MapField, TableField, TextField, as_dict
+from rltui.data.toml_files import read_table
+from rltui.samples.model import Message, Sample
+
+Kind = Literal["rows", "columns", "episodes", "summaries", "table", "parquet", "traces"]
+_KINDS = ("rows", "columns", "episodes", "summaries", "table", "parquet", "traces")
+_SPLITS = {"rollout": "train", "validation": "val", "eval-rollout": "eval", "generated": "train"}
+_OTHER_CAP = 64  # further keys that are kept with a sample
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How one framework lays out its samples."""
+
+    name: str
+    kind: Kind
+    path: re.Pattern[str]
+    split: str  # where the path does not say
+    components: str = ""  # how the reward is made of columns that are reward functions: sum, first
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the path of a file of samples says."""
+
+    layout: Layout
+    step: int | None
+    split: str
+
+
+@dataclass(frozen=True, slots=True)
+class Layouts:
+    """All layouts, the meaning of keys, and files that are never opened with the reason."""
+
+    layouts: tuple[Layout, ...]
+    columns: Mapping[str, tuple[str, ...]]
+    length_stops: frozenset[str]
+    unread: tuple[tuple[re.Pattern[str], str], ...]
+
+
+_WORDS = ListField(TextField())
+_LAYOUT: TableField[dict[str, Any]] = TableField(
+    {
+        "name": TextField(),
+        "kind": TextField(_KINDS),
+        "path": TextField(),
+        "split": TextField(),
+        "components": TextField(("sum", "first")),
+    },
+    as_dict,
+    required=("name", "kind", "path"),
+)
+_UNREAD: TableField[dict[str, Any]] = TableField(
+    {"path": TextField(), "why": TextField()}, as_dict, required=("path", "why")
+)
+_FILE: TableField[dict[str, Any]] = TableField(
+    {
+        "columns": MapField(_WORDS),
+        "stops": MapField(_WORDS),
+        "layout": ListField(_LAYOUT),
+        "unread": ListField(_UNREAD),
+    },
+    as_dict,
+)
+
+
+@cache
+def layouts() -> Layouts:
+    """The shipped table."""
+    table = read_table("samples", _FILE)
+    return Layouts(
+        tuple(
+            Layout(
+                row["name"],
+                row["kind"],
+                re.compile(rf"(?:{row['path']})\Z"),
+                row.get("split", "train"),
+                row.get("components", ""),
+            )
+            for row in table["layout"]
+        ),
+        {role: tuple(keys) for role, keys in table["columns"].items()},
+        frozenset(table["stops"]["length"]),
+        tuple((re.compile(rf"(?:{row['path']})\Z"), row["why"]) for row in table["unread"]),
+    )
+
+
+def place_of(path: str) -> Place | None:
+    """What a path below LOGDIR says, None where it is no file of samples."""
+    for layout in layouts().layouts:
+        found = layout.path.search(path)
+        if found:
+            named = found.groupdict()
+            split = named.get("split") or layout.split
+            step = named.get("step")
+            return Place(layout, int(step) if step else None, _SPLITS.get(split, split))
+    return None
+
+
+def unread_reason(path: str) -> str | None:
+    """Why a file of samples is never opened, None where it may be."""
+    return next((why for pattern, why in layouts().unread if pattern.search(path)), None)
+
+
+def samples_of(record: Mapping[str, object], place: Place) -> Iterator[Sample]:
+    """The samples of one record of a JSON lines file."""
+    kind = place.layout.kind
+    if kind == "episodes":
+        yield from _of_episode(record, place)
+    elif kind == "summaries":
+        yield _of_summary(record, place)
+    else:
+        rows = _rows_of_lists(record)
+        for row in [record] if rows is None else rows:
+            yield _of_row(row, place)
+
+
+def table_samples(content: bytes, place: Place) -> list[Sample]:
+    """The samples of a table that Weights & Biases stored. Raises ValueError for anything else."""
+    table = orjson.loads(content)
+    columns, data = table["columns"], table["data"]
+    wide = [number for number in (_numbered(str(name)) for name in columns) if number]
+    samples = []
+    for row in data:
+        record = dict(zip(map(str, columns), row, strict=False))
+        if wide:  # veRL: step, input_1, output_1, score_1, input_2, ...
+            for number in sorted({each for _, each in wide}):
+                one = {name: record[f"{name}_{number}"] for name, each in wide if each == number}
+                samples.append(_of_row({**one, **_first(record, "step")}, place))
+        else:
+            samples.append(_of_row(record, place))
+    return samples
+
+
+def parquet_samples(rows: Sequence[Mapping[str, object]], place: Place) -> list[Sample]:
+    """Samples of TRL's completions."""
+    return [_of_row(row, place) for row in rows]
+
+
+def trace_sample(lines: Sequence[bytes], place: Place) -> Sample | None:
+    """The sample of a file of trackio: a session line, then its messages. None where it is none."""
+    if not lines:
+        return None
+    session = orjson.loads(lines[0])
+    about = session.get("trackio")
+    if not isinstance(about, dict):
+        return None
+    messages = tuple(
+        message for line in lines[1:] for message in _messages([orjson.loads(line).get("message")])
+    )
+    metadata = about.get("metadata")
+    row = dict(metadata) if isinstance(metadata, dict) else {}
+    sample = _of_row({**row, "step": about.get("step"), "id": session.get("id", "")}, place)
+    prompt, response = _ends(messages)
+    return replace(
+        sample, prompt=prompt, response=response, messages=messages, split=str(about.get("key", "train"))
+    )
+
+
+def conversations(tree: object) -> Iterator[tuple[Message, ...]]:
+    """The conversations in a tree that tinker's logtree wrote, in the order of the document."""
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, dict):
+            data = node.get("data")
+            if isinstance(data, dict) and data.get("type") == "conversation":
+                yield tuple(_messages(data.get("messages")))
+                continue
+            stack.extend(reversed(list(node.values())))
+        elif isinstance(node, list):
+            stack.extend(reversed(node))
+
+
+def with_text(sample: Sample, prompt: tuple[Message, ...], response: tuple[Message, ...]) -> Sample:
+    """A sample with the conversation that another file holds."""
+    messages = (*prompt, *response)
+    before, after = _ends(messages)
+    return replace(sample, prompt=before, response=after, messages=messages, note="")
+
+
+def ended_at_limit(sample_stop: str) -> bool:
+    """Whether a stop reason says that the answer was cut off by the length limit."""
+    return sample_stop.lower() in layouts().length_stops
+
+
+def _of_row(record: Mapping[str, object], place: Place) -> Sample:
+    columns, components = layouts().columns, place.layout.components
+    used: set[str] = set()
+
+    def take(role: str) -> object:
+        for key in columns[role]:
+            if key in record and record[key] is not None:
+                used.add(key)
+                return record[key]
+        return None
+
+    messages: tuple[Message, ...] = ()
+    prompt, response = take("prompt"), take("response")
+    if isinstance(prompt, list) or isinstance(response, list):
+        messages = (*_messages(prompt), *_messages(response))
+    conversation = take("conversation") if prompt is None and response is None else None
+    if isinstance(conversation, list):
+        messages = tuple(_messages(conversation))
+    text, answer = _text(prompt), _text(response)
+    if messages:
+        text, answer = _ends(messages)
+    elif isinstance(conversation, str):
+        text, answer = _of_template(conversation)
+    note = ""
+    tokens = take("response_tokens"), take("prompt_tokens")
+    length = take("length")
+    if not text and not answer and isinstance(tokens[0], list):
+        note = (
+            f"token ids only ({len(_list(tokens[1]))} of the prompt, {len(tokens[0])} of the answer), no text"
+        )
+        length = len(tokens[0])
+    step = take("step")
+    reward = _total(take("reward"))
+    advantage, stop, group = _mean(take("advantage")), take("stop"), take("group")
+    identity, dataset = take("id"), take("dataset")
+    others = {key: value for key, value in record.items() if key not in used}
+    rewards = {
+        key: float(value)
+        for key, value in others.items()
+        if components and isinstance(value, int | float) and not isinstance(value, bool) and key != "step"
+    }
+    if reward is None and rewards:
+        finite = [value for value in rewards.values() if not math.isnan(value)]
+        reward = (finite[0] if components == "first" else sum(finite)) if finite else None
+    size, counted = _whole(length), False
+    if size is None and answer:
+        size, counted = len(answer), True
+    return Sample(
+        step=place.step if place.step is not None else (_whole(step) or 0),
+        split=place.split,
+        prompt=text,
+        response=answer,
+        messages=messages,
+        reward=reward,
+        rewards=rewards,
+        advantage=advantage,
+        length=size,
+        counted=counted,
+        stop=_text(stop),
+        group=None if group is None else str(group),
+        id=_text(identity),
+        dataset=_text(dataset),
+        metadata={key: value for key, value in list(others.items())[:_OTHER_CAP] if key not in rewards},
+        note=note,
+    )
+
+
+def _of_episode(record: Mapping[str, object], place: Place) -> Iterator[Sample]:
+    """An episode of verifiers: each of its traces is a sample; one without traces has errors instead."""
+    group, run, task = _table(record.get("group")), _table(record.get("run")), _table(record.get("task"))
+    data = _table(task.get("data"))
+    work = _table(run.get("work"))
+    step = place.step if place.step is not None else (_whole(work.get("step")) or 0)
+    common = {
+        "step": step,
+        "split": place.split,
+        "group": None if group.get("id") is None else str(group["id"]),
+        "dataset": _text(_table(record.get("env")).get("id")),
+    }
+    traces = _list(record.get("traces"))
+    if not traces:
+        errors = "; ".join(map(_text, _list(record.get("errors"))))
+        yield Sample(
+            **common, prompt=_text(data.get("prompt")), id=_text(record.get("id")), ok=False,  # type: ignore[arg-type]
+            note=errors or "the episode has no trace",
+        )  # fmt: skip
+        return
+    for number, each in enumerate(traces):
+        trace = _table(each)
+        messages = tuple(_messages([_table(node).get("message") for node in _list(trace.get("nodes"))]))
+        scores = {name: _table(value) for name, value in _table(trace.get("rewards")).items()}
+        rewards = {name: _number(value.get("score")) or 0.0 for name, value in scores.items()}
+        weights = {name: _number(value.get("weight")) for name, value in scores.items()}
+        reward = sum(
+            rewards[name] * (1.0 if weights[name] is None else weights[name] or 0.0) for name in rewards
+        )
+        prompt, response = _ends(messages)
+        yield Sample(
+            **common,  # type: ignore[arg-type]
+            prompt=_text(data.get("prompt")) or prompt,
+            response=response,
+            messages=messages,
+            reward=round(reward, 12) if rewards else None,
+            rewards=rewards,
+            length=_whole(trace.get("num_output_tokens")),
+            stop=_text(trace.get("stop_condition")),
+            id=_text(record.get("id")) + (f":{number}" if number else ""),
+            ok=bool(record.get("ok", True)) and bool(trace.get("ok", True)),
+            metadata={"answer": data.get("answer"), **_table(trace.get("metrics"))},
+        )
+
+
+def _of_summary(record: Mapping[str, object], place: Place) -> Sample:
+    """A trajectory as tinker sums it up: numbers; its texts lie in the logtree beside it."""
+    steps = [_table(step) for step in _list(record.get("steps"))]
+    lengths = [_whole(step.get("ac_len")) or 0 for step in steps]
+    metrics = {
+        name: number
+        for step in steps
+        for name, value in _table(step.get("metrics")).items()
+        if (number := _number(value)) is not None
+    }
+    return Sample(
+        step=place.step or 0,
+        split=place.split,
+        reward=_number(record.get("total_reward")),
+        rewards=metrics,
+        length=sum(lengths) if lengths else None,
+        stop=_text(_table(steps[-1].get("logs")).get("stop")) if steps else "",
+        group=_text(record.get("group_idx")),
+        dataset=", ".join(map(_text, _list(record.get("tags")))),
+        metadata={"trajectory": record.get("traj_idx"), **_table(record.get("trajectory_metrics"))},
+        note="its text was not logged (tinker logs the text of a few groups only)",
+    )
+
+
+def _rows_of_lists(record: Mapping[str, object]) -> list[dict[str, object]] | None:
+    """The rows of an object whose prompt, answer or conversation is a list with one entry a sample."""
+    columns = layouts().columns
+    for key in (*columns["conversation"], *columns["response"]):
+        value = record.get(key)
+        rewards = next(
+            (record[name] for name in columns["reward"] if isinstance(record.get(name), list)), None
+        )
+        steps = next((record[name] for name in columns["step"] if isinstance(record.get(name), list)), None)
+        beside = rewards if rewards is not None else steps
+        if isinstance(value, list) and isinstance(beside, list) and len(beside) == len(value):
+            count = len(value)
+            wide = {
+                name: each for name, each in record.items() if isinstance(each, list) and len(each) == count
+            }
+            return [
+                {**{name: each[row] for name, each in wide.items()}, **_scalars(record, wide)}
+                for row in range(count)
+            ]
+    return None
+
+
+def _scalars(record: Mapping[str, object], wide: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in record.items() if name not in wide}
+
+
+def _messages(value: object) -> Iterator[Message]:
+    """Messages of a list as chat templates write them, tool calls included; a text alone is one message."""
+    if isinstance(value, str):
+        yield Message("", value)
+        return
+    for each in _list(value):
+        if isinstance(each, str):
+            yield Message("", each)
+            continue
+        message = _table(each)
+        if not message:
+            continue
+        role, content = _text(message.get("role")), message.get("content")
+        if isinstance(content, list):
+            content = "".join(
+                part if isinstance(part, str) else _text(_table(part).get("text")) for part in content
+            )
+        for reasoning in ("reasoning_content", "reasoning", "thinking"):
+            if message.get(reasoning):
+                yield Message(f"{role} reasoning".strip(), _text(message[reasoning]))
+        if content:
+            yield Message(role, _text(content))
+        for call in _list(message.get("tool_calls")):
+            function = _table(_table(call).get("function")) or _table(call)
+            yield Message("tool call", f"{_text(function.get('name'))}({_text(function.get('arguments'))})")
+
+
+def _ends(messages: Sequence[Message]) -> tuple[str, str]:
+    """What the last user message before the first answer says, and all answers."""
+    answers = [message.text for message in messages if message.role in ("assistant", "tool call")]
+    first = next((place for place, each in enumerate(messages) if each.role == "assistant"), len(messages))
+    asked = [message.text for message in messages[:first] if message.role in ("user", "")]
+    if not answers and messages:  # texts without roles: the last one is the answer
+        return "\n".join(message.text for message in messages[:-1]), messages[-1].text
+    return (asked[-1] if asked else ""), "\n".join(answers)
+
+
+_ASSISTANT = re.compile(r"<\|im_start\|>assistant\n|<\|assistant\|>\n?|<start_of_turn>model\n|\[/INST\]")
+
+
+def _of_template(text: str) -> tuple[str, str]:
+    """A rendered chat template cut before its first answer."""
+    found = _ASSISTANT.search(text)
+    return (text[: found.start()], text[found.end() :]) if found else ("", text)
+
+
+_WIDE = re.compile(r"(.+)_(\d{1,6})\Z")
+
+
+def _numbered(name: str) -> tuple[str, int] | None:
+    found = _WIDE.match(name)
+    known = {key for role in ("prompt", "response", "reward") for key in layouts().columns[role]}
+    return (found[1], int(found[2])) if found and found[1] in known else None
+
+
+def _first(record: Mapping[str, object], key: str) -> dict[str, object]:
+    return {key: record[key]} if key in record else {}
+
+
+def _number(value: object) -> float | None:
+    """A number, also as text; None for everything else."""
+    if isinstance(value, int | float):
+        return float(value)
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return None
+    return None
+
+
+def _numbers(value: object) -> list[float] | None:
+    """A list of numbers, one per token; None for anything else."""
+    if not isinstance(value, list) or not value:
+        return None
+    numbers = [_number(each) for each in value]
+    return None if None in numbers else [number for number in numbers if number is not None]
+
+
+def _total(value: object) -> float | None:
+    """A reward: a number, or one per token, whose sum it is."""
+    tokens = _numbers(value)
+    return sum(tokens) if tokens is not None else _number(value)
+
+
+def _mean(value: object) -> float | None:
+    """An advantage: a number, or one per token, which are mostly all the same."""
+    tokens = _numbers(value)
+    if tokens is None:
+        return _number(value)
+    known = [token for token in tokens if token] or tokens  # the prompt's tokens have none
+    return sum(known) / len(known)
+
+
+def _whole(value: object) -> int | None:
+    number = _number(value)
+    return int(number) if number is not None and math.isfinite(number) else None
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, dict | list):
+        return json.dumps(value, ensure_ascii=False)
+    return str(value)
+
+
+def _table(value: object) -> dict[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

@@ -1,0 +1,81 @@
+"""A sample: one answer of the policy, with its prompt, its reward and what else was written of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation; texts are as written, not cleaned."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One answer. Texts are untrusted and as written: whoever shows them cleans them.
+
+    step: training step, as the file's name, its folder or the record says. split: `train`, `eval`, or the
+    name of the table. length: in the unit that the file gives (tokens), characters where it gives none.
+    """
+
+    step: int
+    split: str = "train"
+    prompt: str = ""
+    response: str = ""
+    messages: tuple[Message, ...] = ()
+    reward: float | None = None
+    rewards: Mapping[str, float] = field(default_factory=dict)  # components by name
+    advantage: float | None = None
+    length: int | None = None
+    counted: bool = False  # length is in characters: the file says none
+    stop: str = ""
+    group: str | None = None  # samples of one prompt
+    id: str = ""
+    dataset: str = ""
+    ok: bool = True
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    note: str = ""  # why there is no text
+
+
+@dataclass(frozen=True, slots=True)
+class SampleHead:
+    """What the list shows of a sample, and where the sample lies: no text is kept."""
+
+    file: int  # index of its file
+    offset: int  # first byte of its record
+    size: int  # bytes of its record
+    item: int  # number within the record
+    step: int
+    split: str
+    reward: float | None
+    advantage: float | None
+    length: int | None
+    stop: str
+    group: str | None
+    dataset: str
+    ok: bool
+    prompt: int  # hash of the prompt: equal prompts are a group where none is named
+
+
+def head_of(sample: Sample, file: int, offset: int, size: int, item: int) -> SampleHead:
+    """The head of a sample that was read from a place."""
+    return SampleHead(
+        file=file,
+        offset=offset,
+        size=size,
+        item=item,
+        step=sample.step,
+        split=sample.split,
+        reward=sample.reward,
+        advantage=sample.advantage,
+        length=sample.length,
+        stop=sample.stop,
+        group=sample.group,
+        dataset=sample.dataset,
+        ok=sample.ok,
+        prompt=hash(sample.prompt),
+    )

@@ -1,0 +1,164 @@
+"""Samples as text: a list, one sample in full, Markdown, JSON. What comes from files is cleaned here."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Sequence
+
+from rltui.draw.numbers import format_plain
+from rltui.samples.model import Sample, SampleHead
+from rltui.text import clean, fit, in_markdown, pad
+
+_LISTED = 8  # numbers of a list that are shown
+
+
+def clean_lines(text: str) -> list[str]:
+    """Untrusted text as lines: newlines and tabs keep their meaning, all else unsafe is spelled out."""
+    return [clean(line.expandtabs(4)) for line in text.replace("\r\n", "\n").split("\n")]
+
+
+def head_line(head: SampleHead, number: int, width: int = 100) -> str:
+    """One line of a list."""
+    parts = [
+        f"{number:>4}",
+        pad(str(head.step), 8, right=True),
+        pad(_plain(head.reward), 9, right=True),
+        pad(_plain(head.advantage), 9, right=True),
+        pad("" if head.length is None else str(head.length), 7, right=True),
+        pad(clean(head.stop), 10),
+        pad(clean(head.split), 10),
+        clean(head.group or ""),
+    ]
+    return fit(" ".join(parts), width)
+
+
+LIST_HEADING = (
+    f"{'#':>4} {'step':>8} {'reward':>9} {'advantage':>9} {'length':>7} {'stop':<10} {'split':<10} group"
+)
+
+
+def facts(sample: Sample) -> list[tuple[str, str]]:
+    """What is known of a sample besides its text, as label and value."""
+    unit = "characters" if sample.counted else "tokens"
+    rows = [
+        ("step", str(sample.step)),
+        ("split", sample.split),
+        ("reward", _plain(sample.reward)),
+        *((name, _plain(value)) for name, value in sample.rewards.items()),
+        ("advantage", _plain(sample.advantage)),
+        ("length", "" if sample.length is None else f"{sample.length} {unit}"),
+        ("stop", sample.stop),
+        ("group", sample.group or ""),
+        ("dataset", sample.dataset),
+        ("id", sample.id),
+        ("ok", "" if sample.ok else "no"),
+    ]
+    return [(clean(label), clean(value, 200)) for label, value in rows if value]
+
+
+def as_text(sample: Sample) -> str:
+    """A sample in full, for a terminal or a pipe."""
+    lines = [f"{label}: {value}" for label, value in facts(sample)]
+    for role, text in turns(sample):
+        lines += ["", f"── {role} ──", *text]
+    if sample.note:
+        lines += ["", f"({clean(sample.note)})"]
+    others = [
+        f"{clean(key)}: {clean(_short(value), 300)}"
+        for key, value in sample.metadata.items()
+        if value is not None
+    ]
+    if others:
+        lines += ["", "── more ──", *others]
+    return "\n".join(lines)
+
+
+def as_markdown(sample: Sample) -> str:
+    """A sample to paste into an issue: facts, then each turn in a fence that its text cannot close."""
+    lines = ["| | |", "| --- | --- |"]
+    lines += [f"| {in_markdown(label)} | {in_markdown(value)} |" for label, value in facts(sample)]
+    for role, text in turns(sample):
+        body = "\n".join(text)
+        fence = "`" * max(3, _longest_run(body, "`") + 1)
+        lines += ["", f"**{in_markdown(role)}**", "", fence, body, fence]
+    if sample.note:
+        lines += ["", in_markdown(clean(sample.note))]
+    return "\n".join(lines)
+
+
+def as_json(run: str, sample: Sample) -> dict[str, object]:
+    """The fields of a sample, texts as written (JSON's escapes make every character safe)."""
+    return {
+        "run": run,
+        "step": sample.step,
+        "split": sample.split,
+        "reward": _number(sample.reward),
+        "rewards": {name: _number(value) for name, value in sample.rewards.items()},
+        "advantage": _number(sample.advantage),
+        "length": sample.length,
+        "length_unit": "characters" if sample.counted else "tokens",
+        "stop": sample.stop,
+        "group": sample.group,
+        "id": sample.id,
+        "dataset": sample.dataset,
+        "ok": sample.ok,
+        "prompt": sample.prompt,
+        "response": sample.response,
+        "messages": [{"role": message.role, "text": message.text} for message in sample.messages],
+        "note": sample.note,
+    }
+
+
+def turns(sample: Sample) -> Iterator[tuple[str, list[str]]]:
+    """Role and cleaned lines of each turn."""
+    if sample.messages:
+        for message in sample.messages:
+            yield clean(message.role or "text", 40), clean_lines(message.text)
+        return
+    if sample.prompt:
+        yield "prompt", clean_lines(sample.prompt)
+    if sample.response:
+        yield "answer", clean_lines(sample.response)
+
+
+def differences(before: Sample, after: Sample) -> list[str]:
+    """The answers of two samples as a line-by-line difference: blank, `-` or `+` before each line."""
+    first, second = clean_lines(before.response), clean_lines(after.response)
+    return [line for line in difflib.ndiff(first, second) if not line.startswith("?")]
+
+
+def _plain(value: float | None) -> str:
+    return "" if value is None else format_plain(value)
+
+
+def _number(value: float | None) -> object:
+    """A JSON number; NaN and infinities as in the points of `export`."""
+    if value is None or value - value == 0:
+        return value
+    return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+
+
+def _short(value: object) -> str:
+    if (
+        isinstance(value, list)
+        and len(value) > _LISTED
+        and all(isinstance(each, int | float) for each in value)
+    ):
+        return f"{len(value):,} numbers"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _longest_run(text: str, char: str) -> int:
+    longest = run = 0
+    for each in text:
+        run = run + 1 if each == char else 0
+        longest = max(longest, run)
+    return longest
+
+
+def head_table(heads: Sequence[SampleHead], width: int = 100) -> str:
+    """The list of samples as text."""
+    return "\n".join(
+        [LIST_HEADING, *(head_line(head, number, width) for number, head in enumerate(heads, 1))]
+    )
