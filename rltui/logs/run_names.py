@@ -37,6 +37,8 @@ _ROTATED = re.compile(
     re.IGNORECASE,
 )
 _RANK_FOLDER = re.compile(r"(?:^|/)rank[_-]?(\d{1,6})(?:/|$)")
+_TRACKER_ENDINGS = (".wandb", ".swanlab")
+_TRACKER_FOLDER = re.compile(r"(.*?)(?:offline-)?run-\d{8}_\d{6}-([^/]+)$")
 _RANK_FILE = re.compile(r"\.rank[_-]?(\d{1,6})(?:\.gz)?$")
 
 
@@ -95,6 +97,10 @@ def run_name(folder: str, name: str) -> RunName:
         if in_name and int(in_name[1]) > 0:
             return RunName(_join(folder, f"rank{int(in_name[1])}"), rank)
         return RunName(clean(folder) or ".", rank)
+    if name.endswith(_TRACKER_ENDINGS):
+        tracked = _TRACKER_FOLDER.match(folder)
+        # One id is one run, however often it was resumed into a folder of its own.
+        return RunName(_join(tracked[1].rstrip("/"), tracked[2]) if tracked else clean(folder) or ".", rank)
     base = rotated_from(name)
     stem = stem_of(base if base and _ENDING.search(base) else name)
     if stem.lower() in PLAIN_STEMS:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rltui.logs.discovery.walk import scan
 from rltui.logs.files import LocalFile
-from rltui.logs.formats.registry import could_be_log
+from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers.wandb import table_steps
 from rltui.samples.catalog import Catalog
 from rltui.samples.find import run_of, sample_files
@@ -18,7 +18,7 @@ def catalogs_of(logdirs: Sequence[str]) -> dict[str, Catalog]:
     """A catalog for each run that has files of samples, by the run's name. Nothing is read yet but names."""
     catalogs: dict[str, Catalog] = {}
     for logdir in logdirs:
-        found, _, _ = scan([logdir], could_be_log)
+        found, _, _ = scan([logdir], REGISTRY.could_be_log)
         runs = [
             (log.run, log.run if Path(logdir, log.run).is_dir() else log.folder)
             for log in found

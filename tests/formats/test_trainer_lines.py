@@ -86,7 +86,7 @@ def test_skyrl_prints_over_several_lines() -> None:
 def test_areal_prints_a_grid() -> None:
     """Name and value alternate; the step stands lines before."""
     text = "Step 1/10 Train step 5/20 done.\n╒════╕\n│ ppo/loss │ 2.0e-01 │ ppo/kl │ 1.5e-03 │\n╘════╛"
-    assert read(text) == [(5, {"ppo/loss": "2.0e-01", "ppo/kl": "1.5e-03"})]
+    assert read(text) == [(5, {"ppo/loss": 0.2, "ppo/kl": 0.0015})]
 
 
 def test_a_table_of_stable_baselines3() -> None:
@@ -95,7 +95,7 @@ def test_a_table_of_stable_baselines3() -> None:
         "-----------------\n| rollout/ |  |\n|    ep_rew_mean | 19.2 |\n| time/ | |\n"
         "|    total_timesteps | 512 |\n-----------------\n"
     )
-    assert read(text) == [(512, {"rollout/ep_rew_mean": "19.2", "time/total_timesteps": "512"})]
+    assert read(text) == [(512, {"rollout/ep_rew_mean": 19.2, "time/total_timesteps": 512.0})]
 
 
 @given(

@@ -1,7 +1,8 @@
-"""Console logs: lines such as `step:12 - actor/pg_loss:np.float64(0.1) - ...` between everything else.
+"""Console logs: metrics lines such as `step:12 - actor/pg_loss:np.float64(0.1) - ...` between others.
 
 veRL prints its metrics so; under Ray the line carries colours and a `(TaskRunner pid=123)` prefix.
-torchtune's disk log has lines `Step 12 | loss:0.5 lr:1e-05`. All other lines are no business of this log.
+torchtune's disk log has lines `Step 12 | loss:0.5 lr:1e-05`. What other trainers print is in
+`records.trainer_lines`. All other lines are no business of this log.
 
 Most lines of a log have the same keys. Keys that came often become one expression, which takes a line apart
 at once; it accepts less than the reading pair by pair, and gives the same.
@@ -9,6 +10,7 @@ at once; it accepts less than the reading pair by pair, and gives the same.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -18,6 +20,7 @@ from rltui.logs.formats.interface import File
 from rltui.logs.formats.line_reader import LineReader
 from rltui.logs.records.parse_number import from_text
 from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.logs.records.trainer_lines import TrainerLines
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 _VERL = re.compile(r"(?:^|[\s)\]])step:(-?[0-9]{1,19}) - (?=\S)")
@@ -115,36 +118,57 @@ class MetricsLineParser:
 class ConsoleParser:
     """The `LineParser` of console logs."""
 
-    def __init__(self) -> None:
+    def __init__(self, path: str) -> None:
         self._metrics = MetricsLineParser()
+        self._trainer = TrainerLines()
+        self._path = path
+        self._noted: set[str] = set()
 
     def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
         """Take the metrics lines; all others are no business of this log."""
         for line in lines:
-            if (
-                b"tep" in line
-                and (record := self._metrics.parse(line.decode("utf-8", "replace"))) is not None
-            ):
-                records.add(record)
+            text = None
+            if b"tep" in line:
+                text = line.decode("utf-8", "replace")
+                record = self._metrics.parse(text)
+                if record is not None:
+                    records.add(record)
+                    continue
+            if self._trainer.may_hold(line):
+                for step, numbers in self._trainer.feed(text or line.decode("utf-8", "replace")):
+                    records.add(numbers, at=(step, math.nan))
 
     def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
-        """Take the metrics lines."""
-        self.parse(lines, 0, records)
+        """Take the metrics lines that say their step."""
+        for line in lines:
+            if b"tep" in line and (record := record_of(line.decode("utf-8", "replace"))) is not None:
+                records.add(record)
 
     def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
         """A metrics line without newline may be cut inside a number, so it is not read."""
+        for step, numbers in self._trainer.flush():
+            records.add(numbers, at=(step, math.nan))
         return None if record_of(line.decode("utf-8", "replace")) is None else "has no end"
 
     def problems(self) -> list[Problem]:
-        """None: whatever stands between metrics lines is right there."""
-        return []
+        """That values are rounded or steps counted; whatever stands between metrics lines is right there."""
+        found = []
+        for code, holds, message in (
+            ("rounded", self._trainer.rounded, "the console shows few digits: its values are rounded"),
+            ("counted-steps", self._trainer.counted, "the console names no steps: its rows are counted"),
+        ):
+            if holds and code not in self._noted:
+                self._noted.add(code)
+                found.append(Problem("info", code, self._path, message))
+        return found
 
 
 _NAME = re.compile(r"\.(log|out|txt|err)\Z|\A(stdout|stderr|console|output|nohup)\b", re.IGNORECASE)
 # Said long before the first step by programs that print such lines.
 _SIGNS = re.compile(
     rb"\((?:TaskRunner|main_task|WorkerDict|Runner|\w*Trainer\w*) pid=|\bverl[./_ ]|Creating file logger at"
-    rb"|step:-?\d+ - \S+:|(?:^|\n)Step \d+ \| \S+:"
+    rb"|step:-?\d+ - \S+:|(?:^|\n)Step \d+ \| \S+:|\{'(?:loss|eval_loss|reward)': |[Gg]lobal.step \d+[:,] "
+    rb"|(?:step|perf|eval) \d+: \{'|Train step \d+/\d+ done|Step \d+: *\r?\n|\| +total_timesteps +\|"
 )
 
 
@@ -162,7 +186,7 @@ class ConsoleFormat:
 
     def open(self, path: str, *, verify: bool = False) -> LineReader:
         """A reader at the beginning of a file; there are no checksums to verify."""
-        return LineReader(path, ConsoleParser())
+        return LineReader(path, ConsoleParser(path))
 
 
 FORMAT = ConsoleFormat()

@@ -18,9 +18,12 @@ class FormatRegistry:
         # screen does not wait for them (25 ms).
         from rltui.logs.formats import console, csv_table, gzip_log, json_document, jsonl, samples
         from rltui.logs.formats.tfevents import event_file
+        from rltui.logs.formats.trackers import swanlab, wandb
 
         plain: tuple[Format, ...] = (
             event_file.FORMAT,
+            wandb.FORMAT,
+            swanlab.FORMAT,
             json_document.FORMAT,
             samples.FORMAT,
             jsonl.FORMAT,

@@ -80,7 +80,7 @@ class RecordBatcher:
         """Take one record. `at` is its step and wall time where the format knows better than its keys."""
         keys = tuple(record)
         shape = self._shapes.get(keys) or self._shape(keys)
-        if shape.summary:
+        if shape.summary and at is None:
             return
         key, step, wall = None, None, math.nan
         if at is not None:

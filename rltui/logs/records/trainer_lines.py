@@ -55,6 +55,18 @@ class TrainerLines:
         self._waiting: list[tuple[int | None, dict[str, object]]] = []
         self._last: Step | None = None
 
+    def may_hold(self, line: bytes) -> bool:
+        """Whether a line has to be fed: it may be part of a dictionary or a table, or tell a step."""
+        return (
+            b"{'" in line
+            or b"tep " in line
+            or b"\r" in line
+            or b"|" in line
+            or line.startswith(b"---")
+            or self._open is not None
+            or (self._areal is not None and "│".encode() in line)
+        )
+
     def feed(self, line: str) -> Iterator[Step]:
         """The records that a line completes."""
         if "\x1b" in line:
@@ -183,9 +195,9 @@ class TrainerLines:
             return
         cells = [cell.strip() for cell in text.strip().strip("│").split("│")]
         numbers: dict[str, object] = {
-            name: value
+            name: number
             for name, value in zip(cells[::2], cells[1::2], strict=False)
-            if name and from_text(value) is not None
+            if name and (number := from_text(value)) is not None
         }
         if numbers:
             self.rounded = True
@@ -197,8 +209,8 @@ class TrainerLines:
             table, self._table, self._heading = self._table, {}, ""
             if table:
                 self._table = None
-                step = from_text(str(table.get("time/total_timesteps", table.get("total_timesteps", ""))))
-                if step is not None and step.is_integer():
+                step = table.get("time/total_timesteps", table.get("total_timesteps"))
+                if isinstance(step, float) and step.is_integer():
                     self.rounded = True
                     yield int(step), table
             return
@@ -209,10 +221,8 @@ class TrainerLines:
         key, value = row[1], row[2]
         if not value and key.endswith("/"):
             self._heading = key
-        elif key.startswith("   "):
-            self._table[self._heading + key.strip()] = value
-        else:
-            self._table[key.strip()] = value
+        elif (number := from_text(value)) is not None:
+            self._table[(self._heading if key.startswith("   ") else "") + key.strip()] = number
 
 
 def pairs(text: str) -> dict[str, object]:

@@ -41,7 +41,7 @@ _SCALAR_RECORD = re.compile(
 )  # fmt: skip
 
 
-class SwanlabLog:
+class SwanlabReader:
     """One `.swanlab` file being read."""
 
     def __init__(self, path: str) -> None:
@@ -76,7 +76,7 @@ class SwanlabLog:
     def newest(self, file: File, length: int) -> Batch:
         """Scalars of the last `length` bytes."""
         self._look(file)
-        peek = SwanlabLog(self._path)
+        peek = SwanlabReader(self._path)
         peek._version, peek._tags = self._version, self._tags
         peek._axes, peek._system = dict(self._axes), set(self._system)
         peek._decode_all(self._records.newest(file, length))
@@ -361,9 +361,9 @@ class SwanlabFormat:
         """By name, then by the header."""
         return name.endswith(".swanlab") and (not head or MAGIC.startswith(head[:6]))
 
-    def open(self, path: str) -> SwanlabLog:
-        """A log at its beginning."""
-        return SwanlabLog(path)
+    def open(self, path: str, *, verify: bool = False) -> SwanlabReader:
+        """A reader at the beginning of a file; every checksum is always verified."""
+        return SwanlabReader(path)
 
 
 FORMAT = SwanlabFormat()

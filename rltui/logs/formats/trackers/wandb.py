@@ -33,7 +33,7 @@ _ROW = re.compile(rb"(?:" + _ITEM + rb")*")
 _PART = re.compile(rb"[\n\x12][\x01-\x7f]([ -~]+)")
 
 
-class WandbLog:
+class WandbReader:
     """One `.wandb` file being read."""
 
     def __init__(self, path: str) -> None:
@@ -62,7 +62,7 @@ class WandbLog:
 
     def newest(self, file: File, length: int) -> Batch:
         """Scalars of the rows that lie in the last `length` bytes."""
-        peek = WandbLog(self._path)
+        peek = WandbReader(self._path)
         peek._tags, peek._places, peek._axes = self._tags, self._places, self._axes
         batch = peek._decode(self._records.newest(file, length))
         return Batch(batch.tags, batch.tag, batch.step, batch.wall_time, batch.value, batch.single)
@@ -460,7 +460,7 @@ def _put(config: dict[str, object], name: str, value: object) -> None:
 
 def table_steps(file: File) -> dict[str, int]:
     """The step of each table that a `.wandb` file refers to, by the base name of the table's file."""
-    log = WandbLog(file.path)
+    log = WandbReader(file.path)
     while len(log.read(file, 4 * BLOCK)):
         pass
     return log.tables
@@ -476,9 +476,9 @@ class WandbFormat:
         """By name, then by the header."""
         return name.endswith(".wandb") and (not head or MAGIC.startswith(head[:7]) or head.startswith(MAGIC))
 
-    def open(self, path: str) -> WandbLog:
-        """A log at its beginning."""
-        return WandbLog(path)
+    def open(self, path: str, *, verify: bool = False) -> WandbReader:
+        """A reader at the beginning of a file; every checksum is always verified."""
+        return WandbReader(path)
 
 
 FORMAT = WandbFormat()
