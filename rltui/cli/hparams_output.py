@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from rltui.cli.output import emit, emit_json
 from rltui.hparams.hparams import HParams
+from rltui.panes.header import header
 from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane, lineage_of
-from rltui.panes.overview import header
 from rltui.panes.pane import pane_view
 from rltui.panes.render.hparams_lines import config_lines, config_markdown, config_record
 from rltui.panes.render.markdown import as_markdown

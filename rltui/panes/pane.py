@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rltui.panes.attempt_history import restarts
-from rltui.panes.pane_list import FIXED, pane_title
+from rltui.panes.pane_list import FIXED, PANES, pane_title
 from rltui.panes.row import Row, rows_of
 from rltui.panes.step_window import StepWindow, window_of
 from rltui.session.time_travel import span_of
@@ -39,24 +39,6 @@ class PaneView:
     def findings(self) -> list[Finding]:
         """All findings on its rows, each once."""
         return list({id(finding): finding for row in self.rows for finding in row.findings}.values())
-
-
-_EMPTY = {
-    "critic": "This run has no critic metrics. GRPO, RLOO and DPO train without a value function.",
-    "load": "This run reports no load balance. Runs on one device have none.",
-    "timing": "This run reports no timing of its own.",
-    "perf": "This run reports neither throughput nor MFU.",
-    "lengths": "This run reports no lengths.",
-    "reward": "This run reports no reward yet.",
-    "policy": "This run reports nothing about its policy yet.",
-    "validation": "This run reports no evaluation: nothing is measured on held-out tasks.",
-    "preference": "This run reports no preferences. Those are what DPO and its kin train on.",
-    "reward-model": "This run reports nothing about training a reward model.",
-    "turns": "This run reports no turns or tool calls.",
-    "rollout": "This run reports nothing about its rollouts.",
-    "findings": "Nothing to report.",
-    "all": "No metric has been read yet.",
-}
 
 
 def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | None = None) -> StepWindow:
@@ -101,12 +83,14 @@ def pane_view(
         rows=tuple(first + rest),
         window=window,
         notes=tuple(_notes(view, tags, at_step)),
-        empty="" if rows else _EMPTY.get(pane) or _lacking(view, pane),
+        empty="" if rows else _why_empty(view, pane),
     )
 
 
-def _lacking(view: RunView, pane: str) -> str:
-    """Words for a pane that most runs do not have, and the panes that this one has."""
+def _why_empty(view: RunView, pane: str) -> str:
+    """What the pane's data says of a run without any of its metrics; else which panes the run has."""
+    if pane in PANES and PANES[pane].empty:
+        return PANES[pane].empty
     there = [one for one in FIXED if view.tag_index.panes.get(one)]
     others = f" It has {', '.join(there)}." if there else ""
     return f"This run reports nothing for the pane {pane}.{others}"
@@ -117,7 +101,10 @@ def _pane_order(view: RunView) -> dict[str, int]:
     return {title: index for index, title in enumerate(titles)}
 
 
-def _with_headings(rows: list[Row], title_of, order: dict[str, int] | None) -> list[Row]:  # type: ignore[no-untyped-def]
+def _with_headings(
+    rows: list[Row], title_of: Callable[[Row], str], order: dict[str, int] | None
+) -> list[Row]:
+    """Rows below the headings that `title_of` gives them, in `order` of titles or as they come."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(title_of(row), []).append(row)

@@ -12,17 +12,20 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 
-def _of_all(pane: str, title: str, key: str) -> Pane:
+NO_METRICS = "No metric has been read yet."
+
+
+def _of_all(pane: str, title: str, key: str, empty: str = "") -> Pane:
     """A pane that says something of any run, whatever its metrics."""
-    return Pane(pane, title, "", pane, key, always=True)
+    return Pane(pane, title, "", pane, key, always=True, empty=empty)
 
 
 # Those of the glossary that have a key of their own; the others stand among a run's own sections.
-_OVERVIEW = _of_all("overview", "Overview", "1")
+_OVERVIEW = _of_all("overview", "Overview", "1", NO_METRICS)
 _OF_METRICS = tuple(pane for pane in glossary().panes if pane.key)
 _LAST = (
-    _of_all("findings", "Findings", "f"),
-    _of_all("all", "All metrics", "9"),
+    _of_all("findings", "Findings", "f", "Nothing to report."),
+    _of_all("all", "All metrics", "9", NO_METRICS),
     _of_all("config", "Config", "c"),
 )
 PANES = {pane.id: pane for pane in (_OVERVIEW, *_OF_METRICS, *_LAST)}

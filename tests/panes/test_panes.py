@@ -10,7 +10,8 @@ import pytest
 
 from rltui.draw.cells import Line, beside, crop, cut, fill, line, sides, wrap
 from rltui.metrics.unknown_keys import TAKEN
-from rltui.panes.overview import coarse, header, key_rows, overview
+from rltui.panes.header import coarse, header
+from rltui.panes.overview import key_rows, overview
 from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import FIXED, WITHOUT_METRICS, panes_of
 from rltui.panes.render.frame_lines import card_grid, header_lines, overview_lines, tab_bar

@@ -31,7 +31,7 @@ DATA = Path(__file__).parents[2] / "data" / "metrics"
 
 _ID = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
 _PANE_ID = re.compile(r"[a-z][a-z0-9-]*")
-_PANE_KEYS = ("title", "tab", "order", "key", "always", "intro")
+_PANE_KEYS = ("title", "tab", "order", "key", "always", "intro", "empty")
 
 
 @cache
@@ -97,7 +97,7 @@ def _build(tables: Mapping[str, dict[str, Any]], problems: list[Problem]) -> dic
             check_next[:] = [name for name in check_next if name in rows]
     panes.sort(key=lambda pane: (pane[0], pane[1][0]))
     keys: dict[str, str] = {}
-    for _, (stem, *_, key, _) in panes:
+    for _, (stem, *_, key, _, _) in panes:
         if key and (first := keys.setdefault(key, stem)) != stem:
             _teller(f"{stem}.toml", "[pane]", problems)(f"key '{key}' is already that of {first}.toml")
     return {
@@ -115,9 +115,9 @@ def _pane(stem: str, table: object, shown: str, problems: list[Problem]) -> tupl
     for key in table.keys() - set(_PANE_KEYS):
         fault(f"unknown key '{clean(str(key), 60)}'; permitted: {', '.join(_PANE_KEYS)}")
     text: dict[str, str] = {}
-    for key in ("title", "intro", "tab", "key"):
+    for key in ("title", "intro", "tab", "key", "empty"):
         value = table.get(key, "")
-        if not isinstance(value, str) or not (value or key in ("tab", "key")):
+        if not isinstance(value, str) or not (value or key in ("tab", "key", "empty")):
             fault(f"{key} must be a text")
             value = ""
         text[key] = clean(value)
@@ -133,7 +133,7 @@ def _pane(stem: str, table: object, shown: str, problems: list[Problem]) -> tupl
         fault("order must be a number")
         order = math.inf
     title, tab = text["title"] or stem, text["tab"] or stem
-    return float(order), [stem, title, text["intro"], tab, text["key"], always]
+    return float(order), [stem, title, text["intro"], tab, text["key"], always, text["empty"]]
 
 
 def _teller(shown: str, part: str, problems: list[Problem]) -> Callable[[str], None]:

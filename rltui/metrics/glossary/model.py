@@ -110,7 +110,8 @@ class Pane:
     """A page of metrics that belong together.
 
     `title` is its heading, `tab` the word on its tab, `key` jumps to it: without a key it is shown among a
-    run's own sections. `always`: its tab is there even when the run has none of its metrics.
+    run's own sections. `always`: its tab is there even when the run has none of its metrics, and `empty` is
+    said there.
     """
 
     id: str
@@ -119,6 +120,7 @@ class Pane:
     tab: str
     key: str = ""
     always: bool = False
+    empty: str = ""
 
 
 @dataclass(frozen=True, slots=True)

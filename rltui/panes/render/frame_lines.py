@@ -24,9 +24,10 @@ from rltui.draw.symbols import (
     STATE_ROLE,
 )
 from rltui.draw.value_range import embracing, value_range
+from rltui.panes.header import Header
 from rltui.panes.healthy_range import EDGE, band_of, healthy_rows
 from rltui.panes.other_runs import OtherRun, canvas_spans, lay, spanning, trails
-from rltui.panes.overview import Header, Overview
+from rltui.panes.overview import Overview
 from rltui.panes.pane_list import PaneTab
 from rltui.panes.render.pane_lines import Ranges, finding_text, short_title, shown_range, unhealthy
 from rltui.panes.row import Curve, Row, curve

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rltui.panes.overview import Header
+from rltui.panes.header import Header
 from rltui.panes.pane import PaneView
 from rltui.panes.row import Row, curve
 from rltui.rules.finding import Finding, as_json

@@ -8,8 +8,9 @@ from rltui.draw.cells import BLANK, Line, line, wrap
 from rltui.draw.numbers import format_step
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
+from rltui.panes.header import header
 from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane, lineage_of
-from rltui.panes.overview import header, overview
+from rltui.panes.overview import overview
 from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import pane_title
 from rltui.panes.render.frame_lines import NOTHING, finding_lines, header_lines

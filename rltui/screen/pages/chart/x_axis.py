@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.panes.overview import COUNTERS, counter_of
+from rltui.panes.header import counter_of, counters_of
+from rltui.panes.pane_tables import pane_tables
 from rltui.panes.single_step import AXIS as ARRIVALS
 from rltui.panes.single_step import arrivals, stands_still
 from rltui.screen.pages.chart.ticks import Axis
@@ -31,14 +32,7 @@ def start_of(view: RunView) -> float:
 
 def axes_of(view: RunView) -> list[Axis]:
     """The axes that a run's charts can have: those of any run, and its counters that are not its steps."""
-    counted = []
-    for canonical, word in COUNTERS:
-        series = counter_of(view, canonical)
-        if series is None or series.last_step is None:
-            continue
-        if abs(series.last_value - series.last_step) > 0.01 * series.last_value:
-            counted.append(word)
-    return [*TIMES, *counted]
+    return [*TIMES, *(counter.unit for counter, _ in counters_of(view))]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +97,8 @@ def x_axis(view: RunView, axis: Axis) -> XAxis | None:
     """An axis for a run; None when the run does not count that."""
     if axis in TIMES:
         return XAxis(view, ARRIVALS if axis == "step" and stands_still(view) else axis)
-    series = counter_of(view, _IDS.get(axis, ""))
+    metric = next((counter.metric for counter in pane_tables().counter if counter.unit == axis), "")
+    series = counter_of(view, metric)
     if series is None or series.first_step is None:
         return None
     recent = series.recent()

@@ -1,0 +1,167 @@
+"""The header of every pane: which run, how far it is, and how it is, in the same words everywhere."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rltui.draw.numbers import format_age, format_duration, format_si, format_step
+from rltui.panes.pane_tables import RunCounter, pane_tables
+from rltui.rules.finding import health_of
+from rltui.rules.messages import sentence_of
+from rltui.rules.run_state.log_state import GONE
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+    from rltui.session.time_travel import PastFindings
+    from rltui.store import Series
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Who, how, how far: the same words on the screen and in a snapshot."""
+
+    run: str
+    framework: str
+    state: str
+    step: int | None
+    total: int | None
+    progress: float | None
+    age: float | None
+    eta: float | None
+    quiet: str
+    health: str
+    sentence: str
+    points: int
+    loading: float | None  # share of known bytes read, None when all is read
+    counter: tuple[float, str] | None = None  # tokens, environment steps or episodes so far, and their name
+    brief: str = ""  # a shorter name of the run, for where the name does not fit
+    gap: float | None = None  # usual time between steps, s
+    reached: int | None = None  # how far the run has come, where an earlier step is shown
+    state_word: str = ""  # the state as it is shown: `ended?` where that is a guess
+
+    @property
+    def step_text(self) -> str:
+        """`step 812 / 1,000`."""
+        if self.step is None:
+            return "no step yet"
+        text = f"step {format_step(self.step)}"
+        if self.reached is not None:
+            return f"{text} of {format_step(self.reached)}"
+        return f"{text} / {format_step(self.total)}" if self.total else text
+
+    @property
+    def age_text(self) -> str:
+        """How long ago the last point was written; for ended runs it is a date's worth of time."""
+        if self.age is None or not math.isfinite(self.age):
+            return ""
+        return f"last point {format_age(coarse(self.age))}"
+
+    @property
+    def silence(self) -> str:
+        """`Nothing new for 35m, usually every 1m 04s; quiet: rollout.jsonl`; empty while all is as usual."""
+        if self.quiet == GONE:
+            return "The log file is gone; what was read of it is kept"
+        if self.state != "stalled" or self.age is None or not math.isfinite(self.age):
+            return ""
+        usual = f", usually every {format_duration(self.gap)}" if self.gap else ""
+        what = f"; quiet: {self.quiet}" if self.quiet else ""
+        return f"Nothing new for {format_age(coarse(self.age)).removesuffix(' ago')}{usual}{what}"
+
+    @property
+    def silenced(self) -> str:
+        """The word for a run that writes no more: `stalled`, `log gone`."""
+        return "log gone" if self.quiet == GONE else "stalled"
+
+    @property
+    def eta_text(self) -> str:
+        """`eta 42m`."""
+        return "" if self.eta is None or not math.isfinite(self.eta) else f"eta {format_duration(self.eta)}"
+
+    @property
+    def counter_text(self) -> str:
+        """`1.24M tokens`."""
+        return "" if self.counter is None else f"{format_si(self.counter[0])} {self.counter[1]}"
+
+    @property
+    def points_text(self) -> str:
+        """`48.7k points`."""
+        return f"{format_si(self.points)} points"
+
+
+def coarse(seconds: float) -> float:
+    """An age in steps that grow with it: a counter of seconds would repaint an idle screen every second."""
+    for step, below in ((15, 60), (30, 120), (60, 600), (300, 3600), (1800, 86400)):
+        if seconds < below:
+            return float(seconds // step * step)
+    return seconds
+
+
+def header(view: RunView, now: float, at_step: int | None = None, then: PastFindings | None = None) -> Header:
+    """The header of a run; with what was wrong `then`, of an earlier step of a run that has gone on since."""
+    found = _header(view, now, at_step)
+    if then is None:
+        return found
+    step, total = found.step, found.total
+    return replace(
+        found,
+        health=health_of(then.findings),
+        sentence=("" if then.whole else "as far as remembered: ") + sentence_of(then.findings),
+        progress=step / total if step is not None and total else None,
+        age=None,  # nobody knew when the next point would come
+        eta=None,
+        quiet="",
+    )
+
+
+def _header(view: RunView, now: float, at_step: int | None) -> Header:
+    run = view.run
+    alive = view.liveness(now)
+    size = sum(source.size for source in run.sources.values() if source.also_of is None and not source.gone)
+    read = sum(source.read for source in run.sources.values() if source.also_of is None and not source.gone)
+    return Header(
+        run=run.name,
+        framework=view.framework,
+        state=alive.state,
+        state_word=alive.word,
+        step=run.last_step if at_step is None else min(at_step, run.last_step or 0),
+        total=alive.total,
+        progress=alive.progress,
+        age=alive.age,
+        eta=alive.eta,
+        quiet=alive.quiet,
+        health=view.evaluator.health,
+        sentence=view.evaluator.sentence(),
+        points=run.points,
+        loading=read / size if view.loading and size else None,
+        counter=_first_counter(view) if at_step is None else None,
+        gap=alive.gap,
+    )
+
+
+def counter_of(view: RunView, canonical: str) -> Series | None:
+    """The series of a run that counts something, if it is a counter with at least two points that grows."""
+    for tag in view.tag_index.canonical.get(canonical, ()):
+        series = view.run.series[tag]
+        last, before = series.last_value, series.previous_value
+        if series.count > 1 and last is not None and math.isfinite(last) and last > 0:
+            return series if before is None or not before > last else None
+    return None
+
+
+def counters_of(view: RunView) -> Iterator[tuple[RunCounter, Series]]:
+    """What a run counts besides its steps, and the series that counts it."""
+    for counter in pane_tables().counter:
+        series = counter_of(view, counter.metric)
+        if series is None or series.last_value is None or series.last_step is None:
+            continue
+        if abs(series.last_value - series.last_step) > 0.01 * series.last_value:
+            yield counter, series
+
+
+def _first_counter(view: RunView) -> tuple[float, str] | None:
+    """How far the first of its counters is, and what it counts."""
+    found = next(((series.last_value, counter.unit) for counter, series in counters_of(view)), None)
+    return None if found is None or found[0] is None else (found[0], found[1])
