@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.draw.value_range import value_range
-from rltui.panes.row import Row, bridge
+from rltui.panes.curve import bridge
+from rltui.panes.row import Row
 
 if TYPE_CHECKING:
     from rltui.store import Series

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rltui.panes.comparison import Difference, compare
-from rltui.panes.render.frame_lines import card_lines
+from rltui.panes.render.cards import card_lines
 from rltui.panes.row import difference_text
 from rltui.session.session import Session
 from tests.support.fakerun import NOW, FakeRun

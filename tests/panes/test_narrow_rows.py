@@ -96,7 +96,7 @@ def test_a_run_in_deep_folders_goes_by_its_short_name() -> None:
 )
 def test_a_card_says_what_stands_behind_its_name(width: int, words: str) -> None:
     """The ends of a distribution are those of now; the word goes first where there is no room."""
-    from rltui.panes.render.frame_lines import card_lines
+    from rltui.panes.render.cards import card_lines
 
     run = FakeRun()
     for key, level in (("mean", 6.0), ("min", 4.0), ("max", 15.0)):

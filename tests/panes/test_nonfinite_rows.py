@@ -6,9 +6,10 @@ import math
 
 import numpy as np
 
+from rltui.panes.curve import curve
 from rltui.panes.pane import pane_view
-from rltui.panes.render.frame_lines import card_lines
-from rltui.panes.row import curve, rows_of
+from rltui.panes.render.cards import card_lines
+from rltui.panes.row import rows_of
 from rltui.panes.step_window import StepWindow
 from rltui.screen.pages.findings_page import finding_block
 from tests.support.fakerun import NOW, FakeRun, finding

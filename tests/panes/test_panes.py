@@ -10,14 +10,16 @@ import pytest
 
 from rltui.draw.cells import Line, beside, crop, cut, fill, line, sides, wrap
 from rltui.metrics.unknown_keys import TAKEN
+from rltui.panes.curve import bridge, curve
 from rltui.panes.header import coarse, header
 from rltui.panes.overview import key_rows, overview
 from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import FIXED, WITHOUT_METRICS, panes_of
-from rltui.panes.render.frame_lines import card_grid, header_lines, overview_lines, tab_bar
+from rltui.panes.render.cards import card_grid, overview_lines
+from rltui.panes.render.header_lines import header_lines, tab_bar
 from rltui.panes.render.pane_lines import Ranges, pane_lines, plan, row_lines, short_key, short_title
 from rltui.panes.render.plain_text import as_text, pane_text
-from rltui.panes.row import bridge, curve, rows_of, value_at
+from rltui.panes.row import rows_of, value_at
 from rltui.panes.step_window import StepWindow, column_width, window_of
 from rltui.session.run_view import RunView
 from rltui.text import cell_width

@@ -9,9 +9,10 @@ from rltui.draw.numbers import format_step, format_value
 from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.draw.value_range import value_range
+from rltui.panes.curve import curve
 from rltui.panes.header import Header
 from rltui.panes.pane import PaneView
-from rltui.panes.row import Row, curve
+from rltui.panes.row import Row
 from rltui.text import code_in_markdown, in_markdown
 
 if TYPE_CHECKING:

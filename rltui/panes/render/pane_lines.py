@@ -14,9 +14,10 @@ from rltui.draw.numbers import format_range, format_step
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.draw.value_range import hold, value_range, widened
+from rltui.panes.curve import Curve, curve
 from rltui.panes.healthy_range import band_of, within_bounds
 from rltui.panes.pane import PaneView
-from rltui.panes.row import Curve, Row, curve
+from rltui.panes.row import Row
 from rltui.panes.step_window import StepWindow
 from rltui.text import cell_width, fit, pad
 

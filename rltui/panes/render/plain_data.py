@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rltui.panes.curve import curve
 from rltui.panes.header import Header
 from rltui.panes.pane import PaneView
-from rltui.panes.row import Row, curve
+from rltui.panes.row import Row
 from rltui.rules.finding import Finding, as_json
 
 COLUMNS = 60  # resolution of the curve that goes with a row

@@ -12,8 +12,8 @@ from rltui.panes.header import header
 from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane, lineage_of
 from rltui.panes.overview import overview
 from rltui.panes.pane import PaneView, pane_view
-from rltui.panes.pane_list import pane_title
-from rltui.panes.render.frame_lines import NOTHING, finding_lines, header_lines
+from rltui.panes.pane_list import NO_METRICS, pane_title
+from rltui.panes.render.header_lines import finding_lines, header_lines
 from rltui.panes.render.hparams_lines import config_lines
 from rltui.panes.render.pane_lines import finding_text, pane_lines
 from rltui.text import fit
@@ -50,7 +50,7 @@ def pane_text(
     if pane == "overview":
         data = overview(view, now, at_step, count=COUNT, then=then)
         lines += finding_lines(data.findings, width, 12) if data.rows or data.findings else []
-        made = PaneView("overview", "Overview", data.rows, data.window, empty=NOTHING)
+        made = PaneView("overview", "Overview", data.rows, data.window, empty=NO_METRICS)
     else:
         made = pane_view(view, pane, now, at_step, findings=None if then is None else then.findings)
         lines.append(line((f" {pane_title(view, pane)}", "strong"), (f"   {len(made.metrics)} rows", "dim")))

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from rltui.draw.large_chart import Area, Stroke
 from rltui.draw.value_range import value_range, widened
+from rltui.panes.curve import bridge
 from rltui.panes.other_runs import SIGNS
-from rltui.panes.row import Row, bridge
+from rltui.panes.row import Row
 from rltui.panes.spread import Spread, spread
 from rltui.screen import shown
 from rltui.screen.pages.chart.x_axis import XAxis, x_axis

@@ -1,211 +1,41 @@
-"""What stands around and above the rows: the header, the tab bar, the overview's cards, as lines of cells."""
+"""The overview as lines of cells: findings, and a card for each of the metrics that matter."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.braille import Canvas
-from rltui.draw.cells import BLANK, Line, Span, colored, cut, cut_sentence, fill, line, sides
+from rltui.draw.cells import BLANK, Line, Span, colored, fill, line, sides
 from rltui.draw.numbers import format_range
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import (
-    HEALTH_GLYPH,
-    HEALTH_ROLE,
-    HEALTH_WORD,
     SEVERITY_GLYPH,
     SEVERITY_ROLE,
-    STATE_GLYPH,
-    STATE_ROLE,
 )
 from rltui.draw.value_range import embracing, value_range
-from rltui.panes.header import Header
+from rltui.panes.curve import Curve, curve
 from rltui.panes.healthy_range import EDGE, band_of, healthy_rows
 from rltui.panes.other_runs import OtherRun, canvas_spans, lay, spanning, trails
 from rltui.panes.overview import Overview
-from rltui.panes.pane_list import PaneTab
-from rltui.panes.render.pane_lines import Ranges, finding_text, short_title, shown_range, unhealthy
-from rltui.panes.row import Curve, Row, curve
+from rltui.panes.pane_list import NO_METRICS
+from rltui.panes.render.header_lines import finding_lines
+from rltui.panes.render.pane_lines import Ranges, short_title, shown_range, unhealthy
+from rltui.panes.row import Row
 from rltui.panes.spread import Spread, spread
 from rltui.panes.step_window import StepWindow
 from rltui.text import cell_width, fit, pad
 
-if TYPE_CHECKING:
-    from rltui.rules.finding import Finding
-
-NAME_MOST = 32  # cells; of a run in deeper folders the short name says as much
 CARD_WIDTH = 36  # cells that a card wants; as many cards stand side by side as fit
 CARD_MOST = 12  # rows; taller cards say no more
 AXIS = 7  # cells of the value labels left of a card's curve
-NOTHING = "No metric has been read yet."
 BAND_ROWS = 3  # from which there is room for a band behind a curve
 BAND_LAYER = 1.0  # ranges with a band are held apart from those without
 CURVE_SHARE = 0.6  # of a card's height that the curve of a mean keeps, whatever its band needs
-
-
-def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone: bool = False) -> list[Line]:
-    """Two lines: who and how far; how it is. `right` stands at the end of the second line.
-
-    When there is little room the later facts go first, the run's name last. `alone`: one line, which says by
-    a sign how the run is.
-    """
-    glyph, word, role, sentence = _standing(head)
-    state = f"{STATE_GLYPH.get(head.state, '?')} {head.state_word or head.state}"
-    # In the order of reading, each with its rank: the highest goes first when there is little room.
-    ranked = [(head.step_text, 0)]
-    if head.progress is not None and math.isfinite(head.progress):
-        ranked.append((f"{head.progress:.0%}", 1))
-    ranked.append((head.eta_text if head.state == "live" else "", 2))
-    ranked += [(head.counter_text, 4), (head.age_text, 3)]
-    ranked = [fact for fact in ranked if fact[0]]
-    frame = "" if head.framework == "unknown" else head.framework
-
-    def room() -> int:
-        used = cell_width(state) + sum(cell_width(fact) + 3 for fact, _ in ranked) + (6 if alone else 4)
-        return width - used - (cell_width(frame) + 3 if frame else 0)
-
-    short = head.brief or head.run
-    name_cells = min(max(cell_width(short), 8), 28)  # for less the two sides of a line do not share it
-    while room() < name_cells and (len(ranked) > 1 or frame):
-        if len(ranked) > 2 or not frame:
-            ranked.remove(max(ranked, key=lambda fact: fact[1]))
-        else:
-            frame = ""
-    if room() < min(name_cells, 8):  # the narrowest screens: who, and its sign
-        state, ranked = state[:1], []
-    tail: list[Span] = [(state, STATE_ROLE.get(head.state, "text"))]
-    for index, (fact, _) in enumerate(ranked):
-        past = head.state in ("paused", "past") and not index
-        tail.append(("   " + fact, STATE_ROLE[head.state] if past else "dim" if index else "text"))
-    whole = cell_width(head.run) <= min(room(), NAME_MOST)
-    name = head.run if whole else fit(short, max(room(), 6))
-    who: list[Span] = [(f" {name}", "strong"), ("   " + frame if frame else "", "dim")]
-    first = sides([(f" {glyph}", role), *who] if alone else who, [*tail, (" ", "text")], width)
-    if alone:
-        return [first]
-    health = f" {glyph} {word}"
-    words: list[Span] = [(health, role)]
-    if sentence:
-        used = cell_width(health) + 4 + sum(cell_width(text) for text, _ in right) + (2 if right else 0)
-        words.append((f"   {cut_sentence(sentence, max(width - used, 12))}", "text"))
-    return [first, sides(words, [*right, (" ", "text")] if right else [], width)]
-
-
-def _standing(head: Header) -> tuple[str, str, str, str]:
-    """How a run is: a sign, a word, their role, a sentence."""
-    if head.silence and head.health == "ok":  # whatever it wrote was well, but it writes no more
-        return (STATE_GLYPH["stalled"], head.silenced, STATE_ROLE["stalled"], head.silence)
-    if not head.points and head.health == "ok":  # nothing that could be judged
-        return ("○", "waiting", "dim", "no values have been written yet")
-    sentence = f"{head.sentence}. {head.silence}".removeprefix(". ") if head.silence else head.sentence
-    word = HEALTH_WORD.get(head.health, head.health)
-    return (HEALTH_GLYPH.get(head.health, "?"), word, HEALTH_ROLE.get(head.health, "text"), sentence)
-
-
-@dataclass(frozen=True, slots=True)
-class TabBar:
-    """A drawn tab bar and where each tab stands: (first cell, last cell + 1, pane)."""
-
-    line: Line
-    rule: Line
-    spots: tuple[tuple[int, int, str], ...]
-
-
-def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
-    """One line of tabs and a rule that is heavy below the active one; far tabs are left out."""
-    labels: list[list[Span]] = []
-    for tab in tabs:
-        here = tab.id == active
-        spans: list[Span] = []
-        if tab.key:
-            spans.append((f"{tab.key} ", "accent" if here else "faint"))
-        spans.append((tab.title, "strong" if here else "faint" if _empty(tab) else "dim"))
-        if tab.warnings:
-            spans.append((f" {SEVERITY_GLYPH[tab.severity]}{tab.warnings}", SEVERITY_ROLE[tab.severity]))
-        labels.append(spans)
-    gap = 3
-    if _cells(labels, gap) > width - 2:
-        gap = 2
-    if _cells(labels, gap) > width - 2:
-        # Empty panes make room first; their keys work as ever.
-        kept = [at for at, tab in enumerate(tabs) if tab.id == active or not _empty(tab)]
-        tabs, labels = [tabs[at] for at in kept], [labels[at] for at in kept]
-    widths = [sum(cell_width(text) for text, _ in spans) + gap for spans in labels]
-    at = next((index for index, tab in enumerate(tabs) if tab.id == active), 0)
-    first, last = _visible(widths, at, width - 2)
-    spans = [("‹" if first else " ", "dim")]
-    rule: list[Span] = [("─", "faint")]
-    spots = []
-    x = 1
-    for index in range(first, last):
-        here = index == at
-        spans += [(" ", "text"), *labels[index], (" " * (gap - 1), "text")]
-        rule.append(
-            (
-                "━" * (widths[index] - gap + 2) + "─" * (gap - 2) if here else "─" * widths[index],
-                "accent" if here else "faint",
-            )
-        )
-        spots.append((x, x + widths[index], tabs[index].id))
-        x += widths[index]
-    fixed: list[Span] = []
-    for text, role in rule:
-        heavy = text.rstrip("─") if role == "accent" else text
-        fixed += [(heavy, role), ("─" * (len(text) - len(heavy)), "faint")]
-    fixed.append(("─" * max(width - x, 0), "faint"))
-    if last < len(tabs):
-        missing = width - 1 - x
-        spans.append((" " * max(missing, 0) + "›", "dim"))
-    return TabBar(line(*spans), line(*fixed), tuple(spots))
-
-
-def _empty(tab: PaneTab) -> bool:
-    return tab.metrics == 0 and not tab.warnings and tab.id not in ("overview", "findings", "all", "config")
-
-
-def _cells(labels: list[list[Span]], gap: int) -> int:
-    return sum(cell_width(text) for spans in labels for text, _ in spans) + gap * len(labels)
-
-
-def _visible(widths: list[int], at: int, room: int) -> tuple[int, int]:
-    """The tabs that fit in `room` cells, from the left while that shows `at` and the one after it."""
-    first, last, used = 0, 0, 0
-    for index, width in enumerate(widths):
-        while used + width > room and first < at and index <= at + 1:
-            used -= widths[first]
-            first += 1
-        if used + width > room and index > at:
-            break
-        used += width
-        last = index + 1
-    return first, max(last, at + 1)
-
-
-def finding_lines(findings: Sequence[Finding], width: int, most: int) -> list[Line]:
-    """Findings, one line each: severity, what, since when, which pane, what to do. At most `most` lines."""
-    if not findings:
-        return [line((" ✓ ", "good"), ("nothing to report", "dim"))]
-    shown = findings if len(findings) <= most else findings[: max(most - 1, 1)]
-    lines = []
-    for finding in shown:
-        role = SEVERITY_ROLE[finding.severity]
-        text = finding_text(finding)
-        spans: list[Span] = [(f" {SEVERITY_GLYPH[finding.severity]} ", role), (cut(text, width - 4), role)]
-        left = width - 4 - cell_width(text) - 3
-        if left > 24 and finding.advice:
-            spans.append(("   " + cut_sentence(finding.advice, left), "dim"))
-        lines.append(line(*spans))
-    if len(shown) < len(findings) and most > 1:
-        lines.append(line((f"   and {len(findings) - len(shown)} more: f", "dim")))
-    return lines
-
-
-# ---- cards
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +188,7 @@ def overview_lines(
     """
     most = max(1, min(len(data.findings), 2 if height < 22 else 5 if height < 34 else 8))
     if not data.rows and not data.findings:
-        return [line(("   " + NOTHING, "dim"))], []
+        return [line(("   " + NO_METRICS, "dim"))], []
     lines = finding_lines(data.findings, width, most)
     lines.append(BLANK)
     margin = 1
