@@ -1,17 +1,30 @@
-"""The curve of a row in the columns of a window: extremes and means, usual gaps bridged, real ones kept."""
+"""The curve of a row in the columns of a window, and the spread of its distribution behind it.
+
+Columns have extremes and means; usual gaps are bridged, real ones kept. Points that were all logged at one
+step would be a single stroke over steps: their order is drawn instead.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.draw.value_range import value_range
 from rltui.panes.row import Row
-from rltui.panes.single_step import arrivals, at_one_step
 from rltui.panes.step_window import StepWindow
 from rltui.rules.evaluate.robust_statistics import median
+from rltui.store.model import Columns
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+    from rltui.store import Series
+
+ARRIVALS = "arrivals"  # the x axis of points at one step: they are counted from 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,3 +97,112 @@ def bridge(count: NDArray[np.int64]) -> NDArray[np.int64]:
     shown = np.where((last >= 0) & (index - last < 2 * usual), last, -1)
     shown[index > there[-1]] = -1
     return shown
+
+
+# ---- points at one step
+
+
+def at_one_step(series: Series) -> bool:
+    """Whether a series has several points, all of them at one step: its writer does not count steps."""
+    return series.count > 1 and series.first_step == series.last_step
+
+
+def stands_still(view: RunView) -> bool:
+    """Whether all of a run's points lie at one step, several of a tag at least."""
+    span = view.run.span
+    return span is not None and span[0] == span[1] and any(map(at_one_step, view.run.series.values()))
+
+
+def arrivals(series: Series, low: float, high: float, columns: int) -> Columns:
+    """The points `low` to `high`, counted from 1, of those still known exactly, in so many columns."""
+    value = series.recent().value
+    place = np.arange(1, len(value) + 1) + float(series.count - len(value))
+    inside = (place >= low) & (place <= high)
+    value, place = value[inside], place[inside]
+    width = max(high - low, 1e-9)
+    at = np.minimum(((place - low) / width * columns).astype(np.int64), columns - 1)
+    finite = np.isfinite(value)
+    count = np.bincount(at[finite], minlength=columns)
+    nonfinite = np.bincount(at[~finite], minlength=columns)
+    lowest, highest = np.full(columns, math.inf), np.full(columns, -math.inf)
+    np.minimum.at(lowest, at[finite], value[finite])
+    np.maximum.at(highest, at[finite], value[finite])
+    last = np.full(columns, math.nan)
+    last[at[finite]] = value[finite]
+    total = np.bincount(at[finite], value[finite], minlength=columns)
+    empty = count == 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = total / count
+    for values in (lowest, highest, mean):
+        values[empty] = math.nan
+    edges = np.asarray(low + np.arange(columns + 1) * (width / columns), np.float64)
+    return Columns(edges, lowest, highest, mean, last, count, nonfinite)
+
+
+# ---- spread
+
+Cut = Callable[["Series"], Columns]  # a series in the columns of the curve
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spread:
+    """(n,) ends in each column, NaN where unknown; `words` name them: `min–max`, `±std`."""
+
+    words: str
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and highest end."""
+        return value_range(self.low, self.high)
+
+    def seen(self, bottom: float, top: float, *, held: bool = False) -> bool:
+        """Whether its ends are in sight often enough, between two values, to be read as a band.
+
+        Where they hardly ever are, everything would lie inside it. `held`: it was shown before, and goes only
+        when it is clearly of no use.
+        """
+        with np.errstate(invalid="ignore"):
+            known = np.isfinite(self.low) & np.isfinite(self.high)
+            inside = known & ((self.low > bottom) | (self.high < top))
+        return bool(known.any()) and int(inside.sum()) >= (0.15 if held else 0.25) * int(known.sum())
+
+
+def words_of(row: Row) -> str:
+    """What kind of spread a row has, empty for a single metric."""
+    there = row.parts.keys()
+    if "min" in there and "max" in there:
+        return "min–max"
+    if "std" in there:
+        return "±std"
+    return "mean–max" if "max" in there else "min–mean" if "min" in there else ""
+
+
+def spread(row: Row, mean: NDArray[np.float64], cut: Cut) -> Spread | None:
+    """The spread in the columns that `cut` makes, None for a single metric; mean: (n,) of those columns."""
+    words = words_of(row)
+    if not words:
+        return None
+    if words == "±std":
+        found = cut(row.parts["std"])
+        std = _joined(found.mean, found.count)
+        return Spread(words, mean - std, mean + std)
+    low = high = mean
+    if "min" in row.parts:
+        found = cut(row.parts["min"])
+        low = _joined(found.low, found.count)
+    if "max" in row.parts:
+        found = cut(row.parts["max"])
+        high = _joined(found.high, found.count)
+    return Spread(words, low, high)
+
+
+def _joined(values: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Values per column, (n,), with usual gaps bridged in straight lines; NaN in others."""
+    known = (count > 0) & np.isfinite(values)
+    there = known.nonzero()[0]
+    if not len(there) or len(there) == there[-1] - there[0] + 1:
+        return np.where(known, values, math.nan)
+    line = np.interp(np.arange(len(values)), there, values[there])
+    return np.where(bridge(count) >= 0, line, math.nan)

@@ -14,9 +14,8 @@ from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import Span
 from rltui.draw.value_range import value_range
-from rltui.panes.curve import Curve, curve
+from rltui.panes.curve import Curve, Spread, curve
 from rltui.panes.row import Row
-from rltui.panes.spread import Spread
 from rltui.panes.step_window import StepWindow
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rltui.panes.curve import curve
+from rltui.panes.curve import arrivals, curve
 from rltui.panes.row import rows_of
 from rltui.panes.single_step import arrivals
 from rltui.screen import shown_pane

@@ -18,7 +18,7 @@ from rltui.draw.symbols import (
     SEVERITY_ROLE,
 )
 from rltui.draw.value_range import embracing, value_range
-from rltui.panes.curve import Curve, curve
+from rltui.panes.curve import Curve, Spread, curve, spread
 from rltui.panes.healthy_range import EDGE, band_of, healthy_rows
 from rltui.panes.other_runs import OtherRun, canvas_spans, lay, spanning, trails
 from rltui.panes.overview import Overview
@@ -26,7 +26,6 @@ from rltui.panes.pane_list import NO_METRICS
 from rltui.panes.render.header_lines import finding_lines
 from rltui.panes.render.pane_lines import Ranges, short_title, shown_range, unhealthy
 from rltui.panes.row import Row
-from rltui.panes.spread import Spread, spread
 from rltui.panes.step_window import StepWindow
 from rltui.text import cell_width, fit, pad
 

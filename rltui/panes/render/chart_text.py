@@ -11,10 +11,9 @@ from rltui.draw.cells import cut
 from rltui.draw.numbers import format_step
 from rltui.draw.ticks import round_steps, y_ticks
 from rltui.draw.value_range import value_range, widened
-from rltui.panes.curve import curve
+from rltui.panes.curve import at_one_step, curve
 from rltui.panes.pane import window_for
 from rltui.panes.row import Row, rows_of
-from rltui.panes.single_step import at_one_step
 from rltui.panes.step_window import StepWindow
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rltui.draw.large_chart import Area, Stroke
 from rltui.draw.value_range import value_range, widened
-from rltui.panes.curve import bridge
+from rltui.panes.curve import Spread, bridge, spread
 from rltui.panes.other_runs import SIGNS
 from rltui.panes.row import Row
 from rltui.panes.spread import Spread, spread

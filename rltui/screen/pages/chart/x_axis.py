@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.panes.curve import ARRIVALS, arrivals, stands_still
 from rltui.panes.header import counter_of, counters_of
 from rltui.panes.pane_tables import pane_tables
 from rltui.panes.single_step import AXIS as ARRIVALS
