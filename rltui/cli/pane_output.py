@@ -11,8 +11,8 @@ from rltui.cli.loading import as_of
 from rltui.cli.output import FOUND, fail, to_json
 from rltui.draw.cells import line
 from rltui.draw.themes import DEFAULT, Theme, load_themes
-from rltui.panes.hparams_pane import HParamsPane
 from rltui.panes.header import header
+from rltui.panes.hparams_pane import HParamsPane
 from rltui.panes.overview import overview
 from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import FIXED, panes_of

@@ -8,6 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.draw.braille import Canvas
+
 Glyphs = Literal["blocks", "braille", "ascii"]
 
 _BLOCKS = np.array([ord(char) for char in "▁▂▃▄▅▆▇"], np.uint32)  # a full block would touch the line above
@@ -87,8 +89,6 @@ def _braille_line(
     top: float,
     nonfinite: NDArray[np.int64] | None,
 ) -> Spark:
-    from rltui.draw.braille import Canvas
-
     canvas = Canvas((len(low) + 1) // 2, 1)
     canvas.line(low, high, bottom, top)
     cells = list(canvas.lines()[0])

@@ -10,18 +10,16 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from rltui.draw.cells import BLANK, Line
-from rltui.screen.pages.page import Page
 from rltui.screen.terminal.strips import StripPalette
 
 
 class LineWidget(Widget, can_focus=True):
-    """All cells of the terminal. `show` takes a page; `clicked`, `wheeled`, `dragged` hear of the mouse."""
+    """All cells of the terminal. `show` takes lines; `clicked`, `wheeled`, `dragged` hear of the mouse."""
 
     DEFAULT_CSS = "LineWidget { width: 100%; height: 100%; }"
 
     def __init__(self, palette: StripPalette) -> None:
         super().__init__()
-        self.page = Page()
         self._palette = palette
         self._strips: dict[int, Strip] = {}
         self._shown: list[Line] = []
@@ -33,17 +31,16 @@ class LineWidget(Widget, can_focus=True):
         self._moved = False
         self.resized: Callable[[], None] = lambda: None
 
-    def show(self, page: Page) -> int:
-        """Show a page; returns how many lines are repainted."""
-        self.page = page
+    def show(self, lines: list[Line]) -> int:
+        """Show lines from the top; returns how many are repainted."""
         before = self._shown
         width, height = self.size
-        after = (page.lines + [BLANK] * height)[:height]
+        after = (lines + [BLANK] * height)[:height]
         changed = [y for y in range(height) if y >= len(before) or before[y] != after[y]]
         self._shown = after
         for y in changed:
             self._strips.pop(y, None)
-        # Nothing lies over or beside the glass, so there is nothing to compose; only what follows a new size
+        # Nothing lies over or beside the widget, so there is nothing to compose; only what follows a new size
         # is Textual's to draw.
         if changed and not (before and self.draws([(y, self.render_line(y)) for y in changed])):
             self.refresh(*(Region(0, y, width, 1) for y in changed))
