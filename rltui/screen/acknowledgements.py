@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rltui.panes.overview import Header
+from rltui.panes.header import Header
 from rltui.rules.finding import Finding, Health, health_of
 from rltui.rules.messages import sentence_of
 from rltui.screen.saved_layout import SavedLayout

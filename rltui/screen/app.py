@@ -25,6 +25,7 @@ from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.screen import shown
 from rltui.screen.input.bindings import key_name
+from rltui.screen.pages.page import Page
 from rltui.screen.paint import paint
 from rltui.screen.saved_layout import save_layout
 from rltui.screen.state import AppState
@@ -76,6 +77,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.alerts: Dispatcher | None = None  # where the user's own configuration asks for alerts
         self._layout_path = layout_path
         self.updates = Updates(session, lambda: self.post_message(Arrived()), self._on_error)
+        self.page = Page()  # what is shown, and what the mouse can click there
         self._painted = 0.0
         self._waiting = False  # data wait for their next slice
         self._input_loaded = False
@@ -318,7 +320,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         width, height = widget.size
         if width and height:
             self.state.loading = self._progress()
-            widget.show(paint(self.session, self.state, width, height))
+            self.page = paint(self.session, self.state, width, height)
+            widget.show(self.page.lines)
             if self._has_data:
                 self.updates.values_shown()
 
@@ -355,13 +358,13 @@ class Monitor(CellDiffApp, inherit_bindings=False):
     def _clicked(self, x: int, y: int) -> None:
         from rltui.screen.input import mouse
 
-        mouse.click(self.session, self.state, self.line_widget.page, x, y)
+        mouse.click(self.session, self.state, self.page, x, y)
         self._acted()
 
     def _wheeled(self, direction: int, x: int, y: int) -> None:
         from rltui.screen.input import mouse
 
-        mouse.wheel(self.session, self.state, self.line_widget.page, direction, x, y)
+        mouse.wheel(self.session, self.state, self.page, direction, x, y)
         self._acted()
 
     def _dragged(self, cells: int) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from rltui.batch import Problem
 from rltui.draw.numbers import short_step
 from rltui.logs.run_names import named
-from rltui.panes import overview
-from rltui.panes.overview import Header
+from rltui.panes import header as run_header
+from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.rules.finding import Finding
 from rltui.screen.state import AppState
@@ -189,7 +189,7 @@ def moment_word(state: AppState) -> str:
 def header(session: Session, state: AppState, view: RunView) -> Header:
     """The header of the run shown, at the step shown; in the past that stands in place of the run's state."""
     time = state.time
-    head = overview.header(view, state.now, time.at_step, past_findings(session, state))
+    head = run_header.header(view, state.now, time.at_step, past_findings(session, state))
     if time.at_step is not None:
         head = replace(head, state=moment_word(state), state_word="", reached=time.reached)
     head = state.acknowledgements.header(head, findings(session, state), state.options.clock())

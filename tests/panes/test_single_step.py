@@ -11,7 +11,6 @@ import numpy as np
 
 from rltui.panes.curve import arrivals, curve
 from rltui.panes.row import rows_of
-from rltui.panes.single_step import arrivals
 from rltui.screen import shown_pane
 from rltui.screen.start import build
 from rltui.session.session import Session

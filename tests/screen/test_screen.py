@@ -103,9 +103,9 @@ async def test_only_changed_lines_are_painted_anew() -> None:
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("9")
         page = screen_of(app).frame(100, 30)
-        assert app.line_widget.show(page) == 0
+        assert app.line_widget.show(page.lines) == 0
         screen_of(app).press("down")
-        assert 1 <= app.line_widget.show(screen_of(app).frame(100, 30)) <= 4
+        assert 1 <= app.line_widget.show(screen_of(app).frame(100, 30).lines) <= 4
 
 
 async def test_themes_change_at_once() -> None:

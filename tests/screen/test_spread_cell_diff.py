@@ -48,8 +48,6 @@ async def test_a_step_with_bands_stays_within_a_packet(
             await pilot.pause()
         watched.step()
         await pilot.pause()
-        assert any(
-            role.startswith("band") for line in watched.app.line_widget.page.lines for _, role in line.spans
-        )
+        assert any(role.startswith("band") for line in watched.app.page.lines for _, role in line.spans)
         sent = await watched.sent(pilot)
     assert statistics.median(sent) <= 1500, sent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rltui.draw.cells import Span, sides
-from rltui.panes.single_step import stands_still
+from rltui.panes.curve import stands_still
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.shown_pane import pane, selected

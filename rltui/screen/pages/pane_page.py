@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, cut_sentence, line
 from rltui.panes.pane import PaneView
-from rltui.panes.render.frame_lines import card_lines
+from rltui.panes.render.cards import card_lines
 from rltui.panes.render.pane_lines import header_line, noted, plan, row_lines
 from rltui.panes.row import Row
 from rltui.panes.step_window import StepWindow

@@ -10,10 +10,9 @@ import numpy as np
 from rltui.draw.cells import BLANK, line
 from rltui.draw.large_chart import Area, Plot, Stroke, draw
 from rltui.draw.value_range import embracing, hold, value_range
-from rltui.panes.curve import ARRIVALS, words_of
+from rltui.panes.curve import ARRIVALS
 from rltui.panes.healthy_range import band_of, healthy_rows, within_bounds
 from rltui.panes.row import Row
-from rltui.panes.single_step import AXIS as ARRIVALS
 from rltui.panes.step_window import StepWindow
 from rltui.screen import shown
 from rltui.screen.pages.chart import legend

@@ -14,7 +14,6 @@ from rltui.draw.value_range import value_range, widened
 from rltui.panes.curve import Spread, bridge, spread
 from rltui.panes.other_runs import SIGNS
 from rltui.panes.row import Row
-from rltui.panes.spread import Spread, spread
 from rltui.screen import shown
 from rltui.screen.pages.chart.x_axis import XAxis, x_axis
 from rltui.screen.shown_pane import overlaid_rows

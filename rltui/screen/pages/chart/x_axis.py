@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from rltui.panes.curve import ARRIVALS, arrivals, stands_still
 from rltui.panes.header import counter_of, counters_of
 from rltui.panes.pane_tables import pane_tables
-from rltui.panes.single_step import AXIS as ARRIVALS
-from rltui.panes.single_step import arrivals, stands_still
 from rltui.screen.pages.chart.ticks import Axis
 from rltui.session.run_view import RunView
 from rltui.session.time_travel import RunAtStep, span_of
@@ -21,7 +19,6 @@ from rltui.store.model import Columns
 
 TIMES: tuple[Axis, ...] = ("step", "relative", "wall")
 _COUNTER_BUCKETS = 2048  # pieces in which the older part of a counter is known
-_IDS = {word: canonical for canonical, word in COUNTERS}
 
 
 def start_of(view: RunView) -> float:
