@@ -9,7 +9,7 @@ from rltui.batch import Problem
 from rltui.cli.loading import as_of
 from rltui.draw.cells import wrap
 from rltui.draw.numbers import format_age, format_duration, format_step
-from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH, STATE_GLYPH, plain
+from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH, STATE_GLYPH, to_ascii
 from rltui.rules.finding import HEALTHS, Evidence, Finding
 from rltui.rules.messages import number
 from rltui.session.run_view import RunView
@@ -26,7 +26,7 @@ def symbols() -> dict[str, str]:
     try:
         "".join(SYMBOLS.values()).encode(sys.stdout.encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
-        return {name: plain(glyph) for name, glyph in SYMBOLS.items()}
+        return {name: to_ascii(glyph) for name, glyph in SYMBOLS.items()}
     return SYMBOLS
 
 

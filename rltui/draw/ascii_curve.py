@@ -15,7 +15,7 @@ class AsciiCanvas:
 
     def __init__(self, width: int, rows: int) -> None:
         self._cells = np.full((rows, width), ord(" "), np.uint32)
-        self._veiled: NDArray[np.bool_] = np.zeros((rows, width), np.bool_)
+        self._band_cells: NDArray[np.bool_] = np.zeros((rows, width), np.bool_)
 
     def line(
         self,
@@ -39,7 +39,9 @@ class AsciiCanvas:
             for row in range(start // 3, stop // 3 + 1):
                 self._put(row, column, sign or "|")
 
-    def veil(self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float) -> None:
+    def draw_band(
+        self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float
+    ) -> None:
         """Dots from `low` to `high` in what the line left free, every other cell."""
         first, last = self._reach(low, high, bottom, top)
         with np.errstate(invalid="ignore"):  # beyond the range is out of sight, not at its edge
@@ -48,11 +50,11 @@ class AsciiCanvas:
             for row in range(int(first[column]) // 3, int(last[column]) // 3 + 1):
                 at = len(self._cells) - 1 - row
                 if (row + column) % 2 and self._cells[at, column] == ord(" "):
-                    self._cells[at, column], self._veiled[at, column] = ord("."), True
+                    self._cells[at, column], self._band_cells[at, column] = ord("."), True
 
-    def veiled(self) -> NDArray[np.bool_]:
-        """(rows, width) the cells of the veil."""
-        return self._veiled
+    def band_cells(self) -> NDArray[np.bool_]:
+        """(rows, width) the cells of the band."""
+        return self._band_cells
 
     def lines(self) -> list[str]:
         """The rows as text, from the top."""

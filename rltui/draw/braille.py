@@ -23,7 +23,7 @@ def _fills(bits: tuple[int, ...]) -> NDArray[np.uint8]:
 
 _LEFT_FILL, _RIGHT_FILL = _fills(_LEFT), _fills(_RIGHT)
 _CODES = np.array([0x20, *range(0x2801, 0x2900)], "<u4")  # a blank is a space
-_VEIL = np.uint8(_LEFT[0] | _RIGHT[2])  # two dots of eight: clearly no line
+_BAND_DOTS = np.uint8(_LEFT[0] | _RIGHT[2])  # two dots of eight: clearly no line
 
 
 @lru_cache(maxsize=64)
@@ -45,7 +45,7 @@ class Canvas:
     def __init__(self, width: int, rows: int) -> None:
         self.width, self.rows = width, rows
         self._layers: list[NDArray[np.uint8]] = []  # (rows, width) bits, one for each series
-        self._veil: NDArray[np.uint8] | None = None
+        self._band: NDArray[np.uint8] | None = None
 
     def line(
         self,
@@ -72,19 +72,21 @@ class Canvas:
         self._layers.append(self._filled(ends))
         return len(self._layers) - 1
 
-    def veil(self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float) -> None:
+    def draw_band(
+        self, low: NDArray[np.float64], high: NDArray[np.float64], bottom: float, top: float
+    ) -> None:
         """A thin pattern from `low` to `high`, (n,) per dot column; it gives way where lines are drawn."""
         ends, _ = self._reach(low, high, bottom, top)
         with np.errstate(invalid="ignore"):  # what lies beyond the range is out of sight, not at its edge
             out = np.flatnonzero((low[: 2 * self.width] > top) | (high[: 2 * self.width] < bottom))
         ends[:, out] = _nowhere(4 * self.rows)
-        self._veil = self._filled(ends) & _VEIL
+        self._band = self._filled(ends) & _BAND_DOTS
 
-    def veiled(self) -> NDArray[np.bool_]:
-        """(rows, width) the cells in which only the veil is seen."""
-        if self._veil is None:
+    def band_cells(self) -> NDArray[np.bool_]:
+        """(rows, width) the cells in which only the band is seen."""
+        if self._band is None:
             return np.zeros((self.rows, self.width), np.bool_)
-        seen: NDArray[np.bool_] = (self._veil != 0) & (self._bits() == 0)
+        seen: NDArray[np.bool_] = (self._band != 0) & (self._bits() == 0)
         return seen
 
     def _reach(
@@ -136,8 +138,8 @@ class Canvas:
     def lines(self) -> list[str]:
         """The rows as text, from the top, each exactly `width` cells."""
         bits = self._bits()
-        if self._veil is not None:
-            bits = np.where(bits, bits, self._veil)
+        if self._band is not None:
+            bits = np.where(bits, bits, self._band)
         text = _CODES[bits].tobytes().decode("utf-32-le")
         return [text[at : at + self.width] for at in range(0, len(text), self.width)] if self.width else []
 

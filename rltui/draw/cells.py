@@ -143,7 +143,7 @@ def sides(left: Iterable[Span], right: Iterable[Span], width: int, *, back: str 
     return line(*first.spans, (" " * (room - first.width), "text"), *tail.spans, back=back)
 
 
-def beside(lefts: list[Line], rights: list[Line], width: int, gap: int = 2) -> list[Line]:
+def side_by_side(lefts: list[Line], rights: list[Line], width: int, gap: int = 2) -> list[Line]:
     """Two blocks of lines next to each other, the left one exactly `width` cells wide."""
     out = []
     for index in range(max(len(lefts), len(rights))):

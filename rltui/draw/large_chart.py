@@ -103,8 +103,8 @@ def draw(plot: Plot, width: int, height: int, *, ascii_only: bool = False) -> Gr
         _draw_ascii(grid, plot)
     else:
         _draw_curves(grid, plot)
-        _stamp(grid, plot)
-    _cross(grid, plot)
+        _draw_signs(grid, plot)
+    _draw_crosses(grid, plot)
     return grid
 
 
@@ -119,12 +119,12 @@ def _draw_curves(grid: Grid, plot: Plot) -> None:
             low[2::4] = low[3::4] = math.nan
         canvas.line(low, high, 0.0, 1.0)
     if plot.area is not None:
-        canvas.veil(*_ends(plot.area, plot, 2 * grid.width), 0.0, 1.0)
-    owners, veiled = canvas.owners(), canvas.veiled()
+        canvas.draw_band(*_ends(plot.area, plot, 2 * grid.width), 0.0, 1.0)
+    owners, band = canvas.owners(), canvas.band_cells()
     for row, text in enumerate(canvas.lines()):
         chars, roles = grid.rows[row]
         if plot.area is not None:
-            for column in np.flatnonzero(veiled[row]).tolist():
+            for column in np.flatnonzero(band[row]).tolist():
                 if chars[grid.left + column] == " ":
                     chars[grid.left + column] = text[column]
                     roles[grid.left + column] = plot.area.role
@@ -133,7 +133,7 @@ def _draw_curves(grid: Grid, plot: Plot) -> None:
             roles[grid.left + column] = plot.strokes[int(owners[row, column])].role
 
 
-def _stamp(grid: Grid, plot: Plot) -> None:
+def _draw_signs(grid: Grid, plot: Plot) -> None:
     """Signs on the curves that have one, at the right end and at regular places.
 
     The regular places hold still while a curve grows, so that new points send few cells.
@@ -165,7 +165,7 @@ def _stamp(grid: Grid, plot: Plot) -> None:
                     break
 
 
-def _cross(grid: Grid, plot: Plot) -> None:
+def _draw_crosses(grid: Grid, plot: Plot) -> None:
     """Crosses at the upper edge where values were logged that cannot be drawn."""
     if grid.width < 1 or grid.height < 1:
         return

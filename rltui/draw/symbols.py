@@ -25,7 +25,7 @@ _ASCII = str.maketrans(
 )
 
 
-def plain(text: str) -> str:
+def to_ascii(text: str) -> str:
     """Text in ASCII: our glyphs by likeness, everything else as question marks of the same width."""
     text = text.translate(_ASCII)
     return "".join(char if char.isascii() else "?" * cell_width(char) for char in text)

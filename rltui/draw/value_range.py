@@ -24,7 +24,7 @@ def value_range(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[fl
     return (float(low.min()), float(high.max()))
 
 
-def hold(shown: tuple[float, float] | None, data: tuple[float, float]) -> tuple[float, float]:
+def stable_range(shown: tuple[float, float] | None, data: tuple[float, float]) -> tuple[float, float]:
     """The range to show for `data` when `shown` was shown before: unchanged as long as it serves."""
     low, high = data
     if shown is not None and shown[0] <= low and high <= shown[1]:
@@ -50,7 +50,9 @@ def widened(low: float, high: float) -> tuple[float, float]:
     return (middle - least / 2, middle + least / 2)
 
 
-def embracing(curve: tuple[float, float], spread: tuple[float, float], share: float) -> tuple[float, float]:
+def range_with_spread(
+    curve: tuple[float, float], spread: tuple[float, float], share: float
+) -> tuple[float, float]:
     """The range that shows a spread round a curve, in which the curve keeps `share` (0 to 1) of the height.
 
     What of the spread lies farther out is cut off, at both sides in proportion.

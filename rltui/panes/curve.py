@@ -107,7 +107,7 @@ def at_one_step(series: Series) -> bool:
     return series.count > 1 and series.first_step == series.last_step
 
 
-def stands_still(view: RunView) -> bool:
+def run_at_one_step(view: RunView) -> bool:
     """Whether all of a run's points lie at one step, several of a tag at least."""
     span = view.run.span
     return span is not None and span[0] == span[1] and any(map(at_one_step, view.run.series.values()))

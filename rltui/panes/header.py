@@ -37,7 +37,7 @@ class Header:
     points: int
     loading: float | None  # share of known bytes read, None when all is read
     counter: tuple[float, str] | None = None  # tokens, environment steps or episodes so far, and their name
-    brief: str = ""  # a shorter name of the run, for where the name does not fit
+    short_name: str = ""  # a shorter name of the run, for where the name does not fit
     gap: float | None = None  # usual time between steps, s
     reached: int | None = None  # how far the run has come, where an earlier step is shown
     state_word: str = ""  # the state as it is shown: `ended?` where that is a guess
@@ -57,10 +57,10 @@ class Header:
         """How long ago the last point was written; for ended runs it is a date's worth of time."""
         if self.age is None or not math.isfinite(self.age):
             return ""
-        return f"last point {format_age(coarse(self.age))}"
+        return f"last point {format_age(coarse_age(self.age))}"
 
     @property
-    def silence(self) -> str:
+    def silence_text(self) -> str:
         """`Nothing new for 35m, usually every 1m 04s; quiet: rollout.jsonl`; empty while all is as usual."""
         if self.quiet == GONE:
             return "The log file is gone; what was read of it is kept"
@@ -68,10 +68,10 @@ class Header:
             return ""
         usual = f", usually every {format_duration(self.gap)}" if self.gap else ""
         what = f"; quiet: {self.quiet}" if self.quiet else ""
-        return f"Nothing new for {format_age(coarse(self.age)).removesuffix(' ago')}{usual}{what}"
+        return f"Nothing new for {format_age(coarse_age(self.age)).removesuffix(' ago')}{usual}{what}"
 
     @property
-    def silenced(self) -> str:
+    def silence_word(self) -> str:
         """The word for a run that writes no more: `stalled`, `log gone`."""
         return "log gone" if self.quiet == GONE else "stalled"
 
@@ -91,7 +91,7 @@ class Header:
         return f"{format_si(self.points)} points"
 
 
-def coarse(seconds: float) -> float:
+def coarse_age(seconds: float) -> float:
     """An age in steps that grow with it: a counter of seconds would repaint an idle screen every second."""
     for step, below in ((15, 60), (30, 120), (60, 600), (300, 3600), (1800, 86400)):
         if seconds < below:

@@ -20,7 +20,7 @@ from rltui.rules.user_rules import condition, matches, own_id
 from rltui.text import clean
 
 
-def card_of(
+def metric_card(
     metric: Metric, key: str = "", framework: str | None = None, config: Config | None = None
 ) -> GlossaryEntry:
     """The card of a metric as `framework` (a label) writes it: the rules that judge it, its other names."""
@@ -37,11 +37,11 @@ def card_of(
     )
 
 
-def cards_of(key: str, framework: str | None = None, config: Config | None = None) -> list[GlossaryEntry]:
+def metric_cards(key: str, framework: str | None = None, config: Config | None = None) -> list[GlossaryEntry]:
     """What `key` may mean, the likeliest first; empty where nobody writes such a name."""
     return [
         replace(
-            card_of(found.metric, key, found.framework, config),
+            metric_card(found.metric, key, found.framework, config),
             frameworks=found.frameworks,
             pane=found.pane,
             unit=found.unit,
@@ -55,12 +55,12 @@ def cards_of(key: str, framework: str | None = None, config: Config | None = Non
     ]
 
 
-def card_of_name(name: MetricName, config: Config | None = None) -> GlossaryEntry | None:
+def metric_card_of_name(name: MetricName, config: Config | None = None) -> GlossaryEntry | None:
     """The card of a tag of a run; None where the glossary does not know what it is."""
     if name.metric is None:
         return None
     return replace(
-        card_of(name.metric, name.tag, name.framework, config),
+        metric_card(name.metric, name.tag, name.framework, config),
         pane=name.pane,
         unit=name.unit,
         scale=name.scale,

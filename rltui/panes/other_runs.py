@@ -34,7 +34,7 @@ class OtherRun:
     series: Series
 
 
-def beside(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[OtherRun, ...]:
+def other_runs(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[OtherRun, ...]:
     """What runs have of a metric of another; a run keeps its sign whether the others have it or not."""
     found = []
     for at, run in enumerate(runs[: len(SIGNS) - 1], start=1):
@@ -45,7 +45,7 @@ def beside(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[OtherRun, 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trail:
+class OverlaidCurve:
     """The curve of another run in the columns of a card."""
 
     sign: str
@@ -53,7 +53,9 @@ class Trail:
     curve: Curve
 
 
-def trails(row: Row, others: Sequence[OtherRun], window: StepWindow, columns: int) -> list[Trail]:
+def overlaid_curves(
+    row: Row, others: Sequence[OtherRun], window: StepWindow, columns: int
+) -> list[OverlaidCurve]:
     """The curves of other runs; none for a metric on an axis of its own, which no other run shares."""
     if row.own_axis:
         return []
@@ -61,40 +63,42 @@ def trails(row: Row, others: Sequence[OtherRun], window: StepWindow, columns: in
     for other in others:
         drawn = curve(replace(row, parts={"": other.series}), window, columns)
         if drawn is not None and np.isfinite(drawn.low).any():
-            found.append(Trail(other.sign, other.role, drawn))
+            found.append(OverlaidCurve(other.sign, other.role, drawn))
     return found
 
 
-def spanning(data: tuple[float, float], found: Sequence[Trail]) -> tuple[float, float]:
+def joint_range(data: tuple[float, float], found: Sequence[OverlaidCurve]) -> tuple[float, float]:
     """The range of a curve and of those beside it."""
-    ends = [data, *(value_range(trail.curve.low, trail.curve.high) for trail in found)]
+    ends = [data, *(value_range(other.curve.low, other.curve.high) for other in found)]
     return (min(low for low, _ in ends), max(high for _, high in ends))
 
 
-def lay(canvas: Canvas | AsciiCanvas, found: Sequence[Trail], bottom: float, top: float) -> None:
+def draw_overlaid(
+    canvas: Canvas | AsciiCanvas, found: Sequence[OverlaidCurve], bottom: float, top: float
+) -> None:
     """Draw other runs; what is drawn next lies over them."""
-    for trail in found:
+    for other in found:
         if isinstance(canvas, AsciiCanvas):
-            canvas.line(trail.curve.low, trail.curve.high, bottom, top, sign=trail.sign)
+            canvas.line(other.curve.low, other.curve.high, bottom, top, sign=other.sign)
         else:
-            canvas.line(trail.curve.low, trail.curve.high, bottom, top)
+            canvas.line(other.curve.low, other.curve.high, bottom, top)
 
 
-def stamps(
-    found: Sequence[Trail], rows: int, per_cell: int, bottom: float, top: float
-) -> dict[tuple[int, int], Trail]:
+def _sign_places(
+    found: Sequence[OverlaidCurve], rows: int, per_cell: int, bottom: float, top: float
+) -> dict[tuple[int, int], OverlaidCurve]:
     """Where the sign of each curve stands, by (row from the top, cell): at its end."""
-    taken: dict[tuple[int, int], Trail] = {}
+    taken: dict[tuple[int, int], OverlaidCurve] = {}
     half = top / 2 - bottom / 2
-    for trail in found:
-        level = trail.curve.low / 2 + trail.curve.high / 2
+    for other in found:
+        level = other.curve.low / 2 + other.curve.high / 2
         last = int(np.flatnonzero(np.isfinite(level))[-1])
         for column in range(last, max(last - per_cell * len(found), -1), -per_cell):
             share = (float(level[column]) / 2 - bottom / 2) / half if half > 0 else 0.5
             if math.isfinite(share):
                 place = (rows - 1 - min(int(max(share, 0.0) * rows), rows - 1), column // per_cell)
                 if place not in taken:
-                    taken[place] = trail
+                    taken[place] = other
                     break
     return taken
 
@@ -106,7 +110,7 @@ def canvas_spans(
     top: float,
     behind: Spread | None,
     per_cell: int,
-    found: Sequence[Trail] = (),
+    found: Sequence[OverlaidCurve] = (),
 ) -> list[list[Span]]:
     """A curve on a canvas as runs of cells, row by row, with marks for non-finite values.
 
@@ -114,19 +118,19 @@ def canvas_spans(
     """
     canvas.line(drawn.low, drawn.high, bottom, top)
     if behind is not None:
-        canvas.veil(behind.low, behind.high, bottom, top)
+        canvas.draw_band(behind.low, behind.high, bottom, top)
     lines = canvas.lines()
-    roles = ["accent", "band", "bad", *(trail.role for trail in found)]
+    roles = ["accent", "band", "bad", *(other.role for other in found)]
     codes = np.zeros((len(lines), len(lines[0]) if lines else 0), np.int8)  # of the role of each cell
     if behind is not None:
-        codes[canvas.veiled()] = 1
+        codes[canvas.band_cells()] = 1
     if found and isinstance(canvas, Canvas):
         owners = canvas.owners()
         others = (owners >= 0) & (owners < len(found))
         codes[others] = owners[others] + 3
-    for (row, cell), trail in stamps(found, len(lines), per_cell, bottom, top).items():
-        lines[row] = f"{lines[row][:cell]}{trail.sign}{lines[row][cell + 1 :]}"
-        codes[row, cell] = roles.index(trail.role)
+    for (row, cell), other in _sign_places(found, len(lines), per_cell, bottom, top).items():
+        lines[row] = f"{lines[row][:cell]}{other.sign}{lines[row][cell + 1 :]}"
+        codes[row, cell] = roles.index(other.role)
     bad = sorted(set((np.flatnonzero(drawn.nonfinite) // per_cell).tolist()))
     if bad and lines:
         lines[0] = "".join("×" if cell in bad else char for cell, char in enumerate(lines[0]))

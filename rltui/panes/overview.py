@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from rltui.panes.header import Header, header
 from rltui.panes.pane import window_for
 from rltui.panes.pane_tables import pane_tables
-from rltui.panes.row import Row, rows_of, told_apart
+from rltui.panes.row import Row, rows_of, with_distinct_titles
 from rltui.panes.step_window import StepWindow
 from rltui.rules.scenario import scenario_of
 from rltui.session.tag_index import TagIndex
@@ -62,7 +62,7 @@ def key_rows(
         if row is not None:
             shown.update(row.tags)
             rows.append(row)
-    rows = told_apart(rows)
+    rows = with_distinct_titles(rows)
     if len(rows) < min(count, 4):  # a run whose names nobody knows: its own most important rows
         left = (tag for tags in view.tag_index.panes.values() for tag in tags if tag not in shown)
         rest = [tag for tag in left if view.run.series[tag].count]

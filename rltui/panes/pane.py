@@ -42,7 +42,7 @@ class PaneView:
 
 
 def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | None = None) -> StepWindow:
-    """The steps that the boards of a run show."""
+    """The steps that the panes of a run show."""
     first, last = span_of(view.run)
     found = window_of(first, last, share=share, growing=live, at_step=at_step)
     steps = restarts(view)

@@ -1,4 +1,4 @@
-"""A row of a board: one metric, or the statistics of one distribution, ready to be drawn at any width."""
+"""A row of a pane: one metric, or the statistics of one distribution, ready to be drawn at any width."""
 
 from __future__ import annotations
 
@@ -231,10 +231,10 @@ def rows_of(
         else:
             rows += [((name.importance, order), _row(view, [name], by_tag, as_of, against)) for name in names]
     found = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
-    return told_apart(found) if apart else found
+    return with_distinct_titles(found) if apart else found
 
 
-def told_apart(rows: list[Row]) -> list[Row]:
+def with_distinct_titles(rows: list[Row]) -> list[Row]:
     """Rows of one title get the part of their key that tells them apart: `Entropy · entropy_avg`."""
     same: dict[tuple[str, str], list[int]] = {}
     for at, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""The span of steps that a board shows, cut into columns whose edges hold still while a run grows."""
+"""The span of steps that a pane shows, cut into columns whose edges hold still while a run grows."""
 
 from __future__ import annotations
 

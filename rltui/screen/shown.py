@@ -193,7 +193,7 @@ def header(session: Session, state: AppState, view: RunView) -> Header:
     if time.at_step is not None:
         head = replace(head, state=moment_word(state), state_word="", reached=time.reached)
     head = state.acknowledgements.header(head, findings(session, state), state.options.clock())
-    return replace(head, run=title(state, view.name), brief=short_name(session, state, view.name))
+    return replace(head, run=title(state, view.name), short_name=short_name(session, state, view.name))
 
 
 def step_text(state: AppState, view: RunView, width: int) -> str:

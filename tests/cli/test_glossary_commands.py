@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from rltui.cli.commands import explain as explain_command
 from rltui.cli.commands import glossary as glossary_command
 from rltui.metrics.glossary import glossary
-from rltui.panes.metric_card import cards_of
+from rltui.panes.metric_card import metric_cards
 from tests.support.shared import SHARED
 
 CATALOGUE = SHARED / "metric-catalog.json"
@@ -144,5 +144,5 @@ def test_all_founding_definitions_are_reached_by_their_own_names() -> None:
     seeds = [entry for entry in json.loads(CATALOGUE.read_text()) if entry.get("seed")]
     assert len(seeds) > 200
     for entry in seeds:
-        cards = cards_of(entry["key"].replace("*", "x"))
+        cards = metric_cards(entry["key"].replace("*", "x"))
         assert entry["canonical"] in {card.metric.id for card in cards}, entry["key"]

@@ -19,7 +19,7 @@ from rltui.draw.numbers import (
     short_step,
 )
 from rltui.draw.sparkline import sparkline
-from rltui.draw.value_range import hold, widened
+from rltui.draw.value_range import stable_range, widened
 
 NAN = float("nan")
 
@@ -120,8 +120,8 @@ def test_durations_ages_and_changes() -> None:
 
 def test_a_range_holds_still_while_it_serves() -> None:
     """A point inside the shown range leaves it alone; one outside grows that side with slack."""
-    assert hold((0.0, 10.0), (1.0, 9.0)) == (0.0, 10.0)
-    low, high = hold((0.0, 10.0), (1.0, 12.0))
+    assert stable_range((0.0, 10.0), (1.0, 9.0)) == (0.0, 10.0)
+    low, high = stable_range((0.0, 10.0), (1.0, 12.0))
     assert (low, high > 12.0) == (1.0, True)
 
 

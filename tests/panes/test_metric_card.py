@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.config import Config, Threshold
 from rltui.metrics import MetricNames
-from rltui.panes.metric_card import card_of_name, cards_of
+from rltui.panes.metric_card import metric_card_of_name, metric_cards
 from rltui.screen.pages.lists.overlay_page import list_content
 from rltui.screen.start import build
 from rltui.screen.state import ListOverlay
@@ -18,8 +18,8 @@ def test_a_run_and_the_shell_tell_the_same() -> None:
     """The card of a tag in a run is that of its key asked with the run's framework, own limits included."""
     config = Config(thresholds=(Threshold("policy.kl_ref", above=0.5),))
     name = MetricNames("trl", config).name("train/kl")
-    (asked,) = cards_of("kl", "trl", config)
-    found = card_of_name(name, config)
+    (asked,) = metric_cards("kl", "trl", config)
+    found = metric_card_of_name(name, config)
     assert found is not None
     assert (found.rules, found.writer, found.caveat) == (asked.rules, asked.writer, asked.caveat)
     assert [rule.when for rule in found.rules if rule.id.startswith("own-")] == ["> 0.5 (your own limit)"]
@@ -27,9 +27,9 @@ def test_a_run_and_the_shell_tell_the_same() -> None:
 
 def test_what_holds_for_all_that_a_framework_writes_is_told() -> None:
     """A caveat of the framework's file reaches whoever asks for one of its keys, and nobody else's."""
-    (of_trl,) = cards_of("kl", "trl")
+    (of_trl,) = metric_cards("kl", "trl")
     assert of_trl.writer is not None and "logging_steps" in of_trl.writer[1]
-    assert cards_of("policy.kl_ref")[0].writer is None
+    assert metric_cards("policy.kl_ref")[0].writer is None
 
 
 def test_the_page_of_a_metric_holds_the_card() -> None:

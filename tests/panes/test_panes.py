@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rltui.draw.cells import Line, beside, crop, cut, fill, line, sides, wrap
+from rltui.draw.cells import Line, crop, cut, fill, line, side_by_side, sides, wrap
 from rltui.metrics.unknown_keys import TAKEN
 from rltui.panes.curve import bridge, curve
-from rltui.panes.header import coarse, header
+from rltui.panes.header import coarse_age, header
 from rltui.panes.overview import key_rows, overview
 from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import FIXED, WITHOUT_METRICS, panes_of
 from rltui.panes.render.cards import card_grid, overview_lines
 from rltui.panes.render.header_lines import header_lines, tab_bar
-from rltui.panes.render.pane_lines import Ranges, pane_lines, plan, row_lines, short_key, short_title
+from rltui.panes.render.pane_lines import Ranges, pane_lines, plan_columns, row_lines, short_key, short_title
 from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.panes.row import rows_of, value_at
 from rltui.panes.step_window import StepWindow, column_width, window_of
@@ -145,10 +145,10 @@ def test_lines_fit_every_width(view: RunView, width: int) -> None:
 def test_columns_leave_in_a_sensible_order(view: RunView) -> None:
     """The narrower, the fewer columns: first the key, then the range, then the change; the value stays."""
     made = pane_view(view, "policy", NOW)
-    assert plan(140, made).key and plan(120, made).key
-    assert not plan(100, made).key and plan(80, made).range
-    assert not plan(70, made).range and plan(70, made).change
-    assert not plan(44, made).change and plan(44, made).spark
+    assert plan_columns(140, made).key and plan_columns(120, made).key
+    assert not plan_columns(100, made).key and plan_columns(80, made).range
+    assert not plan_columns(70, made).range and plan_columns(70, made).change
+    assert not plan_columns(44, made).change and plan_columns(44, made).spark
 
 
 @pytest.mark.parametrize(("width", "height"), [(140, 45), (100, 30), (80, 24)])
@@ -289,7 +289,7 @@ def test_ranges_hold_still(view: RunView) -> None:
     """The range of a growing curve keeps while the data stay inside."""
     ranges = Ranges()
     board_of = pane_view(view, "policy", NOW)
-    columns = plan(120, board_of)
+    columns = plan_columns(120, board_of)
     row_lines(board_of.rows[0], columns, board_of.window, ranges)
     before = dict(ranges.shown)
     row_lines(board_of.rows[0], columns, board_of.window, ranges)
@@ -303,7 +303,7 @@ def test_ranges_hold_still_while_the_window_moves() -> None:
     seen = set()
     for last in range(200, 400):
         window = window_of(1, last, share=0.25, growing=True)
-        row_lines(row, plan(120, PaneView("policy", "Policy", (row,), window)), window, ranges)
+        row_lines(row, plan_columns(120, PaneView("policy", "Policy", (row,), window)), window, ranges)
         assert len(ranges.shown) == 1
         seen.add(next(iter(ranges.shown.values()))[1])
     assert len(seen) <= 12
@@ -323,9 +323,9 @@ def test_a_snapshot_reads_well(view: RunView, pane: str) -> None:
 
 def test_an_age_does_not_tick() -> None:
     """An age is said in steps that grow, so that an idle screen is not repainted every second."""
-    shown = {coarse(second) for second in range(3600)}
+    shown = {coarse_age(second) for second in range(3600)}
     assert len(shown) < 40
-    assert all(0 <= second - coarse(second) <= 300 for second in range(0, 3600, 7))
+    assert all(0 <= second - coarse_age(second) <= 300 for second in range(0, 3600, 7))
 
 
 def test_lines_are_cut_filled_and_laid_out() -> None:
@@ -337,7 +337,7 @@ def test_lines_are_cut_filled_and_laid_out() -> None:
         assert sides([("left side", "text")], [("right", "dim")], width).width <= max(width, 5)
     assert cut("Response length", 10) == "Response…"
     assert wrap("one two three", 7) == ["one two", "three"]
-    assert [one.width for one in beside([Line()], [text, text], 4)] == [6 + text.width, 6 + text.width]
+    assert [one.width for one in side_by_side([Line()], [text, text], 4)] == [6 + text.width, 6 + text.width]
 
 
 def test_a_stalled_run_says_so_first(view: RunView) -> None:
@@ -387,7 +387,7 @@ def test_a_short_key_keeps_its_last_part() -> None:
 @pytest.mark.parametrize("width", [20, 24, 32, 40, 60, 80, 140])
 def test_one_line_of_a_small_screen_says_how_the_run_is(view: RunView, width: int) -> None:
     """Where there is room for one line, it begins with the sign of the run's health and names the run."""
-    head = replace(header(view, NOW), run="runs/sb3-ppo-late", brief="sb3-ppo-late", health="critical")
+    head = replace(header(view, NOW), run="runs/sb3-ppo-late", short_name="sb3-ppo-late", health="critical")
     (only,) = header_lines(head, width, alone=True)
     assert only.width <= width
     assert only.text.startswith(" ✖ ") and only.spans[0] == (" ✖", "bad")

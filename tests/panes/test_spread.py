@@ -12,7 +12,7 @@ import pytest
 from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.braille import Canvas
 from rltui.draw.large_chart import Area, Plot, Stroke, draw
-from rltui.draw.value_range import embracing
+from rltui.draw.value_range import range_with_spread
 from rltui.panes.curve import Spread, spread, words_of
 from rltui.panes.render.cards import card_lines
 from rltui.panes.row import Row
@@ -69,17 +69,17 @@ def test_a_gap_in_the_statistics_stays_a_gap() -> None:
 @pytest.mark.parametrize("share", [0.25, 0.5, 0.9])
 def test_a_curve_keeps_its_share_of_the_height(share: float) -> None:
     """A band far wider than the curve is cut off, at the side where it is wider by more."""
-    low, high = embracing((1.0, 2.0), (-9.0, 102.0), share)
+    low, high = range_with_spread((1.0, 2.0), (-9.0, 102.0), share)
     assert (2.0 - 1.0) / (high - low) == pytest.approx(share)
     assert (high - 2.0) / (1.0 - low) == pytest.approx(10.0)
 
 
 def test_a_band_that_fits_is_shown_whole() -> None:
     """No room is left empty for a band that needs none; a flat curve gets the range of its band."""
-    assert embracing((1.0, 2.0), (0.5, 2.5), 0.4) == (0.5, 2.5)
-    assert embracing((1.0, 2.0), (1.2, 1.8), 0.4) == (1.0, 2.0)
-    assert embracing((1.0, 1.0), (0.0, 9.0), 0.4) == (0.0, 9.0)
-    assert embracing((1.0, 2.0), (-8.0, 9.0), 0.0) == (-8.0, 9.0)
+    assert range_with_spread((1.0, 2.0), (0.5, 2.5), 0.4) == (0.5, 2.5)
+    assert range_with_spread((1.0, 2.0), (1.2, 1.8), 0.4) == (1.0, 2.0)
+    assert range_with_spread((1.0, 1.0), (0.0, 9.0), 0.4) == (0.0, 9.0)
+    assert range_with_spread((1.0, 2.0), (-8.0, 9.0), 0.0) == (-8.0, 9.0)
 
 
 def test_a_veil_gives_way_to_lines_and_is_no_line() -> None:
@@ -88,8 +88,8 @@ def test_a_veil_gives_way_to_lines_and_is_no_line() -> None:
     low, high = np.full(40, 0.4), np.full(40, 0.5)
     bare.line(low, high, 0.0, 1.0)
     veiled.line(low, high, 0.0, 1.0)
-    veiled.veil(np.full(40, 0.1), np.full(40, 0.9), 0.0, 1.0)
-    seen = veiled.veiled()
+    veiled.draw_band(np.full(40, 0.1), np.full(40, 0.9), 0.0, 1.0)
+    seen = veiled.band_cells()
     assert seen.any() and not seen[veiled.owners() >= 0].any()
     for before, after, behind in zip(bare.lines(), veiled.lines(), seen, strict=True):
         for old, new, only in zip(before, after, behind, strict=True):
@@ -99,8 +99,8 @@ def test_a_veil_gives_way_to_lines_and_is_no_line() -> None:
 def test_a_veil_beyond_the_range_is_out_of_sight() -> None:
     """A band that lies wholly above or below what is drawn leaves no dots at the edge."""
     canvas = Canvas(4, 2)
-    canvas.veil(np.full(8, 2.0), np.full(8, 3.0), 0.0, 1.0)
-    assert not canvas.veiled().any()
+    canvas.draw_band(np.full(8, 2.0), np.full(8, 3.0), 0.0, 1.0)
+    assert not canvas.band_cells().any()
 
 
 @pytest.mark.parametrize("ascii_only", [False, True])
@@ -224,9 +224,9 @@ def test_an_ascii_veil_gives_way_to_the_curve() -> None:
     level = np.full(30, 0.5)
     canvas.line(level, level, 0.0, 1.0)
     before = canvas.lines()
-    canvas.veil(level - 0.4, level + 0.4, 0.0, 1.0)
-    canvas.veil(level + 5, level + 6, 0.0, 1.0)
-    seen = canvas.veiled()
+    canvas.draw_band(level - 0.4, level + 0.4, 0.0, 1.0)
+    canvas.draw_band(level + 5, level + 6, 0.0, 1.0)
+    seen = canvas.band_cells()
     assert seen.any()
     for old, new, only in zip(before, canvas.lines(), seen, strict=True):
         assert all(char == ("." if dot else other) for char, other, dot in zip(new, old, only, strict=True))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.draw.symbols import plain
+from rltui.draw.symbols import to_ascii
 from rltui.screen.app import Monitor
 from rltui.screen.input.bindings import BINDINGS, Keys
 from rltui.screen.save_snapshot import file_name, folder_outside, write
@@ -554,8 +554,8 @@ def test_ascii_only() -> None:
     for key in ("1", "3", "f", "9", "H", "escape", "3", "enter"):
         screen.press(key)
         for one in screen.frame(100, 30).lines:
-            assert plain(one.text).isascii()
-    assert "?" not in plain("▲✖✓●◌■─━│╭╮╰╯·…‥→←↑↓‹›×≈±")
+            assert to_ascii(one.text).isascii()
+    assert "?" not in to_ascii("▲✖✓●◌■─━│╭╮╰╯·…‥→←↑↓‹›×≈±")
 
 
 def test_large_deliveries_come_in_pieces() -> None:

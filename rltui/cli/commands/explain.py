@@ -10,7 +10,7 @@ from rltui.cli.output import FOUND, emit, emit_json, leave, note
 from rltui.config import load_config
 from rltui.metrics import nearest
 from rltui.metrics.glossary.entry_text import GlossaryEntry
-from rltui.panes.metric_card import cards_of
+from rltui.panes.metric_card import metric_cards
 from rltui.text import clean
 
 WIDTH = 80  # cells
@@ -41,7 +41,7 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
     note_problems(config.problems)
     unknown, first = False, True
     for key in keys:
-        cards = cards_of(key, framework, config)
+        cards = metric_cards(key, framework, config)
         if not cards:
             unknown = True
             _note_nearest(key, framework)
@@ -69,7 +69,7 @@ def _answers(key: str, cards: list[GlossaryEntry]) -> list[dict[str, object]]:
 def _note_nearest(key: str, framework: str | None) -> None:
     near = [name for name in nearest(key) if name != key]
     whose = f" of {framework}" if framework else ""
-    meant = [label for card in cards_of(key) for label in card.frameworks] if framework else []
+    meant = [label for card in metric_cards(key) for label in card.frameworks] if framework else []
     hint = f"; nearest: {', '.join(near)}" if near else "; `rltui glossary` lists all metrics"
     if meant:
         hint = f"; it is a name of {', '.join(meant)}{hint}"

@@ -14,7 +14,7 @@ from rltui.metrics.frameworks.load import frameworks
 from rltui.metrics.glossary import Metric, Pane, glossary
 from rltui.metrics.glossary.entry_text import labelled
 from rltui.metrics.glossary.model import DIRECTIONS, UNITS
-from rltui.panes.metric_card import card_of
+from rltui.panes.metric_card import metric_card
 
 WIDTH = 80  # cells
 INDENT = 2  # cells by which an entry stands below its title
@@ -53,7 +53,7 @@ def command(pane: str | None, framework: str | None, as_json: bool) -> None:
     if as_json:
         for _, metrics in shown:
             for metric in metrics:
-                emit_json(card_of(metric).as_json())
+                emit_json(metric_card(metric).as_json())
         return
     blocks = [_pane(each, metrics, written or {}) for each, metrics in shown if metrics]
     emit("\n\n".join(blocks))

@@ -17,10 +17,10 @@ from rltui.draw.symbols import (
     SEVERITY_GLYPH,
     SEVERITY_ROLE,
 )
-from rltui.draw.value_range import embracing, value_range
+from rltui.draw.value_range import range_with_spread, value_range
 from rltui.panes.curve import Curve, Spread, curve, spread
 from rltui.panes.healthy_range import EDGE, band_of, healthy_rows
-from rltui.panes.other_runs import OtherRun, canvas_spans, lay, spanning, trails
+from rltui.panes.other_runs import OtherRun, canvas_spans, draw_overlaid, joint_range, overlaid_curves
 from rltui.panes.overview import Overview
 from rltui.panes.pane_list import NO_METRICS
 from rltui.panes.render.header_lines import finding_lines
@@ -131,10 +131,10 @@ def _card_curve(
     if drawn is None:
         return [line((" " * AXIS + " no points yet", "faint"))] + [BLANK] * (rows - 1)
     low, high = value_range(drawn.low, drawn.high)
-    found = trails(row, others, window, columns) if rows > 1 else []
+    found = overlaid_curves(row, others, window, columns) if rows > 1 else []
     behind = _behind(row, drawn, columns) if rows >= BAND_ROWS and not found else None
     if behind is not None:
-        around = embracing((low, high), behind.range, CURVE_SHARE)
+        around = range_with_spread((low, high), behind.range, CURVE_SHARE)
         held = {} if ranges is None else ranges.shown
         key = (row.tag, BAND_LAYER)
         if not behind.seen(*around, held=key in held):
@@ -143,7 +143,9 @@ def _card_curve(
     if behind is not None:
         bottom, top = shown_range(row, around, window, ranges, layer=BAND_LAYER)
     else:
-        bottom, top = shown_range(row, spanning((low, high), found), window, ranges, layer=2.0 * bool(found))
+        bottom, top = shown_range(
+            row, joint_range((low, high), found), window, ranges, layer=2.0 * bool(found)
+        )
     some = bool(np.isfinite(drawn.low).any())
     if rows == 1:
         spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite,
@@ -152,7 +154,7 @@ def _card_curve(
         shown = colored(spark.text, "accent", unhealthy(row, drawn) | dict.fromkeys(spark.marks, "bad"))
         return [line((label + " ", "faint"), *shown)]
     canvas = AsciiCanvas(cells, rows) if glyphs == "ascii" else Canvas(cells, rows)
-    lay(canvas, found, bottom, top)
+    draw_overlaid(canvas, found, bottom, top)
     body = canvas_spans(canvas, drawn, bottom, top, behind, columns // cells, found)
     ends = format_range(bottom, top, row.unit) if some else ("", "")
     healthy = healthy_rows(band_of(row), bottom, top, rows)

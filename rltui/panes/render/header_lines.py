@@ -49,7 +49,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
         used = cell_width(state) + sum(cell_width(fact) + 3 for fact, _ in ranked) + (6 if alone else 4)
         return width - used - (cell_width(frame) + 3 if frame else 0)
 
-    short = head.brief or head.run
+    short = head.short_name or head.run
     name_cells = min(max(cell_width(short), 8), 28)  # for less the two sides of a line do not share it
     while room() < name_cells and (len(ranked) > 1 or frame):
         if len(ranked) > 2 or not frame:
@@ -78,11 +78,13 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
 
 def _standing(head: Header) -> tuple[str, str, str, str]:
     """How a run is: a sign, a word, their role, a sentence."""
-    if head.silence and head.health == "ok":  # whatever it wrote was well, but it writes no more
-        return (STATE_GLYPH["stalled"], head.silenced, STATE_ROLE["stalled"], head.silence)
+    if head.silence_text and head.health == "ok":  # whatever it wrote was well, but it writes no more
+        return (STATE_GLYPH["stalled"], head.silence_word, STATE_ROLE["stalled"], head.silence_text)
     if not head.points and head.health == "ok":  # nothing that could be judged
         return ("○", "waiting", "dim", "no values have been written yet")
-    sentence = f"{head.sentence}. {head.silence}".removeprefix(". ") if head.silence else head.sentence
+    sentence = (
+        f"{head.sentence}. {head.silence_text}".removeprefix(". ") if head.silence_text else head.sentence
+    )
     word = HEALTH_WORD.get(head.health, head.health)
     return (HEALTH_GLYPH.get(head.health, "?"), word, HEALTH_ROLE.get(head.health, "text"), sentence)
 

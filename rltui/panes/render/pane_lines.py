@@ -1,4 +1,4 @@
-"""Boards as lines of cells at a given width: which columns fit, where they stand, what is left out first."""
+"""Panes as lines of cells at a given width: which columns fit, where they stand, what is left out first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rltui.draw.cells import Line, Span, colored, cut, line
 from rltui.draw.numbers import format_range, format_step
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
-from rltui.draw.value_range import hold, value_range, widened
+from rltui.draw.value_range import stable_range, value_range, widened
 from rltui.panes.curve import Curve, curve
 from rltui.panes.healthy_range import band_of, within_bounds
 from rltui.panes.pane import PaneView
@@ -34,7 +34,7 @@ KEY_LEAST = 20  # a key cut to less says nothing
 
 @dataclass(frozen=True, slots=True)
 class ColumnPlan:
-    """Cells per column of a board; 0 leaves the column out."""
+    """Cells per column of a pane; 0 leaves the column out."""
 
     width: int
     title: int
@@ -58,10 +58,10 @@ class Ranges:
     shown: dict[tuple[str, float], tuple[float, tuple[float, float]]] = field(default_factory=dict)
 
 
-def plan(width: int, board: PaneView, glyphs: Glyphs = "blocks") -> ColumnPlan:
-    """The columns of a board at a width: the key goes first, then the range, the change, the curve."""
-    longest = max((cell_width(row.title) for row in board.metrics), default=10)
-    keys = max((cell_width(row.tag) for row in board.metrics), default=10)
+def plan_columns(width: int, pane: PaneView, glyphs: Glyphs = "blocks") -> ColumnPlan:
+    """The columns of a pane at a width: the key goes first, then the range, the change, the curve."""
+    longest = max((cell_width(row.title) for row in pane.metrics), default=10)
+    keys = max((cell_width(row.tag) for row in pane.metrics), default=10)
     title = min(
         max(longest, 10),
         30 if width >= 120 else 24 if width >= 110 else 22 if width >= 90 else 20 if width >= 60 else 14,
@@ -69,8 +69,8 @@ def plan(width: int, board: PaneView, glyphs: Glyphs = "blocks") -> ColumnPlan:
     title = max(min(title, width - VALUE - 6), 4)
     change = CHANGE + 1 if width >= 56 else 0
     value_range_cells = RANGE if width >= 76 else 0
-    cut_off = sum(cell_width(row.title) > title for row in board.metrics[:200])
-    if value_range_cells and width < 100 and 3 * cut_off > min(len(board.metrics), 200):
+    cut_off = sum(cell_width(row.title) > title for row in pane.metrics[:200])
+    if value_range_cells and width < 100 and 3 * cut_off > min(len(pane.metrics), 200):
         title, value_range_cells = min(longest, title + RANGE), 0  # what it is comes before where it has been
     rest = width - 3 - title - 2 - VALUE - change - (value_range_cells + 1 if value_range_cells else 0) - 1
     spark = rest - 2
@@ -84,8 +84,8 @@ def plan(width: int, board: PaneView, glyphs: Glyphs = "blocks") -> ColumnPlan:
     spark = min(spark, SPARK_MOST)
     if spark < 6:
         spark = 0
-    against = any(row.against is not None for row in board.metrics[:200])
-    matched = next((row.matched for row in board.metrics[:200] if row.matched is not None), None)
+    against = any(row.against is not None for row in pane.metrics[:200])
+    matched = next((row.matched for row in pane.metrics[:200] if row.matched is not None), None)
     return ColumnPlan(
         width, title, key, change, spark, value_range_cells, glyphs=glyphs, against=against, matched=matched
     )
@@ -136,7 +136,7 @@ def row_lines(
 ) -> list[Line]:
     """A row: one line, and one more that says what is wrong and since when, if something is.
 
-    notes: for how many rows of its section that line stands, see `noted`; 0 leaves it out.
+    notes: for how many rows of its section that line stands, see `finding_rows`; 0 leaves it out.
     """
     back = "select" if selected else ""
     if row.kind == "heading":
@@ -185,7 +185,7 @@ def short_key(tag: str, width: int) -> str:
     return cut(head, room) + slash + last if cell_width(head) > room >= 4 else fit(tag, width)
 
 
-def noted(rows: Sequence[Row]) -> dict[int, int]:
+def finding_rows(rows: Sequence[Row]) -> dict[int, int]:
     """The rows, by place, below which a finding is told, and how many rows of their section it is told for.
 
     What several rows have in common is told once, below the first of them.
@@ -283,7 +283,7 @@ def shown_range(
     begun, held = ranges.shown.get((row.tag, layer), (window.low, None))
     if abs(window.low - begun) > window.high - window.low:  # nothing of what it was begun for is in sight
         begun, held = window.low, None
-    held = within_bounds(row, hold(held, data), data)
+    held = within_bounds(row, stable_range(held, data), data)
     ranges.shown[row.tag, layer] = (begun, held)
     return held
 
@@ -292,15 +292,15 @@ def _centre(text: str, width: int) -> str:
     return " " * max((width - cell_width(text)) // 2, 0) + text
 
 
-def pane_lines(board: PaneView, width: int, glyphs: Glyphs = "blocks") -> list[Line]:
-    """A whole board without a screen: column words, rows, warnings."""
-    if not board.metrics:
-        return [line(("   " + board.empty, "dim"))]
-    columns = plan(width, board, glyphs)
-    lines = [header_line(columns, board.window)]
-    notes = noted(board.rows)
-    for index, row in enumerate(board.rows):
+def pane_lines(pane: PaneView, width: int, glyphs: Glyphs = "blocks") -> list[Line]:
+    """A whole pane without a screen: column words, rows, warnings."""
+    if not pane.metrics:
+        return [line(("   " + pane.empty, "dim"))]
+    columns = plan_columns(width, pane, glyphs)
+    lines = [header_line(columns, pane.window)]
+    notes = finding_rows(pane.rows)
+    for index, row in enumerate(pane.rows):
         if row.kind == "heading" and index:
             lines.append(Line())
-        lines += row_lines(row, columns, board.window, notes=notes.get(index, 0))
+        lines += row_lines(row, columns, pane.window, notes=notes.get(index, 0))
     return lines

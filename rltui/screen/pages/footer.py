@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rltui.draw.cells import Span, sides
-from rltui.panes.curve import stands_still
+from rltui.panes.curve import run_at_one_step
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.shown_pane import pane, selected
@@ -68,7 +68,7 @@ def _status(session: Session, state: AppState) -> list[Span]:
         pieces.append((f"reading {state.loading:.0%}", "info"))
     if state.time.at_step is not None:  # the header says which moment it is; here stands the way back
         pieces.append((f"{state.options.keys.hint_of('pause')}: live again", "mark"))
-    if view is not None and stands_still(view):
+    if view is not None and run_at_one_step(view):
         pieces.append(("one step only: in order of arrival", "mark"))
     if state.time.window:
         pieces.append((f"last 1/{round(1 / state.time.share)} of the run", "dim"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rltui.draw.cells import BLANK, Line, cut_sentence, line
 from rltui.panes.pane import PaneView
 from rltui.panes.render.cards import card_lines
-from rltui.panes.render.pane_lines import header_line, noted, plan, row_lines
+from rltui.panes.render.pane_lines import finding_rows, header_line, plan_columns, row_lines
 from rltui.panes.row import Row
 from rltui.panes.step_window import StepWindow
 from rltui.screen.pages.chart.overlaid_runs import others
@@ -23,12 +23,12 @@ def pane_page(
     """A pane with its selected row in sight. Only rows in sight are drawn."""
     if not made.metrics:
         return Page([BLANK, line(("   " + made.empty, "dim"))][:height])
-    columns = plan(width, made, state.options.glyphs)
+    columns = plan_columns(width, made, state.options.glyphs)
     page = Page()
     if column_words and height >= 6:
         page.lines.append(header_line(columns, made.window))
     room = height - len(page.lines)
-    notes = noted(made.rows) if state.saved.density != "compact" else {}
+    notes = finding_rows(made.rows) if state.saved.density != "compact" else {}
     # Heights first, lines only for what is in sight: thousands of rows cost nothing.
     heights = [(2 if index else 1) if row.kind == "heading" else 1 + (index in notes)
                for index, row in enumerate(made.rows)]  # fmt: skip

@@ -101,17 +101,17 @@ class Guard:
     def end(self, code: int) -> None:
         """Ask for an orderly end with exit code `code`; a second call does not wait. Any thread."""
         if self._ending:
-            self._now(code)
+            self._end_now(code)
         self._ending = True
-        threading.Thread(target=self._insist, args=(code,), daemon=True, name="guard").start()
+        threading.Thread(target=self._end_after_grace, args=(code,), daemon=True, name="guard").start()
         if self._leave is not None:
             self._leave(code)
 
-    def _insist(self, code: int) -> None:
+    def _end_after_grace(self, code: int) -> None:
         if not self._finished.wait(GRACE):
-            self._now(code)
+            self._end_now(code)
 
-    def _now(self, code: int) -> None:
+    def _end_now(self, code: int) -> None:
         self.restore()
         os._exit(code)
 

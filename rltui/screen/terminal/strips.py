@@ -12,7 +12,7 @@ from textual.theme import Theme as TextualTheme
 from textual.widget import Widget
 
 from rltui.draw.cells import Line
-from rltui.draw.symbols import plain
+from rltui.draw.symbols import to_ascii
 from rltui.draw.themes import Theme
 from rltui.text import cell_width, head
 
@@ -61,7 +61,7 @@ class StripPalette:
         used = 0
         for text, role in source.spans:
             if self._ascii and not text.isascii():
-                text = plain(text)
+                text = to_ascii(text)
             cells = cell_width(text)
             if used + cells > width:
                 text = head(text, width - used)

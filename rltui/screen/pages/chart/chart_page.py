@@ -9,7 +9,7 @@ import numpy as np
 
 from rltui.draw.cells import BLANK, line
 from rltui.draw.large_chart import Area, Plot, Stroke, draw
-from rltui.draw.value_range import embracing, hold, value_range
+from rltui.draw.value_range import range_with_spread, stable_range, value_range
 from rltui.panes.curve import ARRIVALS
 from rltui.panes.healthy_range import band_of, healthy_rows, within_bounds
 from rltui.panes.row import Row
@@ -120,7 +120,7 @@ def _y_range(
     row, held = chart.row, chart.y_range
     if behind is not None and np.isfinite(behind.high).any():
         share = CURVE_SHARE if chart.spread == "fitted" else 0.0
-        needed = embracing(needed, reach(behind, log=chart.log), share)
+        needed = range_with_spread(needed, reach(behind, log=chart.log), share)
     if before is not None:
         low, high = value_range(before.y, before.y)
         needed = (min(needed[0], low), max(needed[1], high))
@@ -129,7 +129,7 @@ def _y_range(
         return (min(declared[0], needed[0]), max(declared[1], needed[1])), held
     if needed[0] == needed[1]:
         return _level_range(chart, needed[0]), held
-    held = hold(held, needed)
+    held = stable_range(held, needed)
     return (held if chart.log else within_bounds(row, held, needed)), held
 
 

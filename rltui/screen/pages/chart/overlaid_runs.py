@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rltui.draw.cells import Line, Span, sides
 from rltui.draw.numbers import format_step
-from rltui.panes.other_runs import SIGNS, OtherRun, beside
+from rltui.panes.other_runs import SIGNS, OtherRun, other_runs
 from rltui.panes.row import Row
 from rltui.screen import shown
 from rltui.screen.shown_pane import differences
@@ -24,7 +24,7 @@ def others(session: Session, state: AppState) -> Callable[[Row], tuple[OtherRun,
     if view is None:
         return lambda row: ()
     runs = shown.compared_runs(session, state, view)
-    return lambda row: beside(view, row, runs)
+    return lambda row: other_runs(view, row, runs)
 
 
 def sign_of(session: Session, state: AppState, run: RunView) -> Span:

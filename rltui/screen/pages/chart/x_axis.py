@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.panes.curve import ARRIVALS, arrivals, stands_still
+from rltui.panes.curve import ARRIVALS, arrivals, run_at_one_step
 from rltui.panes.header import counter_of, counters_of
 from rltui.panes.pane_tables import pane_tables
 from rltui.screen.pages.chart.ticks import Axis
@@ -94,7 +94,7 @@ class XAxis:
 def x_axis(view: RunView, axis: Axis) -> XAxis | None:
     """An axis for a run; None when the run does not count that."""
     if axis in TIMES:
-        return XAxis(view, ARRIVALS if axis == "step" and stands_still(view) else axis)
+        return XAxis(view, ARRIVALS if axis == "step" and run_at_one_step(view) else axis)
     metric = next((counter.metric for counter in pane_tables().counter if counter.unit == axis), "")
     series = counter_of(view, metric)
     if series is None or series.first_step is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rltui.draw.cells import BLANK, Line, Span, line, wrap
 from rltui.draw.numbers import format_plain, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
-from rltui.panes.metric_card import card_of_name
+from rltui.panes.metric_card import metric_card_of_name
 from rltui.panes.render.pane_lines import finding_text
 from rltui.panes.row import Row
 from rltui.screen import shown
@@ -42,7 +42,7 @@ def explanation(session: Session, state: AppState, row: Row, width: int) -> List
             lines += _prefixed("→ ", "accent", wrap(finding.advice, width - 2), "text")
         lines.append(BLANK)
     parts = [("meaning", "No glossary entry knows this key. It is shown as it was logged.")]
-    card = card_of_name(name, session.config) if name is not None else None
+    card = metric_card_of_name(name, session.config) if name is not None else None
     if card is not None:
         parts = [("meaning", card.metric.meaning), *card.parts()]
     heading = ""

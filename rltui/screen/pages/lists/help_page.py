@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.draw.cells import BLANK, Line, beside, line, wrap
+from rltui.draw.cells import BLANK, Line, line, side_by_side, wrap
 from rltui.screen.input.bindings import Bind, Keys, shown
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.text import cell_width, pad
@@ -36,7 +36,7 @@ def help_content(keys: Keys, width: int) -> ListContent:
         right = help_lines({name: groups[name] for name in names[cut:]}, half)
         right += [BLANK, *sign_lines(half)]
         cells = max((one.width for one in left), default=0)
-        lines = beside(left, right, cells, 4)
+        lines = side_by_side(left, right, cells, 4)
     return ListContent(lines, title="Keys and signs")
 
 
