@@ -7,13 +7,12 @@ from collections.abc import Sequence
 
 from rltui.cli.output import emit, emit_json
 from rltui.hparams.hparams import HParams
-from rltui.panes.header import header
 from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane, lineage_of
-from rltui.panes.pane import pane_view
 from rltui.panes.render.hparams_lines import config_lines, config_markdown, config_record
 from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.plain_data import as_record
 from rltui.panes.render.plain_text import as_text
+from rltui.panes.report import pane_report
 from rltui.session.run_view import RunView
 from rltui.text import clean
 
@@ -42,11 +41,11 @@ def settings_board(
 
 def pane_data(view: RunView, made: HParamsPane, form: str, now: float, at_step: int | None) -> object:
     """The config pane as Markdown text, or as data for programs."""
-    head = header(view, now, at_step)
-    frame = dataclasses.replace(pane_view(view, "config", now, at_step), empty="")
+    report = pane_report(view, "config", now, at_step)
+    report = dataclasses.replace(report, pane=dataclasses.replace(report.pane, empty=""))
     if form == "markdown":
-        return as_markdown(head, frame, []).rstrip("\n") + "\n\n" + config_markdown(made)
-    return as_record(head, frame, []) | config_record(made)
+        return as_markdown(report).rstrip("\n") + "\n\n" + config_markdown(made)
+    return as_record(report) | config_record(made)
 
 
 def print_comparison(

@@ -11,17 +11,15 @@ from rltui.cli.loading import as_of
 from rltui.cli.output import FOUND, fail, to_json
 from rltui.draw.cells import line
 from rltui.draw.themes import DEFAULT, Theme, load_themes
-from rltui.panes.header import header
 from rltui.panes.hparams_pane import HParamsPane
-from rltui.panes.overview import overview
-from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import FIXED, panes_of
 from rltui.panes.render.ansi import as_ansi
 from rltui.panes.render.chart_text import HEIGHT, charts_text
 from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.plain_data import as_record
-from rltui.panes.render.plain_text import COUNT, as_text, pane_text
+from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.panes.render.svg import as_svg
+from rltui.panes.report import pane_report
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.text import clean
@@ -115,14 +113,8 @@ def _one(
 
 
 def _as_data(view: RunView, pane: str, form: Form, now: float, at_step: int | None) -> object:
-    head = header(view, now, at_step)
-    if pane == "overview":
-        data = overview(view, now, at_step, count=COUNT)
-        shown, findings = PaneView(pane, "Overview", data.rows, data.window), list(data.findings)
-    else:
-        shown = pane_view(view, pane, now, at_step)
-        findings = view.evaluator.findings() if pane == "findings" else shown.findings
-    return as_markdown(head, shown, findings) if form == "markdown" else as_record(head, shown, findings)
+    report = pane_report(view, pane, now, at_step)
+    return as_markdown(report) if form == "markdown" else as_record(report)
 
 
 def theme_named(name: str | None) -> Theme:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_step, format_value
@@ -10,8 +10,8 @@ from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.draw.value_range import value_range
 from rltui.panes.curve import curve
-from rltui.panes.header import Header
 from rltui.panes.pane import PaneView
+from rltui.panes.report import PaneReport
 from rltui.panes.row import Row
 from rltui.text import code_in_markdown, in_markdown
 
@@ -21,21 +21,22 @@ if TYPE_CHECKING:
 COLUMNS = 24  # cells of a sparkline in a table
 
 
-def as_markdown(head: Header, made: PaneView, findings: Sequence[Finding]) -> str:
+def as_markdown(report: PaneReport) -> str:
     """The header as a heading and a line, findings as a list, rows as one table."""
+    head, shown = report.header, report.pane
     facts = [head.framework, head.state_word or head.state, head.step_text, head.age_text, head.points_text]
     out = [
-        f"### {in_markdown(head.run)}: {made.title}",
+        f"### {in_markdown(head.run)}: {shown.title}",
         "",
         " · ".join(in_markdown(fact) for fact in facts if fact),
         "",
         f"**{head.health}**: {in_markdown(head.sentence)}",
         "",
     ]
-    out += _findings(findings)
-    out += _table(made)
-    if made.notes:
-        out += ["", *(f"*{in_markdown(note)}*" for note in made.notes)]
+    out += _findings(report.findings)
+    out += _table(shown)
+    if shown.notes:
+        out += ["", *(f"*{in_markdown(note)}*" for note in shown.notes)]
     return "\n".join(out) + "\n"
 
 
@@ -51,23 +52,23 @@ def _findings(findings: Iterable[Finding]) -> list[str]:
     return [*lines, ""] if lines else []
 
 
-def _table(made: PaneView) -> list[str]:
-    if not made.metrics:
-        return [made.empty] if made.empty else []
+def _table(shown: PaneView) -> list[str]:
+    if not shown.metrics:
+        return [shown.empty] if shown.empty else []
     out = [
         "| metric | key | last | change | over the window | range | warning |",
         "|---|---|---:|---:|---|---|---|",
     ]
-    for row in made.rows:
+    for row in shown.rows:
         if row.kind == "heading":
             out.append(f"| **{in_markdown(row.title)}** | | | | | | |")
         else:
-            out.append(_row(row, made))
+            out.append(_row(row, shown))
     return out
 
 
-def _row(row: Row, made: PaneView) -> str:
-    drawn = curve(row, made.window, COLUMNS)
+def _row(row: Row, shown: PaneView) -> str:
+    drawn = curve(row, shown.window, COLUMNS)
     line = span = ""
     if drawn is not None:
         low, high = value_range(drawn.low, drawn.high)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from rltui.panes.curve import curve
-from rltui.panes.header import Header
 from rltui.panes.pane import PaneView
+from rltui.panes.report import PaneReport
 from rltui.panes.row import Row
-from rltui.rules.finding import Finding, as_json
+from rltui.rules.finding import as_json
 
 COLUMNS = 60  # resolution of the curve that goes with a row
 
 
-def as_record(head: Header, made: PaneView, findings: Sequence[Finding]) -> dict[str, Any]:
-    """Run, pane, rows and findings of one moment. Fields may be added, never renamed."""
+def as_record(report: PaneReport) -> dict[str, Any]:
+    """Run, pane, rows and findings as of one step. Fields may be added, never renamed."""
+    head, shown = report.header, report.pane
     return {
         "schema": 1,
         "run": head.run,
@@ -27,16 +27,16 @@ def as_record(head: Header, made: PaneView, findings: Sequence[Finding]) -> dict
         "eta": head.eta,
         "health": head.health,
         "sentence": head.sentence,
-        "pane": made.pane,
-        "title": made.title,
-        "rows": [_row(row, made) for row in made.metrics],
-        "findings": [as_json(finding) for finding in findings],
-        "notes": list(made.notes),
+        "pane": shown.pane,
+        "title": shown.title,
+        "rows": [_row(row, shown) for row in shown.metrics],
+        "findings": [as_json(finding) for finding in report.findings],
+        "notes": list(shown.notes),
     }
 
 
-def _row(row: Row, made: PaneView) -> dict[str, Any]:
-    drawn = curve(row, made.window, COLUMNS)
+def _row(row: Row, shown: PaneView) -> dict[str, Any]:
+    drawn = curve(row, shown.window, COLUMNS)
     return {
         "title": row.title,
         "tag": row.tag,
@@ -52,8 +52,8 @@ def _row(row: Row, made: PaneView) -> dict[str, Any]:
         "window": None
         if drawn is None
         else {
-            "low_step": made.window.low,
-            "high_step": made.window.high,
+            "low_step": shown.window.low,
+            "high_step": shown.window.high,
             "low": drawn.low.tolist(),
             "high": drawn.high.tolist(),
             "nonfinite": drawn.nonfinite.tolist(),

@@ -8,21 +8,16 @@ from rltui.draw.cells import BLANK, Line, line, wrap
 from rltui.draw.numbers import format_step
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
-from rltui.panes.header import header
 from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane, lineage_of
-from rltui.panes.overview import overview
-from rltui.panes.pane import PaneView, pane_view
-from rltui.panes.pane_list import NO_METRICS, pane_title
 from rltui.panes.render.header_lines import finding_lines, header_lines
 from rltui.panes.render.hparams_lines import config_lines
 from rltui.panes.render.pane_lines import finding_text, pane_lines
+from rltui.panes.report import pane_report
 from rltui.text import fit
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
     from rltui.session.time_travel import PastFindings
-
-COUNT = 16  # metrics of an overview
 
 
 def pane_text(
@@ -40,23 +35,21 @@ def pane_text(
 
     `then` is what was wrong at `at_step`, for a run that has gone on since.
     """
-    head = header(view, now, at_step, then)
-    lines = [*header_lines(head, width), line(("─" * width, "faint"))]
+    report = pane_report(view, pane, now, at_step, then)
+    shown = report.pane
+    lines = [*header_lines(report.header, width), line(("─" * width, "faint"))]
     if pane == "config":
         settings = settings or hparams_pane(columns_of(view), lineage=lineage_of(view))
         return lines + config_lines(settings, width)
     if pane == "findings":
         return lines + findings_text(view, width, then)
     if pane == "overview":
-        data = overview(view, now, at_step, count=COUNT, then=then)
-        lines += finding_lines(data.findings, width, 12) if data.rows or data.findings else []
-        made = PaneView("overview", "Overview", data.rows, data.window, empty=NO_METRICS)
+        lines += finding_lines(report.findings, width, 12) if shown.rows or report.findings else []
     else:
-        made = pane_view(view, pane, now, at_step, findings=None if then is None else then.findings)
-        lines.append(line((f" {pane_title(view, pane)}", "strong"), (f"   {len(made.metrics)} rows", "dim")))
-    lines += [BLANK, *pane_lines(made, width, glyphs)]
-    if made.notes:
-        lines += [BLANK, line((" " + " · ".join(made.notes), "dim"))]
+        lines.append(line((f" {shown.title}", "strong"), (f"   {len(shown.metrics)} rows", "dim")))
+    lines += [BLANK, *pane_lines(shown, width, glyphs)]
+    if shown.notes:
+        lines += [BLANK, line((" " + " · ".join(shown.notes), "dim"))]
     return lines
 
 
