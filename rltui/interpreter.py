@@ -11,8 +11,6 @@ import importlib
 import os
 import sys
 
-_M_ARENA_MAX = -8  # glibc, malloc.h
-
 
 def prepare_start() -> None:
     """Call before anything is imported.
@@ -55,17 +53,6 @@ def switch_threads_often() -> None:
     It waits 1.1 ms (median of 200) instead of 5.1 ms with the interpreter's default.
     """
     sys.setswitchinterval(0.001)
-
-
-def share_memory_arena() -> None:
-    """Let all threads take memory from one pool (glibc): one of their own for each would stay half empty.
-
-    Only one of our threads computes at a time, so they do not wait for each other.
-    """
-    import ctypes
-
-    with contextlib.suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def release_memory() -> None:

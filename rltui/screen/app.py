@@ -346,7 +346,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
             return
         await super().on_event(event)
 
-    # What keys and the mouse call, with the pages that only they open, takes 25 ms to import: the first
+    # What keys and the mouse call, with the pages that only they open, takes 14 ms to import: the first
     # values do not wait for it.
 
     def press(self, key: str) -> None:

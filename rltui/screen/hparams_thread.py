@@ -5,17 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from rltui import crash
 from rltui.batch import Problem
 from rltui.hparams.hparams import NONE, HParams
+from rltui.session.run_view import RunView
 from rltui.text import clean
-
-if TYPE_CHECKING:
-    from rltui.panes.hparams_pane import HParamsPane
-    from rltui.session.run_view import RunView
 
 AGAIN = 60.0  # seconds after which files are looked at once more, while somebody looks
 
@@ -85,12 +80,3 @@ class HParamsThread:
                 self.version += 1
             if self.ready is not None:
                 self.ready()
-
-
-@dataclass(slots=True)
-class Chosen:
-    """The config pane's state: its files; whether only differences are shown (None: if there are any)."""
-
-    shelf: HParamsThread
-    only: bool | None = None
-    cached: tuple[object, HParamsPane] | None = field(default=None, repr=False)

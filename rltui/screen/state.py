@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
 from rltui.panes.comparison import Difference
-from rltui.panes.hparams_pane import HParamsPane
 from rltui.panes.pane import PaneView
 from rltui.panes.render.pane_lines import Ranges
 from rltui.panes.row import Row
@@ -19,6 +18,9 @@ from rltui.screen.hparams_thread import HParamsThread
 from rltui.screen.input.bindings import Keys
 from rltui.screen.saved_layout import SavedLayout
 from rltui.session.time_travel import PastFindings
+
+if TYPE_CHECKING:
+    from rltui.panes.hparams_pane import HParamsPane  # 7 ms that the first values do not wait for
 
 WINDOW_SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by panes
 DENSITIES = ("auto", "compact", "full")

@@ -32,7 +32,7 @@ def test_reopening_never_ends_on_an_empty_pane(tmp_path: Path, pane: str) -> Non
 
 
 def test_while_logs_are_read_the_remembered_pane_waits(tmp_path: Path) -> None:
-    """What is not there yet may come: only when all is read the overview takes screen."""
+    """What is not there yet may come: only when all is read the overview takes over."""
     screen = reopened(tmp_path / "layout.json", "critic")
     screen.state.loading = 0.5
     text(screen)

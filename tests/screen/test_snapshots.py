@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import fields
+
 import pytest
 
 from rltui.draw.themes import PLAIN, load_themes, shipped_folder
 from rltui.screen.input.bindings import BINDINGS
+from rltui.screen.pages.frame import frame
+from rltui.screen.state import AppState
 from rltui.screen.terminal.strips import StripPalette
 from tests.support.golden import FOLDER, drawn, recorded, same
 from tests.support.screens import Screen
@@ -80,6 +85,27 @@ def test_snapshot_of_a_theme(theme: str, update: bool) -> None:
     same(f"theme-{theme}", text, update=update)
 
 
+def everything(state: AppState) -> list[object]:
+    """What a user has chosen, as a copy that later changes do not reach."""
+    overlays = [
+        [copy.copy(value) for slot in fields(overlay) if (value := getattr(overlay, slot.name)) is not None]
+        for overlay in state.overlays
+    ]
+    chosen = (state.selection, state.time, state.filters, state.saved, state.drawn, state.requests)
+    return [*map(copy.deepcopy, chosen), overlays, state.theme_id, state.smoothing, state.message]
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_drawing_changes_nothing(name: str) -> None:
+    """A page is a function of session, state and size: what keys act on is the same before and after it."""
+    screen = page(name)
+    screen.frame(100, 30)
+    before = everything(screen.state)
+    for size in ((100, 30), (40, 12), (140, 45)):
+        frame(screen.session, screen.state, *size)
+        assert everything(screen.state) == before
+
+
 def test_snapshot_in_ascii(update: bool) -> None:
     """With --ascii the page is made of ASCII alone."""
     screen = page("policy", ascii_only=True)
@@ -91,7 +117,7 @@ def test_snapshot_in_ascii(update: bool) -> None:
 
 
 def test_every_pane_has_a_snapshot() -> None:
-    """A pane that is added needs a page here; no expected screen is left screen."""
+    """A pane that is added needs a page here; no expected screen is left over."""
     panes = {bind.action[5:] for bind in BINDINGS if bind.action.startswith("pane:")}
     assert panes <= set(PAGES)
     wanted = (

@@ -23,7 +23,9 @@ def frame(session: Session, state: AppState, width: int, height: int) -> tuple[P
     page = _without_overlays(session, state, width, height)
     drawn = [page.drawn]
     if state.overlays:
-        from rltui.screen.pages.lists.overlay_page import overlay_page  # 15 ms that the first values save
+        from rltui.screen.pages.lists.overlay_page import (
+            overlay_page,  # 12 ms to import: the first values do not wait
+        )
 
         for overlay in state.overlays:
             page = overlay_page(session, state, overlay, page, width, height)
@@ -67,7 +69,7 @@ def _tabs(session: Session, state: AppState, view: RunView, width: int, height: 
 def _body(session: Session, state: AppState, view: RunView, width: int, height: int) -> Page:
     name = state.selection.pane
     if name == "config":
-        from rltui.screen.pages.hparams_page import hparams_page  # 10 ms that the first values save
+        from rltui.screen.pages.hparams_page import hparams_page  # 8 ms, as above
 
         return hparams_page(session, state, width, height)
     if not state.filters.query:

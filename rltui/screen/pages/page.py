@@ -99,46 +99,36 @@ def box(
 def over(under: Line, top: Line, x: int, width: int) -> Line:
     """A line laid over another one at cell `x`."""
     full = fill(under, width)
-    left = crop_plain(full, x)
-    right = drop(full, x + top.width)
-    back = top.back
-    spans = [(text, role if "/" in role or not back else f"{role}/{back}") for text, role in top.spans]
-    return line(*left, *spans, *right)
+    left, right = _cells(full, 0, x), _cells(full, x + top.width, width)
+    return line(*left, *((text, _back(role, top.back)) for text, role in top.spans), *right)
 
 
-def crop_plain(source: Line, width: int) -> list[Span]:
-    """The first `width` cells of a line, faded to the background."""
+def _cells(source: Line, first: int, last: int) -> list[Span]:
+    """The cells of a line from `first` up to `last`; a blank stands for half of a wide character."""
     spans: list[Span] = []
-    left = width
-    for text, role in source.spans:
-        start = ""
-        for char in text:
-            if cell_width(start + char) > left:
-                break
-            start += char
-        spans.append((start, _back(role, source.back)))
-        left -= cell_width(start)
-        if len(start) < len(text):
-            break
-    return [*spans, (" " * left, "text")]
-
-
-def drop(source: Line, width: int) -> list[Span]:
-    """A line without its first `width` cells."""
-    spans: list[Span] = []
-    skip = width
+    at = 0
     for text, role in source.spans:
         cells = cell_width(text)
-        if cells <= skip:
-            skip -= cells
-            continue
-        while skip > 0 and text:
-            skip -= cell_width(text[0])
-            text = text[1:]
-        if skip < 0:
-            text, skip = " " * -skip + text, 0
-        spans.append((text, _back(role, source.back)))
+        low, high = max(first - at, 0), min(last - at, cells)
+        if low < high:
+            whole = (low, high) == (0, cells)
+            piece = text if whole else text[low:high] if text.isascii() else _piece(text, low, high)
+            spans.append((piece, _back(role, source.back)))
+        at += cells
     return spans
+
+
+def _piece(text: str, first: int, last: int) -> str:
+    """The same for a text whose characters may take two cells, or none."""
+    piece, at = "", 0
+    for char in text:
+        after = at + cell_width(char)
+        if first <= at and after <= last:
+            piece += char
+        elif after > first and at < last:
+            piece += " " * (min(after, last) - max(at, first))
+        at = after
+    return piece
 
 
 def _back(role: str, back: str) -> str:

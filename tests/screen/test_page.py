@@ -1,0 +1,24 @@
+"""Pages laid over each other."""
+
+from __future__ import annotations
+
+import pytest
+
+from rltui.draw.cells import line
+from rltui.screen.pages.page import over, scrolled
+
+
+@pytest.mark.parametrize(
+    ("x", "seen"), [(0, "##字ab"), (1, " ## ab"), (2, "漢##ab"), (3, "漢 ##b"), (4, "漢字##")]
+)
+def test_a_box_may_cut_wide_characters(x: int, seen: str) -> None:
+    """A blank stands for the half of a wide character that is left: what follows stays where it was."""
+    assert over(line(("漢字ab", "text")), line(("##", "dim")), x, 6).text == seen
+
+
+def test_a_list_scrolls_no_further_than_it_must() -> None:
+    """The selected line comes into sight at the nearer edge; the list never ends above the last line."""
+    assert scrolled(0, 3, 3, 100, 10) == 0
+    assert scrolled(0, 12, 12, 100, 10) == 3
+    assert scrolled(50, 12, 12, 100, 10) == 12
+    assert scrolled(95, 99, 99, 100, 10) == 90
