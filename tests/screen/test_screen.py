@@ -14,8 +14,9 @@ from rltui.screen.save_snapshot import file_name, folder_outside, write
 from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for, save_layout
 from rltui.screen.text_filter import fuzzy, matcher
 from rltui.screen.updates import delivery_parts
+from rltui.session.session import Session
 from tests.support.fakerun import FakeRun, believable, finding
-from tests.support.screens import Screen, monitor, opened, screen_of, session, shown_lines, warned
+from tests.support.screens import Screen, monitor, opened, screen_of, shown_lines, warned
 
 SIZES = [(140, 45), (100, 30), (80, 24), (40, 12)]
 HOSTILE = [
@@ -185,11 +186,9 @@ def test_every_binding_does_something_everywhere() -> None:
 
 def monitor_without_runs() -> Screen:
     """A screen that waits for its first run."""
-    empty = session(FakeRun())
-    empty.runs, empty.ordered = {}, list
     from rltui.screen.start import build
 
-    return screen_of(build(empty, ["/nowhere"]))
+    return screen_of(build(Session(), ["/nowhere"]))
 
 
 def test_every_action_of_the_table_is_known() -> None:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
-from rltui.config import Config
 from rltui.panes.comparison import Difference
 from rltui.panes.row import Row
 from rltui.rules.finding import Finding
@@ -93,17 +91,11 @@ def screen_of(app: Monitor) -> Screen:
     return Screen(app.session, app.state)
 
 
-def session(*runs: FakeRun) -> Any:
+def session(*runs: FakeRun) -> Session:
     """A session of runs that were read already."""
-    found = list(runs) or [warned()]
-    return SimpleNamespace(
-        config=Config(),
-        runs={run.name: run for run in found},
-        ordered=lambda: sorted(found, key=lambda run: (-run.modified, run.name)),
-        evaluate=lambda: None,
-        focus=lambda *_: None,
-        problems={},
-    )
+    made = Session()
+    made.runs.update({run.name: run for run in runs or (warned(),)})  # type: ignore[misc]
+    return made
 
 
 def warned() -> FakeRun:
