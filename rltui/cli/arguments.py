@@ -47,6 +47,14 @@ JSON_LINES = click.option("--json", "as_json", is_flag=True, help="Print JSON, o
 AT_STEP = click.option(
     "--at-step", type=int, metavar="N", help="Judge as it would have been judged at step N."
 )
+THEME = click.option(
+    "--theme",
+    metavar="NAME",
+    help="Colours: night, dusk, paper, contrast, colorblind, mono, terminal, or your own.",
+)
+ASCII = click.option("--ascii", "ascii_only", is_flag=True, help="Draw with ASCII characters only.")
+NO_COLOR = click.option("--no-color", is_flag=True, help="Draw without colours.")
+NO_MOUSE = click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
 VERIFY = click.option(
     "--verify", is_flag=True, help="Prove every checksum of event files: finds single changed bits."
 )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from rltui.cli.arguments import ASCII, NO_COLOR, NO_MOUSE, THEME
 from rltui.cli.output import FOUND, WRONG, emit, fail, leave
 from rltui.demo import recording
 from rltui.demo.replay import Replay
@@ -25,10 +26,10 @@ from rltui.interpreter import finish_imports, import_asyncio_without_ssl
     metavar="FACTOR",
     help="Pace of the replay: 2 is twice as fast, at 1 two steps a second.",
 )
-@click.option("--theme", metavar="NAME", help="Colours of the screen.")
-@click.option("--ascii", "ascii_only", is_flag=True, help="Draw with ASCII characters only.")
-@click.option("--no-color", is_flag=True, help="Draw without colours.")
-@click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
+@THEME
+@ASCII
+@NO_COLOR
+@NO_MOUSE
 def command(
     fault: str | None,
     as_list: bool,

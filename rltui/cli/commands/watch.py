@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.arguments import LogDir
+from rltui.cli.arguments import ASCII, NO_COLOR, NO_MOUSE, THEME, LogDir
 from rltui.cli.loading import read_config
 from rltui.cli.output import FOUND, WRONG, fail, leave
 from rltui.interpreter import finish_imports, import_asyncio_without_ssl
@@ -28,11 +28,7 @@ from rltui.interpreter import finish_imports, import_asyncio_without_ssl
     metavar="RUN",
     help="Show how metrics differ from this run, below LOGDIR as well, at equal steps.",
 )
-@click.option(
-    "--theme",
-    metavar="NAME",
-    help="Colours: night, dusk, paper, contrast, colorblind, mono, terminal, or your own.",
-)
+@THEME
 @click.option(
     "--poll",
     type=click.FloatRange(min=0.1),
@@ -40,18 +36,29 @@ from rltui.interpreter import finish_imports, import_asyncio_without_ssl
     help="How often to look at logs that grow; default: 1, more on slow file systems.",
 )
 @click.option("--at-step", type=int, metavar="N", help="Show and judge as it would have been at step N.")
-@click.option("--ascii", "ascii_only", is_flag=True, help="Draw with ASCII characters only.")
-@click.option("--no-color", is_flag=True, help="Draw without colours.")
-@click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
+@ASCII
+@NO_COLOR
+@NO_MOUSE
 @click.option("--no-ui", is_flag=True, help="No screen: print findings as lines when they fire and resolve.")
 @click.option("--reset", is_flag=True, help="Forget the remembered layout of this folder.")
 def command(
-    logdirs: tuple[str, ...], no_ui: bool, poll: float | None, run_glob: str | None, **options: object
+    logdirs: tuple[str, ...],
+    pane: str | None,
+    run_glob: str | None,
+    baseline: str | None,
+    theme: str | None,
+    poll: float | None,
+    at_step: int | None,
+    ascii_only: bool,
+    no_color: bool,
+    no_mouse: bool,
+    no_ui: bool,
+    reset: bool,
 ) -> None:
     """Open the monitor on the runs below LOGDIR (the current folder when none is given).
 
     A folder that does not exist yet is waited for. Nothing is ever written into it. In the monitor H shows
-    the keys and what the signs mean, q leaves.
+    the keys and what the symbols mean, q quits.
 
     \b
     Examples:
@@ -72,17 +79,20 @@ def command(
     from rltui.screen.start import RefusedError, run
 
     finish_imports()
-    color = not options.pop("no_color")
-    mouse = not options.pop("no_mouse")
     try:
         code = run(
             list(logdirs),
             config=config,
+            pane=pane,
             run_glob=run_glob,
+            baseline=baseline,
+            theme=theme,
             poll=poll,
-            color=color,
-            mouse=mouse,
-            **options,  # type: ignore[arg-type]
+            at_step=at_step,
+            ascii_only=ascii_only,
+            color=not no_color,
+            mouse=not no_mouse,
+            reset=reset,
         )
     except RefusedError as refused:
         fail(str(refused), FOUND if refused.name else WRONG)
