@@ -11,6 +11,8 @@ import importlib
 import os
 import sys
 
+_M_ARENA_MAX = -8  # glibc, malloc.h
+
 
 def prepare_start() -> None:
     """Call before anything is imported.
@@ -27,7 +29,8 @@ def finish_imports() -> None:
     """Collect garbage from now on, but not among what was imported.
 
     A full collection among the 50,000 objects of the screen takes 17 ms, in which no key is answered;
-    after this it takes none.
+    after this it takes none. The screen calls this with its first frame, a command before it runs. Nothing
+    happens where collections were not switched off.
     """
     if not gc.isenabled():
         gc.freeze()
@@ -55,10 +58,22 @@ def switch_threads_often() -> None:
     sys.setswitchinterval(0.001)
 
 
+def share_memory_arena() -> None:
+    """Let all threads take memory from one pool (glibc): a pool for each of them stays half empty.
+
+    After 1.8 million points of history, 72 instead of 78 MB stay resident (medians of six runs). Only one
+    thread computes at a time, so they do not wait for each other.
+    """
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
 def release_memory() -> None:
     """Return free memory to the system (glibc; elsewhere nothing happens).
 
-    After 1.8 million points of history have been read, 82 instead of 133 MB stay resident.
+    After 1.8 million points of history, 72 instead of 124 MB stay resident.
     """
     import ctypes
 

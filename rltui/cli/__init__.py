@@ -62,7 +62,7 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"rltui.cli.commands.{name}").command
-        if name not in ("watch", "demo"):  # which import the screen first
+        if name not in ("watch", "demo"):  # which do so with the first frame
             finish_imports()
         return command
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import sys
 import time
@@ -130,7 +129,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
 
     def _begin(self) -> None:
         self.paint()
-        gc.freeze()  # a collection among all that was imported would make keys wait 17 ms
+        interpreter.finish_imports()
         if self.reader is not None:
             self.reader.start()
 

@@ -114,6 +114,7 @@ def run(
         session, [str(one) for one in logdirs], pane=pane, baseline=baseline, theme=theme, at_step=at_step,
         ascii_only=ascii_only, color=color, config=config, layout_path=layout_path,
     )  # fmt: skip
+    interpreter.share_memory_arena()
     follower = Follower(list(logdirs), run_glob=run_glob, also=baseline, poll=poll or config.poll or 1.0)
     app.follower = follower
     app.reader = ReaderThread(follower, app.updates.put)

@@ -12,7 +12,7 @@ from rltui.cli.arguments import ASCII, NO_COLOR, NO_MOUSE, THEME
 from rltui.cli.output import FOUND, WRONG, emit, fail, leave
 from rltui.demo import recording
 from rltui.demo.replay import Replay
-from rltui.interpreter import finish_imports, import_asyncio_without_ssl
+from rltui.interpreter import import_asyncio_without_ssl
 
 
 @click.command(name="demo")
@@ -67,7 +67,6 @@ def command(
         import_asyncio_without_ssl()
         from rltui.screen.start import RefusedError, run
 
-        finish_imports()
         replay.start()
         try:
             code = run([folder], theme=theme, ascii_only=ascii_only, color=not no_color, mouse=not no_mouse)

@@ -78,7 +78,6 @@ def command(
     import_asyncio_without_ssl()
     from rltui.screen.start import RefusedError, run
 
-    finish_imports()
     try:
         code = run(
             list(logdirs),
