@@ -331,6 +331,12 @@ def test_parquet_of_a_log_that_was_replaced_is_written_again(tmp_path: Path) -> 
     assert not first & set(out.glob("*/*"))
     table = dataset.dataset(out, partitioning="hive").to_table()
     assert table["value"].to_pylist() == [3.0, 3.0, 3.0]
+    write(log, {"step": 4, "loss": 4.0})
+    (part,) = out.glob("*/*")
+    assert run(log.parent, "--format", "parquet", "--output", out).exit_code == 0
+    part.unlink()  # what is missing is noticed, and the run written again
+    assert run(log.parent, "--format", "parquet", "--output", out).exit_code == 0
+    assert dataset.dataset(out, partitioning="hive").to_table()["step"].to_pylist() == [1, 2, 3, 4]
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "notes.txt").write_text("mine")
     assert run(log.parent, "--format", "parquet", "--output", tmp_path / "other").exit_code == 2

@@ -2,7 +2,7 @@
 
     DATASET/run=<name>/part-<number>-<random>.parquet     name percent-encoded, as Hive readers expect
 
-The dataset itself says what it holds of each log, so that a second export adds one part per run with the
+The last part of a run says what all parts hold of each log, so that a second export adds one part with the
 points that are new. A run is written again only where its history changed: a log was replaced, or exported
 points were superseded since. A part becomes visible by renaming, when all of it has been written.
 """
@@ -12,19 +12,19 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from urllib.parse import quote
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from rltui import paths
+from rltui.cli.export.point_lines import spelled
 from rltui.cli.export.points import ExportBatch, Exporter, Selection
 from rltui.cli.output import fail, note
 from rltui.cli.output_file import refuse_inside
@@ -39,23 +39,68 @@ SCHEMA = pa.schema(
         ("source", TEXT), ("superseded", pa.bool_()), ("series", TEXT),
     ]
 )  # fmt: skip
-_FILTERS = b"rltui"  # key in the metadata of each part: the options that chose its points
+# Keys in the metadata of each part: the options that chose the points; what the dataset holds of each log.
+_FILTERS, _LOGS = b"rltui.filters", b"rltui.logs"
+
+Summary = list[Any]  # points, superseded ones, a hash of the first `MARK` points
+NOTHING: Summary = [0, 0, ""]
 
 
 @dataclass(slots=True)
 class _LogState:
-    """What a dataset holds of one log, or as many points of a log that is read again."""
+    """The points of a log so far."""
 
     points: int = 0
     superseded: int = 0
     head: list[str] = field(default_factory=list)  # the first `MARK` points
 
-    def take(self, table: pa.Table | pa.RecordBatch) -> None:
-        """Count the next points of the log."""
-        self.points += len(table)
-        self.superseded += pc.sum(table["superseded"]).as_py() or 0
-        first = table.slice(0, max(MARK - len(self.head), 0)).select(["tag", "step", "value"])
-        self.head += map(repr, first.to_pylist())  # as text, for NaN is not equal to itself
+    def take(self, points: ExportBatch, count: int) -> None:
+        """Count the next points of the log: the first `count` of a batch."""
+        self.points += count
+        if points.superseded is not None:
+            self.superseded += int(points.superseded[:count].sum())
+        batch, first = points.batch, min(MARK - len(self.head), count)
+        if first > 0:
+            columns = (batch.tag[:first].tolist(), batch.step[:first].tolist(), batch.value[:first].tolist())
+            tags = spelled(batch)
+            self.head += [
+                f"{tags[tag]}\0{step}\0{value!r}" for tag, step, value in zip(*columns, strict=True)
+            ]
+
+    def summary(self) -> Summary:
+        """As it is kept in the dataset."""
+        return [self.points, self.superseded, paths.digest("\n".join(self.head), 24)]
+
+
+class _RunLogs:
+    """The logs of a run as they are read, compared with what has been exported of them."""
+
+    def __init__(self, exported: Mapping[str, Summary]) -> None:
+        self._exported = exported
+        self._again: dict[str, _LogState] = {}  # as many points of each log as have been exported
+        self._now: dict[str, _LogState] = {}
+
+    def new_points(self, batches: Iterable[ExportBatch]) -> Iterator[pa.Table]:
+        """The points that have not been exported."""
+        for points in batches:
+            path, count = points.source.path, len(points.batch)
+            again = self._again.setdefault(path, _LogState())
+            known = min(self._exported.get(path, NOTHING)[0] - again.points, count)
+            again.take(points, known)
+            self._now.setdefault(path, _LogState()).take(points, count)
+            if known < count:
+                yield _as_table(points).slice(known)
+
+    def changed(self) -> bool:
+        """Whether a log does not begin with what has been exported of it, superseded flags included."""
+        return any(
+            path in self._exported and state.summary() != self._exported[path]
+            for path, state in self._again.items()
+        )
+
+    def summaries(self) -> dict[str, Summary]:
+        """What has been exported when all new points are."""
+        return {**self._exported, **{path: state.summary() for path, state in self._now.items()}}
 
 
 class _NothingNew(Exception):  # noqa: N818 (no error)
@@ -116,30 +161,19 @@ def _folder_name(run: str) -> str:
 def _update_run(folder: Path, batches: Iterable[ExportBatch], anew: Exporter, schema: pa.Schema) -> int:
     """Add what is new of one run, or write all of it again where its history changed; the points written."""
     parts = sorted(folder.glob("part-*.parquet"))
-    before = _exported(parts)
-    again = {path: _LogState() for path in before}  # as many points of each log as have been exported
+    exported = _exported(parts)
     number = int(parts[-1].name.split("-")[1]) + 1 if parts else 0
     target = folder / f"part-{number:06d}-{secrets.token_hex(6)}.parquet"
-    seen: set[str] = set()
-
-    def new_points() -> Iterator[pa.Table]:
-        for points in batches:
-            table, path = _as_table(points), points.source.path
-            seen.add(path)
-            if path in before:
-                known = min(before[path].points - again[path].points, len(table))
-                again[path].take(table.slice(0, known))
-                table = table.slice(known)
-            yield table
-
     folder.mkdir(parents=True, exist_ok=True)
     written = 0
     with contextlib.suppress(_NothingNew), paths.atomic_file(target) as file:
-        written = _write(file, new_points(), schema)
-        if any(again[path] != before[path] for path in seen & before.keys()):
+        logs = _RunLogs(exported or {})
+        written = _write(file, logs.new_points(batches), schema, logs)
+        if exported is None or logs.changed():
             file.seek(0)
             file.truncate()
-            written = _write(file, map(_as_table, anew.batches()), schema)
+            logs = _RunLogs({})
+            written = _write(file, logs.new_points(anew.batches()), schema, logs)
             for part in reversed(parts):
                 part.unlink()
         if not written:
@@ -147,19 +181,15 @@ def _update_run(folder: Path, batches: Iterable[ExportBatch], anew: Exporter, sc
     return written
 
 
-def _exported(parts: Sequence[Path]) -> dict[str, _LogState]:
-    """What the parts of a run hold, by the path of the log."""
-    logs: dict[str, _LogState] = {}
-    for part in parts:
-        with pq.ParquetFile(part) as file:
-            for batch in file.iter_batches(ROWS, columns=["tag", "step", "value", "source", "superseded"]):
-                for path in pc.unique(batch["source"]).to_pylist():
-                    rows = batch.filter(pc.equal(batch["source"], path))
-                    logs.setdefault(path, _LogState()).take(rows)
-    return logs
+def _exported(parts: Sequence[Path]) -> dict[str, Summary] | None:
+    """What the parts of a run hold of each log, as the last one says; None where a part is missing."""
+    files = [pq.read_metadata(part) for part in parts]
+    found: dict[str, Summary] = json.loads(files[-1].metadata[_LOGS]) if files else {}
+    complete = sum(file.num_rows for file in files) == sum(points for points, *_ in found.values())
+    return found if complete else None
 
 
-def _write(file: BinaryIO, tables: Iterable[pa.Table], schema: pa.Schema) -> int:
+def _write(file: BinaryIO, tables: Iterable[pa.Table], schema: pa.Schema, logs: _RunLogs) -> int:
     """Write tables as Parquet. Returns the points written.
 
     `pyarrow.dataset.write_dataset` would read the tables in a thread of its own, where a signal waits for
@@ -170,6 +200,7 @@ def _write(file: BinaryIO, tables: Iterable[pa.Table], schema: pa.Schema) -> int
         for group in _row_groups(tables):
             writer.write_table(group, row_group_size=ROWS)
             written += len(group)
+        writer.add_key_value_metadata({_LOGS: json.dumps(logs.summaries())})
     return written
 
 
@@ -194,7 +225,7 @@ def _as_table(points: ExportBatch) -> pa.Table:
     if batch.written:
         series = pa.DictionaryArray.from_arrays(index, pa.array(list(batch.tags), pa.string()))
     columns = [
-        pa.DictionaryArray.from_arrays(index, pa.array(list(batch.written or batch.tags), pa.string())),
+        pa.DictionaryArray.from_arrays(index, pa.array(list(spelled(batch)), pa.string())),
         pa.array(batch.step),
         pa.array(batch.wall_time, mask=np.isnan(batch.wall_time)),
         pa.array(batch.value),
