@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rltui.alerts.alert_config import AlertConfig, settings_of
 from rltui.alerts.dispatcher import Dispatcher
 from rltui.alerts.sent_log import SentLog
 from rltui.alerts.throttle import Alert, Throttle
+from rltui.config.model import AlertConfig
 
-__all__ = ["Alert", "AlertConfig", "Dispatcher", "SentLog", "Throttle", "settings_of"]
+__all__ = ["Alert", "AlertConfig", "Dispatcher", "SentLog", "Throttle"]

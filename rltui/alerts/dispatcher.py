@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
-from rltui.alerts.alert_config import AlertConfig
 from rltui.alerts.receivers import Receiver, ReceiverError, own_terminal, receivers_of
 from rltui.alerts.sent_log import SentAlert, SentLog
 from rltui.alerts.throttle import Alert, Throttle
 from rltui.batch import Problem
+from rltui.config.model import AlertConfig
 from rltui.rules.finding import Finding
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Dispatcher:
     def give(self, alert: Alert) -> None:
         """Send one alert by all ways that ask for its severity."""
         for sink in self.sinks:
-            if alert.goes_to(self.settings.least(sink.name)):
+            if alert.goes_to(self.settings.least_rank(sink.name)):
                 if sink.name == "terminal":
                     self.deliver(sink, alert)
                 else:

@@ -11,8 +11,9 @@ import subprocess
 import tempfile
 from typing import Any, Protocol
 
-from rltui.alerts.alert_config import COMMAND, TERMINAL, AlertConfig, without_secrets
+from rltui.alerts.alert_config import without_secrets
 from rltui.alerts.throttle import Alert
+from rltui.config.model import COMMAND, TERMINAL, AlertConfig
 from rltui.rules.finding import Finding, as_json
 from rltui.text import clean
 
@@ -166,5 +167,6 @@ def receivers_of(settings: AlertConfig, write: Any = own_terminal) -> list[Recei
 
     made: dict[str, Any] = {COMMAND: CommandReceiver, "webhook": WebhookReceiver}
     return [
-        TerminalReceiver(settings, write) if way == TERMINAL else made[way](settings) for way in settings.ways
+        TerminalReceiver(settings, write) if way == TERMINAL else made[way](settings)
+        for way in settings.receivers
     ]

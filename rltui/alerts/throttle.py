@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rltui.alerts.alert_config import AlertConfig
 from rltui.alerts.sent_log import SentAlert
+from rltui.config.model import AlertConfig
 from rltui.rules.finding import Finding
 
 Event = Literal["firing", "resolved", "test"]
@@ -93,13 +93,13 @@ class Throttle:
 
         `alive`: whether points still come. `muted`: ids that a person has seen already; they are not told.
         """
-        if not self.settings.concerns(run):
+        if not self.settings.covers(run):
             return []
         if alive:
             self._lived.add(run)
         elif run not in self._lived and not self.settings.ended:
             return []  # it was history when rltui started
-        least = self.settings.least_of_all
+        least = self.settings.least_rank_of_all
         present = {
             finding.id: finding
             for finding in findings
@@ -116,7 +116,7 @@ class Throttle:
             is not None
         ]
         for name, cause in causes.items():
-            if name in present or cause.told_rank < 0 or now - cause.last_seen < self.settings.clear:
+            if name in present or cause.told_rank < 0 or now - cause.last_seen < self.settings.resolve_after:
                 continue
             if self.settings.resolved and cause.finding is not None:
                 alerts.append(Alert("resolved", run, cause.finding, told=cause.told_rank))
@@ -137,15 +137,15 @@ class Throttle:
     ) -> int | None:
         """The rank that was told before when this finding is to be told now, else None."""
         settings = self.settings
-        if cause.told_rank < 0 and now - cause.last_seen >= max(settings.clear, 1.0):
+        if cause.told_rank < 0 and now - cause.last_seen >= max(settings.resolve_after, 1.0):
             cause.first_seen = now  # it was away for long: a new episode
         cause.last_seen = now
-        if muted or cause.told_rank >= finding.rank or now - cause.first_seen < settings.dwell:
+        if muted or cause.told_rank >= finding.rank or now - cause.first_seen < settings.for_:
             return None
-        if last_step is not None and last_step - finding.since_step < settings.dwell_steps:
+        if last_step is not None and last_step - finding.since_step < settings.for_steps:
             return None
         before = cause.told_rank
-        cooling = cause.told_at is not None and now - cause.told_at < settings.cooldown
+        cooling = cause.told_at is not None and now - cause.told_at < settings.repeat_interval
         if before < 0 and cooling:
             return None
         cause.told_rank, cause.told_at, cause.finding = finding.rank, now, finding

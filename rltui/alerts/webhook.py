@@ -11,9 +11,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rltui import __version__
-from rltui.alerts.alert_config import WEBHOOK, AlertConfig, MissingVariableError, expand
+from rltui.alerts.alert_config import MissingVariableError, expand
 from rltui.alerts.receivers import ReceiverError, payload
 from rltui.alerts.throttle import Alert
+from rltui.config.model import WEBHOOK, AlertConfig
 
 BODY_CAP = 64 << 10  # bytes; chats refuse more anyway
 LOCAL = ("localhost", "127.0.0.1", "::1")

@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from rltui.alerts import Dispatcher, SentLog, settings_of
+from rltui.alerts import Dispatcher, SentLog
 from rltui.alerts.dispatcher import tell
 from rltui.cli.check_report import symbols
 from rltui.cli.file_problems import FileProblemReporter
@@ -41,7 +41,7 @@ def follow(
     session = Session(config, run_glob=run_glob)
     follower = Follower(logdirs, run_glob=run_glob, poll=every)
     if dispatcher is None:
-        dispatcher = Dispatcher(settings_of(config.alerts), ledger=SentLog.of(logdirs))
+        dispatcher = Dispatcher(config.alerts, ledger=SentLog.of(logdirs))
     findings = FindingReporter(as_json, clock)
     file_problems = FileProblemReporter()
     file_problems.waits_for(logdirs)
@@ -51,7 +51,7 @@ def follow(
             session.evaluate()
             for view in session.ordered():
                 findings.report(view)
-                if dispatcher.settings.wanted:
+                if dispatcher.settings.enabled:
                     dispatcher.watch(view, clock())
             tell(dispatcher.problems(), session.problems, note)
             if looks is not None:

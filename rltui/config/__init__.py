@@ -8,25 +8,18 @@ left out.
 
 from __future__ import annotations
 
-from typing import Any
-
 from rltui.config.files import beside, load_config, read_file
-from rltui.config.model import Config, Environment, OwnPane, Threshold
+from rltui.config.model import AlertConfig, Config, Environment, Threshold, UserPane
+from rltui.config.schema import json_schema
 
 __all__ = [
+    "AlertConfig",
     "Config",
     "Environment",
-    "OwnPane",
     "Threshold",
+    "UserPane",
     "beside",
     "json_schema",
     "load_config",
     "read_file",
 ]
-
-
-def json_schema() -> dict[str, Any]:
-    """The user's own file as JSON schema; see `rltui.config.schema`."""
-    from rltui.config import schema  # the checks are loaded when there is something to check
-
-    return schema.json_schema()

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
-from rltui.batch import Problem
+from rltui.batch import SEVERITIES, Problem, Severity
+from rltui.data.metric import Entry, Metric
 
 Range = tuple[float, float]
 T = TypeVar("T")
+
+TERMINAL = "terminal"  # bell and notification
+COMMAND = "command"
+WEBHOOK = "webhook"
+RECEIVERS = (TERMINAL, COMMAND, WEBHOOK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +30,8 @@ class Threshold:
     metric: str
     above: float | None = None
     below: float | None = None
-    hold: int = 1  # `for`: points in a row
-    severity: Literal["info", "warning", "critical"] = "warning"
+    for_: int = 1  # points in a row
+    severity: Severity = "warning"
     message: str = ""
     title: str = ""
     where: str = ""  # file and entry, for messages
@@ -35,17 +41,74 @@ class Threshold:
 class Environment:
     """What an environment declares: the scale of charts, nothing else."""
 
-    reward: tuple[float | None, float | None] = (None, None)  # reward_min, reward_max
-    ranges: Mapping[str, Range] = field(default_factory=dict)  # sample metric -> low, high
+    reward_min: float | None = None
+    reward_max: float | None = None
+    metrics_ranges: Mapping[str, Range] = field(default_factory=dict)  # sample metric -> low, high
 
 
 @dataclass(frozen=True, slots=True)
-class OwnPane:
+class UserPane:
     """A pane of the user's making, or more metrics for a known one."""
 
-    id: str
     title: str = ""
     metrics: tuple[str, ...] = ()  # canonical ids or tags, `*` allowed
+
+
+@dataclass(frozen=True, slots=True)
+class UserMetric:
+    """A metric of the user's making and the names that lead to it."""
+
+    metric: Metric
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AlertConfig:
+    """The `[alerts]` table. Everything is off unless said. Times are in seconds."""
+
+    bell: bool = False
+    notify: Literal["off", "osc9", "osc777"] = "off"
+    command: tuple[str, ...] = ()
+    webhook: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    severity: Severity = "critical"  # the least that alerts
+    severities: Mapping[str, Severity] = field(default_factory=dict)  # receiver -> least, over `severity`
+    runs: tuple[str, ...] = ()
+    for_: float = 60.0  # that a finding must fire before it alerts
+    for_steps: int = 0  # steps that it must fire as well
+    resolve_after: float = 120.0  # that it must be gone to count as resolved
+    repeat_interval: float = 3600.0  # between alerts of one finding id in one run
+    timeout: float = 5.0  # for one delivery
+    resolved: bool = False  # tell also that something is over
+    ended: bool = False  # runs that were over when rltui started alert too
+
+    @property
+    def receivers(self) -> tuple[str, ...]:
+        """The configured receivers."""
+        wanted = {
+            TERMINAL: self.bell or self.notify != "off",
+            COMMAND: bool(self.command),
+            WEBHOOK: bool(self.webhook),
+        }
+        return tuple(name for name, on in wanted.items() if on)
+
+    @property
+    def enabled(self) -> bool:
+        """Whether anything is to be done at all."""
+        return bool(self.receivers)
+
+    def least_rank(self, receiver: str) -> int:
+        """The rank in SEVERITIES from which on a receiver gets alerts."""
+        return SEVERITIES.index(self.severities.get(receiver, self.severity))
+
+    @property
+    def least_rank_of_all(self) -> int:
+        """The rank from which on any receiver gets alerts."""
+        return min(map(self.least_rank, self.receivers), default=SEVERITIES.index("critical"))
+
+    def covers(self, run: str) -> bool:
+        """Whether a run alerts."""
+        return not self.runs or any(fnmatchcase(run, glob) for glob in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +116,9 @@ class Config:
     """What the user says and wants."""
 
     # display: also from rltui.toml beside the logs
-    metrics: tuple[Mapping[str, Any], ...] = ()  # glossary entries, plus `pane` and `aliases`
-    aliases: Mapping[str, Any] = field(default_factory=dict)  # pattern -> canonical id or entry
-    panes: Mapping[str, OwnPane] = field(default_factory=dict)
+    metrics: tuple[UserMetric, ...] = ()
+    aliases: Mapping[str, Entry | str] = field(default_factory=dict)  # pattern -> canonical id or entry
+    panes: Mapping[str, UserPane] = field(default_factory=dict)
     thresholds: tuple[Threshold, ...] = ()
     metrics_ranges: Mapping[str, Range] = field(default_factory=dict)  # canonical id or tag -> low, high
     environments: Mapping[str, Environment] = field(default_factory=dict)
@@ -70,8 +133,8 @@ class Config:
     ascii: bool | None = None
     color: bool | None = None
     mouse: bool | None = None
-    keys: Mapping[str, Any] = field(default_factory=dict)  # action -> key or keys
-    alerts: Mapping[str, Any] = field(default_factory=dict)
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # action -> keys
+    alerts: AlertConfig = AlertConfig()
 
     files: tuple[str, ...] = ()  # that were read
     problems: tuple[Problem, ...] = ()

@@ -1,12 +1,13 @@
-"""What may stand in a configuration file, as data: the checks and the JSON schema are both made of it."""
+"""What may stand in a configuration file: checks and JSON schema are both made of it."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from rltui.batch import SEVERITIES
+from rltui.config.model import RECEIVERS, AlertConfig, Environment, Threshold, UserMetric, UserPane
+from rltui.data.metric import METRIC_FIELDS, PANE_ID, Metric, check_metric, entry_field
 from rltui.data.schema import (
-    AnyOfField,
     BoolField,
     Field,
     IntervalField,
@@ -18,73 +19,39 @@ from rltui.data.schema import (
     as_dict,
 )
 
-DIRECTIONS = ("up", "down", "flat", "near0", "near1", "none")
-STATISTICS = ("mean", "min", "max", "std")
 
-_ID = TextField(
-    pattern=r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+",
-    permitted="lower-case words joined by dots, such as policy.kl_ref",
-)
-_PANE = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="a pane id: lower-case letters, digits and '-'")
+def _user_metric(aliases: tuple[str, ...] = (), pane: str = "other", **values: Any) -> UserMetric:
+    check_metric(values)
+    values = {"unit": "varies", "direction": "none", "meaning": values["title"], **values}
+    return UserMetric(Metric(pane=pane, importance=0, **values), aliases)
+
 
 _METRIC = TableField(
     {
-        "id": _ID,
-        "title": TextField(),
-        "pane": _PANE,
-        "unit": TextField(),
-        "direction": TextField(DIRECTIONS),
-        "meaning": TextField(),
-        "healthy": TextField(),
-        "watch_for": TextField(),
-        "check_next": ListField(_ID),
-        "sources": ListField(TextField()),
-        "group": TextField(),
-        "statistic": TextField(STATISTICS),
-        "smooth": BoolField(),
-        "bounds": IntervalField(),
-        "range": IntervalField(),
-        "band": IntervalField(),
+        **METRIC_FIELDS,
+        "pane": PANE_ID,
         "aliases": ListField(
             TextField(), single=True, description="names that mean this metric; * ** <n> {a,b} as wildcards"
         ),
     },
-    as_dict,
+    _user_metric,
     required=("id", "title"),
     description="a metric of your own; unit defaults to 'varies', direction to 'none', pane to 'other'",
-)
-
-_ALIAS: AnyOfField[Any] = AnyOfField(
-    (
-        _ID,
-        TableField(
-            {
-                "is": _ID,
-                "unit": TextField(),
-                "scale": NumberField(),
-                "offset": NumberField(),
-                "statistic": TextField(STATISTICS),
-                "caveat": TextField(),
-            },
-            as_dict,
-            required=("is",),
-        ),
-    ),
-    _ID.permitted,
-    description="name as written (wildcards: * ** <n> {a,b}) -> canonical id",
 )
 
 _RANGES = MapField(
     IntervalField(), description="canonical id or name as written -> [low, high]; scale of charts only"
 )
 
-DISPLAY: dict[str, Field[Any]] = {
+DISPLAY: dict[str, Field[object]] = {
     "metrics": ListField(_METRIC),
-    "aliases": MapField(_ALIAS),
+    "aliases": MapField(
+        entry_field(), description="name as written (wildcards: * ** <n> {a,b}) -> canonical id"
+    ),
     "panes": MapField(
         TableField(
             {"title": TextField(), "metrics": ListField(TextField(), single=True)},
-            as_dict,
+            UserPane,
             one_of=("title", "metrics"),
         ),
         description="pane id -> its title and the metrics (ids or names, * allowed) that go there",
@@ -100,7 +67,7 @@ DISPLAY: dict[str, Field[Any]] = {
                 "message": TextField(),
                 "title": TextField(),
             },
-            as_dict,
+            Threshold,
             required=("metric",),
             one_of=("above", "below"),
         )
@@ -109,7 +76,7 @@ DISPLAY: dict[str, Field[Any]] = {
     "environments": MapField(
         TableField(
             {"reward_min": NumberField(), "reward_max": NumberField(), "metrics_ranges": _RANGES},
-            as_dict,
+            Environment,
             one_of=("reward_min", "reward_max", "metrics_ranges"),
         ),
         description="environment -> ranges of its reward and its sample metrics; the scale of charts only",
@@ -121,11 +88,11 @@ DISPLAY: dict[str, Field[Any]] = {
     ),
 }
 
-PRIVATE: dict[str, Field[Any]] = {
+PRIVATE: dict[str, Field[object]] = {
     "theme": TextField(),
     "smoothing": NumberField(0, 0.999, description="weight of the past in a moving average"),
     "poll": NumberField(0.05, 3600, description="seconds between looks at the logs"),
-    "pane": _PANE,
+    "pane": PANE_ID,
     "ascii": BoolField(),
     "color": BoolField(),
     "mouse": BoolField(),
@@ -147,22 +114,30 @@ PRIVATE: dict[str, Field[Any]] = {
             ),
             "severity": TextField(SEVERITIES, description="least severity that alerts"),
             "severities": TableField(
-                {way: TextField(SEVERITIES) for way in ("terminal", "command", "webhook")},
+                dict.fromkeys(RECEIVERS, TextField(SEVERITIES)),
                 as_dict,
-                description="least severity for one way out",
+                description="least severity for one receiver",
             ),
             "runs": ListField(TextField(), single=True, description="runs that alert, * allowed"),
-            "dwell": NumberField(0, 86_400, description="seconds that a finding must last"),
-            "dwell_steps": NumberField(
-                0, 10**12, integer=True, description="steps that it must last as well"
+            "for": NumberField(0, 86_400, description="seconds that a finding must fire before it alerts"),
+            "for_steps": NumberField(0, 10**12, integer=True, description="steps that it must fire as well"),
+            "resolve_after": NumberField(
+                0, 86_400, description="seconds that it must be gone to count as resolved"
             ),
-            "clear": NumberField(0, 86_400, description="seconds that it must be gone to count as resolved"),
-            "cooldown": NumberField(0, 86_400 * 30, description="seconds between alerts of one cause"),
+            "repeat_interval": NumberField(
+                0, 86_400 * 30, description="seconds between alerts of one finding id in one run"
+            ),
             "timeout": NumberField(0.1, 60, description="seconds for one delivery, connecting included"),
             "resolved": BoolField(description="tell also that something is over"),
             "ended": BoolField(description="also runs that were over when rltui started"),
         },
-        as_dict,
+        AlertConfig,
+        aliases={
+            "dwell": "for",
+            "dwell_steps": "for_steps",
+            "clear": "resolve_after",
+            "cooldown": "repeat_interval",
+        },
     ),
 }
 

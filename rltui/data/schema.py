@@ -315,12 +315,20 @@ class AnyOfField(Generic[T]):
         return _described({"anyOf": [each.json_schema() for each in self.fields]}, self.description)
 
 
-def spell(path: KeyPath) -> str:
-    """A path of keys as TOML writes it, items counted from 1: `thresholds[2].for`."""
+def spell(path: KeyPath, document: object = None) -> str:
+    """A path of keys as TOML writes it: `thresholds[2].for`, items counted from 1.
+
+    In a given document an item that has an `id` is called by it: `metric[policy.kl].unit`.
+    """
     text = ""
     for key in path:
+        within = isinstance(document, dict | list) and (
+            key in document if isinstance(document, dict) else True
+        )
+        document = document[key] if within else None  # type: ignore[index]
         if isinstance(key, int):
-            text += f"[{key + 1}]"
+            name = document.get("id") if isinstance(document, dict) else None
+            text += f"[{clean(name, 60) if isinstance(name, str) and name else key + 1}]"
         else:
             word = key if re.fullmatch(r"[\w-]+", key) else f'"{clean(key, 60)}"'
             text += f".{word}" if text else word

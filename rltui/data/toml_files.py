@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -35,6 +35,7 @@ class FileReport:
     code: str = "data"
     level: Level = "error"
     text: str = ""
+    table: Mapping[str, object] | None = None
     faults: int = 0
     _lines: Mapping[KeyPath, tuple[int, int]] | None = None
 
@@ -54,12 +55,16 @@ class FileReport:
             (self._lines[path[:depth]] for depth in range(len(path), 0, -1) if path[:depth] in self._lines),
             (0, None),
         )
-        self.add(f"line {line}: " * bool(line) + f"{spell(path)} {message}".lstrip(), offset=offset)
+        self.add(
+            f"line {line}: " * bool(line) + f"{spell(path, self.table)} {message}".lstrip(), offset=offset
+        )
 
-    def close(self) -> None:
-        """Tell how many faults were not told one by one."""
+    def check(self, table: Mapping[str, object], field: Field[T]) -> T | None:
+        """The table of the file as `field` describes it; None where nothing is left of it."""
+        taken = field.check(table, (), self.fault)
         if self.faults > _MAX_FAULTS:
             self.add(f"has {self.faults - _MAX_FAULTS} more faults")
+        return None if isinstance(taken, Invalid) else taken
 
 
 def read_file(
@@ -78,14 +83,7 @@ def read_file(
     """
     report = FileReport(clean(shown or path.name), problems, code, level)
     table = parse(path, report)
-    return None if table is None else check(table, field, report)
-
-
-def check(table: Mapping[str, object], field: Field[T], report: FileReport) -> T | None:
-    """The table of a file as `field` describes it; None where nothing is left of it."""
-    taken = field.check(table, (), report.fault)
-    report.close()
-    return None if isinstance(taken, Invalid) else taken
+    return None if table is None else report.check(table, field)
 
 
 def parse(path: Path, report: FileReport) -> dict[str, Any] | None:
@@ -94,7 +92,8 @@ def parse(path: Path, report: FileReport) -> dict[str, Any] | None:
         report.text = _read_text(path)
         if any(line.count(".") > _MAX_DOTS for line in report.text.split("\n")):
             raise RecursionError
-        return tomllib.loads(report.text)
+        report.table = table = tomllib.loads(report.text)
+        return table
     except UnicodeDecodeError as error:
         report.add(f"is not UTF-8 at byte {error.start}", code="data-not-toml")
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -118,16 +117,21 @@ def _read_text(path: Path) -> str:
         return file.read(MAX_BYTES).decode("utf-8-sig").replace("\r\n", "\n")
 
 
-def read_tables(folder: Path, problems: list[Problem]) -> dict[str, dict[str, Any]]:
-    """The tables of all TOML files of a folder by file stem, in the order of names, not checked further."""
+def read_folder(
+    folder: Path, problems: list[Problem], code: str = "data"
+) -> Iterator[tuple[str, dict[str, Any], FileReport]]:
+    """The TOML files of a folder in the order of their names: stem, table, and what checks it."""
     try:
         paths = sorted(path for path in folder.iterdir() if path.suffix == ".toml")
     except OSError as error:
         message = f"cannot be listed: {error.strerror}"
         problems.append(Problem("error", "data-unreadable", clean(str(folder)), message))
-        return {}
-    tables = {path.stem: parse(path, FileReport(clean(path.name), problems)) for path in paths}
-    return {stem: table for stem, table in tables.items() if table is not None}
+        return
+    for path in paths:
+        report = FileReport(clean(path.name, 80), problems, code)
+        table = parse(path, report)
+        if table is not None:
+            yield path.stem, table, report
 
 
 _tables: dict[str, Any] = {}

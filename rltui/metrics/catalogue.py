@@ -8,13 +8,12 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from rltui.batch import Problem
+from rltui.data.metric import Metric
 from rltui.metrics.frameworks.load import Frameworks, frameworks
-from rltui.metrics.frameworks.load import load as load_frameworks
-from rltui.metrics.frameworks.model import Conventions
 from rltui.metrics.frameworks.recognise import FrameworkMatch, FrameworkRecogniser, told
-from rltui.metrics.glossary.load import glossary
-from rltui.metrics.glossary.load import load as load_glossary
-from rltui.metrics.glossary.model import Glossary, Metric
+from rltui.metrics.frameworks.schema import Conventions
+from rltui.metrics.glossary import Glossary, glossary
+from rltui.metrics.glossary import load as load_glossary
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +65,7 @@ class Catalogue:
 
 def load_catalogue(folder: Path) -> Catalogue:
     """The catalogue of a folder with the folders `metrics` and `frameworks`."""
-    return Catalogue(load_glossary(folder / "metrics"), load_frameworks(folder / "frameworks"))
+    return Catalogue(load_glossary(folder / "metrics"), Frameworks(folder / "frameworks"))
 
 
 @cache

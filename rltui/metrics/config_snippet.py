@@ -6,8 +6,8 @@ import json
 import re
 from collections.abc import Iterable
 
+from rltui.data.metric import TITLE_WIDTH
 from rltui.metrics.frameworks.patterns import PatternError, check, is_wild
-from rltui.metrics.glossary.model import TITLE_WIDTH
 from rltui.metrics.resolve import MetricNames
 from rltui.metrics.unknown_keys import humanise
 from rltui.text import fit

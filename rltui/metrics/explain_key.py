@@ -8,10 +8,10 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 from rltui.config import Config
+from rltui.data.metric import Metric
 from rltui.metrics.catalogue import Catalogue, catalogue
 from rltui.metrics.frameworks.model import Framework
 from rltui.metrics.frameworks.patterns import is_wild
-from rltui.metrics.glossary.model import Metric
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
 

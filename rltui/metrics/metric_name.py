@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from rltui.metrics.glossary.model import Metric, Statistic
+from rltui.data.metric import Metric, Statistic
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,14 @@ from typing import NamedTuple
 
 from rltui.batch import Problem
 from rltui.config import Config
+from rltui.data.metric import Entry, Metric, Statistic
 from rltui.metrics.catalogue import Catalogue, catalogue
-from rltui.metrics.frameworks.model import Entry, Framework, Resolved, Vote
+from rltui.metrics.frameworks.model import Framework, Resolved, Vote
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.frameworks.recognise import UNKNOWN
-from rltui.metrics.glossary.model import Metric, Statistic
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.unknown_keys import folders, humanise, place
 from rltui.metrics.user_metrics import UserMetrics
-
-_STATISTICS: dict[str, Statistic] = {"mean": "mean", "min": "min", "max": "max", "std": "std"}
 
 # Panes whose metrics keep their pane when an evaluation writes them: a time of an evaluation is a time.
 _OF_THE_MACHINE = ("timing", "perf", "load", "rollout", "other")
@@ -184,12 +182,12 @@ class MetricNames:
     def _statistic(self, entry: Entry, metric: Metric, tag: str) -> Statistic:
         """Which statistic of a metric that has none of its own: `actor_loss/std` is not the loss."""
         if entry.statistic:
-            return _STATISTICS[entry.statistic]
+            return entry.statistic
         last = folders(tag)[-1].lower()
         word = self._conventions.statistics.get(last) or self._conventions.statistics.get(
             last.rsplit("_", 1)[-1]
         )
-        return "" if not word or metric.id.endswith(word) else _STATISTICS[word]
+        return "" if not word or metric.id.endswith(word) else word
 
     def _mean(self, entry: Entry, repeats: bool) -> _Meant:
         """What all tags have in common that lead to an entry."""
@@ -240,6 +238,6 @@ class MetricNames:
             group=at.group,
             framework=self._label,
             held_out=held_out,
-            statistic=_STATISTICS.get(at.statistic, ""),
+            statistic=at.statistic,
             declared_range=self._own.range_of(tag, None),
         )

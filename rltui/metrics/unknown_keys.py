@@ -6,7 +6,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from rltui.metrics.frameworks.model import Conventions
+from rltui.data.metric import Statistic
+from rltui.metrics.frameworks.schema import Conventions
 
 GENERAL = ("general", "General")
 
@@ -31,7 +32,7 @@ class Place(NamedTuple):
     pane_title: str
     group: str
     title: str
-    statistic: str
+    statistic: Statistic
 
 
 def place(key: str, conventions: Conventions) -> Place:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from rltui.batch import Problem
 from rltui.config import Config
+from rltui.data.metric import Entry, Metric
+from rltui.data.schema import KeyPath, spell
 from rltui.metrics.catalogue import Catalogue
-from rltui.metrics.frameworks.load import entry_of
-from rltui.metrics.frameworks.model import Entry, Resolved
+from rltui.metrics.frameworks.model import Resolved
 from rltui.metrics.frameworks.patterns import Matcher, wild_text
-from rltui.metrics.frameworks.schema import Raw, entries
-from rltui.metrics.glossary.load import metric_row
-from rltui.metrics.glossary.model import Metric
-from rltui.text import clean
+from rltui.metrics.frameworks.schema import expand_names
 
 _REWARD = ("reward.", "validation.reward.", "validation.return.")
 _SPREAD = (".std", ".var", "_std", "gini", "fraction", "rate", "accuracy", "count", "coef")
@@ -37,59 +36,46 @@ class UserMetrics:
         self._shipped = shipped.metrics
         self._shown = config.files[0] if config.files else "configuration"
         self._problems: list[Problem] = []
-        self._metrics: dict[str, Metric] = {}
-        self.pane_titles = {pane.id: pane.title for pane in config.panes.values() if pane.title}
-        self._panes = [(glob, pane.id) for pane in config.panes.values() for glob in pane.metrics]
-        raws: dict[str, Raw] = {}
-        for table in config.metrics:
-            raws |= self._take_metric(dict(table))
-        raws |= entries(dict(config.aliases), "aliases", self._fault) if config.aliases else {}
-        self._entries: list[Entry] = []
-        names = []
-        for name, raw in raws.items():
-            entry = entry_of(raw)
-            if self.metric(entry.canonical) is None:
-                near = difflib.get_close_matches(entry.canonical, [*self._metrics, *self._shipped], 3)
-                hint = f"; nearest: {', '.join(near)}" if near else ""
-                self._fault(f'aliases "{clean(name, 80)}" leads to no metric: {entry.canonical}{hint}')
-                continue
-            names.append(name)
-            self._entries.append(entry)
-        self._names = names
+        self._metrics = {
+            each.metric.id: replace(each.metric, importance=number)
+            for number, each in enumerate(config.metrics, 1)
+        }
+        self.pane_titles = {id_: pane.title for id_, pane in config.panes.items() if pane.title}
+        self._panes = [(glob, id_) for id_, pane in config.panes.items() for glob in pane.metrics]
         self._no_ranges = not config.metrics_ranges and not config.environments
-        self._matcher = Matcher(names) if names else None
+        entries: dict[str, Entry] = {}
+        for each in config.metrics:
+            names = dict.fromkeys(each.aliases, each.metric.id)
+            entries |= expand_names(names, ("metrics", each.metric.id, "aliases"), self._fault)
+        entries |= expand_names(config.aliases, ("aliases",), self._fault)
+        for name in [name for name, entry in entries.items() if self.metric(entry.canonical) is None]:
+            canonical = entries.pop(name).canonical
+            near = difflib.get_close_matches(canonical, [*self._metrics, *self._shipped], 3)
+            hint = f"; nearest: {', '.join(near)}" if near else ""
+            self._fault(("aliases", name), f"leads to no metric: {canonical}{hint}")
+        self._names, self._entries = list(entries), list(entries.values())
+        self._matcher = Matcher(self._names) if entries else None
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with it, all at once."""
         return tuple(self._problems)
 
-    def _fault(self, message: str) -> None:
-        self._problems.append(Problem("error", "config", self._shown, message, len(self._problems)))
-
-    def _take_metric(self, table: dict[str, object]) -> dict[str, Raw]:
-        aliases = table.pop("aliases", [])
-        pane = str(table.pop("pane", "other"))
-        full = {"unit": "varies", "direction": "none", "meaning": table["title"], **table}
-        full = {key: list(value) if isinstance(value, tuple) else value for key, value in full.items()}
-        metric = metric_row(full, pane, 1 + len(self._metrics), self._shown, self._problems)
-        if metric is None:
-            return {}
-        self._metrics[metric.id] = metric
-        named = {str(name): metric.id for name in aliases} if isinstance(aliases, tuple) else {}
-        return entries(named, f"metrics {metric.id} aliases", self._fault)
+    def _fault(self, path: KeyPath, message: str) -> None:
+        number = len(self._problems)  # tells problems of one file apart
+        self._problems.append(Problem("error", "config", self._shown, f"{spell(path)} {message}", number))
 
     def find(self, tag: str) -> Resolved | None:
         """What the user says a tag means."""
         if self._matcher is None:
             return None
-        place, part = self._matcher.exact(tag), ""
-        if place is None:
+        index, part = self._matcher.exact(tag), ""
+        if index is None:
             found = self._matcher.wild(tag)
             if found is None:
                 return None
-            place, part = found.place, wild_text(found.pattern, found.wild)
-        return Resolved(self._entries[place], self._names[place], part, False)
+            index, part = found.place, wild_text(found.pattern, found.wild)
+        return Resolved(self._entries[index], self._names[index], part, False)
 
     def metric(self, canonical: str) -> Metric | None:
         """A metric of the user's making or of the glossary."""
@@ -113,10 +99,10 @@ class UserMetrics:
         for name, environment in self._config.environments.items():
             if not self._within(name, tag):
                 continue
-            for metric, declared in environment.ranges.items():
+            for metric, declared in environment.metrics_ranges.items():
                 if metric in words or metric == tag or metric in tag.split("/"):
                     return declared
-            low, high = environment.reward
+            low, high = environment.reward_min, environment.reward_max
             if low is not None and high is not None and low < high and _is_reward(canonical):
                 return (low, high)
         if canonical is None:

@@ -10,10 +10,11 @@ from dataclasses import replace
 
 from rltui import metrics as resolver
 from rltui.config import Config
+from rltui.data.metric import Metric
 from rltui.metrics import MetricName
 from rltui.metrics.frameworks.load import frameworks
-from rltui.metrics.glossary import Metric, glossary
-from rltui.metrics.glossary.entry_text import GlossaryEntry, JudgedBy
+from rltui.metrics.glossary import glossary
+from rltui.metrics.glossary_entry import GlossaryEntry, JudgedBy
 from rltui.rules.load import rulebook
 from rltui.rules.model import Rule
 from rltui.rules.user_rules import condition, matches, own_id
@@ -86,7 +87,7 @@ def _own(canonical: str, key: str, config: Config | None) -> tuple[JudgedBy, ...
     told = []
     for place, entry in enumerate(entries):
         if matches(entry.metric, canonical) or matches(entry.metric, key):
-            held = f", for {entry.hold} points" if entry.hold > 1 else ""
+            held = f", for {entry.for_} points" if entry.for_ > 1 else ""
             when = f"{condition(entry)}{held} (your own limit)"
             told.append(JudgedBy(own_id(entries, place), entry.severity, when))
     return tuple(told)

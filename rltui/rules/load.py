@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rltui.batch import Problem
-from rltui.data.toml_files import read_tables
+from rltui.data.toml_files import read_folder
 from rltui.rules.kinds import NUMBERS, WORDS
 from rltui.rules.model import Applies, Example, Gap, Rule, Scenario, Symptom
 from rltui.rules.schema import build
@@ -47,7 +47,8 @@ def rulebook() -> Rulebook:
 def load(folder: Path) -> Rulebook:
     """The rules of a folder of files. Never raises for what the files hold."""
     problems: list[Problem] = []
-    data = build(read_tables(folder, problems), problems)
+    tables = {stem: table for stem, table, _ in read_folder(folder, problems, "rules-data")}
+    data = build(tables, problems)
     rules = {row["id"]: rule_of(row) for row in data["rules"]}
     return Rulebook(
         rules,

@@ -145,7 +145,7 @@ def condition(entry: Any) -> str:
 
 def _rule(entry: Any, name_of_rule: str, name: Any, low: float | None, high: float | None) -> Rule:
     said = condition(entry)
-    held = f" for {entry.hold} points" if entry.hold > 1 else ""
+    held = f" for {entry.for_} points" if entry.for_ > 1 else ""
     limits = {"below": low, "above": high}
     return Rule(
         id=name_of_rule,
@@ -159,7 +159,7 @@ def _rule(entry: Any, name_of_rule: str, name: Any, low: float | None, high: flo
         advice="A limit of your own configuration.",
         source=entry.where,
         pane=name.metric.pane if name.metric is not None else name.pane,
-        hold=max(entry.hold, 1),
-        keep=max(entry.hold, LEAST_BACK),
+        hold=max(entry.for_, 1),
+        keep=max(entry.for_, LEAST_BACK),
         applies=Applies(held_out=None),
     )

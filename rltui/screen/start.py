@@ -66,13 +66,11 @@ def build(
     for problem in [*keys.problems, *problems][:1]:
         state.notify(f"{problem.path}: {problem.message}")
     app = Monitor(session, state, color=color, layout_path=layout_path)
-    if config.alerts:
-        from rltui.alerts import Dispatcher, SentLog, settings_of  # for the few who configured alerts
+    if config.alerts.enabled:
+        from rltui.alerts import Dispatcher, SentLog  # for the few who configured alerts
 
-        settings = settings_of(config.alerts)
-        if settings.wanted:
-            sent = SentLog.of(logdirs) if layout_path is not None else None
-            app.alerts = Dispatcher(settings, write=app.ring, ledger=sent)
+        sent = SentLog.of(logdirs) if layout_path is not None else None
+        app.alerts = Dispatcher(config.alerts, write=app.ring, ledger=sent)
     return app
 
 

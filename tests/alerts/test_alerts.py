@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rltui.alerts import Alert, AlertConfig, Dispatcher, Throttle, settings_of
+from rltui.alerts import Alert, AlertConfig, Dispatcher, Throttle
 from rltui.alerts.alert_config import MissingVariableError, expand
 from rltui.alerts.receivers import CommandReceiver, ReceiverError, payload, terminal_text
 from rltui.alerts.webhook import WebhookReceiver, body_of
@@ -36,7 +36,7 @@ HIGH = finding()
 
 def test_one_alert_per_episode_after_it_has_lasted() -> None:
     """Nothing before the dwell time, one alert after it, none while it goes on, a word when it is over."""
-    gate = Throttle(AlertConfig(bell=True, dwell=60, clear=60, cooldown=600, resolved=True))
+    gate = Throttle(AlertConfig(bell=True, for_=60, resolve_after=60, repeat_interval=600, resolved=True))
     assert gate.look("a", [HIGH], 0) == []
     assert gate.look("a", [HIGH], 59) == []
     assert [alert.event for alert in gate.look("a", [HIGH], 61)] == ["firing"]
@@ -48,7 +48,7 @@ def test_one_alert_per_episode_after_it_has_lasted() -> None:
 
 def test_a_finding_that_flickers_is_one_episode() -> None:
     """Gone for less than the dwell time is still there."""
-    gate = Throttle(AlertConfig(bell=True, dwell=60, clear=60))
+    gate = Throttle(AlertConfig(bell=True, for_=60, resolve_after=60))
     told = []
     for now in range(0, 600, 20):
         told += gate.look("a", [HIGH] if now % 40 == 0 else [], now)
@@ -57,7 +57,7 @@ def test_a_finding_that_flickers_is_one_episode() -> None:
 
 def test_a_short_flare_is_not_told() -> None:
     """What ends before the dwell time alarms nobody, and does not count towards the next."""
-    gate = Throttle(AlertConfig(bell=True, dwell=60, clear=60))
+    gate = Throttle(AlertConfig(bell=True, for_=60, resolve_after=60))
     assert gate.look("a", [HIGH], 0) == []
     assert gate.look("a", [], 10) == []
     assert gate.look("a", [HIGH], 300) == []
@@ -67,7 +67,7 @@ def test_a_short_flare_is_not_told() -> None:
 
 def test_the_cooldown_holds_back_the_next_episode() -> None:
     """A cause that comes back soon is not told again until the cooldown is over."""
-    gate = Throttle(AlertConfig(bell=True, dwell=0, clear=0, cooldown=1000, resolved=True))
+    gate = Throttle(AlertConfig(bell=True, for_=0, resolve_after=0, repeat_interval=1000, resolved=True))
     assert len(gate.look("a", [HIGH], 0)) == 1
     assert [alert.event for alert in gate.look("a", [], 10)] == ["resolved"]
     assert gate.look("a", [HIGH], 500) == []
@@ -76,7 +76,7 @@ def test_the_cooldown_holds_back_the_next_episode() -> None:
 
 def test_severity_runs_and_explained_findings_are_sieved() -> None:
     """Only what is severe enough, of the wanted runs, and not already said by a symptom."""
-    gate = Throttle(AlertConfig(bell=True, dwell=0, severity="critical", runs=("exp*",)))
+    gate = Throttle(AlertConfig(bell=True, for_=0, severity="critical", runs=("exp*",)))
     assert gate.look("exp1", [finding(severity="warning")], 0) == []
     assert gate.look("other", [HIGH], 0) == []
     assert gate.look("exp1", [finding(explained_by="no-stop")], 0) == []
@@ -229,7 +229,7 @@ def test_the_terminal_gets_only_safe_text() -> None:
 def test_looking_never_waits(server: Server) -> None:
     """The screen hands over and goes on; the thread sends; closing ends it."""
     written: list[str] = []
-    settings = AlertConfig(webhook=server.url, bell=True, dwell=0)
+    settings = AlertConfig(webhook=server.url, bell=True, for_=0)
 
     def write(text: str) -> str:
         written.append(text)
@@ -243,8 +243,8 @@ def test_looking_never_waits(server: Server) -> None:
 
 def test_off_unless_asked_for() -> None:
     """Without configuration nothing is wanted and nothing happens."""
-    assert not settings_of({}).wanted
-    assert Dispatcher(settings_of({})).sinks == []
+    assert not AlertConfig().enabled
+    assert Dispatcher(AlertConfig()).sinks == []
 
 
 def test_payload_is_json_even_for_nan() -> None:

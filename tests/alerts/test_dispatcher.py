@@ -21,7 +21,7 @@ def finding(name: str = "kl", severity: str = "critical", since: int = 640, **mo
 
 def at_once(**more: Any) -> AlertConfig:
     """Settings without waiting."""
-    return AlertConfig(**{"bell": True, "dwell": 0, "clear": 60, "cooldown": 1000, **more})
+    return AlertConfig(**{"bell": True, "for_": 0, "resolve_after": 60, "repeat_interval": 1000, **more})
 
 
 def test_history_alarms_nobody() -> None:
@@ -39,7 +39,7 @@ def test_a_run_that_stalls_under_our_eyes_still_alerts() -> None:
 
 def test_a_first_step_that_moves_is_no_new_episode() -> None:
     """One of several series recovers, so the onset is told anew: still the same trouble."""
-    gate = Throttle(at_once(cooldown=0))
+    gate = Throttle(at_once(repeat_interval=0))
     assert len(gate.look("a", [finding(since=640)], 0)) == 1
     assert gate.look("a", [finding(since=700)], 10) == []
 
@@ -73,7 +73,7 @@ def test_each_way_hears_an_episode_once_at_its_severity() -> None:
 
 def test_a_finding_must_last_some_steps_where_asked() -> None:
     """`dwell_steps` counts from the onset to the run's last step."""
-    gate = Throttle(at_once(dwell_steps=50))
+    gate = Throttle(at_once(for_steps=50))
     assert gate.look("a", [finding(since=640)], 0, last_step=689) == []
     assert len(gate.look("a", [finding(since=640)], 1, last_step=690)) == 1
 

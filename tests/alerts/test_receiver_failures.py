@@ -112,7 +112,7 @@ def test_hostile_names_stay_text(name: str) -> None:
 
 def test_a_terminal_that_is_gone_is_a_problem_not_an_error() -> None:
     """Nothing is raised; the way out is told to fail."""
-    post = Dispatcher(AlertConfig(bell=True, dwell=0), write=lambda text: "there is no terminal to ring")
+    post = Dispatcher(AlertConfig(bell=True, for_=0), write=lambda text: "there is no terminal to ring")
     post.look("a", [ALERT.finding])
     assert [problem.message for problem in post.problems()] == ["there is no terminal to ring"]
     assert isinstance(own_terminal(""), str)
@@ -132,7 +132,7 @@ def test_an_internal_error_of_a_way_out_ends_nothing() -> None:
             if len(sent) == 1:
                 raise KeyError("x")
 
-    post = Dispatcher(AlertConfig(command=("x",), dwell=0), sinks=[Odd()])
+    post = Dispatcher(AlertConfig(command=("x",), for_=0), sinks=[Odd()])
     post.look("a", [ALERT.finding])
     post.look("b", [ALERT.finding])
     post.close(wait=10)
@@ -167,4 +167,4 @@ def test_alerts_beside_the_logs_are_refused(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setenv("RLTUI_CONFIG", str(tmp_path / "none.toml"))
     (tmp_path / "rltui.toml").write_text('[alerts]\ncommand = ["/bin/false"]\n')
     config = load_config([tmp_path])
-    assert not config.alerts and any("own file" in problem.message for problem in config.problems)
+    assert not config.alerts.enabled and any("own file" in problem.message for problem in config.problems)

@@ -26,7 +26,9 @@ class Monitor:
     def __init__(self, path: Path, begin: float, wall: float = NOW, **more: Any) -> None:
         self.wall, self._ahead = wall, wall - begin
         self.heard: list[str] = []
-        settings = AlertConfig(**{"bell": True, "dwell": 0, "clear": 60, "cooldown": 3600, **more})
+        settings = AlertConfig(
+            **{"bell": True, "for_": 0, "resolve_after": 60, "repeat_interval": 3600, **more}
+        )
         self.post = Dispatcher(
             settings, sinks=[self], ledger=SentLog(path), clock=lambda: self.wall - self._ahead,
             wall=lambda: self.wall,

@@ -13,7 +13,7 @@ import tomllib
 import tracemalloc
 from collections.abc import Callable
 
-from rltui.metrics.glossary.load import DATA, load
+from rltui.metrics.glossary import DATA, load
 
 
 def _median_ms(work: Callable[[], object], rounds: int = 15) -> float:

@@ -11,9 +11,9 @@ from rltui.batch import Problem
 from rltui.cli.commands.config import command
 from rltui.config import json_schema, load_config, read_file
 from rltui.config.schema import DISPLAY, PRIVATE
+from rltui.data.metric import DIRECTIONS, STATISTICS
 from rltui.draw.themes import shipped_folder
 from rltui.metrics import MetricNames, catalogue, explain, snippet
-from rltui.metrics.glossary.model import DIRECTIONS, STATISTICS
 from tests.support.config import logs, own
 
 __all__ = ["logs", "own"]  # fixtures

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.config import load_config
-from rltui.config.files import line_of, spell
 from rltui.config.schema import DISPLAY, PRIVATE
+from rltui.data.schema import spell
 from tests.support.config import logs, own, told
 
 __all__ = ["logs", "own"]  # fixtures
@@ -75,13 +75,3 @@ def test_no_value_breaks_a_check(value: Any) -> None:
         faults: list[str] = []
         kind.check(value, (key,), lambda path, message, faults=faults: faults.append(spell(path) + message))
         kind.json_schema()
-
-
-def test_lines_are_found() -> None:
-    """Keys in tables, lists of tables, dotted and quoted keys."""
-    text = 'a = 1\n[b]\nc = 2\n"d e" = 3\n[[f]]\ng = 1\n[[f]]\ng = 2\n[h."i/j"]\nk.l = 3\n'
-    for path, line in [
-        (("a",), 1), (("b", "c"), 3), (("b", "d e"), 4), (("f", 0, "g"), 6), (("f", 1, "g"), 8),
-        (("f", 1, "missing"), 7), (("h", "i/j", "k", "l"), 10), (("zork",), None),
-    ]:  # fmt: skip
-        assert line_of(text, path) == line, path

@@ -5,12 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rltui.batch import Problem
-from rltui.data.toml_files import DATA, read_tables
+from rltui.data.toml_files import DATA, read_folder
 from rltui.metrics.catalogue import load_catalogue
+
+
+def tables(folder: Path, problems: list[Problem]) -> dict[str, dict[str, Any]]:
+    """The tables of a folder by file stem."""
+    return {stem: table for stem, table, _ in read_folder(folder, problems)}
 
 
 @pytest.fixture
@@ -27,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
 def test_files_by_their_stems(folder: Path) -> None:
     """TOML files are read, others are not."""
     problems: list[Problem] = []
-    assert read_tables(folder, problems) == {"a": {"x": 1, "t": {"y": "ü"}}, "b": {"z": [1.5, True]}}
+    assert tables(folder, problems) == {"a": {"x": 1, "t": {"y": "ü"}}, "b": {"z": [1.5, True]}}
     assert problems == []
 
 
@@ -35,7 +41,7 @@ def test_a_file_that_is_no_toml_is_told_with_its_line(folder: Path) -> None:
     """The others hold."""
     (folder / "b.toml").write_text("z = = 1")
     problems: list[Problem] = []
-    assert list(read_tables(folder, problems)) == ["a"]
+    assert list(tables(folder, problems)) == ["a"]
     assert [(problem.code, problem.path) for problem in problems] == [("data-not-toml", "b.toml")]
     assert "line 1" in problems[0].message
 
@@ -43,7 +49,7 @@ def test_a_file_that_is_no_toml_is_told_with_its_line(folder: Path) -> None:
 def test_a_missing_folder_is_told(tmp_path: Path) -> None:
     """It has no files, and is not raised."""
     problems: list[Problem] = []
-    assert read_tables(tmp_path / "nowhere", problems) == {}
+    assert tables(tmp_path / "nowhere", problems) == {}
     assert [problem.code for problem in problems] == ["data-unreadable"]
 
 
@@ -51,7 +57,7 @@ def test_a_pipe_is_not_waited_for(folder: Path) -> None:
     """What is no regular file is told at once."""
     os.mkfifo(folder / "c.toml")
     problems: list[Problem] = []
-    assert list(read_tables(folder, problems)) == ["a", "b"]
+    assert list(tables(folder, problems)) == ["a", "b"]
     assert [problem.message for problem in problems] == ["cannot be read: it is no regular file"]
 
 

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.config import Config
+from rltui.data.toml_files import DATA
 from rltui.metrics import Catalogue, FrameworkRecogniser, MetricNames
-from rltui.metrics.frameworks.load import DATA, frameworks, load
+from rltui.metrics.frameworks.load import Frameworks, frameworks
 from rltui.metrics.frameworks.patterns import (
     Matcher,
     PatternError,
@@ -23,7 +24,7 @@ from rltui.metrics.frameworks.patterns import (
     specificity,
     to_regex,
 )
-from rltui.metrics.glossary.load import glossary
+from rltui.metrics.glossary import glossary
 from tests.support.catalogue import catalogue as entries
 from tests.support.catalogue import needs_catalogue
 
@@ -205,13 +206,13 @@ def test_a_new_framework_and_metric_need_no_python(tmp_path: Path) -> None:
     names.mkdir()
     words.mkdir()
     (names / "zork.toml").write_text(_ZORK)
-    (names / "conventions.toml").write_text((DATA / "conventions.toml").read_text())
-    for path in (Path(DATA).parent / "metrics").glob("*.toml"):
+    (names / "conventions.toml").write_text((DATA / "frameworks" / "conventions.toml").read_text())
+    for path in (DATA / "metrics").glob("*.toml"):
         (words / path.name).write_text(path.read_text())
     (words / "underground.toml").write_text(_ZORK_METRIC)
-    from rltui.metrics.glossary.load import load as load_glossary
+    from rltui.metrics.glossary import load as load_glossary
 
-    shipped = Catalogue(load_glossary(words), load(names))
+    shipped = Catalogue(load_glossary(words), Frameworks(names))
     assert shipped.problems == ()
     recogniser = FrameworkRecogniser(shipped.frameworks)
     recogniser.add(["zork/grue/bites", "zork/lamp/mean"])
@@ -228,19 +229,19 @@ def test_a_new_framework_and_metric_need_no_python(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("title = 3", "'title' must be a text"),
-        ("nonsense = 1", "unknown key 'nonsense'"),
+        ("title = 3", "title must be a text"),
+        ("nonsense = 1", "nonsense is unknown"),
         ('[names]\n"a" = 3', "must be a canonical id"),
-        ('[names]\n"a" = { is = "x.y", colour = 1 }', "unknown key 'colour'"),
+        ('[names]\n"a" = { is = "x.y", colour = 1 }', "names.a.colour is unknown"),
         ('[names]\n"a{b" = "x.y"', "braces that do not pair"),
         ('[names]\n"a/*/xy" = "x.y"\n"a/xy/*" = "x.z"', "neither is more specific"),
         ('extends = ["nobody"]', "which is no framework here"),
         ('extends = ["zork"]', "which is itself"),
         ('[names]\n"a" = { is = "x.y", statistic = "mode" }', "statistic must be one of"),
-        ('[recognise.signs]\n"a" = 0', "needs a weight above 0"),
-        ('domains = "yes"', "'domains' must be true or false"),
-        ("[recognise]\nsigns = 3", "signs must be a table"),
-        ("[recognise]\nmust = 3", "must is a list of names"),
+        ('[recognise.signs]\n"a" = 0', "must be a finite number of at least 0.01"),
+        ('domains = "yes"', "domains must be true or false"),
+        ("[recognise]\nsigns = 3", "recognise.signs must be a table"),
+        ("[recognise]\nmust = 3", "recognise.must must be a list"),
         ("title = [", "Invalid"),
     ],
 )
@@ -248,24 +249,31 @@ def test_faults_of_a_file_are_told(tmp_path: Path, text: str, told: str) -> None
     """A fault names its file and is told every time; the rest of the file holds."""
     (tmp_path / "zork.toml").write_text(text)
     for _ in range(2):
-        problems = load(tmp_path).problems
+        problems = Frameworks(tmp_path).problems
         assert any(told in problem.message for problem in problems), problems
         assert {problem.path for problem in problems} == {"zork.toml"}
 
 
 @pytest.mark.parametrize(
-    "text", ["[validation]\na = 3", "[statistics]\nmean = 'avg'", "[units]\na = 'x'", "[sections]\na = []"]
+    "text",
+    [
+        "[validation]\na = 3",
+        "[validation]\n'a{b' = 'x.y'",
+        "[statistics]\nmean = 'avg'",
+        "[units]\na = 'x'",
+        "[sections]\na = []",
+    ],
 )
 def test_faults_of_the_conventions_are_told(tmp_path: Path, text: str) -> None:
     """What holds across frameworks is checked like the frameworks."""
     (tmp_path / "conventions.toml").write_text(text)
-    (problem,) = load(tmp_path).problems
-    assert (problem.path, "must be a table of" in problem.message) == ("conventions.toml", True)
+    (problem,) = Frameworks(tmp_path).problems
+    assert problem.path == "conventions.toml"
 
 
 def test_a_name_that_leads_nowhere_is_told(tmp_path: Path) -> None:
     """A name for a metric that the glossary lacks is a problem, and the tag is placed as unknown."""
     (tmp_path / "zork.toml").write_text('[names]\n"a/b" = "no.such_metric"')
-    shipped = Catalogue(glossary(), load(tmp_path))
+    shipped = Catalogue(glossary(), Frameworks(tmp_path))
     assert any("leads to no metric: no.such_metric" in problem.message for problem in shipped.problems)
     assert MetricNames("zork", Config(), shipped).name("a/b").canonical is None

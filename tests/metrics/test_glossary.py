@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from rltui.metrics.glossary import Glossary, Metric, glossary
-from rltui.metrics.glossary.model import DIRECTIONS, TITLE_WIDTH, UNITS
+from rltui.data.metric import DIRECTIONS, TITLE_WIDTH, UNITS, Metric
+from rltui.metrics.glossary import Glossary, glossary
 from rltui.text import cell_width
 from tests.support.shared import SHARED
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rltui.metrics.glossary import Metric, glossary
+from rltui.data.metric import Metric
+from rltui.metrics.glossary import glossary
 from rltui.panes.healthy_range import band_of, band_text, healthy_rows, within_bounds
 from rltui.panes.render.pane_lines import range_text, unhealthy
 

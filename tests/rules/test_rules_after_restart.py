@@ -93,9 +93,9 @@ NAMES = FakeNames(
 )
 OWN = Config(
     thresholds=(
-        Threshold("optimizer.grad_norm", above=0.6, hold=2),
+        Threshold("optimizer.grad_norm", above=0.6, for_=2),
         Threshold("reward.mean", below=0.4),
-        Threshold("critic.loss", above=0.5, hold=3),
+        Threshold("critic.loss", above=0.5, for_=3),
     )
 )
 

@@ -51,7 +51,7 @@ def test_the_monitor_sends_nothing_unless_asked() -> None:
 
 def test_a_way_out_that_fails_is_told_in_the_footer_only() -> None:
     """There is no terminal here: the footer and the findings pane say so, once; nothing is raised."""
-    app = monitor(bell=True, dwell=0.0)
+    app = monitor(bell=True, for_=0.0)
     app._alert()
     app._alert()
     assert "there is no terminal to ring" in app.state.message
@@ -68,7 +68,7 @@ def test_what_was_acknowledged_rings_no_more() -> None:
         rung.append(text)
         return ""
 
-    app = monitor(bell=True, dwell=0.0)
+    app = monitor(bell=True, for_=0.0)
     app.alerts.sinks[0].write = ring
     screen_of(app).go("findings")
     screen_of(app).press("A")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rltui.alerts import Alert, AlertConfig, settings_of
+from rltui.alerts import Alert, AlertConfig
 from rltui.alerts.alert_config import summary
 from rltui.alerts.receivers import ReceiverError, receivers_of
 from rltui.cli.loading import read_config
@@ -73,18 +73,18 @@ def ways() -> None:
     settings = _configured(None)
     for way, words in summary(settings):
         emit(f"{way:10} {words}")
-    steps = f" and {settings.dwell_steps} steps" if settings.dwell_steps else ""
+    steps = f" and {settings.for_steps} steps" if settings.for_steps else ""
     emit()
-    emit(f"An alert is sent when a finding has lasted {settings.dwell:g} s{steps}, once per episode.")
-    emit(f"The episode is over when the finding has been gone for {settings.clear:g} s.")
-    emit(f"The same cause alerts again after {settings.cooldown:g} s at the earliest.")
+    emit(f"An alert is sent when a finding has lasted {settings.for_:g} s{steps}, once per episode.")
+    emit(f"The episode is over when the finding has been gone for {settings.resolve_after:g} s.")
+    emit(f"The same cause alerts again after {settings.repeat_interval:g} s at the earliest.")
     emit(f"Runs: {', '.join(settings.runs) or 'all'}" + ("" if settings.ended else ", while they are live"))
 
 
 def _configured(sink: str | None) -> AlertConfig:
-    settings = settings_of(read_config().alerts)
-    if not settings.wanted:
+    settings = read_config().alerts
+    if not settings.enabled:
         fail("no alerts are configured; name some in [alerts] of your own file: rltui config path")
-    if sink is not None and sink not in settings.ways:
-        fail(f"no {sink} is configured under [alerts]; there is: {', '.join(settings.ways)}")
+    if sink is not None and sink not in settings.receivers:
+        fail(f"no {sink} is configured under [alerts]; there is: {', '.join(settings.receivers)}")
     return settings

@@ -95,7 +95,7 @@ def _references(config: Config) -> Iterator[str]:
         yield f"themes/{fault.path}: {fault.message}"
     sections = (*catalogue().pane_titles, GENERAL[0])  # among those that the names of a run make
     panes = {*FIXED, *sections, *config.panes}
-    panes |= {metric["pane"] for metric in config.metrics if "pane" in metric}
+    panes |= {each.metric.pane for each in config.metrics}
     if config.pane is not None and config.pane not in panes:
         yield f"pane: no pane is called '{config.pane}'; permitted: {', '.join(sorted(panes))}"
 

@@ -14,7 +14,6 @@ from typing import Any
 import click
 
 from rltui import __version__
-from rltui.alerts import settings_of
 from rltui.alerts.alert_config import summary
 from rltui.cli.arguments import JSON, LogDir, need
 from rltui.cli.output import emit, emit_json
@@ -111,7 +110,7 @@ def _config(logdirs: tuple[str, ...]) -> dict[str, Any]:
         "own": clean(str(own)) if own else None,
         "read": [clean(str(path)) for path in config.files],
         "problems": [f"{problem.path}: {problem.message}" for problem in problems],
-        "alerts": [f"{way}: {words}" for way, words in summary(settings_of(config.alerts))],
+        "alerts": [f"{way}: {words}" for way, words in summary(config.alerts)],
     }
 
 

@@ -9,7 +9,7 @@ from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, emit, emit_json, leave, note
 from rltui.config import load_config
 from rltui.metrics import nearest
-from rltui.metrics.glossary.entry_text import GlossaryEntry
+from rltui.metrics.glossary_entry import GlossaryEntry
 from rltui.panes.metric_card import metric_cards
 from rltui.text import clean
 

@@ -9,11 +9,11 @@ import click
 from rltui.cli.arguments import JSON_LINES, Framework
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, emit, emit_json, fail
+from rltui.data.metric import DIRECTIONS, UNITS, Metric
 from rltui.draw.cells import wrap
 from rltui.metrics.frameworks.load import frameworks
-from rltui.metrics.glossary import Metric, Pane, glossary
-from rltui.metrics.glossary.entry_text import labelled
-from rltui.metrics.glossary.model import DIRECTIONS, UNITS
+from rltui.metrics.glossary import Pane, glossary
+from rltui.metrics.glossary_entry import labelled
 from rltui.panes.metric_card import metric_card
 
 WIDTH = 80  # cells

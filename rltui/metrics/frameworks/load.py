@@ -1,76 +1,81 @@
-"""The framework files, checked, expanded and joined: `frameworks()`.
+"""The frameworks of a folder: `frameworks()`.
 
-A framework is one TOML file in `data/`; its stem is its id. What is wrong in a file is told for all files at
-once, and the faulty entry is left out.
+All files are read, since any framework may have written a run; the names of one are expanded when it is first
+asked for. What is wrong is in `Frameworks.problems`; a faulty entry is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any
 
 from rltui.batch import Problem
-from rltui.data.toml_files import read_tables
-from rltui.metrics.frameworks.model import Conventions, Entry, Framework, Resolved, Variant, Vote
-from rltui.metrics.frameworks.patterns import Matcher, is_wild, wild_text
-from rltui.metrics.frameworks.schema import build
+from rltui.data.metric import Entry
+from rltui.data.toml_files import DATA, FileReport, read_folder
+from rltui.metrics.frameworks.model import Framework, Resolved, Variant, Vote
+from rltui.metrics.frameworks.patterns import Matcher, ambiguous, is_wild, wild_text
+from rltui.metrics.frameworks.schema import (
+    CONVENTIONS,
+    FRAMEWORK,
+    Conventions,
+    FrameworkFile,
+    expand_names,
+    expand_pattern,
+)
 
-DATA = Path(__file__).parents[2] / "data" / "frameworks"
+Sign = tuple[str, str, float]  # framework id, name without logger prefix, points
 
 
-@dataclass(frozen=True, eq=False)
 class Frameworks:
-    """All known frameworks. A framework's names are made into objects when it is first asked for."""
+    """The frameworks of a folder, by id, and what holds across them."""
 
-    _raw: Mapping[str, Any]
-    problems: tuple[Problem, ...] = ()
+    def __init__(self, folder: Path) -> None:
+        self._problems: list[Problem] = []
+        self._reports: dict[str, FileReport] = {}
+        self._files: dict[str, FrameworkFile] = {}
+        self.conventions = Conventions()
+        for stem, table, report in read_folder(folder, self._problems, "framework-data"):
+            if stem == "conventions":
+                self.conventions = report.check(table, CONVENTIONS) or self.conventions
+            else:
+                self._reports[stem] = report
+                self._files[stem] = report.check(table, FRAMEWORK) or FrameworkFile()
+        self._own: dict[str, dict[str, Entry]] = {}  # expanded names of each file
+        self._made: dict[tuple[str, str], Framework] = {}
 
     @cached_property
-    def ids(self) -> tuple[str, ...]:
-        """Ids in the order of their files."""
-        return tuple(self._raw["frameworks"])
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong with the files; all names of all frameworks are expanded to know it."""
+        for framework in self:
+            names = framework.names
+            for one, other in ambiguous([name for name in names if is_wild(name)]):
+                if names[one] != names[other]:
+                    message = f"'{one}' and '{other}' can match one name and neither is more specific"
+                    self._reports[framework.id].fault(("names",), message)
+        len(self.signs)  # their patterns are expanded as well
+        return tuple(dict.fromkeys(self._problems))
 
     @property
-    def signs(self) -> Mapping[str, list[Any]]:
-        """Telling names, with logger prefixes -> [framework, bare name, weight] for each it tells of."""
-        found: Mapping[str, list[Any]] = self._raw["signs"]
-        return found
-
-    @cached_property
-    def conventions(self) -> Conventions:
-        """What holds across frameworks."""
-        raw = self._raw["conventions"]
-        return Conventions(
-            held_out=tuple(raw["held_out"]),
-            training=tuple(raw["training"]),
-            validation=raw["validation"],
-            units=raw["units"],
-            kinds=frozenset(raw["kinds"]),
-            statistics=raw["statistics"],
-            sections=raw["sections"],
-        )
-
-    @cached_property
-    def _made(self) -> dict[str, Framework]:
-        return {}
+    def ids(self) -> tuple[str, ...]:
+        """Ids in the order of their files."""
+        return tuple(self._files)
 
     @cached_property
     def _labels(self) -> dict[str, tuple[str, str]]:
         """Every accepted spelling of a framework or variant -> (id, variant id or "")."""
         labels = {}
-        for id_, raw in self._raw["frameworks"].items():
-            for name in (id_, *raw["aliases"]):
-                labels[_plain(name)] = (id_, "")
-                for variant in raw["variants"]:
-                    labels.setdefault(_plain(f"{name}-{variant['id']}"), (id_, variant["id"]))
+        for id_, file in self._files.items():
+            for name in (id_, *file.aliases):
+                labels[_normalised(name)] = (id_, "")
+                for variant in file.variant:
+                    labels.setdefault(_normalised(f"{name}-{variant.id}"), (id_, variant.id))
         return labels
 
     def known(self, name: str) -> bool:
         """Whether it names a framework or a variant, in any spelling."""
-        return _plain(name) in self._labels
+        return _normalised(name) in self._labels
 
     @property
     def labels(self) -> list[str]:
@@ -81,116 +86,143 @@ class Frameworks:
 
     def get(self, name: str) -> Framework | None:
         """The framework or variant of that name: `prime_rl`, `prime-rl`, `trl-grpo`."""
-        id_, variant = self._labels.get(_plain(name), ("", ""))
-        return self._make(id_, variant) if id_ else None
+        id_, variant = self._labels.get(_normalised(name), ("", ""))
+        return self._framework(id_, variant) if id_ else None
 
-    def __iter__(self) -> Any:
-        return (self._make(id_, "") for id_ in self.ids)
+    def __iter__(self) -> Iterator[Framework]:
+        return (self._framework(id_, "") for id_ in self._files)
 
-    def _make(self, id_: str, variant: str) -> Framework:
-        key = f"{id_}-{variant}"
-        if key not in self._made:
-            raw = self._raw["frameworks"][id_]
+    def _framework(self, id_: str, variant: str) -> Framework:
+        if (id_, variant) not in self._made:
+            file, own = self._files[id_], self._own_names(id_)
+            report = self._reports[id_].fault
             variants = tuple(
                 Variant(
-                    each["id"],
-                    each["title"],
-                    tuple(each["any"]),
-                    tuple(each["without"]),
-                    {name: entry_of(entry) for name, entry in each["names"].items()},
+                    each.id,
+                    each.title or each.id,
+                    each.any,
+                    each.without,
+                    expand_names(each.names, ("variant", at, "names"), report),
                 )
-                for each in raw["variants"]
+                for at, each in enumerate(file.variant)
             )
-            self._made[key] = Framework(
+            self._made[id_, variant] = Framework(
                 id=id_,
-                title=raw["title"],
-                source=raw["source"],
-                caveat=raw["caveat"],
-                prefixes=tuple(raw["prefixes"]),
-                held_out=tuple(raw["held_out"]),
-                silent=frozenset(raw["silent"]),
-                domains=raw["domains"],
-                held_out_sets=raw["held_out_sets"],
-                own=raw["own"],
-                names={name: entry_of(entry) for name, entry in raw["names"].items()},
+                title=file.title or id_,
+                source=file.source,
+                caveat=file.caveat,
+                popularity=file.popularity,
+                prefixes=tuple(sorted(file.prefixes, key=len, reverse=True)),
+                held_out=tuple(sorted(file.held_out, key=len, reverse=True)),
+                silent=frozenset(file.silent),
+                domains=file.domains,
+                held_out_sets=file.held_out_sets,
+                own=frozenset(own),
+                names=self._names(id_, ()),
                 variants=variants,
-                must=tuple(tuple(group) for group in raw["must"]),
-                without=tuple(raw["without"]),
-                sections=raw["sections"],
+                must=file.recognise.must,
+                without=file.recognise.without,
                 variant=next((each for each in variants if each.id == variant), None),
             )
-        return self._made[key]
+        return self._made[id_, variant]
+
+    def _own_names(self, id_: str) -> dict[str, Entry]:
+        """The names of a framework's own file."""
+        if id_ not in self._own:
+            file, report = self._files[id_], self._reports[id_].fault
+            names = expand_names(file.names, ("names",), report)
+            for name, entry in expand_names(file.older, ("older",), report, older=True).items():
+                if name in names:
+                    report(("older",), f'has "{name}", which is in [names] as well')
+                names.setdefault(name, entry)
+            self._own[id_] = names
+        return self._own[id_]
+
+    def _names(self, id_: str, below: tuple[str, ...]) -> dict[str, Entry]:
+        """The names of a framework, those of the frameworks that it extends behind its own."""
+        names = dict(self._own_names(id_))
+        for parent in self._files[id_].extends:
+            if parent not in self._files or parent in (id_, *below):
+                message = "itself" if parent in self._files else "no framework here"
+                self._reports[id_].fault(("extends",), f"has '{parent}', which is {message}")
+                continue
+            for name, entry in self._names(parent, (id_, *below)).items():
+                names.setdefault(name, entry)
+        return names
+
+    @cached_property
+    def signs(self) -> Mapping[str, list[Sign]]:
+        """Each name that tells a framework, with every logger prefix -> what it tells."""
+        index: dict[str, list[Sign]] = {}
+        for id_, file in self._files.items():
+            table, report = file.recognise, self._reports[id_].fault
+            points = dict.fromkeys((*table.without, *(name for group in table.must for name in group)), 0.0)
+            for pattern, weight in table.signs.items():
+                path = ("recognise", "signs", pattern)
+                points |= {name: weight for name, _ in expand_pattern(pattern, "", path, report)}
+            for name, weight in points.items():
+                for prefix in file.prefixes:
+                    index.setdefault(prefix + name, []).append((id_, name, weight))
+        return index
 
     # ---- the union of all, for runs of an unknown framework
 
     @cached_property
-    def _votes(self) -> dict[int, Entry]:
-        return {}
-
-    @cached_property
-    def _union(self) -> tuple[list[str], list[Any], Matcher]:
-        raw = self._raw["union"]
-        return list(raw), list(raw.values()), Matcher(list(raw))
+    def _union(self) -> tuple[list[str], list[Vote], Matcher]:
+        """Every name of every framework, with prefixes: what most of them mean by it."""
+        meanings: dict[str, dict[Entry, list[str]]] = {}
+        for id_, file in self._files.items():
+            for name, entry in self._own_names(id_).items():
+                # "All other times of this framework" says nothing of a framework that nobody knows.
+                rest = name.endswith("/**") and (
+                    name.count("/") == 1 or entry.canonical in self.conventions.kinds
+                )
+                if rest or not entry.shared:
+                    continue
+                meaning = replace(entry, caveat="", older=False) if entry.caveat or entry.older else entry
+                for prefix in file.prefixes:
+                    meanings.setdefault(prefix + name, {}).setdefault(meaning, []).append(id_)
+        votes = {}
+        for name, found in meanings.items():
+            entry = max(found, key=lambda each: len(found[each]))
+            votes[name] = Vote(entry, found[entry], len(found) > 1)
+        for one, other in ambiguous([name for name in votes if is_wild(name)]):
+            if one in votes:  # two frameworks differ in their spelling; the first file's holds
+                votes.pop(other, None)
+        return list(votes), list(votes.values()), Matcher(list(votes))
 
     def vote(self, key: str, *, wild: bool = True) -> tuple[Resolved, Vote] | None:
         """What most frameworks mean by `key`; without `wild`, only names spelled out in some file count."""
-        names, values, matcher = self._union
+        names, votes, matcher = self._union
         index, part = matcher.exact(key), ""
         if index is None:
             found = matcher.wild(key) if wild else None
             if found is None:
                 return None
             index, part = found.place, wild_text(found.pattern, found.wild)
-        entry, ids, contested = values[index]
-        made = self._votes.get(index)
-        if made is None:
-            made = self._votes[index] = entry_of(entry)
-        return Resolved(made, names[index], part, False), Vote(made, ids, contested)
+        return Resolved(votes[index].entry, names[index], part, False), votes[index]
 
     @cached_property
     def spelled(self) -> tuple[str, ...]:
         """Every name that some framework writes, wildcards left out."""
-        return tuple(name for name in self._raw["union"] if not is_wild(name))
+        return tuple(name for name in self._union[0] if not is_wild(name))
 
     @cached_property
     def aliases(self) -> Mapping[str, Mapping[str, list[str]]]:
         """Canonical id -> framework label -> its names, as their files have them."""
         found: dict[str, dict[str, list[str]]] = {}
-        for id_, raw in self._raw["frameworks"].items():
+        for id_ in self._files:
             label = id_.replace("_", "-")
-            for name, entry in list(raw["names"].items())[: raw["own"]]:
-                canonical = entry if isinstance(entry, str) else entry["is"]
-                found.setdefault(canonical, {}).setdefault(label, []).append(name)
+            for name, entry in self._own_names(id_).items():
+                found.setdefault(entry.canonical, {}).setdefault(label, []).append(name)
         return found
 
 
-def _plain(name: str) -> str:
+def _normalised(name: str) -> str:
     return name.strip().lower().replace("_", "-").replace(" ", "-")
-
-
-def entry_of(raw: str | dict[str, Any]) -> Entry:
-    """An entry from its plain form."""
-    if isinstance(raw, str):
-        return Entry(raw)
-    return Entry(
-        raw["is"],
-        raw.get("unit", ""),
-        raw.get("scale"),
-        raw.get("offset", 0.0),
-        raw.get("statistic", ""),
-        raw.get("caveat", ""),
-        raw.get("older", False),
-        raw.get("shared", True),
-    )
-
-
-def load(folder: Path) -> Frameworks:
-    """The frameworks of a folder. Never raises for what the files hold."""
-    problems: list[Problem] = []
-    return Frameworks(build(read_tables(folder, problems), problems), tuple(problems))
 
 
 @cache
 def frameworks() -> Frameworks:
-    """The shipped frameworks, loaded once. Their problems are for `doctor`; they are usable in any case."""
-    return load(DATA)
+    """The shipped frameworks. Their problems are for `doctor`; they are usable in any case."""
+    return Frameworks(DATA / "frameworks")

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from rltui.metrics.frameworks.patterns import Matcher, literal_head, wild_text
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """Where a metric name leads.
-
-    `unit` is the unit of the value as written, empty for the canonical unit. `scale` and `offset` bring a
-    value to the canonical scale (`value * scale + offset`); a scale of None follows from the two units.
-    """
-
-    canonical: str
-    unit: str = ""
-    scale: float | None = None
-    offset: float = 0.0
-    statistic: str = ""
-    caveat: str = ""
-    older: bool = False  # only older releases write it
-    shared: bool = True  # may also explain a run of an unknown framework
+from rltui.data.metric import Entry
+from rltui.metrics.frameworks.patterns import Matcher, is_wild, literal_head, wild_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +40,17 @@ class Framework:
     title: str
     source: str
     caveat: str
+    popularity: int | None  # rank among frameworks that mean different things by one name
     prefixes: tuple[str, ...]  # that loggers put in front of a name, longest first, mostly with ""
     held_out: tuple[str, ...]  # prefixes of evaluation, longest first
     silent: frozenset[str]  # words that wildcards stand for and that say nothing: the only policy, all data
     domains: bool  # names repeat behind a word of the run's own: math_rule/critic/score/mean
     held_out_sets: bool  # evaluation names carry a data set: eval_math_loss
-    own: int  # the first `own` of `names` are its own, the others those of `extends`
+    own: frozenset[str]  # the names of its own file; the others are those of `extends`
     names: Mapping[str, Entry]
     variants: tuple[Variant, ...]
     must: tuple[tuple[str, ...], ...]  # at least one group is there as a whole
     without: tuple[str, ...]  # none is there
-    sections: Mapping[str, str]  # first part of a key -> the pane of most of its names
     variant: Variant | None = None
 
     @property
@@ -95,11 +79,22 @@ class Framework:
 
     def owns(self, pattern: str) -> bool:
         """Whether a name is of its own file (or its variant's), not of one that it extends."""
-        return pattern in self._own or bool(self.variant and pattern in self.variant.names)
+        return pattern in self.own or bool(self.variant and pattern in self.variant.names)
 
     @cached_property
-    def _own(self) -> frozenset[str]:
-        return frozenset(list(self.names)[: self.own])
+    def sections(self) -> Mapping[str, str]:
+        """First part of names -> first part of the canonical ids that two in three of them lead to."""
+        areas: dict[str, Counter[str]] = {}
+        for name, entry in self.names.items():
+            section, slash, _ = name.partition("/")
+            if slash and not is_wild(section):
+                areas.setdefault(section, Counter())[entry.canonical.split(".", 1)[0]] += 1
+        most = {section: count.most_common(1)[0] for section, count in areas.items()}
+        return {
+            section: area
+            for section, (area, count) in most.items()
+            if count * 3 >= areas[section].total() * 2
+        }
 
     def bare(self, key: str) -> str:
         """The key without the logger's prefix."""
@@ -156,19 +151,6 @@ class Framework:
                 return found._replace(held_out=True, part=part)
             at = rest.find("_", at + 1)
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class Conventions:
-    """What holds across frameworks, for keys that none of them knows."""
-
-    held_out: tuple[str, ...]
-    training: tuple[str, ...]
-    validation: Mapping[str, str]  # canonical id of training -> that of evaluation
-    units: Mapping[str, float]  # "percent -> fraction" = 0.01
-    kinds: frozenset[str]  # canonical ids that say only of what kind a thing is
-    statistics: Mapping[str, str]  # last word of a key -> statistic
-    sections: Mapping[str, str]  # section of a key -> pane
 
 
 class Vote(NamedTuple):

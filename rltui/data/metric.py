@@ -1,4 +1,4 @@
-"""The words of the glossary: a metric, a pane, and everything known of both.
+"""A metric as TOML files write it, and where a name leads: shared by glossary, frameworks and configuration.
 
 A canonical id (`policy.clip_fraction`) names one quantity whatever a framework calls it; what stands
 here holds for that quantity on its canonical scale (a share is a fraction of one, time is in seconds).
@@ -6,11 +6,20 @@ here holds for that quantity on its canonical scale (a share is a fraction of on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from rltui.batch import Problem
+from rltui.data.schema import (
+    AnyOfField,
+    BoolField,
+    Field,
+    IntervalField,
+    ListField,
+    NumberField,
+    TableField,
+    TextField,
+)
+from rltui.text import cell_width
 
 Direction = Literal["up", "down", "flat", "near0", "near1", "none"]
 Statistic = Literal["", "mean", "min", "max", "std"]
@@ -25,7 +34,7 @@ DIRECTIONS: dict[str, str] = {
     "near1": "near one is good",
     "none": "no direction is good in itself",
 }
-STATISTICS = ("", "mean", "min", "max", "std")
+STATISTICS: tuple[Statistic, ...] = ("mean", "min", "max", "std")
 
 UNITS: dict[str, str] = {
     "fraction": "share between 0 and 1",
@@ -106,35 +115,70 @@ class Metric:
 
 
 @dataclass(frozen=True, slots=True)
-class Pane:
-    """A page of metrics that belong together.
+class Entry:
+    """Where a name that a program writes leads.
 
-    `title` is its heading, `tab` the word on its tab, `key` jumps to it: without a key it is shown among a
-    run's own sections. `always`: its tab is there even when the run has none of its metrics, and `empty` is
-    said there.
+    `unit` is the unit of the value as written, empty for the canonical unit. `scale` and `offset` bring a
+    value to the canonical scale (`value * scale + offset`); a scale of None follows from the two units.
     """
 
-    id: str
-    title: str
-    intro: str  # what to look at first, in two or three sentences
-    tab: str
-    key: str = ""
-    always: bool = False
-    empty: str = ""
+    canonical: str
+    unit: str = ""
+    scale: float | None = None
+    offset: float = 0.0
+    statistic: Statistic = ""
+    caveat: str = ""
+    older: bool = False  # only older releases write it
+    shared: bool = True  # may also explain a run of an unknown framework
 
 
-@dataclass(frozen=True, slots=True)
-class Glossary:
-    """All metrics by canonical id, in the order of panes and importance, and what was wrong with the data."""
+METRIC_ID = TextField(
+    pattern=r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+",
+    permitted="lower-case words joined by dots, such as policy.kl_ref",
+)
+PANE_ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="a pane id: lower-case letters, digits and '-'")
+TEXTS = ListField(TextField())
+METRIC_FIELDS: dict[str, Field[object]] = {
+    "id": METRIC_ID,
+    "title": TextField(),
+    "unit": TextField(tuple(UNITS)),
+    "direction": TextField(tuple(DIRECTIONS)),
+    "meaning": TextField(),
+    "healthy": TextField(),
+    "watch_for": TextField(),
+    "check_next": ListField(METRIC_ID),
+    "sources": TEXTS,
+    "group": TextField(),
+    "statistic": TextField(STATISTICS),
+    "smooth": BoolField(),
+    "bounds": IntervalField(infinite=True),
+    "range": IntervalField(infinite=True),
+    "band": IntervalField(infinite=True),
+}
 
-    metrics: Mapping[str, Metric]
-    panes: tuple[Pane, ...]
-    problems: tuple[Problem, ...] = ()
 
-    def pane(self, name: str) -> Pane | None:
-        """The pane of that id, or None."""
-        return next((pane for pane in self.panes if pane.id == name), None)
+def check_metric(values: dict[str, Any]) -> None:
+    """Raise ValueError for what is wrong between the keys of a metric."""
+    if cell_width(values["title"]) > TITLE_WIDTH:
+        raise ValueError(f"title is wider than {TITLE_WIDTH} cells")
+    if "statistic" in values and "group" not in values:
+        raise ValueError("statistic needs a group")
 
-    def of_pane(self, name: str) -> list[Metric]:
-        """The metrics of a pane, most important first."""
-        return [metric for metric in self.metrics.values() if metric.pane == name]
+
+def _entry(is_: str, **values: Any) -> Entry:
+    return Entry(is_, **values)
+
+
+def entry_field(**more: Field[object]) -> AnyOfField[Entry | str]:
+    """The canonical id that a name leads to, alone or in a table with what else is known of the name."""
+    fields: dict[str, Field[object]] = {
+        "is": TextField(),
+        "unit": TextField(),
+        "scale": NumberField(),
+        "offset": NumberField(),
+        "statistic": TextField(STATISTICS),
+        "caveat": TextField(),
+        **more,
+    }
+    table = TableField(fields, _entry, required=("is",), strict=True)
+    return AnyOfField((TextField(), table), "a canonical id, such as policy.kl_ref, or a table with 'is'")

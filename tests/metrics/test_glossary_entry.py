@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rltui.metrics.glossary import glossary
-from rltui.metrics.glossary.entry_text import GlossaryEntry, JudgedBy
+from rltui.metrics.glossary_entry import GlossaryEntry, JudgedBy
 from rltui.text import cell_width
 
 # The fields that scripts rely on; they may grow, never change or vanish.

@@ -1,0 +1,137 @@
+"""The glossary's data files, checked and joined: `glossary()`.
+
+One TOML file per pane; its name is the pane's id and the order of its entries is their importance, so an
+entry is added where it belongs and nothing is renumbered. All faults of all files are told at once; a faulty
+entry is left out, the rest stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from rltui.batch import Problem
+from rltui.data.metric import METRIC_FIELDS, PANE_ID, Metric, check_metric
+from rltui.data.schema import BoolField, ListField, NumberField, TableField, TextField, as_dict
+from rltui.data.toml_files import DATA, FileReport, read_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Pane:
+    """A page of metrics that belong together.
+
+    `title` is its heading, `tab` the word on its tab, `key` jumps to it: without a key it is shown among a
+    run's own sections. `always`: its tab is there even when the run has none of its metrics. `empty` is what
+    to say then. `aliases` are other names that users may call it by.
+    """
+
+    id: str
+    title: str
+    intro: str  # what to look at first, in two or three sentences
+    tab: str
+    key: str = ""
+    always: bool = False
+    empty: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Glossary:
+    """All metrics by canonical id, in the order of panes and importance, and what was wrong with the data."""
+
+    metrics: Mapping[str, Metric]
+    panes: tuple[Pane, ...]
+    problems: tuple[Problem, ...] = ()
+
+    def pane(self, name: str) -> Pane | None:
+        """The pane of that id, or None."""
+        return next((pane for pane in self.panes if pane.id == name), None)
+
+    def of_pane(self, name: str) -> list[Metric]:
+        """The metrics of a pane, most important first."""
+        return [metric for metric in self.metrics.values() if metric.pane == name]
+
+
+@dataclass(frozen=True, slots=True)
+class _PaneFile:
+    """A file of the glossary."""
+
+    pane: dict[str, Any]
+    metric: tuple[dict[str, Any], ...] = ()
+
+
+def _metric_values(**values: Any) -> dict[str, Any]:
+    check_metric(values)
+    return values
+
+
+_PANE_FILE = TableField(
+    {
+        "pane": TableField(
+            {
+                "title": TextField(),
+                "order": NumberField(),
+                "intro": TextField(),
+                "tab": TextField(),
+                "key": TextField(pattern=".", permitted="one character"),
+                "always": BoolField(),
+                "empty": TextField(description="what to say of a run that has none of its metrics"),
+                "aliases": ListField(PANE_ID),
+            },
+            as_dict,
+            required=("title", "order", "intro"),
+        ),
+        "metric": ListField(
+            TableField(
+                METRIC_FIELDS,
+                _metric_values,
+                required=("id", "title", "unit", "direction", "meaning"),
+                strict=True,
+            )
+        ),
+    },
+    _PaneFile,
+    required=("pane",),
+)
+
+
+def load(folder: Path) -> Glossary:
+    """The glossary of a folder of pane files. Never raises for what the files hold."""
+    problems: list[Problem] = []
+    files: dict[str, tuple[_PaneFile, FileReport]] = {}
+    for stem, table, report in read_folder(folder, problems, "glossary-data"):
+        if not re.fullmatch(PANE_ID.pattern, stem):
+            report.add("is a pane's id by its name: lower-case letters, digits and '-'")
+        file = report.check(table, _PANE_FILE)
+        if file is not None:
+            files[stem] = (file, report)
+    ordered = dict(sorted(files.items(), key=lambda item: (item[1][0].pane["order"], item[0])))
+    metrics: dict[str, Metric] = {}
+    panes: list[Pane] = []
+    keys: dict[str, str] = {}
+    for stem, (file, report) in ordered.items():
+        pane = {key: value for key, value in file.pane.items() if key != "order"}
+        if (key := pane.get("key")) and keys.setdefault(key, stem) != stem:
+            report.fault(("pane", "key"), f"'{key}' is already that of {keys[key]}.toml")
+        panes.append(Pane(**{"id": stem, "tab": stem, **pane}))
+        for importance, values in enumerate(file.metric, 1):
+            if (earlier := metrics.get(values["id"])) is not None:
+                report.add(f"metric '{earlier.id}' is already defined in {earlier.pane}.toml")
+            else:
+                metrics[values["id"]] = Metric(pane=stem, importance=importance, **values)
+    for metric in list(metrics.values()):
+        if missing := [name for name in metric.check_next if name not in metrics]:
+            ordered[metric.pane][1].add(f"{metric.id}: check_next names no metric: {', '.join(missing)}")
+            known = tuple(name for name in metric.check_next if name in metrics)
+            metrics[metric.id] = replace(metric, check_next=known)
+    return Glossary(metrics, tuple(panes), tuple(problems))
+
+
+@cache
+def glossary() -> Glossary:
+    """The shipped glossary. Its problems are for `doctor`; it is usable in any case."""
+    return load(DATA / "metrics")
