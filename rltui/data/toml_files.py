@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,11 @@ from typing import Any, TypeVar
 from rltui.batch import Level, Problem
 from rltui.data.schema import Field, Invalid, KeyPath, spell
 from rltui.text import clean
+
+try:  # compiled: all data files take 21 ms instead of 69, a fifth of the time until a command answers
+    import tomli as tomllib
+except ImportError:
+    import tomllib  # type: ignore[no-redef, unused-ignore]
 
 DATA = Path(__file__).parent
 MAX_BYTES = 1 << 20  # of one file

@@ -35,6 +35,8 @@ def check(pattern: str) -> None:
     """Raise PatternError for a pattern that cannot be meant."""
     if not pattern or pattern != pattern.strip():
         raise PatternError("is empty or begins or ends with a blank")
+    if "{" not in pattern and "}" not in pattern and not is_wild(pattern):
+        return
     bare = _BRACES.sub("x", pattern)
     if "{" in bare or "}" in bare:
         raise PatternError("has braces that do not pair")
@@ -52,6 +54,9 @@ def is_wild(pattern: str) -> bool:
 def expand(pattern: str, target: str = "") -> Iterator[tuple[str, str]]:
     """Pairs of (pattern without braces, target without braces). Raises PatternError."""
     check(pattern)
+    if "{" not in pattern and "{" not in target:
+        yield pattern, target
+        return
     groups = [match.group(1).split(",") for match in _BRACES.finditer(pattern)]
     others = [match.group(1).split(",") for match in _BRACES.finditer(target)]
     if others and [len(group) for group in others] != [len(group) for group in groups]:
