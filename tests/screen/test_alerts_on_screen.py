@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from rltui.config import Config
+from rltui.config import AlertConfig, Config
 from rltui.screen.app import Monitor
 from rltui.screen.pages.chart.chart_page import _marks
 from rltui.screen.pages.chart.x_axis import XAxis
@@ -28,7 +28,7 @@ def sick() -> FakeRun:
 
 def monitor(*, layout_path: Path | None = None, **alerts: Any) -> Monitor:
     """The application over one sick run, without a terminal."""
-    config = Config(alerts=alerts)
+    config = Config(alerts=AlertConfig(**alerts))
     return build(
         session(sick()), ["/logs"], theme="night", config=config, layout_path=layout_path, clock=lambda: NOW
     )
