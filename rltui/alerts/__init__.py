@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from rltui.alerts.alert import Alert
 from rltui.alerts.dispatcher import Dispatcher
 from rltui.alerts.sent_log import SentLog
-from rltui.alerts.throttle import Alert, Throttle
-from rltui.config.model import AlertConfig
+from rltui.alerts.throttle import Throttle
 
-__all__ = ["Alert", "AlertConfig", "Dispatcher", "SentLog", "Throttle"]
+__all__ = ["Alert", "Dispatcher", "SentLog", "Throttle"]

@@ -13,8 +13,8 @@ from typing import Any
 
 from rltui import paths
 
-KEPT = 500  # entries, the latest
-FORGOTTEN = 30 * 86400.0  # seconds after which an entry is dropped
+MAX_ENTRIES = 500  # entries, the latest
+MAX_AGE = 30 * 86400.0  # seconds after which an entry is dropped
 _LIMIT = 1 << 20  # bytes; a larger file is not ours
 
 
@@ -28,33 +28,33 @@ class SentAlert:
 
 
 class SentLog:
-    """Remembers what was told, by (run, finding id).
+    """The latest alert that was sent, by (run, finding id).
 
-    Nothing here raises: without a file that can be read nothing was told, without one that can be written
+    Nothing here raises: without a file that can be read nothing was sent, without one that can be written
     nothing is kept. What another monitor of the same folder wrote meanwhile is kept, too.
     """
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        self.told: dict[tuple[str, str], SentAlert] = {} if path is None else _read(path)
+        self.entries: dict[tuple[str, str], SentAlert] = {} if path is None else _read(path)
 
     @classmethod
-    def of(cls, logdirs: Sequence[str | os.PathLike[str]]) -> SentLog:
-        """The ledger of these folders, whatever they are called this time."""
+    def of_logdirs(cls, logdirs: Sequence[str | os.PathLike[str]]) -> SentLog:
+        """The log of these LOGDIRs, whatever they are called this time."""
         return cls(paths.of_logdirs("alerts", logdirs))
 
-    def note(self, run: str, name: str, told: SentAlert) -> None:
-        """Remember an alert, and write at once: the next moment may be the last."""
-        self.told[(run, name)] = told
+    def add(self, run: str, finding_id: str, alert: SentAlert) -> None:
+        """Take an alert in, and write at once: the next moment may be the last."""
+        self.entries[(run, finding_id)] = alert
         if self.path is None:
             return
         merged = _read(self.path)
-        for key, one in self.told.items():
+        for key, one in self.entries.items():
             if key not in merged or merged[key].at <= one.at:
                 merged[key] = one
-        newest = sorted(merged.items(), key=lambda item: item[1].at)[-KEPT:]
-        self.told = {key: one for key, one in newest if told.at - one.at < FORGOTTEN}
-        _write(self.path, self.told)
+        newest = sorted(merged.items(), key=lambda item: item[1].at)[-MAX_ENTRIES:]
+        self.entries = {key: one for key, one in newest if alert.at - one.at < MAX_AGE}
+        _write(self.path, self.entries)
 
 
 def _read(path: Path) -> dict[tuple[str, str], SentAlert]:
@@ -78,8 +78,8 @@ def _entry(entry: Any) -> tuple[tuple[str, str], SentAlert] | None:
     return (run, name), SentAlert(since, rank, rest[0])
 
 
-def _write(path: Path, told: dict[tuple[str, str], SentAlert]) -> None:
+def _write(path: Path, entries: dict[tuple[str, str], SentAlert]) -> None:
     """Whole or not at all."""
-    table = [[run, name, one.since_step, one.rank, float(one.at)] for (run, name), one in told.items()]
+    table = [[run, name, one.since_step, one.rank, float(one.at)] for (run, name), one in entries.items()]
     with contextlib.suppress(OSError):
         paths.write_atomically(path, json.dumps(table, indent=0).encode())

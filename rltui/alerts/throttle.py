@@ -2,155 +2,115 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
+from rltui.alerts.alert import Alert
 from rltui.alerts.sent_log import SentAlert
 from rltui.config.model import AlertConfig
 from rltui.rules.finding import Finding
 
-Event = Literal["firing", "resolved", "test"]
-
-
-@dataclass(frozen=True, slots=True)
-class Alert:
-    """Something to tell the outside.
-
-    `told` is the rank at which the episode was told before, -1 when it is new: each way out hears of an
-    episode once, when it first reaches the severity that this way asks for.
-    """
-
-    event: Event
-    run: str
-    finding: Finding
-    explains: tuple[Finding, ...] = ()  # findings that a symptom gathers
-    told: int = -1
-
-    @property
-    def id(self) -> str:
-        """The same for the same episode and event: receivers can leave out what they already have."""
-        finding = self.finding
-        text = "\0".join((self.run, *map(str, finding.key), self.event, finding.severity))
-        return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:24]
-
-    def goes_to(self, least: int) -> bool:
-        """Whether a way out that asks for at least this rank hears of it."""
-        if self.event == "test":
-            return True
-        if self.event == "resolved":
-            return self.told >= least
-        return self.finding.rank >= least > self.told
-
 
 @dataclass(slots=True)
-class _Cause:
+class _FindingState:
     """One finding id in one run. Times are those of the injected clock, in seconds."""
 
     first_seen: float
     last_seen: float
-    told_rank: int = -1  # in the present episode
-    told_at: float | None = None  # when any episode was told last
-    finding: Finding | None = None  # as it was told
+    sent_rank: int = -1  # in the present episode
+    sent_at: float | None = None  # when any episode was sent last
+    finding: Finding | None = None  # as it was sent
 
 
 class Throttle:
-    """Dwell, hysteresis and cooldown, per run and cause. Pure: the time is given.
+    """`for`, `resolve_after` and `repeat_interval`, per run and finding id. Pure: the time is given.
 
-    An episode lasts from the first sight of a finding until it has been gone for `clear` seconds; that its
-    first step is told anew meanwhile, as when one of several series recovers, makes no new episode. A
-    finding that is explained by a symptom is told by the symptom.
+    An episode lasts from the first sight of a finding until it has been gone for `resolve_after` seconds;
+    that its first step changes meanwhile, as when one of several series recovers, makes no new episode. A
+    finding that is explained by a symptom is sent with the symptom.
 
-    `told` is what was told before this process began, `ahead` how far its clock (seconds since 1970) is
-    ahead of the one given here: the same episode is not told again, another one of the same cause not before
-    it has cooled.
+    `sent_before` is what was sent before this process began, `clock_lead` how far its clock (seconds since
+    1970) is ahead of the one given here: the same episode is not sent again, another one of the same finding
+    not before the repeat interval is over.
     """
 
     def __init__(
         self,
-        settings: AlertConfig,
-        told: Mapping[tuple[str, str], SentAlert] | None = None,
-        ahead: float = 0.0,
+        config: AlertConfig,
+        sent_before: Mapping[tuple[str, str], SentAlert] | None = None,
+        clock_lead: float = 0.0,
     ) -> None:
-        self.settings = settings
-        self._before = told if told is not None else {}
-        self._ahead = ahead
-        self._causes: dict[str, dict[str, _Cause]] = {}
-        self._lived: set[str] = set()  # runs that have been seen alive
+        self.config = config
+        self._sent_before = sent_before if sent_before is not None else {}
+        self._clock_lead = clock_lead
+        self._states: dict[str, dict[str, _FindingState]] = {}
+        self._seen_live: set[str] = set()  # runs
 
-    def look(
+    def update(
         self,
         run: str,
         findings: Sequence[Finding],
         now: float,
         *,
-        alive: bool = True,
+        live: bool = True,
         last_step: int | None = None,
-        muted: Collection[str] = (),
+        acknowledged: Collection[str] = (),
     ) -> list[Alert]:
-        """Take what fires now in one run; returns what is to be told.
+        """Take what fires now in one run; returns what is to be sent.
 
-        `alive`: whether points still come. `muted`: ids that a person has seen already; they are not told.
+        `live`: whether points still come. `acknowledged`: ids that a person has seen already; they are not
+        sent.
         """
-        if not self.settings.covers(run):
+        if not self.config.covers(run):
             return []
-        if alive:
-            self._lived.add(run)
-        elif run not in self._lived and not self.settings.ended:
+        if live:
+            self._seen_live.add(run)
+        elif run not in self._seen_live and not self.config.ended:
             return []  # it was history when rltui started
-        least = self.settings.least_rank_of_all
+        least_rank = self.config.least_rank_of_all
         present = {
             finding.id: finding
             for finding in findings
-            if finding.state == "firing" and finding.explained_by is None and finding.rank >= least
+            if finding.state == "firing" and finding.explained_by is None and finding.rank >= least_rank
         }
-        causes = self._causes.setdefault(run, {})
-        for name, finding in present.items():
-            if name not in causes:
-                causes[name] = self._begin(run, finding, now)
-        alerts = [
-            Alert("firing", run, finding, _explained(finding, findings), told)
-            for finding in present.values()
-            if (told := self._told(causes[finding.id], finding, now, last_step, finding.id in muted))
-            is not None
-        ]
-        for name, cause in causes.items():
-            if name in present or cause.told_rank < 0 or now - cause.last_seen < self.settings.resolve_after:
-                continue
-            if self.settings.resolved and cause.finding is not None:
-                alerts.append(Alert("resolved", run, cause.finding, told=cause.told_rank))
-            cause.told_rank = -1
+        states = self._states.setdefault(run, {})
+        alerts = []
+        for id_, finding in present.items():
+            if id_ not in states:
+                states[id_] = self._new_state(run, finding, now)
+            state, before = states[id_], states[id_].sent_rank
+            if self._is_due(state, finding, now, last_step, id_ in acknowledged):
+                state.sent_rank, state.sent_at, state.finding = finding.rank, now, finding
+                explains = tuple(each for each in findings if each.explained_by == id_)
+                alerts.append(Alert("firing", run, finding, explains, before))
+        for id_, state in states.items():
+            gone = now - state.last_seen >= self.config.resolve_after
+            if id_ not in present and state.sent_rank >= 0 and gone:
+                if self.config.resolved and state.finding is not None:
+                    alerts.append(Alert("resolved", run, state.finding, sent_rank=state.sent_rank))
+                state.sent_rank = -1
         return alerts
 
-    def _begin(self, run: str, finding: Finding, now: float) -> _Cause:
-        """A cause that is seen for the first time, here."""
-        cause, before = _Cause(now, now), self._before.get((run, finding.id))
+    def _new_state(self, run: str, finding: Finding, now: float) -> _FindingState:
+        """The state of a finding that this process sees for the first time."""
+        state, before = _FindingState(now, now), self._sent_before.get((run, finding.id))
         if before is not None:
-            cause.told_at = min(before.at - self._ahead, now)  # a clock that was set back makes no future
+            state.sent_at = min(before.at - self._clock_lead, now)  # a clock set back makes no future
             if before.since_step == finding.since_step:
-                cause.told_rank, cause.finding = before.rank, finding
-        return cause
+                state.sent_rank, state.finding = before.rank, finding
+        return state
 
-    def _told(
-        self, cause: _Cause, finding: Finding, now: float, last_step: int | None, muted: bool
-    ) -> int | None:
-        """The rank that was told before when this finding is to be told now, else None."""
-        settings = self.settings
-        if cause.told_rank < 0 and now - cause.last_seen >= max(settings.resolve_after, 1.0):
-            cause.first_seen = now  # it was away for long: a new episode
-        cause.last_seen = now
-        if muted or cause.told_rank >= finding.rank or now - cause.first_seen < settings.for_:
-            return None
-        if last_step is not None and last_step - finding.since_step < settings.for_steps:
-            return None
-        before = cause.told_rank
-        cooling = cause.told_at is not None and now - cause.told_at < settings.repeat_interval
-        if before < 0 and cooling:
-            return None
-        cause.told_rank, cause.told_at, cause.finding = finding.rank, now, finding
-        return before
-
-
-def _explained(symptom: Finding, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    return tuple(finding for finding in findings if finding.explained_by == symptom.id)
+    def _is_due(
+        self, state: _FindingState, finding: Finding, now: float, last_step: int | None, acknowledged: bool
+    ) -> bool:
+        """Whether a finding that fires is to be sent now."""
+        config = self.config
+        if state.sent_rank < 0 and now - state.last_seen >= max(config.resolve_after, 1.0):
+            state.first_seen = now  # it was away for long: a new episode
+        state.last_seen = now
+        if acknowledged or state.sent_rank >= finding.rank or now - state.first_seen < config.for_:
+            return False
+        if last_step is not None and last_step - finding.since_step < config.for_steps:
+            return False
+        too_soon = state.sent_at is not None and now - state.sent_at < config.repeat_interval
+        return state.sent_rank >= 0 or not too_soon

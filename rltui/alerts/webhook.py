@@ -11,9 +11,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rltui import __version__
-from rltui.alerts.alert_config import MissingVariableError, expand
-from rltui.alerts.receivers import ReceiverError, payload
-from rltui.alerts.throttle import Alert
+from rltui.alerts.alert import Alert, ReceiverError
+from rltui.alerts.secrets import MissingVariableError, expand
 from rltui.config.model import WEBHOOK, AlertConfig
 
 BODY_CAP = 64 << 10  # bytes; chats refuse more anyway
@@ -30,26 +29,26 @@ class WebhookReceiver:
 
     name = WEBHOOK
 
-    def __init__(self, settings: AlertConfig) -> None:
-        self.settings = settings
+    def __init__(self, config: AlertConfig) -> None:
+        self.config = config
 
     def send(self, alert: Alert) -> None:
-        """See Sink."""
+        """See Receiver."""
         try:
-            url = expand(self.settings.webhook).strip()
-            headers = {name: expand(value) for name, value in self.settings.headers.items()}
+            url = expand(self.config.webhook).strip()
+            headers = {name: expand(value) for name, value in self.config.headers.items()}
         except MissingVariableError as error:
             raise ReceiverError(str(error)) from None
         local = _check(url)
-        status = _within(self.settings.timeout, lambda until: _post(url, headers, alert, local, until))
+        status = _within(self.config.timeout, lambda until: _post(url, headers, alert, local, until))
         if 300 <= status < 400:
             raise ReceiverError(f"the server answers with a redirect ({status}), which is not followed")
         if status >= 400:
-            raise ReceiverError(f"the server answers {status}", again=status == 429 or status >= 500)
+            raise ReceiverError(f"the server answers {status}", retry=status == 429 or status >= 500)
 
 
 def _check(url: str) -> bool:
-    """Whether the address is on this machine. Raises SinkError for what may not be used."""
+    """Whether the address is on this machine. Raises ReceiverError for what may not be used."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
@@ -63,7 +62,7 @@ def _check(url: str) -> bool:
 
 def body_of(alert: Alert) -> bytes:
     """The payload within the cap: fewer findings, then a shorter text."""
-    data = payload(alert)
+    data = alert.as_json()
     body = json.dumps(data).encode()
     if len(body) > BODY_CAP:
         data["findings"] = data["findings"][:1]
@@ -76,20 +75,20 @@ def body_of(alert: Alert) -> bytes:
 
 
 def _post(url: str, headers: dict[str, str], alert: Alert, local: bool, until: float) -> int:
-    """POST; returns the status. Raises SinkError."""
+    """POST; returns the status. Raises ReceiverError."""
     import http.client
     import ssl
     import urllib.error
     import urllib.request
 
-    class Stay(urllib.request.HTTPRedirectHandler):
+    class NoRedirects(urllib.request.HTTPRedirectHandler):
         """Redirects are answers like others."""
 
         def redirect_request(self, *_: Any, **__: Any) -> None:
             """None: do not follow."""
 
     own = {"Content-Type": "application/json", "User-Agent": f"rltui/{__version__}", "X-Alert-Id": alert.id}
-    handlers: list[Any] = [Stay(), urllib.request.HTTPSHandler(context=ssl.create_default_context())]
+    handlers: list[Any] = [NoRedirects(), urllib.request.HTTPSHandler(context=ssl.create_default_context())]
     if local:
         handlers.append(urllib.request.ProxyHandler({}))
     try:
@@ -103,7 +102,7 @@ def _post(url: str, headers: dict[str, str], alert: Alert, local: bool, until: f
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = error.reason if isinstance(error, urllib.error.URLError) else error
         raise ReceiverError(
-            f"cannot deliver: {_kind(reason)}", again=not isinstance(error, ValueError)
+            f"cannot deliver: {_kind(reason)}", retry=not isinstance(error, ValueError)
         ) from None
 
 
@@ -123,7 +122,7 @@ def _kind(error: object) -> str:
 
 
 def _within(seconds: float, work: Callable[[float], int]) -> int:
-    """The result of `work(until)`, or SinkError when it takes longer; it is left alone then."""
+    """The result of `work(until)`, or ReceiverError when it takes longer; it is left alone then."""
     result: list[int | ReceiverError] = []
     until = time.monotonic() + seconds
 
@@ -137,7 +136,7 @@ def _within(seconds: float, work: Callable[[float], int]) -> int:
     thread.start()
     thread.join(seconds)
     if not result:
-        raise ReceiverError("cannot deliver: timed out", again=True)
+        raise ReceiverError("cannot deliver: timed out", retry=True)
     if isinstance(result[0], ReceiverError):
         raise result[0]
     return result[0]

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from rltui.alerts import Dispatcher, SentLog
-from rltui.alerts.dispatcher import tell
+from rltui.alerts.dispatcher import report_failures
 from rltui.cli.check_report import symbols
 from rltui.cli.file_problems import FileProblemReporter
 from rltui.cli.output import emit, emit_json, note
@@ -41,7 +41,7 @@ def follow(
     session = Session(config, run_glob=run_glob)
     follower = Follower(logdirs, run_glob=run_glob, poll=every)
     if dispatcher is None:
-        dispatcher = Dispatcher(config.alerts, ledger=SentLog.of(logdirs))
+        dispatcher = Dispatcher(config.alerts, sent_log=SentLog.of_logdirs(logdirs))
     findings = FindingReporter(as_json, clock)
     file_problems = FileProblemReporter()
     file_problems.waits_for(logdirs)
@@ -51,9 +51,9 @@ def follow(
             session.evaluate()
             for view in session.ordered():
                 findings.report(view)
-                if dispatcher.settings.enabled:
-                    dispatcher.watch(view, clock())
-            tell(dispatcher.problems(), session.problems, note)
+                if dispatcher.config.enabled:
+                    dispatcher.update_run(view, clock())
+            report_failures(dispatcher.problems(), session.problems, note)
             if looks is not None:
                 looks -= 1
             sleep(every if follower.caught_up else 0.0)

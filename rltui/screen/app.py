@@ -282,17 +282,17 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         """Send alerts about what fires and is not acknowledged here; show here which receiver fails."""
         if self.alerts is None:
             return
-        from rltui.alerts.dispatcher import tell
+        from rltui.alerts.dispatcher import report_failures
 
         state, now = self.state, self.state.options.clock()
         for view in list(self.session.runs.values()):
             try:
                 found = view.evaluator.findings()
-                muted = [one.id for one in found if state.acknowledgements.status(view.name, one, now)]
-                self.alerts.watch(view, now, muted=muted)
+                acknowledged = [one.id for one in found if state.acknowledgements.status(view.name, one, now)]
+                self.alerts.update_run(view, now, acknowledged=acknowledged)
             except Exception as error:  # noqa: BLE001 (alerts must never end the screen)
                 self._on_error(error, view.name, "it sent no alert")
-        tell(self.alerts.problems(), self.session.problems, state.notify)
+        report_failures(self.alerts.problems(), self.session.problems, state.notify)
 
     def ring(self, text: str) -> str:
         """Write a bell or notification to the terminal, past the picture. Returns what went wrong."""

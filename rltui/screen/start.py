@@ -69,8 +69,8 @@ def build(
     if config.alerts.enabled:
         from rltui.alerts import Dispatcher, SentLog  # for the few who configured alerts
 
-        sent = SentLog.of(logdirs) if layout_path is not None else None
-        app.alerts = Dispatcher(config.alerts, write=app.ring, ledger=sent)
+        sent = SentLog.of_logdirs(logdirs) if layout_path is not None else None
+        app.alerts = Dispatcher(config.alerts, write=app.ring, sent_log=sent)
     return app
 
 

@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from rltui.alerts import Alert, AlertConfig, Dispatcher, Throttle
-from rltui.alerts.alert_config import MissingVariableError, expand
-from rltui.alerts.receivers import CommandReceiver, ReceiverError, payload, terminal_text
+from rltui.alerts import Alert, Dispatcher, Throttle
+from rltui.alerts.alert import ReceiverError
+from rltui.alerts.receivers import CommandReceiver, terminal_text
+from rltui.alerts.secrets import MissingVariableError, expand
 from rltui.alerts.webhook import WebhookReceiver, body_of
 from rltui.cli.commands.alert import command
+from rltui.config.model import AlertConfig
 from rltui.rules.finding import Evidence, Finding, Severity
 
 
@@ -36,52 +38,52 @@ HIGH = finding()
 
 def test_one_alert_per_episode_after_it_has_lasted() -> None:
     """Nothing before the dwell time, one alert after it, none while it goes on, a word when it is over."""
-    gate = Throttle(AlertConfig(bell=True, for_=60, resolve_after=60, repeat_interval=600, resolved=True))
-    assert gate.look("a", [HIGH], 0) == []
-    assert gate.look("a", [HIGH], 59) == []
-    assert [alert.event for alert in gate.look("a", [HIGH], 61)] == ["firing"]
-    assert gate.look("a", [HIGH], 500) == []
-    assert gate.look("a", [], 520) == []
-    assert [alert.event for alert in gate.look("a", [], 600)] == ["resolved"]
-    assert gate.look("a", [], 700) == []
+    throttle = Throttle(AlertConfig(bell=True, for_=60, resolve_after=60, repeat_interval=600, resolved=True))
+    assert throttle.update("a", [HIGH], 0) == []
+    assert throttle.update("a", [HIGH], 59) == []
+    assert [alert.event for alert in throttle.update("a", [HIGH], 61)] == ["firing"]
+    assert throttle.update("a", [HIGH], 500) == []
+    assert throttle.update("a", [], 520) == []
+    assert [alert.event for alert in throttle.update("a", [], 600)] == ["resolved"]
+    assert throttle.update("a", [], 700) == []
 
 
 def test_a_finding_that_flickers_is_one_episode() -> None:
     """Gone for less than the dwell time is still there."""
-    gate = Throttle(AlertConfig(bell=True, for_=60, resolve_after=60))
+    throttle = Throttle(AlertConfig(bell=True, for_=60, resolve_after=60))
     told = []
     for now in range(0, 600, 20):
-        told += gate.look("a", [HIGH] if now % 40 == 0 else [], now)
+        told += throttle.update("a", [HIGH] if now % 40 == 0 else [], now)
     assert [alert.event for alert in told] == ["firing"]
 
 
 def test_a_short_flare_is_not_told() -> None:
     """What ends before the dwell time alarms nobody, and does not count towards the next."""
-    gate = Throttle(AlertConfig(bell=True, for_=60, resolve_after=60))
-    assert gate.look("a", [HIGH], 0) == []
-    assert gate.look("a", [], 10) == []
-    assert gate.look("a", [HIGH], 300) == []
-    assert gate.look("a", [HIGH], 340) == []
-    assert len(gate.look("a", [HIGH], 361)) == 1
+    throttle = Throttle(AlertConfig(bell=True, for_=60, resolve_after=60))
+    assert throttle.update("a", [HIGH], 0) == []
+    assert throttle.update("a", [], 10) == []
+    assert throttle.update("a", [HIGH], 300) == []
+    assert throttle.update("a", [HIGH], 340) == []
+    assert len(throttle.update("a", [HIGH], 361)) == 1
 
 
 def test_the_cooldown_holds_back_the_next_episode() -> None:
     """A cause that comes back soon is not told again until the cooldown is over."""
-    gate = Throttle(AlertConfig(bell=True, for_=0, resolve_after=0, repeat_interval=1000, resolved=True))
-    assert len(gate.look("a", [HIGH], 0)) == 1
-    assert [alert.event for alert in gate.look("a", [], 10)] == ["resolved"]
-    assert gate.look("a", [HIGH], 500) == []
-    assert len(gate.look("a", [HIGH], 1001)) == 1
+    throttle = Throttle(AlertConfig(bell=True, for_=0, resolve_after=0, repeat_interval=1000, resolved=True))
+    assert len(throttle.update("a", [HIGH], 0)) == 1
+    assert [alert.event for alert in throttle.update("a", [], 10)] == ["resolved"]
+    assert throttle.update("a", [HIGH], 500) == []
+    assert len(throttle.update("a", [HIGH], 1001)) == 1
 
 
 def test_severity_runs_and_explained_findings_are_sieved() -> None:
     """Only what is severe enough, of the wanted runs, and not already said by a symptom."""
-    gate = Throttle(AlertConfig(bell=True, for_=0, severity="critical", runs=("exp*",)))
-    assert gate.look("exp1", [finding(severity="warning")], 0) == []
-    assert gate.look("other", [HIGH], 0) == []
-    assert gate.look("exp1", [finding(explained_by="no-stop")], 0) == []
-    assert len(gate.look("exp1", [HIGH], 0)) == 1
-    assert len(gate.look("exp2", [HIGH], 0)) == 1  # another run is another cause
+    throttle = Throttle(AlertConfig(bell=True, for_=0, severity="critical", runs=("exp*",)))
+    assert throttle.update("exp1", [finding(severity="warning")], 0) == []
+    assert throttle.update("other", [HIGH], 0) == []
+    assert throttle.update("exp1", [finding(explained_by="no-stop")], 0) == []
+    assert len(throttle.update("exp1", [HIGH], 0)) == 1
+    assert len(throttle.update("exp2", [HIGH], 0)) == 1  # another run is another cause
 
 
 # ---- ways out
@@ -160,7 +162,7 @@ def test_failures_tell_no_secret(server: Server, monkeypatch: pytest.MonkeyPatch
     server.answers = [500]
     with pytest.raises(ReceiverError) as caught:
         WebhookReceiver(AlertConfig(webhook=server.url, headers={"X": "hush"}, timeout=5)).send(ALERT)
-    assert "s3cret" not in str(caught.value) and "hush" not in str(caught.value) and caught.value.again
+    assert "s3cret" not in str(caught.value) and "hush" not in str(caught.value) and caught.value.retry
     monkeypatch.delenv("NOT_THERE", raising=False)
     with pytest.raises(ReceiverError, match=r"\$NOT_THERE is not set"):
         WebhookReceiver(AlertConfig(webhook="$NOT_THERE", headers={}, timeout=5)).send(ALERT)
@@ -180,14 +182,14 @@ def test_it_tries_again_and_then_says_so(server: Server) -> None:
     pauses: list[float] = []
     alerts = Dispatcher(AlertConfig(webhook=server.url), sleep=pauses.append)
     server.answers = [503, 429, 200]
-    assert alerts.deliver(alerts.sinks[0], ALERT)
+    assert alerts.deliver(alerts.receivers[0], ALERT)
     assert len(server.got) == 3 and pauses == [2.0, 8.0] and alerts.problems() == []
     server.answers = [500] * 4
-    assert not alerts.deliver(alerts.sinks[0], ALERT)
+    assert not alerts.deliver(alerts.receivers[0], ALERT)
     (problem,) = alerts.problems()
     assert problem.code == "alert-failed" and "500" in problem.message
     server.answers = [404]
-    assert not alerts.deliver(alerts.sinks[0], ALERT)  # trying again would not help
+    assert not alerts.deliver(alerts.receivers[0], ALERT)  # trying again would not help
     assert len(server.got) == 8
 
 
@@ -235,21 +237,21 @@ def test_looking_never_waits(server: Server) -> None:
         written.append(text)
         return ""
 
-    post = Dispatcher(settings, write=write, clock=lambda: 0.0)
-    assert [alert.event for alert in post.look("exp1", [HIGH])] == ["firing"]
-    post.close(wait=10)
+    dispatcher = Dispatcher(settings, write=write, clock=lambda: 0.0)
+    assert [alert.event for alert in dispatcher.update("exp1", [HIGH])] == ["firing"]
+    dispatcher.close(wait=10)
     assert written == ["\x07"] and len(server.got) == 1
 
 
 def test_off_unless_asked_for() -> None:
     """Without configuration nothing is wanted and nothing happens."""
     assert not AlertConfig().enabled
-    assert Dispatcher(AlertConfig()).sinks == []
+    assert Dispatcher(AlertConfig()).receivers == []
 
 
 def test_payload_is_json_even_for_nan() -> None:
     """Non-finite values are spelled, as in all our JSON."""
-    text = json.dumps(payload(Alert("firing", "a", finding(limit=float("nan")))), allow_nan=False)
+    text = json.dumps(Alert("firing", "a", finding(limit=float("nan"))).as_json(), allow_nan=False)
     assert '"limit": "NaN"' in text
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from rltui.alerts import Alert, AlertConfig, Dispatcher, Throttle
-from rltui.alerts.dispatcher import tell
+from rltui.alerts import Alert, Dispatcher, Throttle
+from rltui.alerts.dispatcher import report_failures
 from rltui.batch import Problem
+from rltui.config.model import AlertConfig
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.liveness import Liveness
 from rltui.screen.acknowledgements import SNOOZE_SECONDS, Acknowledgements
@@ -26,22 +27,22 @@ def at_once(**more: Any) -> AlertConfig:
 
 def test_history_alarms_nobody() -> None:
     """A run that was over when rltui started sends nothing, unless that is asked for."""
-    assert Throttle(at_once()).look("old", [finding()], 0, alive=False) == []
-    assert len(Throttle(at_once(ended=True)).look("old", [finding()], 0, alive=False)) == 1
+    assert Throttle(at_once()).update("old", [finding()], 0, live=False) == []
+    assert len(Throttle(at_once(ended=True)).update("old", [finding()], 0, live=False)) == 1
 
 
 def test_a_run_that_stalls_under_our_eyes_still_alerts() -> None:
     """What was seen alive may alert after its last point."""
-    gate = Throttle(at_once())
-    assert gate.look("a", [], 0, alive=True) == []
-    assert len(gate.look("a", [finding()], 10, alive=False)) == 1
+    throttle = Throttle(at_once())
+    assert throttle.update("a", [], 0, live=True) == []
+    assert len(throttle.update("a", [finding()], 10, live=False)) == 1
 
 
 def test_a_first_step_that_moves_is_no_new_episode() -> None:
     """One of several series recovers, so the onset is told anew: still the same trouble."""
-    gate = Throttle(at_once(repeat_interval=0))
-    assert len(gate.look("a", [finding(since=640)], 0)) == 1
-    assert gate.look("a", [finding(since=700)], 10) == []
+    throttle = Throttle(at_once(repeat_interval=0))
+    assert len(throttle.update("a", [finding(since=640)], 0)) == 1
+    assert throttle.update("a", [finding(since=700)], 10) == []
 
 
 def test_each_way_hears_an_episode_once_at_its_severity() -> None:
@@ -59,13 +60,13 @@ def test_each_way_hears_an_episode_once_at_its_severity() -> None:
         webhook="https://x", severity="critical", severities={"terminal": "warning"}, resolved=True
     )
     now = [0.0]
-    post = Dispatcher(settings, sinks=[Ear("terminal"), Ear("webhook")], clock=lambda: now[0])
-    post.look("a", [finding(severity="warning")])
-    post.look("a", [finding(severity="critical")])
-    post.look("a", [finding(severity="critical")])
+    dispatcher = Dispatcher(settings, receivers=[Ear("terminal"), Ear("webhook")], clock=lambda: now[0])
+    dispatcher.update("a", [finding(severity="warning")])
+    dispatcher.update("a", [finding(severity="critical")])
+    dispatcher.update("a", [finding(severity="critical")])
     now[0] = 100.0
-    post.look("a", [])
-    post.close(wait=10)
+    dispatcher.update("a", [])
+    dispatcher.close(wait=10)
     assert sorted(heard) == [
         ("terminal", "firing"), ("terminal", "resolved"), ("webhook", "firing"), ("webhook", "resolved"),
     ]  # fmt: skip
@@ -73,22 +74,22 @@ def test_each_way_hears_an_episode_once_at_its_severity() -> None:
 
 def test_a_finding_must_last_some_steps_where_asked() -> None:
     """`dwell_steps` counts from the onset to the run's last step."""
-    gate = Throttle(at_once(for_steps=50))
-    assert gate.look("a", [finding(since=640)], 0, last_step=689) == []
-    assert len(gate.look("a", [finding(since=640)], 1, last_step=690)) == 1
+    throttle = Throttle(at_once(for_steps=50))
+    assert throttle.update("a", [finding(since=640)], 0, last_step=689) == []
+    assert len(throttle.update("a", [finding(since=640)], 1, last_step=690)) == 1
 
 
 def test_what_a_person_has_seen_is_not_told() -> None:
     """Muted while it is acknowledged; told once that ends, if it still fires."""
-    gate = Throttle(at_once())
-    assert gate.look("a", [finding()], 0, muted=("kl",)) == []
-    assert len(gate.look("a", [finding()], 10)) == 1
+    throttle = Throttle(at_once())
+    assert throttle.update("a", [finding()], 0, acknowledged=("kl",)) == []
+    assert len(throttle.update("a", [finding()], 10)) == 1
 
 
 def test_a_symptom_brings_what_it_explains() -> None:
     """One alert with the findings below it, not one for each."""
     below = finding("clip", "warning", explained_by="kl")
-    (alert,) = Throttle(at_once()).look("a", [finding(symptom=True), below], 0)
+    (alert,) = Throttle(at_once()).update("a", [finding(symptom=True), below], 0)
     assert alert.explains == (below,)
 
 
@@ -100,17 +101,17 @@ def test_a_stalled_run_is_an_alert_and_loading_is_none() -> None:
         written.append(text)
         return ""
 
-    post = Dispatcher(at_once(notify="osc9"), write=note, clock=lambda: 0.0)
+    dispatcher = Dispatcher(at_once(notify="osc9"), write=note, clock=lambda: 0.0)
     view: Any = SimpleNamespace(
         name="a", loading=True, run=SimpleNamespace(last_step=812),
         evaluator=SimpleNamespace(findings=list),
         liveness=lambda now: Liveness("live" if now < 100 else "stalled", 1200.0, 12.0, "x.jsonl"),
     )  # fmt: skip
-    post.watch(view, 0)
+    dispatcher.update_run(view, 0)
     view.loading = False
-    post.watch(view, 1)
-    post.watch(view, 1000)
-    post.watch(view, 1001)
+    dispatcher.update_run(view, 1)
+    dispatcher.update_run(view, 1000)
+    dispatcher.update_run(view, 1001)
     assert len(written) == 1 and "20 minutes" in written[0] and "x.jsonl" in written[0]
 
 
@@ -119,10 +120,10 @@ def test_a_way_that_fails_is_told_once_and_withdrawn() -> None:
     said: list[str] = []
     known: dict[Any, Problem] = {}
     broken = [Problem("warning", "alert-failed", "alerts: webhook", "the server answers 500")]
-    tell(broken, known, said.append)
-    tell(broken, known, said.append)
+    report_failures(broken, known, said.append)
+    report_failures(broken, known, said.append)
     assert said == ["alerts: webhook: the server answers 500"] and len(known) == 1
-    tell([], known, said.append)
+    report_failures([], known, said.append)
     assert not known
 
 

@@ -11,18 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from rltui.alerts import Alert, AlertConfig, Dispatcher
-from rltui.alerts.alert_config import summary, without_secrets
+from rltui.alerts import Alert, Dispatcher
+from rltui.alerts.alert import ReceiverError
 from rltui.alerts.receivers import (
     CommandReceiver,
-    ReceiverError,
     TerminalReceiver,
-    own_terminal,
-    sentence,
+    summary,
     terminal_text,
+    write_to_terminal,
 )
+from rltui.alerts.secrets import without_secrets
 from rltui.alerts.webhook import WebhookReceiver
 from rltui.config import load_config
+from rltui.config.model import AlertConfig
 from rltui.rules.finding import Finding
 
 ALERT = Alert("firing", "exp1", Finding("kl", "critical", "policy", ("kl",), (), 640, message="KL is high"))
@@ -58,7 +59,7 @@ def test_a_server_that_hangs_or_drips_is_left_in_time(bad_server: str) -> None:
     with pytest.raises(ReceiverError, match="timed out") as caught:
         WebhookReceiver(AlertConfig(webhook=bad_server, timeout=0.3)).send(ALERT)
     assert time.monotonic() - began < 3.0
-    assert caught.value.again and "s3cret" not in str(caught.value)
+    assert caught.value.retry and "s3cret" not in str(caught.value)
 
 
 def test_a_command_that_leaves_children_does_not_hold_us() -> None:
@@ -107,15 +108,15 @@ def test_hostile_names_stay_text(name: str) -> None:
     for notify, separators in (("osc9", 1), ("osc777", 3)):
         inner = terminal_text(AlertConfig(notify=notify), alert)[2:-1]
         assert inner.isprintable() and inner.count(";") == separators
-    assert sentence(alert).isprintable()
+    assert alert.text.isprintable()
 
 
 def test_a_terminal_that_is_gone_is_a_problem_not_an_error() -> None:
     """Nothing is raised; the way out is told to fail."""
-    post = Dispatcher(AlertConfig(bell=True, for_=0), write=lambda text: "there is no terminal to ring")
-    post.look("a", [ALERT.finding])
-    assert [problem.message for problem in post.problems()] == ["there is no terminal to ring"]
-    assert isinstance(own_terminal(""), str)
+    dispatcher = Dispatcher(AlertConfig(bell=True, for_=0), write=lambda text: "there is no terminal to ring")
+    dispatcher.update("a", [ALERT.finding])
+    assert [problem.message for problem in dispatcher.problems()] == ["there is no terminal to ring"]
+    assert isinstance(write_to_terminal(""), str)
     with pytest.raises(ReceiverError, match="no terminal"):
         TerminalReceiver(AlertConfig(bell=True), lambda text: "no terminal").send(ALERT)
 
@@ -132,11 +133,11 @@ def test_an_internal_error_of_a_way_out_ends_nothing() -> None:
             if len(sent) == 1:
                 raise KeyError("x")
 
-    post = Dispatcher(AlertConfig(command=("x",), for_=0), sinks=[Odd()])
-    post.look("a", [ALERT.finding])
-    post.look("b", [ALERT.finding])
-    post.close(wait=10)
-    assert sent == ["a", "b"] and post.problems() == []
+    dispatcher = Dispatcher(AlertConfig(command=("x",), for_=0), receivers=[Odd()])
+    dispatcher.update("a", [ALERT.finding])
+    dispatcher.update("b", [ALERT.finding])
+    dispatcher.close(wait=10)
+    assert sent == ["a", "b"] and dispatcher.problems() == []
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from rltui.alerts import Alert, AlertConfig, Dispatcher, SentLog
-from rltui.alerts.sent_log import FORGOTTEN, KEPT, SentAlert
+from rltui.alerts import Alert, Dispatcher, SentLog
+from rltui.alerts.sent_log import MAX_AGE, MAX_ENTRIES, SentAlert
+from rltui.config.model import AlertConfig
 from rltui.rules.finding import Finding
 
 NOW = 1.7e9
@@ -29,8 +30,8 @@ class Monitor:
         settings = AlertConfig(
             **{"bell": True, "for_": 0, "resolve_after": 60, "repeat_interval": 3600, **more}
         )
-        self.post = Dispatcher(
-            settings, sinks=[self], ledger=SentLog(path), clock=lambda: self.wall - self._ahead,
+        self.dispatcher = Dispatcher(
+            settings, receivers=[self], sent_log=SentLog(path), clock=lambda: self.wall - self._ahead,
             wall=lambda: self.wall,
         )  # fmt: skip
 
@@ -43,7 +44,7 @@ class Monitor:
     def look(self, *findings: Finding) -> list[str]:
         """What is heard when these fire."""
         self.heard = []
-        self.post.look("a", findings)
+        self.dispatcher.update("a", findings)
         return self.heard
 
 
@@ -109,12 +110,12 @@ def test_it_stays_small_and_knows_what_others_wrote(tmp_path: Path) -> None:
     """The latest entries of all monitors of the folder, none older than a month; no scraps beside it."""
     path = tmp_path / "deep" / "ledger.json"
     one, other = SentLog(path), SentLog(path)
-    one.note("old", "kl", SentAlert(1, 2, NOW - FORGOTTEN - 1))
-    for at in range(KEPT + 9):
-        one.note("a", f"id{at}", SentAlert(at, 2, NOW + at))
-    other.note("b", "kl", SentAlert(5, 1, NOW + KEPT + 9))
-    told = SentLog(path).told
-    assert len(told) == KEPT and ("b", "kl") in told and ("a", f"id{KEPT}") in told
+    one.add("old", "kl", SentAlert(1, 2, NOW - MAX_AGE - 1))
+    for at in range(MAX_ENTRIES + 9):
+        one.add("a", f"id{at}", SentAlert(at, 2, NOW + at))
+    other.add("b", "kl", SentAlert(5, 1, NOW + MAX_ENTRIES + 9))
+    told = SentLog(path).entries
+    assert len(told) == MAX_ENTRIES and ("b", "kl") in told and ("a", f"id{MAX_ENTRIES}") in told
     assert ("old", "kl") not in told and ("a", "id0") not in told
     assert list(path.parent.iterdir()) == [path] and isinstance(json.loads(path.read_text()), list)
 
@@ -132,7 +133,9 @@ def test_each_logdir_has_its_own_and_none_lies_in_one(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
-    first = SentLog.of([tmp_path / "a", tmp_path / "b"]).path
-    assert first is not None and first == SentLog.of([tmp_path / "b" / ".." / "b", tmp_path / "a"]).path
-    assert first != SentLog.of([tmp_path / "a"]).path and first.is_relative_to(tmp_path / "state")
-    assert SentLog.of([tmp_path]).path is None
+    first = SentLog.of_logdirs([tmp_path / "a", tmp_path / "b"]).path
+    assert (
+        first is not None and first == SentLog.of_logdirs([tmp_path / "b" / ".." / "b", tmp_path / "a"]).path
+    )
+    assert first != SentLog.of_logdirs([tmp_path / "a"]).path and first.is_relative_to(tmp_path / "state")
+    assert SentLog.of_logdirs([tmp_path]).path is None

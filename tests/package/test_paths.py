@@ -116,7 +116,7 @@ def test_what_is_kept_is_private(no_umask: None, monkeypatch: pytest.MonkeyPatch
     layout = path_for(["/logs"])
     assert layout is not None
     save_layout(layout, SavedLayout())
-    SentLog.of(["/logs"]).note("run", "kl", SentAlert(1, 2, 3.0))
+    SentLog.of_logdirs(["/logs"]).add("run", "kl", SentAlert(1, 2, 3.0))
     crash.report(ValueError("odd"))
     made = list((tmp_path / ".local").rglob("*"))
     assert {path.name for path in made if path.is_dir()} == {"state", "rltui", "layouts", "alerts"}

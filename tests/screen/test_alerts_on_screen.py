@@ -45,7 +45,7 @@ def counted(app: Monitor) -> int:
 
 
 def test_the_monitor_sends_nothing_unless_asked() -> None:
-    """No configuration, no post; a table without a way out is none either."""
+    """No configuration, no dispatcher; a table without a way out is none either."""
     assert monitor().alerts is None and monitor(severity="warning").alerts is None
 
 
@@ -69,7 +69,7 @@ def test_what_was_acknowledged_rings_no_more() -> None:
         return ""
 
     app = monitor(bell=True, for_=0.0)
-    app.alerts.sinks[0].write = ring
+    app.alerts.receivers[0].write = ring
     screen_of(app).go("findings")
     screen_of(app).press("A")
     app._alert()

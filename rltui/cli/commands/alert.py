@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from rltui.alerts import Alert, AlertConfig
-from rltui.alerts.alert_config import summary
-from rltui.alerts.receivers import ReceiverError, receivers_of
+from rltui.alerts.alert import Alert, ReceiverError
+from rltui.alerts.receivers import receivers_of, summary
 from rltui.cli.loading import read_config
 from rltui.cli.output import FOUND, emit, fail, leave
+from rltui.config.model import AlertConfig
 from rltui.rules.finding import Finding
 
 TEST = Finding(

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from rltui import __version__
-from rltui.alerts.alert_config import summary
+from rltui.alerts.receivers import summary
 from rltui.cli.arguments import JSON, LogDir, need
 from rltui.cli.output import emit, emit_json
 from rltui.config import load_config
