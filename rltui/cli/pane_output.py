@@ -11,6 +11,7 @@ from rltui.cli.loading import as_of
 from rltui.cli.output import FOUND, fail, to_json
 from rltui.draw.cells import line
 from rltui.draw.themes import DEFAULT, Theme, load_themes
+from rltui.metrics.glossary import pane_id
 from rltui.panes.hparams_pane import HParamsPane
 from rltui.panes.pane_list import FIXED, panes_of
 from rltui.panes.render.ansi import as_ansi
@@ -81,11 +82,11 @@ def render_charts(
 
 
 def _pane_id(pane: str, known: set[str]) -> str:
-    """The id of a pane in any case, also by the title on its tab."""
+    """The id of a pane in any case, also by an alias."""
     if pane in known:
         return pane
     word = pane.strip().lower().replace(" ", "-").replace("_", "-")
-    return "perf" if word == "mfu" else next((each for each in known if each.lower() == word), pane)
+    return pane_id(pane) or next((each for each in known if each.lower() == word), pane)
 
 
 def _one(

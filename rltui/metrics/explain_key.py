@@ -10,13 +10,12 @@ from functools import cache
 from rltui.config import Config
 from rltui.data.metric import Metric
 from rltui.metrics.catalogue import Catalogue, catalogue
+from rltui.metrics.frameworks.load import Frameworks
 from rltui.metrics.frameworks.model import Framework
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
 
-# Of frameworks that mean different things by one name, those that most people run come first.
-SPREAD = ("verl", "trl", "stable-baselines3", "openrlhf", "cleanrl", "rllib", "rsl-rl", "transformers")
 LEAST_END = 5  # characters of a bare name that is looked for behind sections
 
 
@@ -99,7 +98,7 @@ def explain(
         members = [name for name in known.frameworks.spelled if fnmatchcase(name, key)]
         patterned = [replace(told, key=key) for told in explain(_instance(key), None, known)]
         return _distinct([*patterned, *(told for name in members for told in explain(name, None, known))])
-    return _joined(sharp or found) or _by_end(key, known)
+    return _joined(sharp or found, known.frameworks) or _by_end(key, known)
 
 
 def _by_end(key: str, known: Catalogue) -> list[Explanation]:
@@ -158,7 +157,7 @@ def _of(
     )
 
 
-def _joined(found: Sequence[Explanation]) -> list[Explanation]:
+def _joined(found: Sequence[Explanation], known: Frameworks) -> list[Explanation]:
     """Frameworks that mean the same told as one, the meaning of the most first."""
     meanings: dict[tuple[object, ...], list[Explanation]] = {}
     for each in found:
@@ -178,12 +177,10 @@ def _joined(found: Sequence[Explanation]) -> list[Explanation]:
                 older=all(each.older for each in group),
             )
         )
-    return sorted(joined, key=lambda each: (-len(each.frameworks), each.older, _spread(each.frameworks)))
-
-
-def _spread(labels: Sequence[str]) -> int:
-    """The rank of the most widely used framework among some: what a bare key most likely means."""
-    return min((SPREAD.index(label) for label in labels if label in SPREAD), default=len(SPREAD))
+    return sorted(
+        joined,
+        key=lambda each: (-len(each.frameworks), each.older, min(map(known.popularity, each.frameworks))),
+    )
 
 
 def nearest(key: str, count: int = 5) -> list[str]:

@@ -16,8 +16,8 @@ from typing import Any
 
 from rltui.batch import Problem
 from rltui.data.metric import METRIC_FIELDS, PANE_ID, Metric, check_metric
-from rltui.data.schema import BoolField, ListField, NumberField, TableField, TextField, as_dict
-from rltui.data.toml_files import DATA, FileReport, read_folder
+from rltui.data.schema import BoolField, Field, ListField, NumberField, TableField, TextField, as_dict
+from rltui.data.toml_files import DATA, FileReport, read_folder, read_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,16 @@ class Pane:
     id: str
     title: str
     intro: str  # what to look at first, in two or three sentences
-    tab: str
+    order: float  # of tabs
+    tab: str = ""  # the id where nothing is said
     key: str = ""
     always: bool = False
     empty: str = ""
     aliases: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """The tab says the id unless it says something else."""
+        object.__setattr__(self, "tab", self.tab or self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,22 +74,20 @@ def _metric_values(**values: Any) -> dict[str, Any]:
     return values
 
 
+PANE_FIELDS: dict[str, Field[object]] = {
+    "title": TextField(),
+    "order": NumberField(),
+    "intro": TextField(),
+    "tab": TextField(),
+    "key": TextField(pattern=".", permitted="one character"),
+    "always": BoolField(),
+    "empty": TextField(description="what to say of a run that has none of its metrics"),
+    "aliases": ListField(PANE_ID),
+}
+_REQUIRED = ("title", "order", "intro")
 _PANE_FILE = TableField(
     {
-        "pane": TableField(
-            {
-                "title": TextField(),
-                "order": NumberField(),
-                "intro": TextField(),
-                "tab": TextField(),
-                "key": TextField(pattern=".", permitted="one character"),
-                "always": BoolField(),
-                "empty": TextField(description="what to say of a run that has none of its metrics"),
-                "aliases": ListField(PANE_ID),
-            },
-            as_dict,
-            required=("title", "order", "intro"),
-        ),
+        "pane": TableField(PANE_FIELDS, as_dict, required=_REQUIRED),
         "metric": ListField(
             TableField(
                 METRIC_FIELDS,
@@ -97,6 +100,15 @@ _PANE_FILE = TableField(
     _PaneFile,
     required=("pane",),
 )
+_GENERAL_PANE = TableField({"id": PANE_ID, **PANE_FIELDS}, Pane, required=("id", *_REQUIRED))
+GENERAL = "general"  # the pane of keys without a section
+
+
+@cache
+def general_panes() -> Mapping[str, Pane]:
+    """Panes of any run, whatever its metrics, by id: overview, findings, all, config, general."""
+    table = read_table("general_panes", TableField({"pane": ListField(_GENERAL_PANE)}, as_dict))
+    return {pane.id: pane for pane in table["pane"]}
 
 
 def load(folder: Path) -> Glossary:
@@ -114,10 +126,10 @@ def load(folder: Path) -> Glossary:
     panes: list[Pane] = []
     keys: dict[str, str] = {}
     for stem, (file, report) in ordered.items():
-        pane = {key: value for key, value in file.pane.items() if key != "order"}
-        if (key := pane.get("key")) and keys.setdefault(key, stem) != stem:
+        pane = Pane(stem, **file.pane)
+        if (key := pane.key) and keys.setdefault(key, stem) != stem:
             report.fault(("pane", "key"), f"'{key}' is already that of {keys[key]}.toml")
-        panes.append(Pane(**{"id": stem, "tab": stem, **pane}))
+        panes.append(pane)
         for importance, values in enumerate(file.metric, 1):
             if (earlier := metrics.get(values["id"])) is not None:
                 report.add(f"metric '{earlier.id}' is already defined in {earlier.pane}.toml")
@@ -129,6 +141,15 @@ def load(folder: Path) -> Glossary:
             known = tuple(name for name in metric.check_next if name in metrics)
             metrics[metric.id] = replace(metric, check_next=known)
     return Glossary(metrics, tuple(panes), tuple(problems))
+
+
+def pane_id(word: str) -> str | None:
+    """The id of the pane that users call so, by its id or an alias in any letters; None for no known pane."""
+    wanted = "-".join(word.strip().lower().replace("_", " ").split())
+    for pane in (*general_panes().values(), *glossary().panes):
+        if wanted == pane.id or wanted in pane.aliases:
+            return pane.id
+    return None
 
 
 @cache

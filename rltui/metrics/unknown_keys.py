@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
-from rltui.data.metric import Statistic
+from rltui.data.metric import TEXTS, Statistic
+from rltui.data.schema import TableField, as_dict
+from rltui.data.toml_files import read_table
 from rltui.metrics.frameworks.schema import Conventions
+from rltui.metrics.glossary import GENERAL, general_panes
 
-GENERAL = ("general", "General")
-
-# Pane names with a meaning of their own; a section of that name gets a pane beside it.
-TAKEN = ("overview", "findings", "all", "config", "general")
-
-_ACRONYMS = {
-    word.lower(): word
-    for word in (
-        "KL", "LR", "MFU", "SPS", "FPS", "GPU", "CPU", "RAM", "GAE", "TD", "MSE", "PPO", "GRPO", "DPO",
-        "IS", "ESS", "TFLOPS", "API", "RM", "EMA", "EOS", "ID",
-    )
-}  # fmt: skip
 _SLUG = re.compile(r"[^a-z0-9]+")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>")
 
@@ -45,12 +36,12 @@ def place(key: str, conventions: Conventions) -> Place:
     last = parts[-1]
     statistic = conventions.statistics.get(last.lower(), "")
     if len(parts) == 1:
-        return Place(*GENERAL, "", humanise(last), "")
+        return Place(GENERAL, general_panes()[GENERAL].title, "", humanise(last), "")
     section, middle = parts[0], "/".join(parts[1:-1])
     name = slug(section)
     if name in conventions.sections:
         pane, title = conventions.sections[name], ""
-    elif name in TAKEN or not name:
+    elif name in general_panes() or not name:  # those have a meaning of their own
         pane, title = f"{name or 'section'}-section", section
     else:
         pane, title = name, humanise(section)
@@ -73,8 +64,16 @@ def slug(text: str) -> str:
     return made or "-".join(text.lower().split())
 
 
+@cache
+def _acronyms() -> dict[str, str]:
+    """Acronyms by their small letters."""
+    table = read_table("acronyms", TableField({"acronyms": TEXTS}, as_dict))
+    return {word.lower(): word for word in table["acronyms"]}
+
+
 @lru_cache(16_384)
 def humanise(word: str) -> str:
     """`frac_reward_zero_std` as `Frac reward zero std`."""
-    text = " ".join([_ACRONYMS.get(piece.lower(), piece) for piece in word.replace("_", " ").split()]) or word
+    acronyms = _acronyms()
+    text = " ".join([acronyms.get(piece.lower(), piece) for piece in word.replace("_", " ").split()]) or word
     return text[:1].upper() + text[1:]

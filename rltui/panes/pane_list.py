@@ -5,32 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rltui.metrics.glossary import Pane, glossary
+from rltui.metrics.glossary import general_panes, glossary
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
 
 
-NO_METRICS = "No metric has been read yet."
-
-
-def _of_all(pane: str, title: str, key: str, empty: str = "") -> Pane:
-    """A pane that says something of any run, whatever its metrics."""
-    return Pane(pane, title, "", pane, key, always=True, empty=empty)
-
-
-# Those of the glossary that have a key of their own; the others stand among a run's own sections.
-_OVERVIEW = _of_all("overview", "Overview", "1", NO_METRICS)
-_OF_METRICS = tuple(pane for pane in glossary().panes if pane.key)
-_LAST = (
-    _of_all("findings", "Findings", "f", "Nothing to report."),
-    _of_all("all", "All metrics", "9", NO_METRICS),
-    _of_all("config", "Config", "c"),
-)
-PANES = {pane.id: pane for pane in (_OVERVIEW, *_OF_METRICS, *_LAST)}
+# Those with a key of their own, in the order of their tabs; the others stand among a run's own sections.
+PANES = {
+    pane.id: pane
+    for pane in sorted((*general_panes().values(), *glossary().panes), key=lambda pane: pane.order)
+    if pane.key
+}
 FIXED = tuple(PANES)
-WITHOUT_METRICS = (_OVERVIEW.id, *(pane.id for pane in _LAST))
+WITHOUT_METRICS = tuple(pane for pane in PANES if pane in general_panes())
+_FIRST = tuple(pane for pane in PANES.values() if pane.order < 1000)  # before a run's own sections
+_LAST = tuple(pane for pane in PANES.values() if pane.order >= 1000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +72,7 @@ def panes_of(
 
     tabs = [
         tab(pane.id, pane.tab, pane.key)
-        for pane in (_OVERVIEW, *_OF_METRICS)
+        for pane in _FIRST
         if pane.always or pane.id in counts or pane.id == here
     ]
     own = dict.fromkeys([*counts, *([here] if here else [])])

@@ -14,6 +14,7 @@ from rltui.config import Config
 from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
+from rltui.metrics.glossary import pane_id
 from rltui.screen.app import Monitor
 from rltui.screen.input.bindings import Keys
 from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for
@@ -53,6 +54,7 @@ def build(
     if config.theme and config.theme not in themes:
         problems.append(Problem("error", "config", "theme", f"no theme is called '{config.theme}'"))
     smoothing = DEFAULT_SMOOTHING if config.smoothing is None else _nearest(config.smoothing)
+    pane = (pane_id(pane) or pane) if pane else None
     selection = Selection(pane=pane or saved.pane or config.pane or "overview", baseline=baseline)
     selection.pane_recalled = pane is None and selection.pane != "overview"
     state = AppState(

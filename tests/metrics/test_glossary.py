@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rltui.data.metric import DIRECTIONS, TITLE_WIDTH, UNITS, Metric
-from rltui.metrics.glossary import Glossary, glossary
+from rltui.metrics.glossary import Glossary, general_panes, glossary, pane_id
 from rltui.text import cell_width
 from tests.support.shared import SHARED
 
@@ -281,3 +281,20 @@ def test_sources_are_public(shipped: Glossary) -> None:
     for metric in shipped.metrics.values():
         for source in metric.sources:
             assert not re.search(r"\b00\d_|\.txt\b|^/|shared", source), (metric.id, source)
+
+
+@pytest.mark.parametrize(
+    ("word", "pane"),
+    [("perf", "perf"), ("MFU", "perf"), ("Reward Model", "reward-model"), ("all", "all"), ("zork", None)],
+)
+def test_a_pane_is_found_by_id_and_alias(word: str, pane: str | None) -> None:
+    """Ids and aliases in any letters; the commands and the screen ask in this one place."""
+    assert pane_id(word) == pane
+
+
+def test_no_two_panes_are_called_the_same() -> None:
+    """Neither ids nor aliases nor keys of panes clash, those of any run included."""
+    panes = [*general_panes().values(), *glossary().panes]
+    names = [name for pane in panes for name in (pane.id, *pane.aliases)]
+    keys = [pane.key for pane in panes if pane.key]
+    assert len(names) == len(set(names)) and len(keys) == len(set(keys))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from rltui.draw.cells import Line, crop, cut, fill, line, side_by_side, sides, wrap
-from rltui.metrics.unknown_keys import TAKEN
+from rltui.metrics.glossary import general_panes
 from rltui.panes.curve import bridge, curve
 from rltui.panes.header import coarse_age, header
 from rltui.panes.overview import key_rows, overview
@@ -64,7 +64,7 @@ def test_panes_that_metrics_call_for(view: RunView) -> None:
 
 def test_no_section_of_a_run_takes_the_place_of_a_pane() -> None:
     """Keys such as `config/lr` get a pane beside the one of that name, which shows something else."""
-    assert set(WITHOUT_METRICS) <= set(TAKEN)
+    assert set(WITHOUT_METRICS) <= set(general_panes())
 
 
 def test_a_title_of_the_users_stands_on_tab_and_heading(view: RunView) -> None:

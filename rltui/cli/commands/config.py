@@ -81,7 +81,7 @@ def _references(config: Config) -> Iterator[str]:
     """What is wrong with names that refer to other data: frameworks, themes, panes."""
     from rltui.draw.themes import load_themes
     from rltui.metrics import catalogue
-    from rltui.metrics.unknown_keys import GENERAL
+    from rltui.metrics.glossary import GENERAL
     from rltui.panes.pane_list import FIXED
 
     frameworks = catalogue().frameworks
@@ -93,7 +93,7 @@ def _references(config: Config) -> Iterator[str]:
         yield f"theme: no theme is called '{config.theme}'; permitted: {', '.join(sorted(themes))}"
     for fault in faults:
         yield f"themes/{fault.path}: {fault.message}"
-    sections = (*catalogue().pane_titles, GENERAL[0])  # among those that the names of a run make
+    sections = (*catalogue().pane_titles, GENERAL)  # among those that the names of a run make
     panes = {*FIXED, *sections, *config.panes}
     panes |= {each.metric.pane for each in config.metrics}
     if config.pane is not None and config.pane not in panes:

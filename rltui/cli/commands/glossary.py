@@ -12,7 +12,7 @@ from rltui.cli.output import FOUND, emit, emit_json, fail
 from rltui.data.metric import DIRECTIONS, UNITS, Metric
 from rltui.draw.cells import wrap
 from rltui.metrics.frameworks.load import frameworks
-from rltui.metrics.glossary import Pane, glossary
+from rltui.metrics.glossary import Pane, glossary, pane_id
 from rltui.metrics.glossary_entry import labelled
 from rltui.panes.metric_card import metric_card
 
@@ -41,7 +41,8 @@ def command(pane: str | None, framework: str | None, as_json: bool) -> None:
     """
     book = glossary()
     note_problems(book.problems)
-    pane = {"all": None, "mfu": "perf"}.get(pane.lower(), pane) if pane is not None else None
+    pane = (pane_id(pane) or pane) if pane is not None else None
+    pane = None if pane == "all" else pane
     if pane is not None and book.pane(pane) is None:
         fail(f"no pane named {pane!r}; panes: {', '.join(each.id for each in book.panes)}", FOUND)
     written = _written(framework) if framework is not None else None

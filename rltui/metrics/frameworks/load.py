@@ -6,6 +6,7 @@ asked for. What is wrong is in `Frameworks.problems`; a faulty entry is left out
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, cached_property
@@ -89,6 +90,11 @@ class Frameworks:
         id_, variant = self._labels.get(_normalised(name), ("", ""))
         return self._framework(id_, variant) if id_ else None
 
+    def popularity(self, label: str) -> float:
+        """The rank of a framework among those that most people run, from 1; infinity for the others."""
+        file = self._files.get(self._labels.get(_normalised(label), ("", ""))[0])
+        return math.inf if file is None or file.popularity is None else file.popularity
+
     def __iter__(self) -> Iterator[Framework]:
         return (self._framework(id_, "") for id_ in self._files)
 
@@ -111,7 +117,6 @@ class Frameworks:
                 title=file.title or id_,
                 source=file.source,
                 caveat=file.caveat,
-                popularity=file.popularity,
                 prefixes=tuple(sorted(file.prefixes, key=len, reverse=True)),
                 held_out=tuple(sorted(file.held_out, key=len, reverse=True)),
                 silent=frozenset(file.silent),

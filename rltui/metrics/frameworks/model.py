@@ -40,7 +40,6 @@ class Framework:
     title: str
     source: str
     caveat: str
-    popularity: int | None  # rank among frameworks that mean different things by one name
     prefixes: tuple[str, ...]  # that loggers put in front of a name, longest first, mostly with ""
     held_out: tuple[str, ...]  # prefixes of evaluation, longest first
     silent: frozenset[str]  # words that wildcards stand for and that say nothing: the only policy, all data

@@ -113,7 +113,6 @@ class Conventions:
     kinds: frozenset[str] = frozenset()  # canonical ids that say only of what kind a thing is
     statistics: Mapping[str, Statistic] = field(default_factory=dict)  # last word of a key -> statistic
     sections: Mapping[str, str] = field(default_factory=dict)  # section of a key -> pane
-    acronyms: tuple[str, ...] = ()  # words written in capitals
 
 
 def _conventions(
@@ -172,7 +171,6 @@ CONVENTIONS = TableField(
         "kinds": TEXTS,
         "statistics": TableField(dict.fromkeys(STATISTICS, TEXTS), as_dict),
         "sections": MapField(TextField()),
-        "acronyms": TEXTS,
     },
     _conventions,
 )
