@@ -7,14 +7,14 @@ by name; a background may also be `reverse`. A faulty theme is left out and told
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
 
 from rltui.batch import Problem
+from rltui.data.schema import BoolField, ListField, TableField, TextField, as_dict
+from rltui.data.toml_files import read_folder
 from rltui.draw.cells import BACKS, ROLES, SERIES
 from rltui.paths import config_file
 from rltui.text import clean
@@ -29,7 +29,6 @@ ANSI = tuple(
     for prefix in ("", "bright_")
     for name in ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "white")
 )
-_HEX = re.compile(r"#[0-9a-fA-F]{6}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,95 +92,59 @@ def load_themes(folders: Iterable[Path] | None = None) -> tuple[dict[str, Theme]
     themes: dict[str, Theme] = {}
     problems: list[Problem] = []
     for folder in theme_folders() if folders is None else folders:
-        try:
-            paths = sorted(path for path in folder.iterdir() if path.suffix == ".toml")
-        except OSError:
+        if not folder.is_dir():
             continue
-        for path in paths:
-            theme = _read(path, problems)
-            if theme is not None:
-                themes[theme.id] = theme
+        for stem, table, report in read_folder(folder, problems, "bad-theme"):
+            values = report.check(table, _THEME)
+            if values is not None:
+                themes[stem] = _theme(stem, **values)
     themes.setdefault("plain", PLAIN)
     return themes, problems
 
 
-def _read(path: Path, problems: list[Problem]) -> Theme | None:
-    shown = clean(path.name, 80)
-
-    def fault(message: str) -> None:
-        problems.append(Problem("error", "bad-theme", shown, message))
-
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
-        fault(f"cannot be read: {clean(str(error), 120)}")
-        return None
-    before = len(problems)
-    for key in table.keys() - {"title", "about", "dark", "colors", "backgrounds", "styles"}:
-        fault(f"unknown key '{clean(key, 40)}'; permitted: title, about, dark, colors, backgrounds, styles")
-    colors = _colors(table.get("colors"), fault)
-    backgrounds = _backgrounds(table.get("backgrounds"), fault)
-    styles = _styles(table.get("styles", {}), fault)
-    title = table.get("title", path.stem)
-    dark = table.get("dark", True)
-    if not isinstance(title, str) or not isinstance(dark, bool):
-        fault("'title' must be text and 'dark' true or false")
-    if len(problems) > before:
-        return None
-    about = str(table.get("about", ""))
-    return Theme(path.stem, clean(title, 40), clean(about, 120), dark, colors, backgrounds, styles)
+def _theme(
+    id_: str,
+    *,
+    colors: Mapping[str, str],
+    backgrounds: Mapping[str, str],
+    title: str = "",
+    about: str = "",
+    dark: bool = True,
+    styles: Mapping[str, str] = MappingProxyType({}),
+) -> Theme:
+    words = {role: frozenset(each.split()) for role, each in styles.items()}
+    return Theme(id_, clean(title or id_, 40), clean(about, 120), dark, colors, backgrounds, words)
 
 
-def _colors(table: Any, fault: Any) -> dict[str, str]:
-    if not isinstance(table, dict):
-        fault("there is no table 'colors'")
-        return {}
-    for key in table.keys() - {*COLORS, "series"}:
-        fault(f"colors: unknown role '{clean(key, 40)}'")
-    out = {}
-    for role in COLORS:
-        out[role] = _color(table.get(role), f"colors.{role}", fault)
-    series = table.get("series")
-    if not isinstance(series, list) or len(series) != SERIES:
-        fault(f"colors.series must be a list of {SERIES} colours")
-        return out
-    for index, color in enumerate(series):
-        out[f"series{index}"] = _color(color, f"colors.series[{index}]", fault)
-    return out
+def _colors(*, series: tuple[str, ...], **roles: str) -> dict[str, str]:
+    if len(series) != SERIES:
+        raise ValueError(f"must have {SERIES} colours in 'series'")
+    return {**roles, **{f"series{index}": color for index, color in enumerate(series)}}
 
 
-def _backgrounds(table: Any, fault: Any) -> dict[str, str]:
-    if not isinstance(table, dict):
-        fault("there is no table 'backgrounds'")
-        return {}
-    for key in table.keys() - set(BACKS):
-        fault(f"backgrounds: unknown '{clean(key, 40)}'; permitted: {', '.join(BACKS)}")
-    return {
-        key: "reverse" if table.get(key) == "reverse" else _color(table.get(key), f"backgrounds.{key}", fault)
-        for key in BACKS
-    }
-
-
-def _styles(table: Any, fault: Any) -> dict[str, frozenset[str]]:
-    if not isinstance(table, dict):
-        fault("'styles' must be a table")
-        return {}
-    out = {}
-    for role, words in table.items():
-        styles = frozenset(words.split()) if isinstance(words, str) else frozenset({"?"})
-        if role not in COLORS or styles - STYLES:
-            fault(
-                f"styles.{clean(role, 40)}: permitted are {', '.join(sorted(STYLES))}, for a role of 'colors'"
-            )
-        out[role] = styles
-    return out
-
-
-def _color(value: Any, where: str, fault: Any) -> str:
-    if isinstance(value, str) and (_HEX.fullmatch(value) or value in ANSI or value == "default"):
-        return value
-    fault(
-        f"{where}: {'nothing' if value is None else clean(repr(value), 40)} is no colour; "
-        "permitted are #rrggbb, default, and the terminal's sixteen by name"
-    )
-    return "default"
+_NAMES = ("#[0-9a-fA-F]{6}", "default", *ANSI)
+_PERMITTED = "#rrggbb, default, or one of the terminal's sixteen colours by name"
+_COLOR = TextField(pattern="|".join(_NAMES), permitted=_PERMITTED)
+_BACKGROUND = TextField(pattern="|".join((*_NAMES, "reverse")), permitted=f"{_PERMITTED}, or reverse")
+_STYLE = f"({'|'.join(sorted(STYLES))})"
+_STYLES = TextField(
+    pattern=f"{_STYLE}( {_STYLE})*", permitted=f"some of: {', '.join(sorted(STYLES))}, with blanks between"
+)
+_THEME = TableField(
+    {
+        "title": TextField(),
+        "about": TextField(empty=True),
+        "dark": BoolField(),
+        "colors": TableField(
+            {**dict.fromkeys(COLORS, _COLOR), "series": ListField(_COLOR)},
+            _colors,
+            required=(*COLORS, "series"),
+            strict=True,
+        ),
+        "backgrounds": TableField(dict.fromkeys(BACKS, _BACKGROUND), as_dict, required=BACKS, strict=True),
+        "styles": TableField(dict.fromkeys(COLORS, _STYLES), as_dict, strict=True),
+    },
+    as_dict,
+    required=("colors", "backgrounds"),
+    strict=True,
+)

@@ -64,9 +64,9 @@ def test_a_bad_theme_is_left_out_with_all_its_faults(tmp_path: Path) -> None:
     themes, problems = load_themes([tmp_path])
     assert themes["mine"].title == "Mine"
     assert "bad" not in themes and "worse" not in themes
-    told = {(problem.path, problem.message.split(":")[0]) for problem in problems}
-    assert ("bad.toml", "colors.background") in told
-    assert any(path == "bad.toml" and "unknown key 'more'" in words for path, words in told)
+    told = [f"{problem.path}: {problem.message}" for problem in problems]
+    assert any("bad.toml: line 6: colors.background must be #rrggbb" in each for each in told)
+    assert any("bad.toml: line 25: more is unknown; permitted: about, backgrounds" in each for each in told)
     assert all(problem.message.isprintable() for problem in problems)
 
 
