@@ -10,7 +10,7 @@ from pathlib import Path
 from rltui.batch import Problem
 from rltui.data.metric import Metric
 from rltui.metrics.frameworks.load import Frameworks, frameworks
-from rltui.metrics.frameworks.recognise import FrameworkMatch, FrameworkRecogniser, told
+from rltui.metrics.frameworks.recognise import FrameworkMatch, FrameworkRecogniser, configured_framework
 from rltui.metrics.frameworks.schema import Conventions
 from rltui.metrics.glossary import Glossary, glossary
 from rltui.metrics.glossary import load as load_glossary
@@ -78,9 +78,9 @@ def recognise(tags: Iterable[str], override: str | None = None) -> FrameworkMatc
     """Who wrote a run with these tags; `override` is what the user's configuration says and wins."""
     known = catalogue().frameworks
     if override is not None:
-        said = told(known, override)
-        if said is not None:
-            return said
+        configured = configured_framework(known, override)
+        if configured is not None:
+            return configured
     recogniser = FrameworkRecogniser(known)
     recogniser.add(tags)
     return recogniser.result()

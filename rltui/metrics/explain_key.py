@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
@@ -16,7 +16,7 @@ from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
 
-LEAST_END = 5  # characters of a bare name that is looked for behind sections
+MIN_LAST_PART = 5  # characters of a bare name that is looked for behind sections
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,64 +66,60 @@ def explain(
     """All that `key` may mean, what most frameworks mean first; empty where nobody writes such a name.
 
     `key` is a name as any framework writes it, a canonical id, or a family of names (`clip_ratio/*`), of
-    which each member is told. `framework` (id or label) decides between frameworks: its word alone
+    which each member is explained. `framework` (id or label) decides between frameworks: its word alone
     counts then. What the user's `config` says of the key comes before all.
     """
     known = shipped or catalogue()
     if config is not None:
-        own = MetricNames(framework, config, known).name(key)
-        if own.metric is not None and own.framework is None and not own.guessed:
+        name = MetricNames(framework, config, known).name(key)
+        if name.metric is not None and name.framework is None and not name.guessed:
             return [
-                Explanation(key, own.metric, pane=own.pane, unit=own.unit, part=own.part, caveat=own.caveat)
+                Explanation(
+                    key, name.metric, pane=name.pane, unit=name.unit, part=name.part, caveat=name.caveat
+                )
             ]
     metric = known.metrics.get(key)
-    if framework is not None:
-        chosen = known.frameworks.get(framework)
-        for asked in (_instance(key), key) if chosen is not None else ():
-            told = _of(asked, chosen, MetricNames(framework, shipped=known))
-            if told is not None:
-                return [replace(told, key=key, framework=chosen.label if chosen else None)]
+    chosen = known.frameworks.get(framework) if framework is not None else None
+    if chosen is not None:
+        names = MetricNames(framework, shipped=known)
+        for sample in (_sample(key), key):
+            if (found := _explained_by(chosen, sample, names)) is not None:
+                return [replace(found, key=key, framework=chosen.label)]
+    if metric is not None or framework is not None:
         return [Explanation(key, metric)] if metric is not None else []
-    if metric is not None:
-        return [Explanation(key, metric)]
-    found = [
-        told
+    meanings = [
+        meaning
         for each in known.frameworks
-        if (told := _of(key, each, _names(each.label, known), own=True)) is not None
+        if (meaning := _explained_by(each, key, _names(each.label, known), own_names=True)) is not None
     ]
-    sharp = [told for told in found if not is_wild(told.pattern)] or [
-        told for told in found if told.canonical not in known.conventions.kinds
-    ]
-    if not found and "*" in key:
+    if not meanings and "*" in key:
         members = [name for name in known.frameworks.spelled if fnmatchcase(name, key)]
-        patterned = [replace(told, key=key) for told in explain(_instance(key), None, known)]
-        return _distinct([*patterned, *(told for name in members for told in explain(name, None, known))])
-    return _joined(sharp or found, known.frameworks) or _by_end(key, known)
+        found_by_pattern = [replace(each, key=key) for each in explain(_sample(key), None, known)]
+        found_members = [each for name in members for each in explain(name, None, known)]
+        by_metric: dict[str, Explanation] = {}
+        for each in (*found_by_pattern, *found_members):
+            by_metric.setdefault(each.canonical, each)
+        return list(by_metric.values())
+    exact = [each for each in meanings if not is_wild(each.pattern)]
+    specific = [each for each in meanings if each.canonical not in known.conventions.kinds]
+    return _grouped(exact or specific or meanings, known.frameworks) or _by_last_part(key, known)
 
 
-def _by_end(key: str, known: Catalogue) -> list[Explanation]:
+def _by_last_part(key: str, known: Catalogue) -> list[Explanation]:
     """What a name means that frameworks write with a section in front, where they mean one thing by it."""
-    if "/" in key or len(key) < LEAST_END:
+    if "/" in key or len(key) < MIN_LAST_PART:
         return []
     members = [name for name in known.frameworks.spelled if name.endswith(f"/{key}")]
-    told = [each for name in members for each in explain(name, None, known) if not each.held_out]
-    if len({each.canonical for each in told}) != 1:
+    found = [each for name in members for each in explain(name, None, known) if not each.held_out]
+    if len({each.canonical for each in found}) != 1:
         return []
-    labels = tuple(dict.fromkeys(label for each in told for label in each.frameworks))
-    return [replace(each, key=key, framework=None, frameworks=labels, caveat="") for each in told[:1]]
+    labels = tuple(dict.fromkeys(label for each in found for label in each.frameworks))
+    return [replace(found[0], key=key, framework=None, frameworks=labels, caveat="")]
 
 
-def _instance(key: str) -> str:
+def _sample(key: str) -> str:
     """A name that a run could write for a family: a digit fits every wildcard."""
     return key.replace("*", "7")
-
-
-def _distinct(found: Iterable[Explanation]) -> list[Explanation]:
-    """One explanation of each metric, in the order they came."""
-    kept: dict[str, Explanation] = {}
-    for each in found:
-        kept.setdefault(each.canonical, each)
-    return list(kept.values())
 
 
 @cache
@@ -131,12 +127,12 @@ def _names(label: str, shipped: Catalogue) -> MetricNames:
     return MetricNames(label, shipped=shipped)
 
 
-def _of(
-    key: str, framework: Framework | None, names: MetricNames, *, own: bool = False
+def _explained_by(
+    framework: Framework, key: str, names: MetricNames, *, own_names: bool = False
 ) -> Explanation | None:
-    """What one framework means by the key; with `own`, only by names of its own file."""
-    found = framework.find(key) if framework is not None else None
-    if framework is None or found is None or (own and not framework.owns(found.pattern)):
+    """What one framework means by the key; with `own_names`, only by names of its own file."""
+    found = framework.find(key)
+    if found is None or (own_names and not framework.owns(found.pattern)):
         return None
     name: MetricName = names.name(key)
     if name.metric is None or name.guessed:
@@ -157,18 +153,18 @@ def _of(
     )
 
 
-def _joined(found: Sequence[Explanation], known: Frameworks) -> list[Explanation]:
-    """Frameworks that mean the same told as one, the meaning of the most first."""
+def _grouped(found: Sequence[Explanation], known: Frameworks) -> list[Explanation]:
+    """Frameworks that mean the same as one explanation, the meaning of the most first."""
     meanings: dict[tuple[object, ...], list[Explanation]] = {}
     for each in found:
         meaning = (each.canonical, each.unit, each.scale, each.offset, each.held_out)
         meanings.setdefault(meaning, []).append(each)
-    joined = []
+    grouped = []
     for group in meanings.values():
         labels = tuple(label for each in group for label in each.frameworks)
         whose = "{0}: {1}" if len(labels) > 1 else "{1}"
         caveats = [whose.format(each.frameworks[0], each.caveat) for each in group if each.caveat]
-        joined.append(
+        grouped.append(
             replace(
                 group[0],
                 framework=labels[0] if len(labels) == 1 else None,
@@ -178,7 +174,7 @@ def _joined(found: Sequence[Explanation], known: Frameworks) -> list[Explanation
             )
         )
     return sorted(
-        joined,
+        grouped,
         key=lambda each: (-len(each.frameworks), each.older, min(map(known.popularity, each.frameworks))),
     )
 

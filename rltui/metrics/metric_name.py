@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from rltui.data.metric import Metric, Statistic
@@ -12,7 +11,7 @@ from rltui.data.metric import Metric, Statistic
 class MetricName:
     """A tag and what it means.
 
-    `unit` is that of the value as written; `judged(value)` is the value on the canonical scale, in
+    `unit` is that of the value as written; `to_canonical(value)` is the value on the canonical scale, in
     `metric.unit`. Where the two units have no factor between them (a sum per response against a mean per
     token), `comparable` is false and absolute limits do not apply. `held_out` marks evaluation: such a
     series must not be judged as training, even where `canonical` is an id of training. `part` is what
@@ -51,10 +50,6 @@ class MetricName:
         own = self.metric.statistic if self.metric is not None else ""
         return self.statistic == own or (own == "" and self.statistic == "mean")
 
-    def judged(self, value: float) -> float:
+    def to_canonical(self, value: float) -> float:
         """A value as written, on the canonical scale."""
         return value * self.scale + self.offset
-
-    def written(self, value: float) -> float:
-        """A value on the canonical scale (a limit of a rule), as this key would write it."""
-        return (value - self.offset) / self.scale if self.scale else math.nan

@@ -14,7 +14,7 @@ from rltui.metrics.frameworks.model import Framework, Resolved, Vote
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.frameworks.recognise import UNKNOWN
 from rltui.metrics.metric_name import MetricName
-from rltui.metrics.unknown_keys import folders, humanise, place
+from rltui.metrics.unknown_keys import folders, humanise, place_key
 from rltui.metrics.user_metrics import UserMetrics
 
 # Panes whose metrics keep their pane when an evaluation writes them: a time of an evaluation is a time.
@@ -24,7 +24,7 @@ _OF_THE_MACHINE = ("timing", "perf", "load", "rollout", "other")
 CONTESTED = "A guess: other frameworks mean something else by this name."
 
 
-class _Meant(NamedTuple):
+class _Meaning(NamedTuple):
     """What all tags have in common that lead to one entry; no metric where it leads nowhere."""
 
     metric: Metric | None
@@ -35,7 +35,7 @@ class _Meant(NamedTuple):
     kind: bool = False  # its title says only of what kind it is
 
 
-def _own_title(tag: str, pattern: str, part: str) -> str:
+def _title_from_key(tag: str, pattern: str, part: str) -> str:
     """A title from the key itself, for metrics of which only the kind is known."""
     last = folders(tag)[-1]
     if not part or pattern.endswith("*"):
@@ -64,9 +64,9 @@ class MetricNames:
         self._framework = self._known.get(framework) if framework and framework != UNKNOWN else None
         self.label = framework if framework and framework != UNKNOWN else None  # as asked: `trl-grpo`
         self._label = self._framework.label if self._framework is not None else None
-        self._own = UserMetrics(config or Config(), self._shipped)
+        self._user = UserMetrics(config or Config(), self._shipped)
         self._names: dict[str, MetricName] = {}
-        self._meant: dict[tuple[int, bool], _Meant] = {}
+        self._meanings: dict[tuple[int, bool], _Meaning] = {}
 
     @property
     def framework(self) -> Framework | None:
@@ -76,7 +76,7 @@ class MetricNames:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What is wrong with the names in the user's configuration."""
-        return self._own.problems
+        return self._user.problems
 
     def name(self, tag: str) -> MetricName:
         """What a tag means. Never fails; the same tag gives the same object."""
@@ -88,16 +88,16 @@ class MetricNames:
     @property
     def pane_titles(self) -> Mapping[str, str]:
         """Titles that the user's configuration gives to panes, by id."""
-        return self._own.pane_titles
+        return self._user.pane_titles
 
     def pane_title(self, pane: str) -> str:
         """The title of a pane, of the glossary or of the user's making."""
-        return self._own.pane_titles.get(pane) or self._shipped.pane_titles.get(pane) or humanise(pane)
+        return self._user.pane_titles.get(pane) or self._shipped.pane_titles.get(pane) or humanise(pane)
 
     def _make(self, tag: str) -> MetricName:
-        own = self._own.find(tag)
-        if own is not None:
-            return self._known_name(tag, own, None)
+        found = self._user.find(tag)
+        if found is not None:
+            return self._known_name(tag, found, None)
         framework = self._framework
         if framework is not None:
             found = framework.find(tag)
@@ -137,22 +137,22 @@ class MetricNames:
     def _known_name(
         self, tag: str, found: Resolved, framework: str | None, guess: _Guess | None = None
     ) -> MetricName:
-        entry, pattern, part, repeats = found
-        meant = self._meant.get((id(entry), repeats))
-        if meant is None:
-            meant = self._meant[id(entry), repeats] = self._mean(entry, repeats)
-        metric = meant.metric
+        entry, pattern, part, prefixed = found
+        meaning = self._meanings.get((id(entry), prefixed))
+        if meaning is None:
+            meaning = self._meanings[id(entry), prefixed] = self._meaning_of(entry, prefixed)
+        metric = meaning.metric
         if metric is None:
             return self._unknown(tag)
-        held_out = repeats or meant.held_out or (guess.held_out if guess else self._held_out(tag))
+        held_out = prefixed or meaning.held_out or (guess.held_out if guess else self._held_out(tag))
         pane = metric.pane
         if held_out and pane not in _OF_THE_MACHINE:
             pane = "validation"
-        pane = self._own.pane_of(tag, metric.id) or pane
+        pane = self._user.pane_of(tag, metric.id) or pane
         statistic = metric.statistic or self._statistic(entry, metric, tag)
         title = metric.title
-        if meant.kind:
-            title = _own_title(tag, pattern, part)
+        if meaning.kind:
+            title = _title_from_key(tag, pattern, part)
             if statistic and not title.lower().endswith(statistic):
                 title = f"{title} {statistic}"
         elif part:
@@ -165,7 +165,7 @@ class MetricNames:
             metric.id,
             metric,
             metric.group or metric.id,
-            meant.unit,
+            meaning.unit,
             metric.importance,
             framework,
             guess is not None,
@@ -173,10 +173,10 @@ class MetricNames:
             part,
             statistic,
             CONTESTED if guess is not None and guess.vote.contested else entry.caveat,
-            meant.scale,
+            meaning.scale,
             entry.offset,
-            meant.comparable,
-            self._own.range_of(tag, metric.id, part),
+            meaning.comparable,
+            self._user.range_of(tag, metric.id, part),
         )
 
     def _statistic(self, entry: Entry, metric: Metric, tag: str) -> Statistic:
@@ -189,19 +189,19 @@ class MetricNames:
         )
         return "" if not word or metric.id.endswith(word) else word
 
-    def _mean(self, entry: Entry, repeats: bool) -> _Meant:
+    def _meaning_of(self, entry: Entry, prefixed: bool) -> _Meaning:
         """What all tags have in common that lead to an entry."""
         canonical = entry.canonical
-        if repeats:
+        if prefixed:
             canonical = self._conventions.validation.get(canonical, canonical)
-        metric = self._own.metric(canonical)
+        metric = self._user.metric(canonical)
         if metric is None:
-            return _Meant(None)
+            return _Meaning(None)
         unit, scale, comparable = self._units(entry, metric)
         if not comparable and (metric.bounds is not None or metric.band is not None):
             metric = replace(metric, bounds=None, band=None)  # both hold on the canonical scale only
         held_out = canonical.startswith("validation.")
-        return _Meant(metric, unit, scale, comparable, held_out, canonical in self._conventions.kinds)
+        return _Meaning(metric, unit, scale, comparable, held_out, canonical in self._conventions.kinds)
 
     def _units(self, entry: Entry, metric: Metric) -> tuple[str, float, bool]:
         """Unit as written, factor to the canonical unit, and whether there is such a factor."""
@@ -219,7 +219,7 @@ class MetricNames:
         if framework is not None:
             for prefix in self._conventions.training:
                 bare = bare.removeprefix(prefix) or bare
-        at = place(bare, self._conventions)
+        at = place_key(bare, self._conventions)
         pane, title = at.pane, at.pane_title
         if framework is not None and "/" in bare:
             section = bare.split("/", 1)[0]
@@ -227,9 +227,9 @@ class MetricNames:
                 pane, title = self._shipped.area_panes.get(framework.sections[section], pane), ""
         if held_out:
             pane, title = "validation", ""
-        own = self._own.pane_of(tag, None)
-        if own is not None:
-            pane, title = own, ""
+        user_pane = self._user.pane_of(tag, None)
+        if user_pane is not None:
+            pane, title = user_pane, ""
         return MetricName(
             tag,
             at.title,
@@ -239,5 +239,5 @@ class MetricNames:
             framework=self._label,
             held_out=held_out,
             statistic=at.statistic,
-            declared_range=self._own.range_of(tag, None),
+            declared_range=self._user.range_of(tag, None),
         )

@@ -16,7 +16,7 @@ _SLUG = re.compile(r"[^a-z0-9]+")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>")
 
 
-class Place(NamedTuple):
+class KeyPlace(NamedTuple):
     """Pane and group of an unrecognised key."""
 
     pane: str
@@ -26,7 +26,7 @@ class Place(NamedTuple):
     statistic: Statistic
 
 
-def place(key: str, conventions: Conventions) -> Place:
+def place_key(key: str, conventions: Conventions) -> KeyPlace:
     """The place of a key, logger prefix already taken off.
 
     No slash: General. One: section and metric. Two or more: section, group and metric, where the group
@@ -36,7 +36,7 @@ def place(key: str, conventions: Conventions) -> Place:
     last = parts[-1]
     statistic = conventions.statistics.get(last.lower(), "")
     if len(parts) == 1:
-        return Place(GENERAL, general_panes()[GENERAL].title, "", humanise(last), "")
+        return KeyPlace(GENERAL, general_panes()[GENERAL].title, "", humanise(last), "")
     section, middle = parts[0], "/".join(parts[1:-1])
     name = slug(section)
     if name in conventions.sections:
@@ -46,15 +46,15 @@ def place(key: str, conventions: Conventions) -> Place:
     else:
         pane, title = name, humanise(section)
     shown = f"{humanise(parts[-2])} {last}" if statistic and middle else humanise(last)
-    return Place(pane, title, f"{section}/{middle}" if middle else "", shown, statistic if middle else "")
+    return KeyPlace(pane, title, f"{section}/{middle}" if middle else "", shown, statistic if middle else "")
 
 
 def folders(key: str) -> list[str]:
     """The parts of a key between its slashes; one within brackets, as in `loss[/b]`, parts nothing."""
     if "/" not in key or _BRACKETED.search(key) is None:
         return key.split("/")
-    kept = _BRACKETED.sub(lambda found: found[0].replace("/", "\0"), key)  # keys hold no control characters
-    return [part.replace("\0", "/") for part in kept.split("/")]
+    masked = _BRACKETED.sub(lambda found: found[0].replace("/", "\0"), key)  # keys hold no control characters
+    return [part.replace("\0", "/") for part in masked.split("/")]
 
 
 @lru_cache(4_096)

@@ -120,7 +120,7 @@ cooldown = 600
     assert (bites.canonical, bites.pane, bites.pane_title) == ("zork.bites", "underground", "Underground")
     assert names.name("grue/dark/bites").part == "dark"
     assert names.name("my/kl").canonical == "policy.kl_ref"
-    assert names.name("my/clip_pct").judged(50.0) == 0.5
+    assert names.name("my/clip_pct").to_canonical(50.0) == 0.5
     assert names.name("lamp/oil").pane == "underground"
     assert names.name("actor/entropy").declared_range == (0.0, 4.0)
     assert names.name("critic/rewards/mean").declared_range is None

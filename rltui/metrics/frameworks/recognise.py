@@ -91,8 +91,8 @@ class FrameworkRecogniser:
         confidence, fit, framework = best
         variant = self._variant(framework)
         named = self._known.get(f"{framework.id}-{variant.id}") if variant else framework
-        told = sorted(self._seen[framework.id].items(), key=lambda pair: (-pair[1], pair[0]))
-        signs = ", ".join(sign for sign, weight in told[:3] if weight)
+        seen = sorted(self._seen[framework.id].items(), key=lambda pair: (-pair[1], pair[0]))
+        signs = ", ".join(sign for sign, weight in seen[:3] if weight)
         title = f"{framework.title}, {variant.title}" if variant else framework.title
         return FrameworkMatch(
             framework=framework.id,
@@ -123,7 +123,7 @@ class FrameworkRecogniser:
         return None
 
 
-def told(known: Frameworks, name: str) -> FrameworkMatch | None:
+def configured_framework(known: Frameworks, name: str) -> FrameworkMatch | None:
     """What the user's configuration says, or None where it names no framework."""
     framework = known.get(name)
     if framework is None:
