@@ -22,7 +22,7 @@ from rltui.panes.curve import Curve, Spread, curve, spread
 from rltui.panes.healthy_range import EDGE, band_of, healthy_rows
 from rltui.panes.other_runs import OtherRun, canvas_spans, draw_overlaid, joint_range, overlaid_curves
 from rltui.panes.overview import Overview
-from rltui.panes.pane_list import NO_METRICS
+from rltui.panes.pane_list import PANES
 from rltui.panes.render.header_lines import finding_lines
 from rltui.panes.render.pane_lines import Ranges, short_title, shown_range, unhealthy
 from rltui.panes.row import Row
@@ -189,7 +189,7 @@ def overview_lines(
     """
     most = max(1, min(len(data.findings), 2 if height < 22 else 5 if height < 34 else 8))
     if not data.rows and not data.findings:
-        return [line(("   " + NO_METRICS, "dim"))], []
+        return [line(("   " + PANES["overview"].empty, "dim"))], []
     lines = finding_lines(data.findings, width, most)
     lines.append(BLANK)
     margin = 1

@@ -9,7 +9,7 @@ from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
 from rltui.panes.overview import Overview, key_rows, overview
 from rltui.panes.pane import PaneView
-from rltui.panes.pane_list import NO_METRICS
+from rltui.panes.pane_list import PANES
 from rltui.panes.render.cards import overview_lines
 from rltui.panes.render.header_lines import finding_lines
 from rltui.panes.render.pane_lines import short_title
@@ -34,7 +34,7 @@ def overview_page(session: Session, state: AppState, view: RunView, width: int, 
     most = 0 if height < 20 or len(session.runs) < 2 else 3 if height < 36 else 5
     runs = _other_runs(session, state, view, width, most)
     if height < 11 or width < 34 or state.saved.density == "compact":
-        made = PaneView("overview", "Overview", data.rows, data.window, empty=NO_METRICS)
+        made = PaneView("overview", "Overview", data.rows, data.window, empty=PANES["overview"].empty)
         top = Page(
             finding_lines(data.findings, width, 1 if height < 11 else 3) if data.rows or data.findings else []
         )
