@@ -18,9 +18,9 @@ from functools import partial
 from pathlib import Path
 
 from rltui.logs.formats.tfevents.bulk import bulk_reader
-from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
 from rltui.logs.formats.tfevents.event_file import FORMAT
 from rltui.logs.formats.tfevents.event_tags import EventTags
+from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
 from tests.support import tfwriter as w
 
 NAME = "events.out.tfevents.1763600000.node7.991.0"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from rltui.batch import EMPTY, Batch, concat
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
-from rltui.logs.formats.tfevents import event, protobuf, record_decoder
-from rltui.logs.formats.tfevents.bulk import bulk_reader
-from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
+from rltui.logs.formats.tfevents import oversized_record, record_decoder
+from rltui.logs.formats.tfevents.bulk import bulk_reader, tail_preview
+from rltui.logs.formats.tfevents.damage import Damage
 from rltui.logs.formats.tfevents.event_tags import EventTags
-from rltui.logs.formats.tfevents.framing import oversized_record, tail_preview, tf_record
-from rltui.logs.formats.tfevents.framing.damage import Damage
+from rltui.logs.formats.tfevents.framing import tf_record
 from rltui.logs.formats.tfevents.framing.tf_record import BAD, DOUBT, FRAME, HEADER
+from rltui.logs.formats.tfevents.message import event, protobuf
 from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
+from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
 from rltui.logs.records.tag_table import too_many
 from rltui.logs.run_names import is_events
 

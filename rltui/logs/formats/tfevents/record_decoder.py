@@ -12,11 +12,11 @@ from typing import NamedTuple
 import google_crc32c
 
 from rltui.batch import Batch
-from rltui.logs.formats.tfevents import event, protobuf
-from rltui.logs.formats.tfevents.bulk.record_shape import BODY, SIMPLE, STEP_KEY, WALL_KEY
-from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
 from rltui.logs.formats.tfevents.framing import tf_record
+from rltui.logs.formats.tfevents.message import event, protobuf
 from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
+from rltui.logs.formats.tfevents.templates.record_template import BODY, SIMPLE, STEP_KEY, WALL_KEY
+from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
 
 CORRUPT = ("corrupt-record", "the checksum says that bytes have changed")
 UNREADABLE = ("unreadable-record", "the checksum is right, but the content is no event")

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.batch import Batch, Problem, SessionStart, Text
-from rltui.logs.formats.tfevents import event, texts
 from rltui.logs.formats.tfevents.event_tags import SCALARS, EventTags
+from rltui.logs.formats.tfevents.message import event, texts
 from rltui.logs.records.tag_table import name_of
 
 _pack_double = struct.Struct("<d").pack

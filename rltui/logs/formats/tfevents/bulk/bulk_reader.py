@@ -20,15 +20,16 @@ from numpy.typing import NDArray
 
 from rltui.batch import Batch, SessionStart
 from rltui.logs.formats.tfevents import record_decoder
-from rltui.logs.formats.tfevents.bulk.byte_columns import Block, Places, Words, distinct, varints
-from rltui.logs.formats.tfevents.bulk.event_template import Settled
-from rltui.logs.formats.tfevents.bulk.record_shape import BODY, BOOK, STEP_KEY, WALL_KEY, Layout
-from rltui.logs.formats.tfevents.bulk.shape_table import LIMITS, TABLES, ShapeTable
-from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
-from rltui.logs.formats.tfevents.framing import block_framing, tf_record
-from rltui.logs.formats.tfevents.framing.data_checksums import DataChecksums
+from rltui.logs.formats.tfevents.bulk import block_framing
+from rltui.logs.formats.tfevents.bulk.block import Block, Places, Words, distinct, varints
+from rltui.logs.formats.tfevents.bulk.data_checksums import DataChecksums
+from rltui.logs.formats.tfevents.bulk.template_table import LIMITS, TABLES, ShapeTable
+from rltui.logs.formats.tfevents.framing import tf_record
 from rltui.logs.formats.tfevents.record_decoder import UNREADABLE, Decoded, Fault
 from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
+from rltui.logs.formats.tfevents.templates.multi_value import Settled
+from rltui.logs.formats.tfevents.templates.record_template import BODY, BOOK, STEP_KEY, WALL_KEY, Layout
+from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
 
 WORTH = 15_000  # bytes from which columns are faster than records one by one
 

@@ -1,1 +1,1 @@
-"""TFRecord framing: records, checksums, damage."""
+"""TFRecord framing: where records begin and end, and their checksums."""

@@ -7,7 +7,7 @@ import math
 import struct
 from typing import Any
 
-from rltui.logs.formats.tfevents import protobuf
+from rltui.logs.formats.tfevents.message import protobuf
 from rltui.text import clean
 
 TEXT_LIMIT = 32 << 10  # characters of one text; tables of completions reach 100 KB each step

@@ -7,8 +7,8 @@ as they are, long texts cut, long everything else left out.
 from __future__ import annotations
 
 from rltui.logs.formats.interface import File
-from rltui.logs.formats.tfevents import protobuf
-from rltui.logs.formats.tfevents.texts import TEXT_LIMIT
+from rltui.logs.formats.tfevents.message import protobuf
+from rltui.logs.formats.tfevents.message.texts import TEXT_LIMIT
 
 _SHORT = 64 << 10  # bytes of a field that is kept as it is
 _WINDOW = 64 << 10  # bytes of one ranged read

@@ -10,9 +10,16 @@ import google_crc32c
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.logs.formats.tfevents.bulk.byte_columns import Block, Places, Words, distinct
-from rltui.logs.formats.tfevents.bulk.record_shape import BODY, STEP_KEY, WALL_KEY, Layout, Shape, ShapeBook
+from rltui.logs.formats.tfevents.bulk.block import Block, Places, Words, distinct
 from rltui.logs.formats.tfevents.framing import masked_crc
+from rltui.logs.formats.tfevents.templates.record_template import (
+    BODY,
+    STEP_KEY,
+    WALL_KEY,
+    Layout,
+    Shape,
+    ShapeBook,
+)
 
 _STEPS = 8  # lengths of a step: 0 where there is none, up to 7
 

@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.logs.formats.tfevents import event
-from rltui.logs.formats.tfevents.bulk.byte_columns import Block, Places, distinct
-from rltui.logs.formats.tfevents.bulk.record_shape import is_usual
+from rltui.logs.formats.tfevents.bulk.block import Block, Places, distinct
 from rltui.logs.formats.tfevents.event_tags import SCALARS, EventTags
+from rltui.logs.formats.tfevents.message import event
+from rltui.logs.formats.tfevents.templates.record_template import is_usual
 
 _PER_LENGTH = 4  # templates for bodies of one length
 _LENGTHS = 64

@@ -21,10 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.logs.formats.tfevents.bulk.byte_columns import PAD, Block, Places, Words
-from rltui.logs.formats.tfevents.bulk.record_shape import WALL_KEY
+from rltui.logs.formats.tfevents.bulk.block import PAD, Block, Places, Words
 from rltui.logs.formats.tfevents.framing import masked_crc, tf_record
 from rltui.logs.formats.tfevents.framing.tf_record import FRAME, HEADER
+from rltui.logs.formats.tfevents.templates.record_template import WALL_KEY
 
 _U64 = np.uint64
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.logs.formats.tfevents import event
-from rltui.logs.formats.tfevents.bulk import record_shape
-from rltui.logs.formats.tfevents.bulk.event_template import Templates, template_of
-from rltui.logs.formats.tfevents.bulk.record_shape import SIMPLE, Layout
 from rltui.logs.formats.tfevents.event_tags import EventTags
+from rltui.logs.formats.tfevents.message import event
+from rltui.logs.formats.tfevents.templates import record_template
+from rltui.logs.formats.tfevents.templates.multi_value import Templates, template_of
+from rltui.logs.formats.tfevents.templates.record_template import SIMPLE, Layout
 
 _LAYOUTS_TRIED = 6
 _BEGINNINGS_KEPT = 64
@@ -26,7 +26,7 @@ class TemplateCache:
     lessons: how often something was learned.
     """
 
-    def __init__(self, tags: EventTags, book: record_shape.ShapeBook = record_shape.BOOK) -> None:
+    def __init__(self, tags: EventTags, book: record_template.ShapeBook = record_template.BOOK) -> None:
         self.tags = tags
         self.book = book
         self.layouts = [SIMPLE]
@@ -42,7 +42,7 @@ class TemplateCache:
         if template is not None:
             self.lessons += self.templates.add(template)
             return
-        shape = record_shape.shape_of(parsed, data)
+        shape = record_template.shape_of(parsed, data)
         if shape is None or not (shape.declared or self.tags.is_scalar(shape.tag)):
             return
         at = self.book.add(shape)

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.logs.formats.tfevents.bulk.byte_columns import Block, Places, Words, distinct
-from rltui.logs.formats.tfevents.bulk.record_shape import BOOK, Layout, Shape, ShapeBook
+from rltui.logs.formats.tfevents.bulk.block import Block, Places, Words, distinct
+from rltui.logs.formats.tfevents.templates.record_template import BOOK, Layout, Shape, ShapeBook
 
 LIMITS = (64, 128, 248)  # bytes of a body; it is entered where the first of these holds it
 _NARROWEST = 16  # bytes of a row

@@ -9,8 +9,8 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-from rltui.logs.formats.tfevents import protobuf, tensor
-from rltui.logs.formats.tfevents.tensor import Number
+from rltui.logs.formats.tfevents.message import protobuf, tensor
+from rltui.logs.formats.tfevents.message.tensor import Number
 
 SESSION_START = 1
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from rltui.logs.formats.tfevents import event
 from rltui.logs.formats.tfevents.event_tags import SCALARS
+from rltui.logs.formats.tfevents.message import event
 
 if TYPE_CHECKING:
-    from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
+    from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
 
 WALL_KEY, STEP_KEY = 0x09, 0x10  # the keys of wall_time and step, always one byte
 BODY = 9  # where the step, or without one the body, begins

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rltui.batch import Batch, concat
 from rltui.logs.formats.tfevents.bulk import bulk_reader
-from rltui.logs.formats.tfevents.bulk.template_cache import TemplateCache
 from rltui.logs.formats.tfevents.framing import tf_record
 from rltui.logs.formats.tfevents.framing.tf_record import HEADER
+from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
 
 _SYNC = 1 << 10  # bytes in which a record is searched first
 

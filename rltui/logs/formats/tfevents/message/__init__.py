@@ -1,0 +1,1 @@
+"""One record as a protobuf message: what an Event holds."""
