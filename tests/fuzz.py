@@ -87,7 +87,7 @@ def deliver(pieces: list[bytes], columns_from: int, budget: int, verify: bool) -
     file, log = MemFile(NAME, *pieces), EVENTS.open(NAME, verify=verify)
     before = 0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bulk_reader, "WORTH", columns_from)
+        patch.setattr(bulk_reader, "COLUMNS_FROM", columns_from)
         batches = read_on(log, file, budget)
         while file.grow():
             batches += read_on(log, file, budget)

@@ -192,7 +192,7 @@ def small_logs() -> None:
 def one_by_one(contents: list[bytes]) -> None:
     """Decode logs, each new and alone."""
     for content in contents:
-        bulk_reader.decode_any(content, TemplateCache(EventTags()))
+        bulk_reader.decode(content, TemplateCache(EventTags()))
 
 
 _TEN = """

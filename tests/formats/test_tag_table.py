@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from rltui.batch import Batch, concat
 from rltui.logs.formats import jsonl
 from rltui.logs.formats.tfevents import event_file
+from rltui.logs.formats.tfevents.templates.record_template import ALL_TEMPLATES
 from rltui.logs.records.tag_table import NAME_CAP, TagNames, name_of
 from rltui.text import clean
 from tests.support import tfwriter as w
@@ -108,7 +109,7 @@ def test_a_name_of_megabytes_is_not_kept() -> None:
 def _held(log: object) -> Iterator[bytes | str]:
     """Every text that a log holds, its tables and those of all logs included."""
     seen: set[int] = set()
-    left = [log, event_file.bulk_reader.BOOK]
+    left = [log, ALL_TEMPLATES]
     while left:
         one = left.pop()
         if id(one) in seen:

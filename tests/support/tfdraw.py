@@ -66,7 +66,7 @@ files = st.lists(record(), max_size=40).map(b"".join)
 def columns_from(size: int) -> Iterator[None]:
     """Read blocks of at least `size` bytes as columns."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bulk_reader, "WORTH", size)
+        patch.setattr(bulk_reader, "COLUMNS_FROM", size)
         yield
 
 

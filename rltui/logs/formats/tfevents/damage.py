@@ -1,8 +1,8 @@
-"""Trouble in a file: what to wait for, what to give up, and what to say about it, once.
+"""Damage in a file: how long to wait at a place without a record, and its problems, each reported once.
 
 Bytes that are not a record may become one. Network file systems fill pages in any order, so a reader
-elsewhere sees zeros where a record will be. Trouble is therefore looked at several times before
-anything is given up, and what was said of it is withdrawn when it heals.
+elsewhere sees zeros where a record will be. A damaged place is therefore read several times before
+anything is given up, and its problem is withdrawn when it heals.
 """
 
 from __future__ import annotations
@@ -11,59 +11,59 @@ from dataclasses import replace
 
 from rltui.batch import Level, Problem
 
-PATIENCE = 5  # looks at the same trouble before reading goes on behind it
+MOST_CHECKS = 5  # of the same damaged place before reading goes on behind it
 
 
 class Damage:
-    """The troubles of one file."""
+    """The damage of one file."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._new: list[Problem] = []
-        self._told: Problem | None = None  # of the place that is being watched
+        self._standing: Problem | None = None  # problem of the place that is being waited at
         self._stretch: Problem | None = None  # the last run of bad records
         self._stretch_end = -1
-        self.place = -1  # where the trouble is that is being watched
-        self.looks = 0
+        self.place = -1  # that is being waited at; -1 for none
+        self.checks = 0
         self.tested = 0  # up to here no good record begins behind `place`
 
-    def watch(self, at: int) -> bool:
-        """One more look at trouble at `at`; true when patience is at its end."""
+    def recheck(self, at: int) -> bool:
+        """One more check of damage at `at`; true when it was waited for long enough."""
         if at != self.place:
-            self.place, self.looks, self.tested = at, 0, at + 1
-        self.looks += 1
-        return self.looks >= PATIENCE
+            self.place, self.checks, self.tested = at, 0, at + 1
+        self.checks += 1
+        return self.checks >= MOST_CHECKS
 
-    def tell(self, level: Level, code: str, message: str, at: int, count: int = 1) -> None:
-        """Report a trouble of the place that is being watched, unless this very report was made."""
+    def report(self, level: Level, code: str, message: str, at: int, count: int = 1) -> None:
+        """Report a problem of the place that is being waited at, unless this very report was made."""
         problem = Problem(level, code, self._path, message, at, count)
-        if problem != self._told:
-            if self._told and self._told.key != problem.key:
-                self._new.append(replace(self._told, healed=True))
+        if problem != self._standing:
+            if self._standing and self._standing.key != problem.key:
+                self._new.append(replace(self._standing, healed=True))
             self._new.append(problem)
-            self._told = problem
+            self._standing = problem
 
-    def say(self, problem: Problem) -> None:
-        """Report something that is no matter of a place."""
+    def report_apart(self, problem: Problem) -> None:
+        """Report a problem that is no matter of a place."""
         self._new.append(problem)
 
-    def give_up(self, code: str, message: str, at: int, count: int) -> None:
-        """Report bytes that were skipped for good; nothing is watched any more."""
-        self.tell("warning", code, message, at, count)
-        self._told, self.place = None, -1
+    def report_skipped(self, code: str, message: str, at: int, count: int) -> None:
+        """Report bytes that were skipped for good; nothing is waited for any more."""
+        self.report("warning", code, message, at, count)
+        self._standing, self.place = None, -1
 
-    def went_on(self) -> None:
-        """A good record was read where there was trouble: withdraw what was said of it."""
+    def resolved(self) -> None:
+        """A good record was read where there was damage: withdraw its problem."""
         if self.place >= 0:
-            if self._told:
-                self._new.append(replace(self._told, healed=True))
-            self._told, self.place = None, -1
+            if self._standing:
+                self._new.append(replace(self._standing, healed=True))
+            self._standing, self.place = None, -1
 
-    def bad_record(self, code: str, what: str, at: int, end: int) -> None:
+    def report_bad_record(self, code: str, what: str, at: int, end: int) -> None:
         """Report one record that was skipped, together with those right before it."""
-        if self._told:
-            self._new.append(replace(self._told, healed=True))
-        self._told, self.place = None, -1
+        if self._standing:
+            self._new.append(replace(self._standing, healed=True))
+        self._standing, self.place = None, -1
         stretch = self._stretch
         if stretch and self._stretch_end == at and stretch.code == code and stretch.offset is not None:
             start, count = stretch.offset, stretch.count + 1
@@ -76,7 +76,7 @@ class Damage:
         self._stretch_end = end
         self._new.append(self._stretch)
 
-    def take(self) -> tuple[Problem, ...]:
+    def take_problems(self) -> tuple[Problem, ...]:
         """The reports since the last call."""
         new = tuple(self._new)
         self._new.clear()

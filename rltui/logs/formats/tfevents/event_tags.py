@@ -39,20 +39,19 @@ class EventTags(TagNames):
         self.plugins: dict[bytes, bytes] = {}
         self._numbers: dict[bytes, int] = {}
 
-    def __len__(self) -> int:
-        """Raw tags that have a number."""
-        return len(self._numbers)
-
     def number(self, tag: bytes) -> int:
         """The number of a raw tag that has a scalar."""
-        known = self._numbers.get(tag)
-        if known is None:
-            known = self.take(_name(tag) if len(tag) <= _SHORT else _name.__wrapped__(tag))
-            if known < 0:
-                return tag_table.TAG_CAP
+        number = self._numbers.get(tag)
+        if number is None:
+            name = _name(tag) if len(tag) <= _SHORT else _name.__wrapped__(tag)
+            number = self._places.get(name)
+            if number is None:
+                number = self.take(name)
+                if number < 0:
+                    return tag_table.TAG_CAP
             if len(tag) <= KEPT:
-                self._numbers[tag] = known
-        return known
+                self._numbers[tag] = number
+        return number
 
     def named(self, batch: Batch) -> Batch:
         """A batch without the points whose tags found no place."""
@@ -60,7 +59,7 @@ class EventTags(TagNames):
             return batch
         return batch.where(batch.tag < tag_table.TAG_CAP)
 
-    def learn(self, value: Value) -> bytes | None:
+    def plugin_for(self, value: Value) -> bytes | None:
         """The plugin that a value belongs to; remembers its metadata for the values that follow."""
         if value.plugin is None:
             return self.plugin_of(value.tag)
@@ -75,12 +74,6 @@ class EventTags(TagNames):
     def is_scalar(self, tag: bytes) -> bool:
         """Whether a tensor of this tag without metadata of its own counts as a scalar by now."""
         return self.plugin_of(tag) == SCALARS
-
-    def begin_like(self, other: EventTags) -> None:
-        """Number the tags as another log did that began with the same ones and knows no metadata yet."""
-        self.names.extend(other.names[len(self.names) :])
-        self._numbers.update(other._numbers)
-        self._places.update(other._places)
 
     def fork(self) -> EventTags:
         """The same numbers, but metadata learned from now on stay apart: for a look ahead of the reading."""

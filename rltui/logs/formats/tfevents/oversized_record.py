@@ -10,15 +10,15 @@ from rltui.logs.formats.interface import File
 from rltui.logs.formats.tfevents.message import protobuf
 from rltui.logs.formats.tfevents.message.texts import TEXT_LIMIT
 
-_SHORT = 64 << 10  # bytes of a field that is kept as it is
-_WINDOW = 64 << 10  # bytes of one ranged read
+_KEPT_SIZE = 64 << 10  # bytes of a field that is kept as it is
+_READ_SIZE = 64 << 10  # bytes of one ranged read
 
-# The way to what matters: number of a field -> what is inside it. Event.summary, Summary.value,
+# The path to what matters: number of a field -> what is inside it. Event.summary, Summary.value,
 # Value.tensor, TensorProto.string_val.
 _EVENT: dict[int, object] = {5: {1: {8: {8: "text"}}}}
 
 
-class _Window:
+class _ReadBuffer:
     """Bytes of a file, fetched as they are asked for."""
 
     def __init__(self, file: File) -> None:
@@ -28,20 +28,20 @@ class _Window:
     def get(self, at: int, size: int) -> bytes:
         """Up to `size` bytes; fewer only where the file ends."""
         if not (self._at <= at and at + size <= self._at + len(self._data)):
-            self._at, self._data = at, self._file.read_at(at, max(size, _WINDOW))
+            self._at, self._data = at, self._file.read_at(at, max(size, _READ_SIZE))
         return self._data[at - self._at : at - self._at + size]
 
 
 def prune(file: File, at: int, stop: int) -> bytes:
     """The Event at ``[at, stop)`` of the file without its bulk. Raises MalformedError, OSError."""
-    return _message(_Window(file), at, stop, _EVENT)
+    return _message(_ReadBuffer(file), at, stop, _EVENT)
 
 
-def _message(window: _Window, at: int, stop: int, inside: object) -> bytes:
+def _message(buffer: _ReadBuffer, at: int, stop: int, inside: object) -> bytes:
     kept = []
-    ways = inside if isinstance(inside, dict) else {}
+    paths = inside if isinstance(inside, dict) else {}
     while at < stop:
-        head = window.get(at, min(20, stop - at))
+        head = buffer.get(at, min(20, stop - at))
         key, behind = protobuf.varint(head, 0, len(head))
         kind = key & 7
         if kind == protobuf.BYTES:
@@ -55,16 +55,15 @@ def _message(window: _Window, at: int, stop: int, inside: object) -> bytes:
         first, end = at + behind, at + behind + size
         if end > stop or key < 8:
             raise protobuf.MalformedError("field")
-        way = ways.get(key >> 3)
-        if size <= _SHORT:
-            kept.append(window.get(at, end - at))
-        elif way == "text":
-            kept.append(protobuf.field(key, window.get(first, 4 * TEXT_LIMIT)))
-        elif way is not None:
-            kept.append(protobuf.field(key, _message(window, first, end, way)))
+        path = paths.get(key >> 3)
+        if size <= _KEPT_SIZE:
+            kept.append(buffer.get(at, end - at))
+        elif path == "text":
+            kept.append(protobuf.field(key, buffer.get(first, 4 * TEXT_LIMIT)))
+        elif path is not None:
+            kept.append(protobuf.field(key, _message(buffer, first, end, path)))
         elif key >> 3 in (3, 4, 5, 6):
-            kept.append(
-                protobuf.field(key, b"")
-            )  # a long graph, image or histogram: present, and none of our business
+            # A long graph, image or histogram: present, but its content says nothing here.
+            kept.append(protobuf.field(key, b""))
         at = end
     return b"".join(kept)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,7 @@ _pack_double = struct.Struct("<d").pack
 
 
 class ScalarRows:
-    """What events say, gathered: columns of points in file order, and what else there was.
+    """What events hold, gathered: columns of points in file order, and what else there was.
 
     wall_time: as the eight bytes in the file. wide: the indices of points that were no float32.
     """
@@ -46,27 +47,27 @@ class ScalarRows:
 
     def take(self, parsed: event.Event, data: bytes, tags: EventTags) -> None:
         """Add all that `parsed` says; `data` is the record that it was parsed from."""
-        if parsed.starts:
+        if parsed.starts_session:
             self.starts.append(SessionStart(len(self.tag), parsed.step))
         for value in parsed.values:
-            plugin = tags.learn(value)
+            plugin = tags.plugin_for(value)
             if value.number is not None:
                 if value.simple or plugin == SCALARS:
                     wall_time = _pack_double(parsed.wall_time)
                     number = value.number
                     self.add(tags.number(value.tag), parsed.step, wall_time, number.value, number.single)
             elif plugin == b"text" and value.strings:
-                self._say(parsed, value, "text", texts.text_body(data, value.strings))
+                self._add_text(parsed, value, "text", texts.text_body(data, value.strings))
             elif plugin == b"hparams":
                 body = texts.hparams_body(data, value.content)
                 if body:
-                    self._say(parsed, value, "hparams", body)
+                    self._add_text(parsed, value, "hparams", body)
 
-    def _say(self, parsed: event.Event, value: event.Value, kind: str, body: str) -> None:
+    def _add_text(
+        self, parsed: event.Event, value: event.Value, kind: Literal["text", "hparams"], body: str
+    ) -> None:
         tag = name_of(value.tag.decode("utf-8", "replace"))
-        self.texts.append(
-            Text(tag, parsed.step, parsed.wall_time, "text" if kind == "text" else "hparams", body)
-        )
+        self.texts.append(Text(tag, parsed.step, parsed.wall_time, kind, body))
 
     def wall_times(self) -> NDArray[np.float64]:
         """The wall times as a column."""

@@ -8,34 +8,39 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_STEADY = 8 << 20  # bytes; the temporary columns of one block together are smaller
-
 PAD = 256  # bytes before and behind the block, so that gathers near its edges stay inside the buffer
 
 Places = NDArray[np.intp]
 Words = NDArray[np.uint64]
 
 _U64 = np.uint64
-_ROOM = threading.local()  # one buffer per reading thread; decoding leaves nothing in it
+_KEPT_BY_MALLOC = 8 << 20  # bytes; the temporary columns of one block together are smaller
+
+
+class _Buffer(threading.local):
+    """One buffer per reading thread; decoding leaves nothing in it."""
+
+    def __init__(self) -> None:
+        # Freeing one large piece tells glibc to keep pieces up to its size for the next use. Otherwise the
+        # megabytes of each block go back to the kernel and come page by page.
+        np.empty(_KEPT_BY_MALLOC, np.uint8)
+        self.bytes = np.zeros(0, np.uint8)
+
+
+_BUFFER = _Buffer()
 
 
 class Block:
     """Bytes of one look between PAD bytes of leftovers. Byte i is at PAD + i."""
 
     def __init__(self, data: bytes) -> None:
-        room: NDArray[np.uint8] | None = getattr(_ROOM, "room", None)
-        if room is None:
-            # Freeing one large piece tells glibc to keep pieces up to its size for the next use. Otherwise
-            # the megabytes of each block go back to the kernel and come page by page: three times slower.
-            np.empty(_STEADY, np.uint8)
         self.data = data
         self.size = len(data)
-        if room is None or len(room) < self.size + 2 * PAD:
-            room = np.zeros(self.size + 2 * PAD + 4096, np.uint8)
-            _ROOM.room = room
-        self.bytes = room
-        room[PAD : PAD + self.size] = np.frombuffer(data, np.uint8)
-        room[PAD + self.size : PAD + self.size + 64] = 0xFF  # no header begins behind the end
+        if len(_BUFFER.bytes) < self.size + 2 * PAD:
+            _BUFFER.bytes = np.zeros(self.size + 2 * PAD + 4096, np.uint8)
+        self.bytes = _BUFFER.bytes
+        self.bytes[PAD : PAD + self.size] = np.frombuffer(data, np.uint8)
+        self.bytes[PAD + self.size : PAD + self.size + 64] = 0xFF  # no header begins behind the end
 
     def gather(self, at: Places, width: int) -> NDArray[np.uint8]:
         """(n, width) uint8: `width` bytes from each place of the block (negative: before it, up to PAD).
@@ -65,11 +70,10 @@ def distinct(column: NDArray[Any]) -> tuple[NDArray[Any], Places]:
     return ordered[new], order[new]
 
 
-def varints(word: Words) -> tuple[NDArray[np.int64], NDArray[np.intp], Words]:
+def varints(word: Words) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
     """Varints of up to seven bytes that begin at the second byte of each word, all at once.
 
-    Returns values, lengths in bytes (8 where there is no end within seven bytes; the value is then void),
-    and the encoded bytes as a number, zeros behind them.
+    Returns values and lengths in bytes (8 where there is no end within seven bytes; the value is then void).
 
     A varint ends at its first byte without the top bit. Of the top bits that are clear the lowest is
     the end; everything above it is cut off, and then groups of 7 bits are pushed together in three
@@ -87,4 +91,4 @@ def varints(word: Words) -> tuple[NDArray[np.int64], NDArray[np.intp], Words]:
     if longest >> 32:
         value = (value & _U64(0x000000000FFFFFFF)) | ((value & _U64(0x0FFFFFFF00000000)) >> _U64(4))
     length = (np.bitwise_count(end - _U64(1)) + np.uint8(1)) >> np.uint8(3)
-    return value.view(np.int64), length.astype(np.intp), encoded
+    return value.view(np.int64), length.astype(np.intp)

@@ -9,7 +9,7 @@ finds the event in one comparison.
 
 That finds the places; that they follow each other, each beginning where the one before it ends, makes
 them records. Where they do not, a longer record stands between, or damage: there the block is walked
-as `records.walk` does.
+as `tf_record.split_records` does.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OPENING[0] = ~_U64(0)  # an empty record has no wall time: matches nothing
 
 
 class Frames(NamedTuple):
-    """The complete records of a block, in order, and where and why they end (see `records.Walk`).
+    """The complete records of a block, in order, and where and why they end (see `tf_record.Records`).
 
     at: (n,) first byte of each record's data. length: (n,) of its data.
     opening: (n, 3) words from seven bytes before the data: the last byte is the first of the data;
@@ -51,31 +51,31 @@ class Frames(NamedTuple):
     length: Places
     opening: Words
     end: int
-    need: int
+    needed: int
 
 
 def frames(block: Block) -> Frames:
     """The records of a block that begins with one."""
-    place, length, opening = candidates(block)
+    place, length, opening = _candidates(block)
     ends = place + length + FRAME
-    linked = ends[:-1] == place[1:]
-    if len(place) and place[0] == 0 and linked.all():
+    adjoining = ends[:-1] == place[1:]
+    if len(place) and place[0] == 0 and adjoining.all():
         end = int(ends[-1])
-        need = next_need(block.data, end)
-        if need is not None:
-            return Frames(place + HEADER, length, opening, end, need)
-    return _walk(block, place, length, ends, linked)
+        needed = _next_needed(block.data, end)
+        if needed is not None:
+            return Frames(place + HEADER, length, opening, end, needed)
+    return _walk(block, place, length, ends, adjoining)
 
 
-def next_need(data: bytes, at: int) -> int | None:
-    """What the record at `at` needs that is not complete (see `records.Walk`); None where it is."""
-    size = tf_record.header(data, at)
+def _next_needed(data: bytes, at: int) -> int | None:
+    """What the record at `at` needs that is not complete (see `tf_record.Records`); None where it is."""
+    size = tf_record.record_length(data, at)
     if size < 0:
-        return tf_record.BAD if at + HEADER <= len(data) else HEADER
+        return tf_record.NO_HEADER if at + HEADER <= len(data) else HEADER
     return size + FRAME if at + size + FRAME > len(data) else None
 
 
-def candidates(block: Block) -> tuple[Places, Places, Words]:
+def _candidates(block: Block) -> tuple[Places, Places, Words]:
     """Every place where a short event with a valid header begins and ends within the block."""
     dwords = block.bytes[PAD : PAD + (block.size + 3 & ~3)].view("<u4")
     word = np.flatnonzero(dwords == 0)
@@ -97,10 +97,10 @@ def candidates(block: Block) -> tuple[Places, Places, Words]:
     return place, length.astype(np.intp), opening
 
 
-def _walk(block: Block, place: Places, length: Places, ends: Places, linked: NDArray[np.bool_]) -> Frames:
+def _walk(block: Block, place: Places, length: Places, ends: Places, adjoining: NDArray[np.bool_]) -> Frames:
     """Follow the chain of records from the first byte: along runs of candidates, one by one between them."""
     data = block.data
-    stops = [*np.flatnonzero(~linked).tolist(), len(place) - 1]  # last candidates of their runs
+    stops = [*np.flatnonzero(~adjoining).tolist(), len(place) - 1]  # last candidates of their runs
     kept = np.zeros(len(place), np.bool_)
     between: list[int] = []
     sizes: list[int] = []
@@ -113,17 +113,17 @@ def _walk(block: Block, place: Places, length: Places, ends: Places, linked: NDA
             kept[i : last + 1] = True
             at, i = int(ends[last]), last + 1
             continue
-        size = tf_record.header(data, at)
+        size = tf_record.record_length(data, at)
         if size < 0 or at + size + FRAME > block.size:
             break
         between.append(at)
         sizes.append(size)
         at += size + FRAME
-    need = size + FRAME if size >= 0 else tf_record.BAD if at + HEADER <= block.size else HEADER
+    needed = size + FRAME if size >= 0 else tf_record.NO_HEADER if at + HEADER <= block.size else HEADER
     place, length = place[kept], length[kept]
     if between:
         place = np.concatenate([place, np.array(between, np.intp)])
         length = np.concatenate([length, np.array(sizes, np.intp)])
         order = np.argsort(place, kind="stable")
         place, length = place[order], length[order]
-    return Frames(place + HEADER, length, block.words(place + 5, 24), at, need)
+    return Frames(place + HEADER, length, block.words(place + 5, 24), at, needed)

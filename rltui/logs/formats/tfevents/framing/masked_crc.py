@@ -1,10 +1,4 @@
-"""CRC-32C as event files carry it: masked, over each record's length and over its data.
-
-A CRC is affine over GF(2): for byte strings of one length, ``crc(a ^ b) == crc(a) ^ linear(b)``. A
-record whose bytes are all known but a few therefore needs only one table look-up per unknown byte,
-and the sum of look-ups works on whole columns of records at once. That is how `bulk` proves a
-million data CRCs without a call per record.
-"""
+"""CRC-32C as event files carry it: masked, over each record's length and over its data."""
 
 from __future__ import annotations
 
@@ -14,7 +8,7 @@ import google_crc32c
 import numpy as np
 from numpy.typing import NDArray
 
-SPAN = 256  # records shorter than this are handled as columns
+SHORT = 256  # record lengths below this have their checksums in a table
 
 _POLYNOMIAL = 0x82F63B78  # Castagnoli, reflected
 _DELTA = 0xA282EAD8  # TFRecord's mask: rotate right by 15 and add, so that CRCs of CRCs stay useful
@@ -31,37 +25,40 @@ def extend(crc: int, data: bytes) -> int:
     return int(google_crc32c.extend(crc, data))
 
 
-def raw(stored: int) -> int:
+def unmasked(stored: int) -> int:
     """The CRC-32C that a masked, stored one stands for."""
     crc = (stored - _DELTA) & 0xFFFFFFFF
     return (crc >> 17 | crc << 15) & 0xFFFFFFFF
 
 
-def masked_columns(crc: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """`masked` of finished CRCs, elementwise."""
+def masked_column(crc: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The masked form of finished CRCs, elementwise."""
     return ((crc >> np.uint32(15)) | (crc << np.uint32(17))) + np.uint32(_DELTA)
 
 
 @cache
-def linear() -> NDArray[np.uint32]:
-    """(SPAN, 256) uint32: what byte b, followed by p more bytes of data, adds to a CRC, at ``[p, b]``."""
+def _byte_effects() -> NDArray[np.uint32]:
+    """(8, 256) uint32: what byte b, followed by p more bytes of data, adds to a CRC, at ``[p, b]``."""
     row = np.arange(256, dtype=np.uint32)
     for _ in range(8):
         row = np.where(row & 1, (row >> np.uint32(1)) ^ np.uint32(_POLYNOMIAL), row >> np.uint32(1))
-    byte, rows = row, [row]
-    for _ in range(SPAN - 1):
-        row = (row >> np.uint32(8)) ^ byte[row & 0xFF]
-        rows.append(row)
+    rows = [row]
+    for _ in range(7):
+        rows.append((rows[-1] >> np.uint32(8)) ^ row[rows[-1] & 0xFF])
     return np.stack(rows)
 
 
 def of_lengths(length: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The masked CRCs of record lengths below 2**32, which files store as eight bytes, little-endian."""
-    table = linear()
+    """The masked CRCs of record lengths below 2**32, which files store as eight bytes, little-endian.
+
+    A CRC is affine over GF(2): ``crc(a ^ b) == crc(a) ^ effect(b)`` for byte strings of one length. So one
+    look-up for each byte that is not zero gives the CRCs of a whole column.
+    """
+    effects = _byte_effects()
     crc = np.full(length.shape, google_crc32c.value(bytes(8)), np.uint32)
     for i in range(4):
-        crc ^= table[7 - i][(length >> np.uint32(8 * i)) & np.uint32(0xFF)]
-    return masked_columns(crc)
+        crc ^= effects[7 - i][(length >> np.uint32(8 * i)) & np.uint32(0xFF)]
+    return masked_column(crc)
 
 
-OF_SHORT_LENGTHS: tuple[int, ...] = tuple(masked(n.to_bytes(8, "little")) for n in range(SPAN))
+OF_SHORT_LENGTHS: tuple[int, ...] = tuple(masked(n.to_bytes(8, "little")) for n in range(SHORT))

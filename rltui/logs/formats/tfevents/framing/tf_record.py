@@ -11,7 +11,9 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
+import google_crc32c
 import numpy as np
+from numpy.typing import NDArray
 
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.logs.formats.tfevents.framing import masked_crc
@@ -19,53 +21,53 @@ from rltui.logs.formats.tfevents.framing import masked_crc
 HEADER = 12  # length and its CRC
 FOOTER = 4  # CRC of the data
 FRAME = HEADER + FOOTER
-BAD = 0  # for `need`: there is no header where one should be
-DOUBT = -1  # for `need`: a complete record whose data are wrong, and nothing confirms its length
+NO_HEADER = 0  # as `needed`: there is no valid header where one should be
+UNCONFIRMED = -1  # as `needed`: a complete record whose data are wrong, and nothing confirms its length
 
 _header = struct.Struct("<QI").unpack_from
 _footer = struct.Struct("<I").unpack_from
 _ending = struct.Struct("<fI").unpack_from  # the end of the data as a float, and the footer
-_seam = struct.Struct("<fIQI").unpack_from  # the same, and the header behind it
+_between = struct.Struct("<fIQI").unpack_from  # the same, and the header behind it
 
 
-class Walk(NamedTuple):
+class Records(NamedTuple):
     """Complete records, in order, and where the next begins.
 
     records: first byte of the data, the data, their stored CRC, and the four bytes before that as a float,
     which is what the records of simple scalars end with.
-    `need`: how many bytes the next takes in all; HEADER where not even its header is complete, BAD where
-    it is no header.
+    needed: bytes that the next record takes in all; HEADER where not even its header is complete, NO_HEADER
+    where it is no header.
     """
 
     records: list[tuple[int, bytes, int, float]]
     end: int
-    need: int
+    needed: int
 
 
-def walk(data: bytes, at: int = 0) -> Walk:
-    """The records of `data` from `at` on; lengths are proved, data are not."""
+def split_records(data: bytes) -> Records:
+    """The records of `data`, which begins with one. CRCs of lengths are checked, those of data not."""
     records: list[tuple[int, bytes, int, float]] = []
     add = records.append
-    size = len(data)
+    at, size = 0, len(data)
     short = masked_crc.OF_SHORT_LENGTHS
     if at + HEADER > size:
-        return Walk(records, at, HEADER)
+        return Records(records, at, HEADER)
     length, stored = _header(data, at)
-    while (short[length] if length < masked_crc.SPAN else masked_crc.masked(data[at : at + 8])) == stored:
+    while (short[length] if length < masked_crc.SHORT else masked_crc.masked(data[at : at + 8])) == stored:
         end = at + length + FRAME
         if end + HEADER > size:
             if end > size:
-                return Walk(records, at, length + FRAME)
-            last, proof = _ending(data, end - 2 * FOOTER)
-            add((at + HEADER, data[at + HEADER : end - FOOTER], proof, last))
-            return Walk(records, end, HEADER)
-        last, proof, length, stored = _seam(data, end - 2 * FOOTER)
-        add((at + HEADER, data[at + HEADER : end - FOOTER], proof, last))
+                return Records(records, at, length + FRAME)
+            last, stored_crc = _ending(data, end - 2 * FOOTER)
+            add((at + HEADER, data[at + HEADER : end - FOOTER], stored_crc, last))
+            return Records(records, end, HEADER)
+        last, stored_crc, length, stored = _between(data, end - 2 * FOOTER)
+        add((at + HEADER, data[at + HEADER : end - FOOTER], stored_crc, last))
         at = end
-    return Walk(records, at, BAD)
+    return Records(records, at, NO_HEADER)
 
 
-def header(data: bytes, at: int) -> int:
+def record_length(data: bytes, at: int) -> int:
     """The length that a valid header at `at` declares, or -1."""
     if at + HEADER > len(data):
         return -1
@@ -73,12 +75,22 @@ def header(data: bytes, at: int) -> int:
     return int(length) if masked_crc.masked(data[at : at + 8]) == stored else -1
 
 
-def sound(data: bytes, first: int, end: int) -> bool:
-    """Whether the data of the record at ``data[first:end]`` have the CRC that follows them."""
+def data_intact(data: bytes, first: int, end: int) -> bool:
+    """Whether the CRC behind the data of a record, ``data[first:end]``, is that of the data."""
     return bool(masked_crc.masked(data[first:end]) == _footer(data, end)[0])
 
 
-def sound_in_file(file: File, start: int, stop: int) -> bool:
+def data_intact_column(data: bytes, first: NDArray[np.intp], end: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """(n,) the same for many records: ``[first, end)`` of each one's data."""
+    checksum = google_crc32c.value
+    places = zip(first.tolist(), end.tolist(), strict=True)
+    crc = np.fromiter((checksum(data[low:high]) for low, high in places), np.uint32, len(first))
+    bytes_behind = np.frombuffer(data, np.uint8)[end[:, None] + np.arange(FOOTER)]
+    intact: NDArray[np.bool_] = masked_crc.masked_column(crc) == bytes_behind.view("<u4")[:, 0]
+    return intact
+
+
+def data_intact_in_file(file: File, start: int, stop: int) -> bool:
     """The same for data at ``[start, stop)`` of a file, block by block."""
     total = 0
     at = start
@@ -89,10 +101,10 @@ def sound_in_file(file: File, start: int, stop: int) -> bool:
         total = masked_crc.extend(total, data)
         at += len(data)
     footer = file.read_at(stop, FOOTER)
-    return len(footer) == FOOTER and masked_crc.raw(_footer(footer)[0]) == total
+    return len(footer) == FOOTER and masked_crc.unmasked(_footer(footer)[0]) == total
 
 
-def headers(data: bytes) -> list[int]:
+def find_headers(data: bytes) -> list[int]:
     """Every place in `data` where a valid header stands of a record no longer than RECORD_CAP.
 
     All places are tested at once: the upper half of a length is zero and its CRC is not, so candidates are
@@ -111,13 +123,13 @@ def headers(data: bytes) -> list[int]:
     return [int(place) for place in at[masked_crc.of_lengths(words[:, 0]) == words[:, 2]]]
 
 
-def find(file: File, at: int, stop: int) -> tuple[int | None, int]:
+def find_record(file: File, at: int, stop: int) -> tuple[int | None, int]:
     """The first place in ``[at, stop)`` of a whole, sound record, and up to where all places are tested."""
     size = file.size()
     while at < stop:
         data = file.read_at(at, BLOCK)
-        for place in headers(data):
-            length = header(data, place)
+        for place in find_headers(data):
+            length = record_length(data, place)
             record = data[place : place + length + FRAME]
             if len(record) < length + FRAME:
                 if at + place + length + FRAME > size:
@@ -125,7 +137,7 @@ def find(file: File, at: int, stop: int) -> tuple[int | None, int]:
                 record = file.read_at(at + place, length + FRAME)
                 if len(record) < length + FRAME:
                     continue
-            if sound(record, HEADER, HEADER + length):
+            if data_intact(record, HEADER, HEADER + length):
                 return at + place, at + place
         if len(data) < HEADER:
             break

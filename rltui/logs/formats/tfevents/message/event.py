@@ -37,20 +37,21 @@ class Value(NamedTuple):
 class Event(NamedTuple):
     """One event.
 
-    plain: it is nothing but wall time, step and one summary, in this order. body: where the summary begins.
+    starts_session: a restarted writer declares that it goes on from `step`. in_order: it is nothing but wall
+    time, step and one summary, in this order. body: where the summary begins.
     """
 
     wall_time: float
     step: int
     values: list[Value]
-    starts: bool
-    plain: bool
+    starts_session: bool
+    in_order: bool
     body: int
 
     @property
-    def says_something(self) -> bool:
-        """Whether there may be anything in it for a reader of scalars and words."""
-        return self.starts or any(
+    def has_content(self) -> bool:
+        """Whether there may be anything in it for a reader of scalars and texts."""
+        return self.starts_session or any(
             value.number or value.strings or value.plugin == b"hparams" for value in self.values
         )
 

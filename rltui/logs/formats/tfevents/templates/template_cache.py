@@ -1,4 +1,4 @@
-"""What one log knows: the shapes of record that have occurred in it, and the tag that each means."""
+"""What one log knows: the record templates that have occurred in it, and the tag that each means."""
 
 from __future__ import annotations
 
@@ -6,127 +6,110 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.formats.tfevents.event_tags import EventTags
-from rltui.logs.formats.tfevents.message import event
-from rltui.logs.formats.tfevents.templates import record_template
-from rltui.logs.formats.tfevents.templates.multi_value import Templates, template_of
-from rltui.logs.formats.tfevents.templates.record_template import SIMPLE, Layout
+from rltui.logs.formats.tfevents.message.event import Event
+from rltui.logs.formats.tfevents.templates.multi_value import MultiValueTemplates, multi_value_template
+from rltui.logs.formats.tfevents.templates.record_template import (
+    ALL_TEMPLATES,
+    SIMPLE_VALUE,
+    RecordTemplate,
+    ValueLayout,
+    template_of,
+)
 
 _LAYOUTS_TRIED = 6
-_BEGINNINGS_KEPT = 64
-_FEW = 4  # shapes that a log may have met one by one before
-_THEN = -1  # between those and the ones taken over
 
 
 class TemplateCache:
-    """The shapes of one log.
+    """The templates of one log.
 
     layouts: those that occurred, the last one first, since it will most likely come again.
-    constants: for each layout, the constant bytes of a shape -> the number of its tag.
-    numbers: the same by number of the shape in the book. templates: of records with several values.
-    lessons: how often something was learned.
+    tag_numbers: for each layout, the constant bytes of a template -> the number of its tag.
+    multi_value: templates of records with several values. learned: how often something was learned.
     """
 
-    def __init__(self, tags: EventTags, book: record_template.ShapeBook = record_template.BOOK) -> None:
+    def __init__(self, tags: EventTags) -> None:
         self.tags = tags
-        self.book = book
-        self.layouts = [SIMPLE]
-        self.constants: dict[Layout, dict[bytes, int]] = {}
-        self.numbers: dict[int, int] = {}
-        self._by_shape: tuple[int, NDArray[np.int32]] | None = None
-        self.templates = Templates()
-        self.lessons = 0
+        self.layouts = [SIMPLE_VALUE]
+        self.tag_numbers: dict[ValueLayout, dict[bytes, int]] = {SIMPLE_VALUE: {}}
+        self.multi_value = MultiValueTemplates()
+        self.learned = 0
+        self._tag_of_template: dict[int, int] = {}  # by number in the registry
+        self._column: tuple[int, NDArray[np.int32]] | None = None
 
-    def remember(self, parsed: event.Event, data: bytes) -> None:
-        """Keep the shape of a record whose scalar was just taken, and what it means here."""
-        template = template_of(parsed, data, self.tags)
-        if template is not None:
-            self.lessons += self.templates.add(template)
+    def learn(self, parsed: Event, data: bytes) -> None:
+        """Keep the template of a record whose scalars were just taken, and what it means here."""
+        several = multi_value_template(parsed, data, self.tags)
+        if several is not None:
+            self.learned += self.multi_value.add(several)
             return
-        shape = record_template.shape_of(parsed, data)
-        if shape is None or not (shape.declared or self.tags.is_scalar(shape.tag)):
+        template = template_of(parsed, data)
+        if template is None or not (template.declared or self.tags.is_scalar(template.tag)):
             return
-        at = self.book.add(shape)
-        if at >= 0:
-            self._adopt(at)
+        number = ALL_TEMPLATES.add(template)
+        if number >= 0:
+            self._take_over(number, template)
 
-    def adopt(self, layout: Layout, constant: bytes) -> int | None:
-        """The tag of a record that is new here, if another log taught its shape and it declares itself."""
-        at = self.book.by_layout.get(layout, {}).get(constant)
-        if at is None or not self.book.shapes[at].declared:
-            return None
-        return self._adopt(at)
+    def tag_of(self, layout: ValueLayout, constant: bytes) -> int | None:
+        """The tag of a record with these bytes, also where only other logs had such records so far.
 
-    def adopt_plain(self, shapes_met: list[int]) -> int:
-        """Take over shapes by their numbers in the book, up to one whose meaning touches metadata.
-
-        Returns how many. Logs of many runs begin alike: the first one's knowledge is copied for the others.
+        None where its template is unknown, or says of itself nothing of being a scalar and is new here.
         """
-        tags, known = self.tags, list(self.numbers.values())
-        fresh = (
-            len(known) <= _FEW
-            and known == list(range(len(tags)))  # one shape for each tag, in the order of the tags
-            and not (tags.plugins or self.templates)
-        )
-        key = (*self.numbers, _THEN, *shapes_met) if fresh else ()
-        alike = self.book.beginnings.get(key)
-        if alike is not None:
-            self._begin_like(alike)
-            return len(shapes_met)
-        for count, at in enumerate(shapes_met):
-            shape = self.book.shapes[at]
-            if not shape.declared or shape.plugin is not None:
+        tag = self.tag_numbers.setdefault(layout, {}).get(constant)
+        if tag is not None:
+            return tag
+        number = ALL_TEMPLATES.numbers.get(layout, {}).get(constant)
+        if number is None:
+            return None
+        template = ALL_TEMPLATES.templates[number]
+        return self._take_over(number, template) if template.declared else None
+
+    def take_over(self, numbers: list[int]) -> int:
+        """Take over templates by their numbers in the registry, up to one whose meaning touches metadata.
+
+        Returns how many.
+        """
+        templates = ALL_TEMPLATES.templates
+        for count, number in enumerate(numbers):
+            template = templates[number]
+            if template.plugin is not None or not template.declared:
                 return count
-            self._adopt(at)
-        if fresh and len(self.book.beginnings) < _BEGINNINGS_KEPT:
-            copied = TemplateCache(EventTags(), self.book)
-            copied._begin_like(self)
-            self.book.beginnings[key] = copied
-        return len(shapes_met)
+            self._take_over(number, template)
+        return len(numbers)
 
-    def _begin_like(self, other: TemplateCache) -> None:
-        """Know what another log knew when it had taken over its first shapes, having begun like this one."""
-        self.lessons += len(other.numbers) - len(self.numbers)
-        self.tags.begin_like(other.tags)
-        self.layouts, self.numbers = list(other.layouts), dict(other.numbers)
-        self.constants = {layout: dict(constants) for layout, constants in other.constants.items()}
-
-    def _adopt(self, at: int) -> int:
-        shape = self.book.shapes[at]
-        if shape.plugin is not None:
-            self.tags.plugins.setdefault(shape.tag, shape.plugin)
-        number = self.tags.number(shape.tag)
-        self.numbers[at] = number
-        self.lessons += 1
-        layout = shape.layout
-        self.constants.setdefault(layout, {})[shape.constant] = number
-        if self.layouts[0] != layout:
+    def _take_over(self, number: int, template: RecordTemplate) -> int:
+        name, layout, constant, _, plugin = template
+        if plugin is not None:
+            self.tags.plugins.setdefault(name, plugin)
+        tag = self._tag_of_template[number] = self.tags.number(name)
+        self.learned += 1
+        if self.layouts[0] is not layout and self.layouts[0] != layout:
             self.layouts = [layout, *(other for other in self.layouts if other != layout)][:_LAYOUTS_TRIED]
-        return number
+        tags = self.tag_numbers.get(layout)
+        if tags is None:
+            tags = self.tag_numbers[layout] = {}
+        tags[constant] = tag
+        return tag
 
-    def by_shape(self) -> NDArray[np.int32]:
-        """(shapes of the book,): the number of the tag, -1 where the shape has not occurred in this log."""
-        if self._by_shape is None or self._by_shape[0] != self.lessons:
-            column = np.full(len(self.book.shapes), -1, np.int32)
-            count = len(self.numbers)
-            column[np.fromiter(self.numbers, np.intp, count)] = np.fromiter(
-                self.numbers.values(), np.int32, count
+    def tag_column(self) -> NDArray[np.int32]:
+        """(templates of the registry,): the number of the tag, -1 where none has occurred in this log."""
+        size = len(ALL_TEMPLATES.templates)
+        if self._column is None or self._column[0] != self.learned or len(self._column[1]) < size:
+            column = np.full(size, -1, np.int32)
+            count = len(self._tag_of_template)
+            column[np.fromiter(self._tag_of_template, np.intp, count)] = np.fromiter(
+                self._tag_of_template.values(), np.int32, count
             )
-            self._by_shape = (self.lessons, column)
-        column = self._by_shape[1]
-        if len(column) < len(self.book.shapes):
-            news = len(self.book.shapes) - len(column)
-            column = np.concatenate([column, np.full(news, -1, np.int32)])
-            self._by_shape = (self.lessons, column)
-        return column
+            self._column = (self.learned, column)
+        return self._column[1]
 
-    def rest(self) -> None:
+    def drop_column(self) -> None:
         """Let go of what is quickly made again: a thousand quiet logs must not hold a column each."""
-        self._by_shape = None
+        self._column = None
 
     def fork(self) -> TemplateCache:
         """The same knowledge, for a look ahead: the reading learns nothing by it but the numbers of tags."""
-        other = TemplateCache(self.tags.fork(), self.book)
-        other.layouts, other.numbers = list(self.layouts), dict(self.numbers)
-        other.constants = {layout: dict(constants) for layout, constants in self.constants.items()}
-        other.templates, other.lessons = self.templates.copy(), self.lessons
+        other = TemplateCache(self.tags.fork())
+        other.layouts, other._tag_of_template = list(self.layouts), dict(self._tag_of_template)
+        other.tag_numbers = {layout: dict(numbers) for layout, numbers in self.tag_numbers.items()}
+        other.multi_value, other.learned = self.multi_value.copy(), self.learned
         return other
