@@ -18,7 +18,8 @@ from rltui.logs.formats.interface import BLOCK, LINE_CAP, File
 from rltui.logs.formats.jsonl import objects
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of, wall_time
-from rltui.logs.records.sample_statistics import GROUP_KEYS, REWARD_KEYS, TEXT_KEYS, SampledStep, numbers
+from rltui.logs.records.record_keys import log_keys, text_keys
+from rltui.logs.records.sample_statistics import SampledStep, numbers
 from rltui.logs.records.skipped_lines import SkippedLines
 from rltui.logs.records.tag_table import TagTable
 from rltui.logs.records.text_lines import TextLines
@@ -136,7 +137,7 @@ class SamplesReader:
         held.add(record)
         self._fresh[step] = None
         self._latest = step
-        for key in record_keys.wall_keys(record):
+        for key in record_keys.wall_time_keys(record):
             wall = wall_time(record[key])
             if wall == wall:
                 held.wall_time = wall if math.isnan(held.wall_time) else max(held.wall_time, wall)
@@ -231,10 +232,10 @@ class SamplesFormat:
                 continue
             if first is not None:
                 measured = {key.rpartition("/")[2] for key, _ in numbers(first)}
-                texts = {key for key in first if key in TEXT_KEYS and isinstance(first[key], str | list)}
+                texts = {key for key in first if key in text_keys() and isinstance(first[key], str | list)}
                 return bool(measured) and _is_sample(set(first), texts, measured, by_name)
         keys = log_file_names.cut_keys(cut)
-        texts = {key for key, number in keys if key in TEXT_KEYS and not number}
+        texts = {key for key, number in keys if key in text_keys() and not number}
         names = {key for key, _ in keys}
         # What is measured may stand behind texts that are longer than the head.
         return bool(texts) and (by_name or _is_sample(names, texts, names, by_name))
@@ -245,8 +246,8 @@ class SamplesFormat:
 
 
 def _is_sample(keys: set[str], texts: set[str], measured: set[str], by_name: bool) -> bool:
-    grouped = any(key in keys for key in GROUP_KEYS)
-    rewarded = any(key in measured for key in REWARD_KEYS)
+    grouped = any(key in keys for key in log_keys().samples.group)
+    rewarded = any(key in measured for key in log_keys().samples.reward)
     stepped = bool(record_keys.step_keys(keys)) or by_name
     return stepped and ((grouped and (rewarded or bool(texts))) or (bool(texts) and (rewarded or by_name)))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from rltui.logs.records.parse_number import from_text, real, seconds, statistics
+from rltui.logs.records.record_keys import log_keys
 
 NESTING = 64  # levels of objects that are followed
 TABLE_CAP = 4096  # entries of a table of counts that are summed up
-_SETTINGS = ("config", "hparams", "hyperparameters", "args")  # lists under these are settings, no metric
 
 
 def scalars(record: Mapping[str, object], skip: str | None = None) -> Iterator[tuple[str, float]]:
@@ -43,7 +43,7 @@ def _walk(
                 yield from _statistics(tag, summary)
             elif depth < NESTING:
                 yield from _walk(f"{tag}/", value, skip, depth + 1)
-        elif isinstance(value, list) and not tag.startswith(_SETTINGS):
+        elif isinstance(value, list) and not tag.startswith(log_keys().settings_prefixes):
             summary = statistics(value)
             if summary is not None:
                 yield from _statistics(tag, summary)
@@ -75,26 +75,14 @@ def _table(record: Mapping[str, object]) -> tuple[float, float, float] | None:
     return (weighted / total, min(values), max(values)) if total else None
 
 
-_DECLARED = {
-    "config",
-    "configuration",
-    "hparams",
-    "hyperparameters",
-    "args",
-    "arguments",
-    "params",
-    "settings",
-}
-_KIND_KEYS = ("type", "event", "kind", "record")
-
-
 def is_declared_settings(record: Mapping[str, object]) -> bool:
     """Whether a record says of itself that it holds settings: `"type": "config"`, `{"config": {...}}`."""
-    for key in _KIND_KEYS:
+    names = log_keys().settings_names
+    for key in log_keys().settings_kinds:
         kind = record.get(key)
-        if isinstance(kind, str) and kind.lower() in _DECLARED:
+        if isinstance(kind, str) and kind.lower() in names:
             return True
-    return any(isinstance(record.get(key), dict) and len(record) <= 3 for key in _DECLARED if key in record)
+    return len(record) <= 3 and any(isinstance(record.get(key), dict) for key in names)
 
 
 def looks_like_settings(record: Mapping[str, object]) -> bool:
@@ -105,4 +93,4 @@ def looks_like_settings(record: Mapping[str, object]) -> bool:
 
 def is_summary(keys: Sequence[str]) -> bool:
     """Whether keys are those of a trainer's closing object (ms-swift), which only repeats the log."""
-    return "log_history" in keys or "last_model_checkpoint" in keys
+    return any(key in keys for key in log_keys().summary)

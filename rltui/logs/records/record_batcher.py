@@ -88,7 +88,7 @@ class RecordBatcher:
         else:
             for key in shape.steps:
                 value = record[key]
-                step = step_of(value) if type(value) is int or record_keys.plain(key) != "epoch" else None
+                step = step_of(value) if type(value) is int or not record_keys.needs_integer(key) else None
                 if step is not None:
                     break
             if step is None:
@@ -147,8 +147,8 @@ class RecordBatcher:
 
     def _shape(self, keys: tuple[str, ...]) -> _Shape:
         steps = record_keys.step_keys(keys)
-        walls = record_keys.wall_keys(keys)
-        total = record_keys.total_key(steps[0], keys) if steps else None
+        walls = record_keys.wall_time_keys(keys)
+        total = record_keys.planned_steps_key(steps[0], keys) if steps else None
         envelope = "data" in keys and bool(steps) and {"data", *steps, *walls}.issuperset(keys)
         shape = _Shape(steps, walls, total, is_summary(keys), envelope)
         if len(self._shapes) < _SHAPES:

@@ -1,75 +1,131 @@
-"""Which keys of a record say when: its step, its wall time, the planned number of steps.
-
-The key that gives the step is the axis and no series of its own. Keys are compared in lower case with
-`_` for blanks and dashes, so hand-made headers (`Episode`, `env step`) count too.
-"""
+"""What the keys of records say, as `rltui/data/log_keys.toml` has it: steps, times, settings, samples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
 
-# The first of these that a record holds with a whole number gives its step. Optimiser and environment
-# steps come before iterations, those before episodes, epochs last: the finest axis that a writer declares.
-STEP_KEYS = (
-    "step",  # veRL, TRL, prime-rl, tinker-cookbook, Dreamer, torchtune, most hand-made logs
-    "global_step",
-    "_step",  # W&B history
-    "trainer/global_step",  # Lightning
-    "train/global_step",  # transformers through W&B
-    "training/global_step",  # veRL
-    "global_step/max_steps",  # ms-swift, text "10/438"
-    "current_steps",  # LLaMA-Factory
-    "current_step",
-    "training_step",
-    "train_step",
-    "optimizer_step",
-    "time/total_timesteps",  # Stable-Baselines3
-    "total_timesteps",
-    "training_iteration",  # RLlib
-    "timesteps_total",  # RLlib, old stack
-    "num_env_steps_sampled_lifetime",  # RLlib, where no iteration is kept
-    "iteration",  # ms-swift on Megatron, text "10/438"
-    "iter",
-    "env_step",
-    "env_steps",
-    "num_timesteps",
-    "timestep",
-    "timesteps",
-    "frame",
-    "frames",
-    "update",
-    "round",
-    "episode",
-    "episode_num",
-    "epoch",  # Spinning Up; only when whole: a fraction of an epoch is no step
-)
-_RANK = {key: rank for rank, key in enumerate(STEP_KEYS)}
-
-WALL_KEYS = ("_timestamp", "wall_time", "walltime", "timestamp", "time", "ts", "datetime", "created_at")
-_WALL_RANK = {key: rank for rank, key in enumerate(WALL_KEYS)}
-
-# `total_steps` alone may be a counter; beside `current_steps` it is the plan (LLaMA-Factory).
-TOTAL_BESIDE = {"current_steps": "total_steps", "global_step": "max_steps", "step": "max_steps"}
+from rltui.data.schema import Field, ListField, MapField, TableField, TextField, as_dict
+from rltui.data.toml_files import read_table
 
 
-def plain(key: str) -> str:
+@dataclass(frozen=True, slots=True)
+class SampleKeys:
+    """Keys of records of one sample each, the best first."""
+
+    group: tuple[str, ...]
+    prompt: tuple[str, ...]
+    completion: tuple[str, ...]
+    reward: tuple[str, ...]
+    length: tuple[str, ...]
+    stop_reason: tuple[str, ...]
+    length_limits: tuple[str, ...]  # values of a stop reason
+    truncated: tuple[str, ...]
+    names: tuple[str, ...]  # of numbers that measure nothing
+
+
+@dataclass(frozen=True, slots=True)
+class LogKeys:
+    """All keys that have a meaning. step_ranks, wall_time_ranks: place of each, the best first."""
+
+    step_ranks: Mapping[str, int]
+    integer_steps: frozenset[str]  # that give the step only where they are written as integers
+    wall_time_ranks: Mapping[str, int]
+    planned_steps: Mapping[str, str]
+    settings_names: frozenset[str]
+    settings_kinds: tuple[str, ...]
+    settings_prefixes: tuple[str, ...]
+    summary: tuple[str, ...]
+    samples: SampleKeys
+
+
+def _log_keys(
+    step: dict[str, tuple[str, ...]],
+    wall_time: dict[str, tuple[str, ...]],
+    planned_steps: dict[str, str],
+    settings: dict[str, tuple[str, ...]],
+    summary: dict[str, tuple[str, ...]],
+    samples: SampleKeys,
+) -> LogKeys:
+    return LogKeys(
+        {key: rank for rank, key in enumerate(step["keys"])},
+        frozenset(step["integers"]),
+        {key: rank for rank, key in enumerate(wall_time["keys"])},
+        planned_steps,
+        frozenset(settings["names"]),
+        settings["kinds"],
+        settings["prefixes"],
+        summary["keys"],
+        samples,
+    )
+
+
+_KEYS = ListField(TextField())
+
+
+def _lists(*names: str) -> TableField[dict[str, tuple[str, ...]]]:
+    return TableField(dict.fromkeys(names, _KEYS), as_dict, required=names)
+
+
+_SAMPLES = tuple(SampleKeys.__dataclass_fields__)
+_TABLES: dict[str, Field[object]] = {
+    "step": _lists("keys", "integers"),
+    "wall_time": _lists("keys"),
+    "planned_steps": MapField(TextField()),
+    "settings": _lists("names", "kinds", "prefixes"),
+    "summary": _lists("keys"),
+    "samples": TableField(dict.fromkeys(_SAMPLES, _KEYS), SampleKeys, required=_SAMPLES),
+}
+FIELD = TableField(_TABLES, _log_keys, required=tuple(_TABLES), description="Keys of the records of logs.")
+
+
+@cache
+def log_keys() -> LogKeys:
+    """The keys, read when the first record is looked at."""
+    return read_table("log_keys", FIELD)
+
+
+def compared(key: str) -> str:
     """The key as it is compared."""
     return key.strip().lower().replace(" ", "_").replace("-", "_")
 
 
 def step_keys(keys: Iterable[str]) -> list[str]:
     """Those of the keys that may give the step, the best first."""
-    ranked = [(_RANK[name], key) for key in keys if (name := plain(key)) in _RANK]
-    return [key for _, key in sorted(ranked)]
+    return _ranked(keys, log_keys().step_ranks)
 
 
-def wall_keys(keys: Iterable[str]) -> list[str]:
+def wall_time_keys(keys: Iterable[str]) -> list[str]:
     """Those of the keys that may give the wall time, the best first."""
-    ranked = [(_WALL_RANK[name], key) for key in keys if (name := plain(key)) in _WALL_RANK]
+    return _ranked(keys, log_keys().wall_time_ranks)
+
+
+def _ranked(keys: Iterable[str], ranks: Mapping[str, int]) -> list[str]:
+    ranked = [(ranks[name], key) for key in keys if (name := compared(key)) in ranks]
     return [key for _, key in sorted(ranked)]
 
 
-def total_key(step_key: str, keys: Iterable[str]) -> str | None:
-    """The key that gives the planned number of steps, or None."""
-    wanted = TOTAL_BESIDE.get(plain(step_key))
-    return next((key for key in keys if plain(key) == wanted), None) if wanted else None
+def planned_steps_key(step_key: str, keys: Iterable[str]) -> str | None:
+    """The key that gives the planned number of steps beside a step key, or None."""
+    wanted = log_keys().planned_steps.get(compared(step_key))
+    return next((key for key in keys if compared(key) == wanted), None) if wanted else None
+
+
+def needs_integer(step_key: str) -> bool:
+    """Whether the key gives the step only where its value is written as an integer."""
+    return compared(step_key) in log_keys().integer_steps
+
+
+@cache
+def text_keys() -> frozenset[str]:
+    """Keys of what a sample was asked and what it answered."""
+    samples = log_keys().samples
+    return frozenset({*samples.prompt, *samples.completion})
+
+
+@cache
+def unmeasured_keys() -> frozenset[str]:
+    """Keys of the numbers of a sample that measure nothing: of its step, its time, its group and its name."""
+    keys = log_keys()
+    return frozenset({*keys.samples.group, *keys.samples.names, *keys.step_ranks, *keys.wall_time_ranks})

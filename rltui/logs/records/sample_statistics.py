@@ -8,66 +8,29 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rltui.logs.records.group_statistics import all_equal, gini, max_median_ratio
 from rltui.logs.records.parse_number import real
-from rltui.logs.records.record_keys import STEP_KEYS, WALL_KEYS, plain
+from rltui.logs.records.record_keys import compared, log_keys, text_keys, unmeasured_keys
 
-# The first of these that a record holds tells samples of one prompt from those of another.
-GROUP_KEYS = (
-    "prompt_id",
-    "example_id",  # verifiers, prime-rl
-    "group_id",
-    "prompt_uid",
-    "uid",  # veRL
-    "problem_id",
-    "question_id",
-    "group",
-    "prompt_hash",
-    "input_hash",
-)
-PROMPT_KEYS = ("input", "prompt", "question", "problem", "messages")  # else their content does
-TEXT_KEYS = frozenset({*PROMPT_KEYS, "output", "completion", "response", "generation", "trajectory"})
-REWARD_KEYS = ("reward", "score", "reward_sum", "total_reward", "reward/total", "return", "acc", "accuracy")
-LENGTH_KEYS = (
-    "completion_length",
-    "completion_len",
-    "response_length",
-    "response_len",
-    "completion_tokens",
-    "num_completion_tokens",
-    "output_tokens",
-    "num_output_tokens",
-    "generated_tokens",
-    "decode_len",
-    "length",
-    "num_tokens",
-)
-STOP_KEYS = ("stop_reason", "finish_reason", "stop_condition")
-_STOPPED = frozenset({"length", "max_tokens", "max_length", "max_seq_len", "token_limit", "truncated"})
-CUT_KEYS = ("is_truncated", "truncated", "is_clipped")
-# Numbers that name a sample, or what it should have said, and measure nothing.
-_NAMES = frozenset(
-    {*GROUP_KEYS, *STEP_KEYS, *WALL_KEYS, "id", "index", "idx", "seed", "rank", "sample_id", "rollout_id"}
-    | {"sample_index", "gts", "gt", "answer", "ground_truth", "target", "label", "data_source", "task"}
-)
 _NESTING = 8
 
 
 def numbers(record: Mapping[str, object], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, float]]:
     """The measurements of a sample: its numbers, and its booleans as 0 and 1, so that means are shares."""
+    unmeasured, texts = unmeasured_keys(), text_keys()
     for key, value in record.items():
         if type(value) is float or type(value) is int or type(value) is bool:
-            if plain(key) not in _NAMES:
+            if compared(key) not in unmeasured:
                 yield prefix + key, real(value)
-        elif isinstance(value, dict) and depth < _NESTING and key not in TEXT_KEYS:
+        elif isinstance(value, dict) and depth < _NESTING and key not in texts:
             yield from numbers(value, f"{prefix}{key}/", depth + 1)
 
 
 def group_of(record: Mapping[str, object]) -> object:
     """What names the prompt of a sample, hashable; None when nothing does. Text is hashed, not kept."""
-    for key in GROUP_KEYS:
+    for key in log_keys().samples.group:
         value = record.get(key)
         if type(value) is int or type(value) is str:
             return value if type(value) is int else hash(value)
-    for key in PROMPT_KEYS:
+    for key in log_keys().samples.prompt:
         value = record.get(key)
         if value:
             return hash(value) if type(value) is str else hash(repr(value))
@@ -76,10 +39,11 @@ def group_of(record: Mapping[str, object]) -> object:
 
 def hit_limit(record: Mapping[str, object]) -> bool | None:
     """Whether the length limit ended a sample; None when the record does not say."""
-    for key in STOP_KEYS:
+    keys = log_keys().samples
+    for key in keys.stop_reason:
         if type(reason := record.get(key)) is str:
-            return reason.lower() in _STOPPED
-    return next((value for key in CUT_KEYS if type(value := record.get(key)) is bool), None)
+            return reason.lower() in keys.length_limits
+    return next((value for key in keys.truncated if type(value := record.get(key)) is bool), None)
 
 
 class SampledStep:
@@ -121,7 +85,7 @@ class SampledStep:
             groups = self._grouped(key)
             if groups:
                 yield f"{key}/gini", _mean([gini(group) for group in groups])
-        lengths = self._grouped(self._key(LENGTH_KEYS))
+        lengths = self._grouped(self._key(log_keys().samples.length))
         if lengths:
             yield "group_length_gini_mean", _mean([gini(group) for group in lengths])
             ratios = [ratio for group in lengths if (ratio := max_median_ratio(group)) is not None]
@@ -129,7 +93,7 @@ class SampledStep:
                 yield "group_length_max_median_ratio_mean", _mean(ratios)
         if self._said:
             yield "stop_reason_length_pct", 100 * self._cut / self._said
-        rewards = self._grouped(self._key(REWARD_KEYS))
+        rewards = self._grouped(self._key(log_keys().samples.reward))
         if rewards:
             equal = [group for group in rewards if all_equal(group)]
             zero = sum(max(map(abs, group)) == 0 for group in equal)
