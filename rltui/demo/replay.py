@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rltui.demo.recording import Recording, Row
+from rltui.logs.formats import protobuf
 from rltui.logs.formats.tfevents.framing import masked_crc
-from rltui.logs.formats.tfevents.message import protobuf
 
 BEFORE = 0.4  # share of the run that is there when the monitor opens
 ROWS_PER_SECOND = 2.0  # at speed 1: quick enough to see it live, slow enough to read

@@ -410,9 +410,9 @@ def test_a_log_that_went_quiet_is_read_on(tmp_path: Path) -> None:
     append(log, event_bytes(range(600, 700), tag="other", head=False))
     live.after(1.0)
     track = live.follower.tracks[str(log)]
-    learned = track.log._known  # type: ignore[union-attr]
+    learned = track.log._templates  # type: ignore[union-attr]
     live.after(2000)
-    assert track.log._known is not learned  # type: ignore[union-attr]
+    assert track.log._templates is not learned  # type: ignore[union-attr]
     append(log, event_bytes(range(700, 1300), head=False))
     live.after(1.0)
     said = live.heard.points["events.out.tfevents.1.host"]

@@ -14,9 +14,15 @@ from hypothesis import strategies as st
 
 from rltui.batch import Batch
 from rltui.logs.formats import samples
-from rltui.logs.formats.samples import REST, STEPS_HELD, step_in_path
-from rltui.logs.records.group_statistics import all_equal, gini, max_median_ratio
-from rltui.logs.records.sample_statistics import SampledStep, hit_limit, numbers
+from rltui.logs.formats.samples import IDLE_READS, STEPS_HELD, step_in_path
+from rltui.logs.records.sample_statistics import (
+    SampledStep,
+    all_equal,
+    gini,
+    hit_limit,
+    max_median_ratio,
+    numbers,
+)
 from tests.support.memfile import MemFile, cut, read_in_pieces, read_on, read_whole
 
 FORM = samples.FORMAT
@@ -253,10 +259,10 @@ def test_samples_let_go_in_a_pause_are_read_again(name: str) -> None:
     file = MemFile(name, lines({"step": 3, "prompt_id": 1, "reward": 9.0}, *GROUPED[:2]), lines(*GROUPED[2:]))
     log = FORM.open(file.path)
     batches = read_on(log, file)
-    for _ in range(REST + 1):
+    for _ in range(IDLE_READS + 1):
         batches.append(log.read(file))
     log.close()
-    assert not log._held  # type: ignore[attr-defined]
+    assert not log._steps  # type: ignore[attr-defined]
     file.grow()
     batches += read_on(log, file)
     assert at(4, *batches) == pytest.approx(at(4, read_whole(FORM, MemFile(name, lines(*GROUPED)))))
@@ -304,7 +310,7 @@ def test_records_without_a_step_belong_to_the_latest() -> None:
     stray = {"prompt_id": "a", "reward": 7.0}
     file = MemFile("rollouts.jsonl", lines(stray, *GROUPED, stray), lines(GROUPED[0]))
     log = FORM.open(file.path)
-    batches = [log.read(file) for _ in range(REST + 3)]
+    batches = [log.read(file) for _ in range(IDLE_READS + 3)]
     assert (at(0, *batches)["reward/mean"], at(4, *batches)["reward/max"]) == (7, 7)
     file.grow()
     batches += read_on(log, file)

@@ -7,7 +7,7 @@ import struct
 import zlib
 from collections.abc import Iterable, Mapping
 
-from rltui.logs.formats.tfevents.protobuf import encode, field
+from rltui.logs.formats.protobuf import encode, field
 
 WANDB = b":W&B\xe1\xbe\x00"
 SWANLAB = b":SWL\xd6\xe1"

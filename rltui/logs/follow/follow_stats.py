@@ -11,7 +11,7 @@ from rltui.logs.delivery import FollowStatus
 from rltui.logs.files import Calls
 from rltui.logs.follow.poll_interval import HOT_SECONDS
 from rltui.logs.log_file.log_file import LogFile
-from rltui.logs.records.group_statistics import median
+from rltui.logs.records.sample_statistics import median
 
 if TYPE_CHECKING:
     from rltui.logs.discovery.search import BackgroundSearch

@@ -19,9 +19,9 @@ from rltui.batch import Problem
 from rltui.logs import log_file_names
 from rltui.logs.formats.interface import File
 from rltui.logs.formats.line_reader import BLANKS, LineReader
+from rltui.logs.formats.text_lines import SkippedLines
 from rltui.logs.records import record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
-from rltui.logs.records.skipped_lines import SkippedLines
 
 _QUOTED_CAP = 64 << 10  # bytes of a quoted field that runs over lines
 _HEADER_CAP = 4 << 20
@@ -116,8 +116,9 @@ def _split(line: str, delimiter: str) -> list[str]:
 def _number(cell: str) -> int | float | None:
     """The number in a cell; None for an empty cell and for text. `1_000` is text: trial ids look so."""
     try:
-        if cell.isdigit() and len(cell) < 20:
-            return int(cell)
+        if cell.removeprefix("-").isdigit() and len(cell) < 20:
+            number = int(cell)
+            return number if number or cell[0] != "-" else -0.0
         return None if "_" in cell else float(cell)
     except ValueError:
         return None

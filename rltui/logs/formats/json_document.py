@@ -1,7 +1,7 @@
 """JSON documents: `trainer_state.json` with its `log_history`, arrays of records, pretty-printed objects.
 
 A document is written whole and replaced by its continuation, so it is read whole whenever it changed,
-and only the records that are new since then are given. While it is incomplete nothing is taken, until
+and only the records that are new since then are delivered. While it is incomplete nothing is taken, until
 `finish` takes the records that are complete.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from dataclasses import replace
 
 import orjson
 
@@ -30,15 +31,15 @@ class JsonDocumentReader:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        self._rows = RecordBatcher(path)
+        self._records = RecordBatcher(path)
         self._offset = 0
-        self._given = 0  # records handed out
-        self._total: int | None = None
-        self._told: set[str] = set()
+        self._delivered = 0  # records delivered
+        self._planned_steps: int | None = None
+        self._reported: set[str] = set()
 
     @property
     def offset(self) -> int:
-        """Bytes settled: the size at the last complete reading."""
+        """Bytes that are done with: the size at the last complete reading."""
         return self._offset
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
@@ -47,18 +48,18 @@ class JsonDocumentReader:
         if size <= self._offset:
             return EMPTY
         if size > RECORD_CAP:
-            return self._say("too-large", f"a document of {size:,} bytes is more than is read at once")
+            return self._problem("too-large", f"a document of {size:,} bytes is more than is read at once")
         data = file.read_at(0, size)
         try:
             found, total = _parse(data)
         except (ValueError, RecursionError):
             return EMPTY
         self._offset = len(data)
-        return self._give(found, total)
+        return self._deliver(found, total)
 
     def newest(self, file: File, length: int) -> Batch:
         """Nothing: a document has no meaning without its beginning, and is read at once anyway."""
-        return Batch(tags=self._rows.tags.names)
+        return Batch(tags=self._records.tags.names)
 
     def finish(self, file: File) -> Batch:
         """Take the complete records of a document that was cut."""
@@ -67,51 +68,31 @@ class JsonDocumentReader:
         if size <= self._offset or size > RECORD_CAP:
             return batch
         data = file.read_at(0, size)
-        found = _salvage(data.decode("utf-8", "replace"))
-        given = self._give(found, None)
+        found = _complete_records(data.decode("utf-8", "replace"))
+        delivered = self._deliver(found, None)
         message = f"the document is cut or damaged; {len(found):,} complete records of it were read"
         problem = Problem("warning", "torn-tail", self._path, message)
-        return Batch(
-            given.tags,
-            given.tag,
-            given.step,
-            given.wall_time,
-            given.value,
-            given.single,
-            texts=given.texts,
-            problems=(*given.problems, problem),
-        )
+        return replace(delivered, problems=(*delivered.problems, problem))
 
     def close(self) -> None:
         """Let go of what was collected."""
-        self._rows.batch()
+        self._records.batch()
 
-    def _give(self, found: list[dict[str, object]], total: int | None) -> Batch:
+    def _deliver(self, found: list[dict[str, object]], total: int | None) -> Batch:
         texts = []
-        for record in found[self._given :]:
-            self._rows.add(record)
-        self._given = max(self._given, len(found))
-        if total is not None and total != self._total:
-            self._total = total
+        for record in found[self._delivered :]:
+            self._records.add(record)
+        self._delivered = max(self._delivered, len(found))
+        if total is not None and total != self._planned_steps:
+            self._planned_steps = total
             texts.append(Text("max_steps", 0, math.nan, "total-steps", str(total)))
-        batch = self._rows.batch()
-        if not texts:
-            return batch
-        return Batch(
-            batch.tags,
-            batch.tag,
-            batch.step,
-            batch.wall_time,
-            batch.value,
-            batch.single,
-            texts=(*batch.texts, *texts),
-            problems=batch.problems,
-        )
+        batch = self._records.batch()
+        return replace(batch, texts=(*batch.texts, *texts)) if texts else batch
 
-    def _say(self, code: str, message: str) -> Batch:
-        if code in self._told:
+    def _problem(self, code: str, message: str) -> Batch:
+        if code in self._reported:
             return EMPTY
-        self._told.add(code)
+        self._reported.add(code)
         return Batch(problems=(Problem("error", code, self._path, message),))
 
 
@@ -155,7 +136,7 @@ def _objects(text: str, place: int) -> tuple[list[dict[str, object]], int]:
         found.append(record)
 
 
-def _salvage(text: str) -> list[dict[str, object]]:
+def _complete_records(text: str) -> list[dict[str, object]]:
     """The complete records of a document that was cut."""
     text = text.lstrip(_BETWEEN)
     if history := _HISTORY.search(text, 0, 1 << 16):
@@ -180,7 +161,7 @@ class JsonDocumentFormat:
             return text.startswith("{")
         if not re.match(r'\[\s*\{\s*"|\{\s*\n\s*"', text):
             return False
-        found = _salvage(text)
+        found = _complete_records(text)
         telling = log_file_names.is_telling(name)
         if found and text.startswith("{") and name.lower().endswith(".json"):
             # A single object is settings or results, unless more of its kind follow.

@@ -13,8 +13,8 @@ from typing import Protocol
 
 from rltui.batch import EMPTY, Batch, Problem
 from rltui.logs.formats.interface import BLOCK, File
+from rltui.logs.formats.text_lines import TextLines
 from rltui.logs.records.record_batcher import RecordBatcher
-from rltui.logs.records.text_lines import TextLines
 
 BLANKS = b" \t\r\0"  # of a line that holds nothing
 

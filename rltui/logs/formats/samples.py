@@ -1,8 +1,8 @@
 """Logs with one record per sample: rollouts of veRL (`<step>.jsonl`), verifiers, prime-rl and their like.
 
-Texts are skipped; the numbers of a step become aggregates (`sampled`). A step is given when another one
-begins or nothing more arrives, and given again when more of its samples come: the later value replaces
-the earlier one.
+Texts are skipped; the numbers of a step become aggregates (`sample_statistics`). A step is delivered when
+another one begins or nothing more arrives, and again when more of its samples come: the later value
+replaces the earlier one.
 """
 
 from __future__ import annotations
@@ -16,17 +16,16 @@ from rltui.batch import EMPTY, Batch, Problem
 from rltui.logs import log_file_names
 from rltui.logs.formats.interface import BLOCK, LINE_CAP, File
 from rltui.logs.formats.jsonl import objects
+from rltui.logs.formats.text_lines import SkippedLines, TextLines
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of, wall_time
 from rltui.logs.records.record_keys import log_keys, text_keys
 from rltui.logs.records.sample_statistics import SampledStep, numbers
-from rltui.logs.records.skipped_lines import SkippedLines
 from rltui.logs.records.tag_table import TagTable
-from rltui.logs.records.text_lines import TextLines
 
 STEPS_HELD = 4  # steps whose samples are kept for late ones
 NUMBERS_HELD = 2_000_000  # and numbers at most, 16 bytes each
-REST = 3  # looks without news after which the samples are let go; the file still has them
+IDLE_READS = 3  # reads without news after which the samples are let go; the file still has them
 
 _STEP_IN_PATH = re.compile(
     r"(?:^|/)(?:global_?)?(?:step|iteration|iter)[_-]?(\d{1,18})(?=[/._-]|\Z)|(?:^|/)(\d{1,18})\.",
@@ -46,37 +45,37 @@ class SamplesReader:
         self._path = path
         self._lines = TextLines(path)
         self._tags = TagTable(path)
-        self._junk = SkippedLines(path, "not-json", "lines skipped that are no JSON objects")
+        self._skipped = SkippedLines(path, "not-json", "lines skipped that are no JSON objects")
         self._default = step_in_path(path)
-        self._held: dict[int, SampledStep] = {}  # in order of their first samples
-        self._fresh: dict[int, None] = {}  # steps with samples that were not given yet
-        self._passed: set[int] = set()  # steps that were let go
+        self._steps: dict[int, SampledStep] = {}  # in order of their first samples
+        self._changed: dict[int, None] = {}  # steps with samples that were not delivered yet
+        self._dropped: set[int] = set()  # steps that were let go
         self._latest: int | None = None
-        # Where the steps begin whose samples were let go in a pause, and the step before that place.
-        self._slept: tuple[int, int | None] | None = None
-        self._quiet = 0
-        self._late = self._late_told = 0
+        # Where the steps begin whose samples were released in a pause, and the step before that place.
+        self._released: tuple[int, int | None] | None = None
+        self._idle_reads = 0
+        self._late = self._late_reported = 0
 
     @property
     def offset(self) -> int:
-        """Bytes settled."""
+        """Bytes that are done with."""
         return self._lines.offset
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
-        """Decode on; give the steps that are over, or all once nothing more arrives."""
+        """Decode on; deliver the steps that are over, or all once nothing more arrives."""
         before = self._lines.offset
         lines = self._lines.take(file, budget)
         if lines:
-            self._wake(file, before)
+            self._read_again(file, before)
             self._add(lines, self._lines.start)
         moved = self._lines.offset > before
-        self._quiet = 0 if moved else self._quiet + 1
+        self._idle_reads = 0 if moved else self._idle_reads + 1
         if moved and self._lines.offset < file.size():
-            return self._give([step for step in self._fresh if step != self._latest])
-        batch = self._give(list(self._fresh))
+            return self._batch([step for step in self._changed if step != self._latest])
+        batch = self._batch(list(self._changed))
         # A file for each step will hardly grow again, and there may be thousands of them.
-        if self._quiet >= REST or self._default is not None:
-            self._sleep()
+        if self._idle_reads >= IDLE_READS or self._default is not None:
+            self._release()
         return batch
 
     def newest(self, file: File, length: int) -> Batch:
@@ -84,32 +83,32 @@ class SamplesReader:
         return Batch(tags=self._tags.names)
 
     def finish(self, file: File) -> Batch:
-        """Take what is left and give every step."""
+        """Take what is left and deliver every step."""
         before = -1
         while before != self._lines.offset:
             before = self._lines.offset
             lines = self._lines.take(file, final=True)
             if lines:
-                self._wake(file, before)
+                self._read_again(file, before)
                 self._add(lines, self._lines.start)
         tail = self._lines.tail(file)
         torn = []
         if tail.strip(b" \t\r\0"):
             try:
                 last = list(objects(tail))
-                self._wake(file, before)
+                self._read_again(file, before)
                 for record in last:
                     self._take(record, before)
                 self._lines.offset += len(tail)
             except ValueError:
                 message = f"the last line ({len(tail):,} bytes) is incomplete and was not read"
                 torn.append(Problem("info", "torn-tail", self._path, message, before, len(tail)))
-        return self._give(list(self._fresh), torn)
+        return self._batch(list(self._changed), torn)
 
     def close(self) -> None:
         """Let go of the samples."""
-        if not self._fresh:
-            self._sleep()
+        if not self._changed:
+            self._release()
 
     def _add(self, lines: list[bytes], offset: int) -> None:
         for line in lines:
@@ -119,7 +118,7 @@ class SamplesReader:
                         self._take(record, offset)
                 except ValueError:
                     if line.strip(b" \t\r\0\xef\xbb\xbf"):
-                        self._junk.add(line, offset)
+                        self._skipped.add(line, offset)
             offset += len(line) + 1
 
     def _take(self, record: dict[str, object], offset: int) -> None:
@@ -128,14 +127,14 @@ class SamplesReader:
             self._latest if self._default is None else self._default,
         )
         step = 0 if step is None else step
-        held = self._held.get(step)
+        held = self._steps.get(step)
         if held is None:
-            if step in self._passed:
+            if step in self._dropped:
                 self._late += 1
                 return
-            held = self._held[step] = SampledStep(offset, self._latest)
+            held = self._steps[step] = SampledStep(offset, self._latest)
         held.add(record)
-        self._fresh[step] = None
+        self._changed[step] = None
         self._latest = step
         for key in record_keys.wall_time_keys(record):
             wall = wall_time(record[key])
@@ -143,19 +142,19 @@ class SamplesReader:
                 held.wall_time = wall if math.isnan(held.wall_time) else max(held.wall_time, wall)
                 break
 
-    def _give(self, steps: list[int], torn: list[Problem] | None = None) -> Batch:
-        problems = [*self._lines.problems(), *self._junk.problems(), *(torn or [])]
+    def _batch(self, steps: list[int], torn: list[Problem] | None = None) -> Batch:
+        problems = [*self._lines.problems(), *self._skipped.problems(), *(torn or [])]
         rows = []
         for step in steps:
-            held = self._held[step]
-            del self._fresh[step]
+            held = self._steps[step]
+            del self._changed[step]
             for key, value in held.aggregates():
                 tag = self._tags.index(key)
                 if tag >= 0:
                     rows.append((tag, step, held.wall_time, value))
-        self._let_go()
-        if self._late > self._late_told:
-            self._late_told = self._late
+        self._drop_oldest()
+        if self._late > self._late_reported:
+            self._late_reported = self._late
             message = f"{self._late:,} samples of steps that were long over came too late and were left out"
             problems.append(Problem("warning", "late-samples", self._path, message, count=self._late))
         if full := self._tags.problem():
@@ -173,30 +172,30 @@ class SamplesReader:
             problems=tuple(problems),
         )
 
-    def _let_go(self) -> None:
+    def _drop_oldest(self) -> None:
         """Drop the oldest steps beyond what is held for late samples."""
-        total = sum(held.size for held in self._held.values())
-        for step in list(self._held)[:-1]:
-            if len(self._held) <= STEPS_HELD and total <= NUMBERS_HELD:
+        total = sum(held.size for held in self._steps.values())
+        for step in list(self._steps)[:-1]:
+            if len(self._steps) <= STEPS_HELD and total <= NUMBERS_HELD:
                 break
-            if step not in self._fresh:
-                total -= self._held.pop(step).size
-                self._passed.add(step)
+            if step not in self._changed:
+                total -= self._steps.pop(step).size
+                self._dropped.add(step)
 
-    def _sleep(self) -> None:
+    def _release(self) -> None:
         """Drop all samples; those of the held steps are read again when more come."""
-        if self._held:
-            first = min(self._held.values(), key=lambda held: held.begin)
-            self._slept = (first.begin, first.after)
-            self._held.clear()
+        if self._steps:
+            first = min(self._steps.values(), key=lambda held: held.begin)
+            self._released = (first.begin, first.after)
+            self._steps.clear()
 
-    def _wake(self, file: File, end: int) -> None:
+    def _read_again(self, file: File, end: int) -> None:
         """Read the samples again that were let go in a pause; they stand before `end`."""
-        if self._slept is None:
+        if self._released is None:
             return
-        (place, self._latest), self._slept = self._slept, None
-        junk, late = self._junk, self._late
-        self._junk = SkippedLines(self._path, "", "")  # what is unusable there was said before
+        (place, self._latest), self._released = self._released, None
+        skipped, late = self._skipped, self._late
+        self._skipped = SkippedLines(self._path, "", "")  # what is unusable there was said before
         again, rest = place, b""
         while place < end and (data := file.read_at(place, min(BLOCK, end - place))):
             *lines, rest = (rest + data).split(b"\n")
@@ -204,7 +203,7 @@ class SamplesReader:
             place += len(data)
             if len(rest) > LINE_CAP:
                 rest = b""
-        self._junk, self._late = junk, late
+        self._skipped, self._late = skipped, late
 
 
 _NAME = re.compile(r"sample|rollout|generation|completion|trajector|result|episode|dump", re.IGNORECASE)

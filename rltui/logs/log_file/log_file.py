@@ -15,12 +15,12 @@ from rltui.logs.files import Calls, GivenUpError, LocalFile, identity, stamp
 from rltui.logs.formats.gzip_log import decompressed_head
 from rltui.logs.formats.interface import BLOCK, HEAD, Format, LogReader
 from rltui.logs.formats.registry import FormatRegistry
+from rltui.logs.formats.text_lines import first_text
 from rltui.logs.log_file import rotation
 from rltui.logs.log_file.damage_recheck import DamageRecheck
 from rltui.logs.log_file.file_identity import FileIdentity, Past
 from rltui.logs.log_file.format_state import FormatState
 from rltui.logs.log_file.read_errors import ReadErrors
-from rltui.logs.records.text_lines import first_text
 from rltui.logs.run_names import is_events
 
 Piece = tuple[Kind, Batch]

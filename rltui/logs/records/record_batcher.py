@@ -1,7 +1,7 @@
 """Records of any text format, collected into batches.
 
 Most records of a log have the same keys. Such records are kept as tuples of numbers and become one array
-at a time, without what says nothing (null, booleans, text that is no number). Only a record that holds
+at a time, without what gives no scalar (null, booleans, text that is no number). Only a record that holds
 lists, groups or numbers in text is walked key by key.
 """
 
@@ -24,13 +24,13 @@ from rltui.logs.records.parse_number import from_text, ratio, real, seconds, ste
 from rltui.logs.records.tag_table import TagTable
 
 _NUMBERS = {int, float}
-_SILENT = {bool, type(None)}  # say nothing, whatever they are
-_SHAPES = 4096  # sets of keys that are remembered; a log that makes ever new ones stays bounded
+_VALUELESS = {bool, type(None)}  # give no scalar, whatever they are
+_KEY_SETS = 4096  # sets of keys that are remembered; a log that makes ever new ones stays bounded
 _SETTINGS_CAP = 1 << 20  # characters of settings that are handed up
 
 
 @dataclass(slots=True)
-class _Shape:
+class _KeySet:
     """Where a set of keys has its step and its time."""
 
     steps: list[str]
@@ -42,7 +42,7 @@ class _Shape:
 
 @dataclass(slots=True)
 class _Block:
-    """Records of one shape, of which nothing but numbers counts."""
+    """Records of one set of keys, of which nothing but numbers counts."""
 
     columns: NDArray[np.intp] | None  # of the values, that are series; None for all of them
     tags: NDArray[np.uint32]  # of those columns
@@ -67,7 +67,7 @@ class RecordBatcher:
         self._step = 0  # of the latest record
         self._records = 0
         self._total = ""
-        self._shapes: dict[tuple[str, ...], _Shape] = {}
+        self._key_sets: dict[tuple[str, ...], _KeySet] = {}
         self._texts: list[Text] = []
         self._problems: list[Problem] = []
         self._clear()
@@ -79,23 +79,23 @@ class RecordBatcher:
     def add(self, record: Mapping[str, object], at: tuple[int, float] | None = None) -> None:
         """Take one record. `at` is its step and wall time where the format knows better than its keys."""
         keys = tuple(record)
-        shape = self._shapes.get(keys) or self._shape(keys)
-        if shape.summary and at is None:
+        key_set = self._key_sets.get(keys) or self._key_set(keys)
+        if key_set.summary and at is None:
             return
         key, step, wall = None, None, math.nan
         if at is not None:
             step, wall = at
         else:
-            for key in shape.steps:
+            for key in key_set.steps:
                 value = record[key]
                 step = step_of(value) if type(value) is int or not record_keys.needs_integer(key) else None
                 if step is not None:
                     break
             if step is None:
-                key, step = self._step_of_odd(record)
+                key, step = self._step_of_unkeyed(record)
                 if step is None:
                     return
-            for name in shape.walls:
+            for name in key_set.walls:
                 wall = wall_time(record[name])
                 if wall == wall:
                     break
@@ -104,14 +104,14 @@ class RecordBatcher:
         self._step = step
         if key is not None:
             self._explicit = True
-            self._plan(record, key, shape.total, step, wall)
-        if shape.envelope and isinstance(data := record["data"], dict):
+            self._note_planned_steps(record, key, key_set.total, step, wall)
+        if key_set.envelope and isinstance(data := record["data"], dict):
             inner_keys = tuple(data)
             self._take(inner_keys, data, None, step, wall, self._inner_blocks)
-        elif key == (shape.steps[0] if shape.steps else None):
+        elif key == (key_set.steps[0] if key_set.steps else None):
             self._take(keys, record, key, step, wall, self._blocks)
         else:
-            self._take_loose(record, key, step, wall)
+            self._take_irregular(record, key, step, wall)
 
     def batch(self, problems: list[Problem] | None = None) -> Batch:
         """Everything taken since the last call."""
@@ -120,8 +120,8 @@ class RecordBatcher:
             problems.append(full)
         blocks = [*self._blocks.values(), *self._inner_blocks.values()]
         parts = [_arrays(block) for block in blocks]
-        if self._loose:
-            parts.append(_loose_arrays(self._loose))
+        if self._irregular:
+            parts.append(_irregular_arrays(self._irregular))
         texts = tuple(self._texts)
         self._texts, self._problems = [], []
         self._clear()
@@ -143,17 +143,17 @@ class RecordBatcher:
         self._place = -1
         self._blocks: _Blocks = {}
         self._inner_blocks: _Blocks = {}
-        self._loose: list[tuple[int, int, int, float, float]] = []
+        self._irregular: list[tuple[int, int, int, float, float]] = []
 
-    def _shape(self, keys: tuple[str, ...]) -> _Shape:
+    def _key_set(self, keys: tuple[str, ...]) -> _KeySet:
         steps = record_keys.step_keys(keys)
         walls = record_keys.wall_time_keys(keys)
         total = record_keys.planned_steps_key(steps[0], keys) if steps else None
         envelope = "data" in keys and bool(steps) and {"data", *steps, *walls}.issuperset(keys)
-        shape = _Shape(steps, walls, total, is_summary(keys), envelope)
-        if len(self._shapes) < _SHAPES:
-            self._shapes[keys] = shape
-        return shape
+        key_set = _KeySet(steps, walls, total, is_summary(keys), envelope)
+        if len(self._key_sets) < _KEY_SETS:
+            self._key_sets[keys] = key_set
+        return key_set
 
     def _block(self, keys: tuple[str, ...], kinds: tuple[type, ...] | None, skip: str | None) -> _Block:
         """Room for records with these keys; kinds: the types of their values, None where all are numbers."""
@@ -181,8 +181,8 @@ class RecordBatcher:
         kinds: tuple[type, ...] | None = None
         if not _NUMBERS.issuperset(map(type, values)):
             kinds = tuple(map(type, values))
-            if not _rest_is_silent(keys, values, kinds, skip):
-                self._take_loose(record, skip, step, wall)
+            if not _rest_has_no_value(keys, values, kinds, skip):
+                self._take_irregular(record, skip, step, wall)
                 return
             known = (keys, kinds)
         block = blocks.get(known)
@@ -193,14 +193,14 @@ class RecordBatcher:
         block.walls.append(wall)
         block.values.append(values if block.pick is None else block.pick(values))  # type: ignore[arg-type]
 
-    def _take_loose(self, record: Mapping[str, object], skip: str | None, step: int, wall: float) -> None:
-        index, place, loose = self.tags.index, self._place, self._loose
+    def _take_irregular(self, record: Mapping[str, object], skip: str | None, step: int, wall: float) -> None:
+        index, place, irregular = self.tags.index, self._place, self._irregular
         for tag, value in scalars(record, skip):
             number = index(tag)
             if number >= 0:
-                loose.append((place, number, step, wall, value))
+                irregular.append((place, number, step, wall, value))
 
-    def _step_of_odd(self, record: Mapping[str, object]) -> tuple[str | None, int | None]:
+    def _step_of_unkeyed(self, record: Mapping[str, object]) -> tuple[str | None, int | None]:
         """Key and step of a record whose own keys name none; step None for one that is no point at all."""
         nested = {
             f"{key}/{name}": value
@@ -216,7 +216,7 @@ class RecordBatcher:
             return None, None
         first = not self._records
         if is_declared_settings(record) or (first and looks_like_settings(record)):
-            self._settings(record)
+            self._add_settings(record)
             return None, None
         if self._explicit:
             return None, self._step
@@ -225,7 +225,7 @@ class RecordBatcher:
             self._problems.append(Problem("info", "no-step", self._path, message))
         return None, self._records + 1
 
-    def _settings(self, record: Mapping[str, object]) -> None:
+    def _add_settings(self, record: Mapping[str, object]) -> None:
         try:
             body = json.dumps(record)
         except (ValueError, RecursionError):
@@ -233,7 +233,7 @@ class RecordBatcher:
         if len(body) <= _SETTINGS_CAP:
             self._texts.append(Text("config", self._step, math.nan, "hparams", body))
 
-    def _plan(
+    def _note_planned_steps(
         self, record: Mapping[str, object], key: str, total: str | None, step: int, wall: float
     ) -> None:
         """Hand up the planned number of steps when the record declares another one than before."""
@@ -248,16 +248,16 @@ class RecordBatcher:
             self._texts.append(Text(total or key, step, wall, "total-steps", self._total))
 
 
-def _rest_is_silent(
+def _rest_has_no_value(
     keys: tuple[str, ...], values: tuple[object, ...], kinds: tuple[type, ...], skip: str | None
 ) -> bool:
     """Whether there are numbers, and what is no number gives no scalar either (see `flatten.scalars`)."""
-    odd = [column for column, kind in enumerate(kinds) if kind not in _NUMBERS]
-    if len(odd) == len(kinds):
+    others = [column for column, kind in enumerate(kinds) if kind not in _NUMBERS]
+    if len(others) == len(kinds):
         return False
-    for column in odd:
+    for column in others:
         key, value = keys[column], values[column]
-        if kinds[column] in _SILENT or key == skip:
+        if kinds[column] in _VALUELESS or key == skip:
             continue
         if type(value) is not str or from_text(value) is not None or seconds(key, value) is not None:
             return False
@@ -292,8 +292,8 @@ def _arrays(block: _Block) -> _Columns:
     )
 
 
-def _loose_arrays(loose: list[tuple[int, int, int, float, float]]) -> _Columns:
-    place, tag, step, wall, value = zip(*loose, strict=True)
+def _irregular_arrays(irregular: list[tuple[int, int, int, float, float]]) -> _Columns:
+    place, tag, step, wall, value = zip(*irregular, strict=True)
     return _Columns(
         np.array(place, np.int64),
         np.array(tag, np.uint32),

@@ -6,8 +6,8 @@ as they are, long texts cut, long everything else left out.
 
 from __future__ import annotations
 
+from rltui.logs.formats import protobuf
 from rltui.logs.formats.interface import File
-from rltui.logs.formats.tfevents.message import protobuf
 from rltui.logs.formats.tfevents.message.texts import TEXT_LIMIT
 
 _KEPT_SIZE = 64 << 10  # bytes of a field that is kept as it is

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import google_crc32c
 
 from rltui.batch import Batch
+from rltui.logs.formats import protobuf
 from rltui.logs.formats.tfevents.framing import tf_record
-from rltui.logs.formats.tfevents.message import event, protobuf
+from rltui.logs.formats.tfevents.message import event
 from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
 from rltui.logs.formats.tfevents.templates.record_template import BODY, SIMPLE_VALUE, STEP_KEY, WALL_KEY
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache

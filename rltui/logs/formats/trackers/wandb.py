@@ -16,7 +16,7 @@ import orjson
 
 from rltui.batch import EMPTY, Batch, Problem, Text
 from rltui.logs.formats.interface import BLOCK, File
-from rltui.logs.formats.tfevents.protobuf import MalformedError, fields, signed, varint
+from rltui.logs.formats.protobuf import MalformedError, fields, signed, varint
 from rltui.logs.formats.trackers.record_log import RecordLog
 from rltui.logs.records.tag_table import TagTable
 

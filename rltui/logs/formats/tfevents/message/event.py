@@ -9,7 +9,8 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-from rltui.logs.formats.tfevents.message import protobuf, tensor
+from rltui.logs.formats import protobuf
+from rltui.logs.formats.tfevents.message import tensor
 from rltui.logs.formats.tfevents.message.tensor import Number
 
 SESSION_START = 1

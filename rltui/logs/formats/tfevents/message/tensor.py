@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-from rltui.logs.formats.tfevents.message import protobuf
+from rltui.logs.formats import protobuf
 
 STRING = 7
 

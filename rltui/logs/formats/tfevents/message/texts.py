@@ -1,13 +1,12 @@
-"""The words in an event file: text summaries and hyperparameters, as far as a monitor shows them."""
+"""Texts in an event file: text summaries and hyperparameters, as far as a monitor shows them."""
 
 from __future__ import annotations
 
 import json
 import math
 import struct
-from typing import Any
 
-from rltui.logs.formats.tfevents.message import protobuf
+from rltui.logs.formats import protobuf
 from rltui.text import clean
 
 TEXT_LIMIT = 32 << 10  # characters of one text; tables of completions reach 100 KB each step
@@ -35,7 +34,7 @@ def hparams_body(data: bytes, content: tuple[int, int]) -> str:
     HParamsPluginData holds the session's start in field 3, which maps names to protobuf Values in its
     field 1. What cannot be read declares nothing.
     """
-    found: dict[str, Any] | None = None
+    found: dict[str, object] | None = None
     try:
         for number, kind, first, end in protobuf.fields(data, *content):
             if number != 3 or kind != protobuf.BYTES:
@@ -50,9 +49,10 @@ def hparams_body(data: bytes, content: tuple[int, int]) -> str:
     return "" if found is None else json.dumps(found)
 
 
-def _entry(data: bytes, at: int, stop: int, depth: int) -> tuple[str, Any]:
+def _entry(data: bytes, at: int, stop: int, depth: int) -> tuple[str, object]:
     """One entry of a map from string to Value."""
-    name, value = "", None
+    name = ""
+    value: object = None
     for number, kind, first, end in protobuf.fields(data, at, stop):
         if number == 1 and kind == protobuf.BYTES:
             name = clean(data[first:end].decode("utf-8", "replace"))
@@ -61,18 +61,13 @@ def _entry(data: bytes, at: int, stop: int, depth: int) -> tuple[str, Any]:
     return name, value
 
 
-def _value(data: bytes, at: int, stop: int, depth: int) -> Any:
-    """A google.protobuf.Value; numbers that JSON has no word for become strings."""
-    value: Any = None
+def _value(data: bytes, at: int, stop: int, depth: int) -> object:
+    """A google.protobuf.Value; non-finite numbers become strings."""
+    value: object = None
     for number, kind, first, end in protobuf.fields(data, at, stop):
         if number == 2 and kind == protobuf.FIXED64:
-            (value,) = struct.unpack_from("<d", data, first)
-            if math.isnan(value):
-                value = "NaN"
-            elif math.isinf(value):
-                value = "Infinity" if value > 0 else "-Infinity"
-            elif value.is_integer() and abs(value) < 2**53:
-                value = int(value)
+            (number_value,) = struct.unpack_from("<d", data, first)
+            value = _json_number(number_value)
         elif number == 3 and kind == protobuf.BYTES:
             value = clean(data[first:end].decode("utf-8", "replace"))
         elif number == 4 and kind == protobuf.VARINT:
@@ -88,3 +83,9 @@ def _value(data: bytes, at: int, stop: int, depth: int) -> Any:
             else:
                 value = [_value(data, low, high, depth + 1) for low, high in inner]
     return value
+
+
+def _json_number(value: float) -> object:
+    if math.isfinite(value):
+        return int(value) if value.is_integer() and abs(value) < 2**53 else value
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from rltui.batch import Problem
 from rltui.logs.formats.interface import BLOCK, HEAD, LINE_CAP, File
+from rltui.text import quote
 
-PATIENCE = 4  # looks that zeros before later text are given to fill in
+MOST_WAITS = 4  # reads that zeros before later text are given to fill in
 _ZEROS = bytes(BLOCK)
-_SCANNED = 64 << 20  # bytes of zeros behind which text is searched block by block
+_SEARCHED = 64 << 20  # bytes of zeros behind which text is searched block by block
 
 
 def first_text(file: File) -> bytes:
@@ -22,7 +23,7 @@ def first_text(file: File) -> bytes:
     The end of a vast hole is found by halves. Empty when the file holds nothing else.
     """
     low, data = 0, file.read_at(0, HEAD)
-    while data and low < _SCANNED:
+    while data and low < _SEARCHED:
         if text := _behind_zeros(data):
             return text if len(text) == len(data) else file.read_at(low + len(data) - len(text), HEAD)
         low += len(data)
@@ -86,7 +87,7 @@ class TextLines:
     def tail(self, file: File) -> bytes:
         """What stands after the last newline, unsettled; empty while an over-long line is being skipped."""
         if self._long_from is not None:
-            self._told_long()
+            self._report_long()
             return b""
         return file.read_at(self.offset, LINE_CAP)
 
@@ -113,10 +114,10 @@ class TextLines:
         end = data.find(b"\n") + 1
         self.offset += end or len(data)
         if end:
-            self._told_long()
+            self._report_long()
             self._long_from = None
 
-    def _told_long(self) -> None:
+    def _report_long(self) -> None:
         begin = self._long_from or 0
         length = self.offset - begin
         message = f"a line of {length:,} bytes is longer than {LINE_CAP >> 20} MiB and was skipped"
@@ -155,4 +156,29 @@ class TextLines:
 
     def _wait(self, final: bool) -> bool:
         self._waits += 1
-        return not final and self._waits <= PATIENCE
+        return not final and self._waits <= MOST_WAITS
+
+
+class SkippedLines:
+    """Counts unusable lines of one log; `what` names them after their number."""
+
+    def __init__(self, path: str, code: str, what: str) -> None:
+        self._path, self._code, self._what = path, code, what
+        self._count = self._reported = 0
+        self._offset = 0
+        self._first = ""
+
+    def add(self, line: bytes, offset: int) -> None:
+        """One more such line, which starts at `offset`."""
+        if not self._count:
+            self._offset = offset
+            self._first = quote(line[:1024].decode("utf-8", "replace"))
+        self._count += 1
+
+    def problems(self) -> list[Problem]:
+        """The diagnostic with its newest count, when it grew since the last call."""
+        if self._count == self._reported:
+            return []
+        self._reported = self._count
+        message = f"{self._count:,} {self._what}, the first: {self._first}"
+        return [Problem("warning", self._code, self._path, message, self._offset, self._count)]
