@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from rltui.cli.file_problems import note_problems
-from rltui.cli.hparams_output import pane_data, settings_board
+from rltui.cli.hparams_output import hparams_pane_of, pane_data
 from rltui.cli.loading import as_of
 from rltui.cli.output import FOUND, fail, to_json
 from rltui.draw.cells import line
@@ -55,7 +55,7 @@ def render_pane(
         chosen = chosen[:1]
     hparams: list[HParamsPane | None] = [None] * len(chosen)
     if pane == "config":
-        hparams = [settings_board(view, logdirs, neighbours=session.ordered()) for view in chosen]
+        hparams = [hparams_pane_of(view, logdirs, session=session) for view in chosen]
     colors = theme_named(theme)
     parts = [
         _one(view, pane, form, width, height, colors, at_step, columns)
@@ -104,7 +104,7 @@ def _one(
         if hparams is not None:
             return pane_data(view, hparams, form, now, at_step)
         return _as_data(view, pane, form, now, at_step)
-    lines = pane_text(view, pane, now, width=width, at_step=at_step, settings=hparams)
+    lines = pane_text(view, pane, now, width=width, at_step=at_step, hparams=hparams)
     if height is not None and len(lines) > height:
         hidden = len(lines) - height + 1
         lines = [*lines[: height - 1], line((f" … {hidden} more lines; use a larger --height", "dim"))]

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rltui.batch import Problem
-from rltui.hparams.hparams import NONE, HParams, hparams_of, joined, json_of, value_of, yaml_of
+from rltui.hparams.hparams import NONE, HParams, hparams_of, merge, parse_json, parse_value, parse_yaml
+from rltui.hparams.topics import known_hparams
 from rltui.logs.discovery.walk import Root, roots_of
 from rltui.logs.files import LocalFile
 from rltui.logs.formats.registry import REGISTRY
@@ -22,15 +23,6 @@ LEVELS = 3  # folders above that of a log
 FOLDERS = 12  # folders that are looked into for one run
 LISTED = 4000  # entries of a folder that are looked at for sub-folders of hyperparameters
 
-# In the order in which they are believed.
-NAMES = (
-    ".hydra/config.yaml", "config.yaml", "config.yml", "config.json", "params.json", "args.json", "args.yaml",
-    "args.yml", "hparams.yml", "hparams.yaml", "hparams.json", "training_args.json", "training_args.yaml",
-    "trainer_state.json", "overrides.yaml", ".hydra/overrides.yaml",
-)  # fmt: skip
-# What a trainer's state says of how it was started; the rest is where it has come to.
-_STATE = ("eval_steps", "logging_steps", "max_steps", "num_train_epochs", "save_steps", "train_batch_size",
-          "trial_name", "trial_params")  # fmt: skip
 _HPARAMS_FOLDER = re.compile(r"\d{9,}\.\d+$")
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTSUP, errno.EISDIR)
 
@@ -43,16 +35,16 @@ class Folder:
     shown: str
 
 
-def beside(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> HParams:
+def hparams_beside(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> HParams:
     """The settings in files beside the logs with these paths (as `Source.path`), nearest folders first.
 
     Looks into the folders of the logs and up to three above them, never outside of a LOGDIR. Blocks as long
     as the file system does.
     """
-    return joined(
+    return merge(
         read(folder.place / name, f"{folder.shown}/{name}" if folder.shown else name)
         for folder in folders_of(paths, logdirs)
-        for name in NAMES
+        for name in known_hparams().files
     )
 
 
@@ -110,24 +102,26 @@ def read(place: Path, shown: str) -> HParams:
             if place.name == "trainer_state.json" and size > LIMIT:
                 data = _without_history(file.read_at(0, END), file.read_at(size - END, END))
             elif size > LIMIT:
-                return _trouble(shown, f"{size / 1e6:.1f} MB is too large for settings; it is not read")
+                return _unreadable(shown, f"{size / 1e6:.1f} MB is too large for settings; it is not read")
             else:
                 data = file.read_at(0, LIMIT)
     except OSError as error:
-        return NONE if error.errno in _ABSENT else _trouble(shown, error.strerror or "cannot be read")
+        return NONE if error.errno in _ABSENT else _unreadable(shown, error.strerror or "cannot be read")
     return _PARSERS[place.suffix](data.decode("utf-8-sig", "replace"), place.name, shown)
 
 
-def _trouble(shown: str, message: str) -> HParams:
+def _unreadable(shown: str, message: str) -> HParams:
     return HParams(problems=(Problem("warning", "settings-unreadable", shown, quote(message)),))
 
 
 def _json(text: str, name: str, shown: str) -> HParams:
-    record = json_of(text)
+    record = parse_json(text)
     if record is None:
-        return _trouble(shown, "no JSON object; the settings in it are not shown") if text.strip() else NONE
+        said = "no JSON object; the settings in it are not shown"
+        return _unreadable(shown, said) if text.strip() else NONE
     if name == "trainer_state.json":
-        record = {key: record[key] for key in _STATE if record.get(key) is not None}
+        keys = known_hparams().trainer_state_keys
+        record = {key: record[key] for key in keys if record.get(key) is not None}
     # A Hugging Face model saved beside its logs describes itself, not the training.
     model = "model_type" in record or "architectures" in record
     return hparams_of(record, shown, "model_config" if model and name == "config.json" else "")
@@ -135,9 +129,9 @@ def _json(text: str, name: str, shown: str) -> HParams:
 
 def _yaml(text: str, name: str, shown: str) -> HParams:
     try:
-        found = yaml_of(text)
+        found = parse_yaml(text)
     except ValueError as error:
-        return _trouble(shown, str(error))
+        return _unreadable(shown, str(error))
     if isinstance(found, dict):
         return hparams_of(found, shown)
     if isinstance(found, list) and name == "overrides.yaml":
@@ -148,13 +142,13 @@ def _yaml(text: str, name: str, shown: str) -> HParams:
         return hparams_of(
             {str(key): value for key, value in found}, shown
         )  # an ordered dict, as SB3 zoo writes
-    return NONE if found is None else _trouble(shown, "no mapping; the settings in it are not shown")
+    return NONE if found is None else _unreadable(shown, "no mapping; the settings in it are not shown")
 
 
 def _override(word: str) -> tuple[str, object]:
     """`+trainer.lr=1e-6` -> (`trainer/lr`, 1e-06)."""
     key, _, value = word.lstrip("+~").partition("=")
-    return (key.replace(".", "/").replace("@", "/"), value_of(value))
+    return (key.replace(".", "/").replace("@", "/"), parse_value(value))
 
 
 def _without_history(head: bytes, tail: bytes) -> bytes:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rltui.batch import Problem
+from rltui.hparams.topics import secret_patterns
 from rltui.text import clean
 
 Value = str | int | float | bool | None
@@ -25,15 +26,7 @@ ITEMS = 48  # entries of a list that are told
 LENGTH = 2000  # characters of one value
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
-# What must not leave by a snapshot: keys to other people's doors, by the name or the look of them.
-_SECRET_KEY = re.compile(
-    r"(?:^|[/_.])(?:api_?key|secret|secret_key|password|passwd|credentials?|private_key|access_key)$"
-    r"|(?:hub|hf|auth|access|api|bearer|wandb|github|slack)_token$|(?:^|[/.])token$",
-    re.IGNORECASE,
-)
-_SECRET = re.compile(
-    r"\b(?:hf_[A-Za-z0-9]{16,}|sk-[A-Za-z0-9_-]{16,}|gh[pousr]_[A-Za-z0-9]{16,}|AKIA[A-Z0-9]{12,})"
-)
+# Values that look like secrets must not leave with a snapshot.
 _LOGIN = re.compile(r"://[^/\s:@]+:[^/\s@]+@")
 HIDDEN = "(hidden)"
 _WORDS: dict[str, Value] = {
@@ -78,7 +71,7 @@ class HParams:
 NONE = HParams()
 
 
-def joined(parts: Iterable[HParams]) -> HParams:
+def merge(parts: Iterable[HParams]) -> HParams:
     """Several places as one: of a key the first place is believed."""
     entries: dict[str, HParam] = {}
     others: list[HParam] = []
@@ -112,9 +105,10 @@ def _discreet(key: str, value: Value) -> Value:
     """A value without passwords and tokens."""
     if not isinstance(value, str) or not value:
         return value
-    if _SECRET_KEY.search(key):
+    keys, values = secret_patterns()
+    if keys.search(key):
         return HIDDEN
-    return _LOGIN.sub(f"://{HIDDEN}@", _SECRET.sub(HIDDEN, value)) if len(value) > 8 else value
+    return _LOGIN.sub(f"://{HIDDEN}@", values.sub(HIDDEN, value)) if len(value) > 8 else value
 
 
 class _Walk:
@@ -184,7 +178,7 @@ def value_text(value: Value) -> str:
     return str(value)
 
 
-def value_of(text: str) -> Value:
+def parse_value(text: str) -> Value:
     """What a word in a table stands for: a number, true, false, none, or itself."""
     word = text.strip()
     if word.lower() in _WORDS:
@@ -199,8 +193,8 @@ def value_of(text: str) -> Value:
 
 def same(one: Value, other: Value) -> bool:
     """Whether two values mean the same: formats write 1, 1.0, `1.0` and true for one thing."""
-    one = value_of(one) if isinstance(one, str) else one
-    other = value_of(other) if isinstance(other, str) else other
+    one = parse_value(one) if isinstance(one, str) else one
+    other = parse_value(other) if isinstance(other, str) else other
     if one == other or (one in (None, "") and other in (None, "")):
         return True
     first, second = _number(one), _number(other)
@@ -218,7 +212,7 @@ def _number(value: Value) -> float | None:
     return None
 
 
-def json_of(text: str) -> Mapping[Any, object] | None:
+def parse_json(text: str) -> Mapping[Any, object] | None:
     """A JSON object, None if it is none. Python's own parser: settings hold NaN and Infinity."""
     try:
         found = json.loads(text)
@@ -227,7 +221,7 @@ def json_of(text: str) -> Mapping[Any, object] | None:
     return found if isinstance(found, dict) else None
 
 
-def yaml_of(text: str) -> object:
+def parse_yaml(text: str) -> object:
     """A YAML document by a loader that makes plain data only. Tags of objects are passed over.
 
     Raises ValueError with one line that says where it is wrong.

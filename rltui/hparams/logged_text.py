@@ -7,25 +7,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from rltui.batch import Problem, Text
-from rltui.hparams.hparams import NONE, HParams, hparams_of, joined, json_of, value_of, yaml_of
+from rltui.hparams.hparams import NONE, HParams, hparams_of, merge, parse_json, parse_value, parse_yaml
+from rltui.hparams.topics import known_hparams, text_pattern
 
-# A text under one of these names is the run's settings; under a longer name (`model_config`) a part of them.
-_MAIN = frozenset(
-    {
-        "args", "arguments", "config", "configuration", "flags", "hparams", "hyperparameters", "options",
-        "parameters", "params", "settings", "training_args", "cfg",
-    }
-)  # fmt: skip
-_NAMED = re.compile(r"arg(s|uments)|conf|cfg|hparam|hyper_?param|param(s|eters)|settings|flags|options", re.I)
 _FENCE = re.compile(r"^\s*(?:```+|~~~+)[^\n]*\n(.*?)\n\s*(?:```+|~~~+)\s*$", re.S)
 _PRE = re.compile(r"^\s*<pre[^>]*>(.*?)</pre>\s*$", re.S | re.I)
 _CELL = re.compile(r"(?<!\\)\|")
 _LINE = re.compile(r"^\s*(?:-\s*)?[\w./ -]{1,120}?\s*[:=]\s?.*$")
 
 
-def is_settings_tag(tag: str) -> bool:
+def is_hparams_tag(tag: str) -> bool:
     """Whether a text of this tag may be settings: its last word that matters is named like them."""
-    return _NAMED.search(_word(tag)) is not None
+    return text_pattern().search(_word(tag)) is not None
 
 
 def _word(tag: str) -> str:
@@ -33,31 +26,31 @@ def _word(tag: str) -> str:
     return tag.removesuffix("/text_summary").rpartition("/")[2]
 
 
-def recorded(texts: Iterable[Text], hparams: Mapping[str, object] | None = None) -> HParams:
+def logged_hparams(texts: Iterable[Text], hparams: Mapping[str, object] | None = None) -> HParams:
     """The settings in a log's own records, hyperparameters first."""
     parts = [hparams_of(hparams, "hparams record")] if hparams else []
     for text in texts:
         if text.kind == "hparams":
-            found = json_of(text.body)
+            found = parse_json(text.body)
             parts.append(hparams_of(found, "hparams record") if found else NONE)
-        elif text.kind == "text" and is_settings_tag(text.tag):
+        elif text.kind == "text" and is_hparams_tag(text.tag):
             parts.append(_of_text(text))
-    return joined(parts)
+    return merge(parts)
 
 
 def _of_text(text: Text) -> HParams:
     word = _word(text.tag)
-    record = mapping_in(text.body)
+    record = parse_mapping(text.body)
     source = f"{word} record"
     if record is None:
         if not text.body.lstrip().startswith("{"):
             return NONE  # words about settings, not settings
         message = "the record is no whole JSON object; what it says is not shown"
         return HParams(problems=(Problem("warning", "settings-unreadable", source, message),))
-    return hparams_of(record, source, "" if word.lower() in _MAIN else word)
+    return hparams_of(record, source, "" if word.lower() in known_hparams().text_names else word)
 
 
-def mapping_in(body: str) -> Mapping[Any, object] | None:
+def parse_mapping(body: str) -> Mapping[Any, object] | None:
     """The mapping that a text spells as JSON, Python, a Markdown table of two columns, or YAML; or None."""
     text = body.strip("\n")
     for wrapped in (_FENCE.match(text), _PRE.match(text)):
@@ -65,20 +58,20 @@ def mapping_in(body: str) -> Mapping[Any, object] | None:
             text = wrapped[1]
     stripped = text.strip()
     if stripped.startswith("{"):
-        return json_of(stripped) or _python(stripped)
+        return parse_json(stripped) or _python(stripped)
     if stripped.startswith("|"):
         return _table(stripped)
     lines = [one for one in text.splitlines() if one.strip()]
     if len(lines) < 2 or sum(_LINE.match(one) is not None for one in lines) < 0.8 * len(lines):
         return None
     try:
-        found = yaml_of(text)
+        found = parse_yaml(text)
     except ValueError:
         found = None
     if isinstance(found, dict):
         return found
     pairs = (re.split(r"\s*[:=]\s*", one.strip(), maxsplit=1) for one in lines if _LINE.match(one))
-    return {key: value_of(value) for key, value in pairs}
+    return {key: parse_value(value) for key, value in pairs}
 
 
 def _python(text: str) -> Mapping[Any, object] | None:
@@ -104,5 +97,5 @@ def _table(text: str) -> Mapping[Any, object] | None:
             continue
         key, value = cells[0], "|".join(cells[1:])
         if not set(key) <= set("-: "):
-            rows.append((key.strip("`*"), value_of(value.replace("\\|", "|"))))
+            rows.append((key.strip("`*"), parse_value(value.replace("\\|", "|"))))
     return dict(rows[1:]) or None

@@ -1,28 +1,25 @@
-"""The config pane as data: what a run was started with, and where marked runs or attempts differ from it."""
+"""The hparams pane as data: what a run was started with, and where other runs or attempts differ from it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from rltui.draw.numbers import format_step
-from rltui.hparams.hparams import NONE, HParam, HParams, joined, same
-from rltui.hparams.logged_text import recorded
-from rltui.hparams.topics import KEY, ORDER, UNSET, rank, topic
-from rltui.panes.attempt_history import attempts_of, forerunner, lineage_text, successor
-
-if TYPE_CHECKING:
-    from rltui.batch import Problem
-    from rltui.session.run_view import RunView
+from rltui.batch import Problem
+from rltui.hparams.hparams import NONE, HParam, HParams, merge, same
+from rltui.hparams.logged_text import logged_hparams
+from rltui.hparams.topics import KEY, UNSET, rank, topic, topic_order
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
 
 
 @dataclass(frozen=True, slots=True)
 class HParamsColumn:
-    """The settings of one run, or of one attempt of it."""
+    """The hyperparameters of one run, or of one attempt of it."""
 
     label: str
-    settings: HParams
+    hparams: HParams
     note: str = ""  # baseline, attempt 1, ...
 
 
@@ -30,7 +27,7 @@ class HParamsColumn:
 class HParamsRow:
     """One key, with what each column says of it; or a heading."""
 
-    kind: Literal["setting", "heading"]
+    kind: Literal["hparam", "heading"]
     key: str
     cells: tuple[HParam | None, ...] = ()
     differs: bool = False
@@ -41,25 +38,37 @@ class HParamsRow:
         """The first column that says something."""
         return next((cell for cell in self.cells if cell is not None), None)
 
+    @property
+    def topic(self) -> str:
+        """The heading under which it stands."""
+        if all(cell is None or cell.unset for cell in self.cells):
+            return UNSET
+        return KEY if rank(self.key) is not None else topic(self.key)
+
+    @property
+    def words(self) -> str:
+        """What a filter looks at: the key and its values."""
+        return " ".join([self.key, *(cell.text for cell in self.cells if cell is not None)])
+
 
 @dataclass(frozen=True, slots=True)
 class HParamsPane:
-    """Settings in columns. `total` and `different` count keys before any filter."""
+    """Hyperparameters in columns. `total` and `different` count keys before any filter."""
 
     columns: tuple[HParamsColumn, ...]
     rows: tuple[HParamsRow, ...]
     only_differences: bool = False
     total: int = 0
     different: int = 0
-    lineage: tuple[str, ...] = ()
+    history: tuple[str, ...] = ()  # the attempts, and the runs before and after, in words
     notes: tuple[str, ...] = ()
     empty: str = ""
     problems: tuple[Problem, ...] = ()
 
     @property
-    def settings(self) -> list[HParamsRow]:
+    def hparams(self) -> list[HParamsRow]:
         """The rows without headings."""
-        return [row for row in self.rows if row.kind == "setting"]
+        return [row for row in self.rows if row.kind == "hparam"]
 
 
 def hparams_pane(
@@ -67,115 +76,87 @@ def hparams_pane(
     *,
     only_differences: bool = False,
     match: Callable[[str], bool] | None = None,
-    lineage: Sequence[str] = (),
+    history: Sequence[str] = (),
     loading: bool = False,
 ) -> HParamsPane:
-    """The columns' settings by topic, key settings first, what is nowhere set last."""
-    keys = list(dict.fromkeys(key for column in columns for key in column.settings.entries))
-    several = sum(bool(column.settings.entries) for column in columns) > 1
-    rows = [_row(key, columns, several) for key in keys]
+    """The columns' hyperparameters by topic, those that matter most first, what is nowhere set last."""
+    keys = list(dict.fromkeys(key for column in columns for key in column.hparams.entries))
+    telling = sum(bool(column.hparams.entries) for column in columns)
+    rows = [_row(key, columns, telling > 1) for key in keys]
     different = sum(row.differs for row in rows)
     shown = [row for row in rows if row.differs] if only_differences else rows
     if match is not None:
-        shown = [row for row in shown if match(words_of(row))]
+        shown = [row for row in shown if match(row.words)]
+    notes = [f"{different:,} of {len(rows):,} differ"] if telling > 1 else []
+    silent = [column.label for column in columns if not column.hparams.entries]
+    if silent and len(columns) > 1:
+        notes.append(f"no settings known of {', '.join(silent[:3])}")
+    sources = columns[0].hparams.sources if columns else ()
+    if sources and not only_differences:
+        notes.append("from " + ", ".join(sources[:3]) + (" …" if len(sources) > 3 else ""))
+    if columns and columns[0].hparams.others:
+        notes.append(f"{len(columns[0].hparams.others):,} said otherwise elsewhere")
+    if loading:
+        notes.append("looking for files beside the logs")
+    empty = ""
+    if not rows:
+        empty = (
+            "Looking for settings beside the logs." if loading else
+            "No settings known: no record in the logs, no config.json, config.yaml or the like beside."
+        )  # fmt: skip
+    elif not shown and match is not None:
+        empty = "No setting matches."
+    elif not shown and len(columns) > 1 and telling < 2:
+        empty = "Only one of these runs says how it was started; there is nothing to compare."
+    elif not shown:
+        alone = "Nothing to compare with: mark other runs in the list of runs."
+        empty = alone if len(columns) < 2 else "All settings are equal."
     return HParamsPane(
         columns=tuple(columns),
-        rows=tuple(_grouped(shown)),
+        rows=tuple(_by_topic(shown)),
         only_differences=only_differences,
         total=len(rows),
         different=different,
-        lineage=tuple(lineage),
-        notes=tuple(_notes(columns, several, different, only_differences, loading)),
-        empty="" if shown else _empty(columns, len(rows), only_differences, match is not None, loading),
-        problems=tuple({one.key: one for column in columns for one in column.settings.problems}.values()),
+        history=tuple(history),
+        notes=tuple(notes),
+        empty=empty,
+        problems=tuple({one.key: one for column in columns for one in column.hparams.problems}.values()),
     )
 
 
-def words_of(row: HParamsRow) -> str:
-    """What a filter looks at: the key and its values."""
-    return " ".join([row.key, *(cell.text for cell in row.cells if cell is not None)])
-
-
 def _row(key: str, columns: Sequence[HParamsColumn], several: bool) -> HParamsRow:
-    cells = tuple(column.settings.entries.get(key) for column in columns)
-    # A run that says nothing at all of its settings does not differ in each of them.
-    said = [
+    cells = tuple(column.hparams.entries.get(key) for column in columns)
+    # A run that says nothing at all of its hyperparameters does not differ in each of them.
+    values = [
         cell.value if cell is not None else None
         for cell, column in zip(cells, columns, strict=True)
-        if column.settings.entries
+        if column.hparams.entries
     ]
-    differs = several and any(not same(said[0], value) for value in said[1:])
-    others = tuple(one for one in columns[0].settings.others if one.key == key)
-    return HParamsRow("setting", key, cells, differs, others)
+    differs = several and any(not same(values[0], value) for value in values[1:])
+    others = tuple(one for one in columns[0].hparams.others if one.key == key)
+    return HParamsRow("hparam", key, cells, differs, others)
 
 
-def heading_of(row: HParamsRow) -> str:
-    """The heading under which a row stands."""
-    if all(cell is None or cell.unset for cell in row.cells):
-        return UNSET
-    return KEY if rank(row.key) is not None else topic(row.key)
-
-
-def _grouped(rows: Sequence[HParamsRow]) -> list[HParamsRow]:
+def _by_topic(rows: Sequence[HParamsRow]) -> list[HParamsRow]:
     groups: dict[str, list[HParamsRow]] = {}
     for row in rows:
-        groups.setdefault(heading_of(row), []).append(row)
+        groups.setdefault(row.topic, []).append(row)
     if KEY in groups:
         groups[KEY].sort(key=lambda row: (rank(row.key) or 0, row.key.count("/")))
-    out: list[HParamsRow] = []
-    for title in sorted(groups, key=lambda title: ORDER[title]):
-        out.append(HParamsRow("heading", title))
-        out += groups[title]
-    return out
-
-
-def _notes(
-    columns: Sequence[HParamsColumn], several: bool, different: int, only: bool, loading: bool
-) -> list[str]:
-    notes = []
-    if several:
-        notes.append(f"{different:,} of {len({k for c in columns for k in c.settings.entries}):,} differ")
-    silent = [column.label for column in columns if not column.settings.entries]
-    if silent and len(columns) > 1:
-        notes.append(f"no settings known of {', '.join(silent[:3])}")
-    sources = list(dict.fromkeys(source for column in columns[:1] for source in column.settings.sources))
-    if sources and not only:
-        notes.append("from " + ", ".join(sources[:3]) + (" …" if len(sources) > 3 else ""))
-    contradictions = len(columns[0].settings.others) if columns else 0
-    if contradictions:
-        notes.append(f"{contradictions:,} said otherwise elsewhere")
-    if loading:
-        notes.append("looking for files beside the logs")
-    return notes
-
-
-def _empty(columns: Sequence[HParamsColumn], total: int, only: bool, filtered: bool, loading: bool) -> str:
-    if loading and not total:
-        return "Looking for settings beside the logs."
-    if not total:
-        return "No settings known: no record in the logs, no config.json, config.yaml or the like beside."
-    if filtered:
-        return "No setting matches."
-    if only and len(columns) > 1 and sum(bool(column.settings.entries) for column in columns) < 2:
-        return "Only one of these runs says how it was started; there is nothing to compare."
-    if only and len(columns) < 2:
-        return "Nothing to compare with: mark other runs in the list of runs."
-    return "All settings are equal." if only else "No settings."
+    return [
+        row
+        for title in sorted(groups, key=topic_order().index)
+        for row in (HParamsRow("heading", title), *groups[title])
+    ]
 
 
 # ---- columns of a run
 
 
-def records_of(view: RunView) -> HParams:
-    """What the run's own logs say, the newest attempt first."""
-    texts = list(getattr(view.run, "texts", {}).values())
-    return recorded(texts, dict(view.run.hparams))
+Beside = Callable[[RunView], HParams]  # what the files beside a run's logs say, as far as they are read
 
 
-Beside = Callable[["RunView"], HParams]  # the settings in files beside a run's logs, as far as they are read
-
-
-def nothing(view: RunView) -> HParams:
+def no_files(view: RunView) -> HParams:
     """No files beside the logs."""
     return NONE
 
@@ -184,64 +165,36 @@ def columns_of(
     view: RunView,
     others: Sequence[tuple[RunView, str]] = (),
     *,
-    beside: Beside = nothing,
-    neighbours: Sequence[RunView] = (),
+    beside: Beside = no_files,
+    session: Session | None = None,
 ) -> list[HParamsColumn]:
     """The run and the others with a note each; without others its earlier attempts, where they differ.
 
-    neighbours: all runs, among them the one that this run may continue.
+    session: knows the run that this one continues.
     """
-    first = joined((records_of(view), beside(view)))
-    columns = [HParamsColumn(view.name, first)]
-    for other, note in others:
-        if other is not view:
-            columns.append(HParamsColumn(other.name, joined((records_of(other), beside(other))), note))
+
+    def column(one: RunView, note: str = "") -> HParamsColumn:
+        logged = logged_hparams(one.run.texts.values(), one.run.hparams)
+        return HParamsColumn(one.name, merge((logged, beside(one))), note)
+
+    columns = [column(view), *(column(other, note) for other, note in others if other is not view)]
     if len(columns) > 1:
         return columns
-    earlier = _attempts(view)
-    before = forerunner(view, neighbours)
-    if before is not None:
-        earlier.append(
-            HParamsColumn(before.name, joined((records_of(before), beside(before))), "earlier attempt")
-        )
-    return columns + earlier
+    columns += _earlier_attempts(view)
+    before = session.predecessor(view) if session is not None else None
+    return columns if before is None else [*columns, column(before[0], "earlier attempt")]
 
 
-def _attempts(view: RunView) -> list[HParamsColumn]:
+def _earlier_attempts(view: RunView) -> list[HParamsColumn]:
     """Earlier attempts of the run whose own records say something else than the newest."""
-    attempts = attempts_of(view)
-    said = getattr(view.run, "settings", {})
-    if len(attempts) < 2 or len(said) < 2:
-        return []
-    newest = records_of(view)
+    run = view.run
+    newest = logged_hparams(run.texts.values(), run.hparams).entries
     found = []
-    for number, attempt in enumerate(attempts[:-1], 1):
-        texts = list(said.get(attempt.path, {}).values())
-        settings = recorded(texts)
-        if settings.entries and any(
-            key in newest.entries and not same(entry.value, newest.entries[key].value)
-            for key, entry in settings.entries.items()
+    for number, attempt in enumerate(run.attempts[:-1] if len(run.hparams_texts) > 1 else (), 1):
+        hparams = logged_hparams(run.hparams_texts.get(attempt.path, {}).values())
+        if any(
+            key in newest and not same(entry.value, newest[key].value)
+            for key, entry in hparams.entries.items()
         ):
-            found.append(HParamsColumn(f"attempt {number}", settings, f"attempt {number}"))
+            found.append(HParamsColumn(f"attempt {number}", hparams, f"attempt {number}"))
     return found[-3:]
-
-
-def lineage_of(view: RunView, neighbours: Sequence[RunView] = ()) -> list[str]:
-    """The attempts in words, and the runs that this one seems to continue, or that continue it."""
-    lines = []
-    before, after = forerunner(view, neighbours), successor(view, neighbours)
-    if before is not None:
-        lines.append(f"seems to continue {before.name}, {_steps(before)}, from step {_first(view)}")
-    lines += lineage_text(view)
-    if after is not None:
-        lines.append(f"seems to be continued by {after.name}, {_steps(after)}")
-    return lines
-
-
-def _steps(view: RunView) -> str:
-    first, last = view.run.span or (0, 0)
-    return f"steps {format_step(first)} to {format_step(last)}"
-
-
-def _first(view: RunView) -> str:
-    return format_step(view.run.span[0]) if view.run.span is not None else "?"

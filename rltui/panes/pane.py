@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rltui.panes.attempt_history import restarts
 from rltui.panes.pane_list import FIXED, PANES, pane_title
 from rltui.panes.row import Row, rows_of
 from rltui.panes.step_window import StepWindow, window_of
@@ -45,7 +44,7 @@ def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | 
     """The steps that the panes of a run show."""
     first, last = span_of(view.run)
     found = window_of(first, last, share=share, growing=live, at_step=at_step)
-    steps = restarts(view)
+    steps = tuple(attempt.first_step for attempt in view.run.attempts[1:])
     return replace(found, restarts=steps) if steps else found
 
 

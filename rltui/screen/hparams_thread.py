@@ -60,7 +60,7 @@ class HParamsThread:
                 self._thread.start()
 
     def _work(self) -> None:
-        from rltui.hparams.files import beside
+        from rltui.hparams.files import hparams_beside
 
         while True:
             with self._lock:
@@ -70,7 +70,7 @@ class HParamsThread:
                     return
                 name, paths = next(iter(self._asked.items()))
             try:
-                found = beside(paths, self.logdirs)
+                found = hparams_beside(paths, self.logdirs)
             except Exception as error:  # noqa: BLE001 (the thread's edge: other runs' settings are still wanted)
                 said = crash.report(error)
                 found = HParams(problems=(Problem("error", "internal-error", clean(name), said),))

@@ -25,7 +25,7 @@ def save_snapshot(session: Session, state: AppState) -> None:
     lines = pane_text(
         view, pane, state.now, at_step=at_step, then=shown.past_findings(session, state),
         glyphs=state.options.glyphs,
-        settings=hparams_page.hparams(session, state) if pane == "config" else None,
+        hparams=hparams_page.hparams(session, state) if pane == "config" else None,
     )  # fmt: skip
     text = as_text(lines)
     step = view.run.last_step if at_step is None else at_step

@@ -122,6 +122,16 @@ class Session:
             self._lineage = (known, lineage(runs))
         return self._lineage[1]
 
+    def predecessor(self, view: RunView) -> tuple[RunView, int] | None:
+        """The run that another one continues, and the step from which on; None where it continues none."""
+        found = self.lineage().get(view.name)
+        return None if found is None else (self.runs[found.run], found.step)
+
+    def successor(self, view: RunView) -> RunView | None:
+        """The run that continues another one, the first of several; None without one."""
+        later = [self.runs[name] for name, found in self.lineage().items() if found.run == view.name]
+        return min(later, key=lambda run: run.run.last_wall, default=None)
+
     @classmethod
     def load(
         cls,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from rltui.batch import Batch, Problem, Problems, Text
-from rltui.hparams.logged_text import is_settings_tag
+from rltui.hparams.logged_text import is_hparams_tag
 from rltui.logs.delivery import Delivery, Source
 from rltui.store.append import PointAppender
 from rltui.store.model import F64, HIGHEST, I64, LOWEST, Attempt, NewPoints, Points, sensible
@@ -57,7 +57,7 @@ class Run:
         self.sources: dict[str, Source] = {}
         self.texts: dict[str, Text] = {}
         self.hparams: dict[str, Any] = {}
-        self.settings: dict[str, dict[str, Text]] = {}  # by log, its newest records that are settings
+        self.hparams_texts: dict[str, dict[str, Text]] = {}  # by log and tag, the newest
         self.total_steps: int | None = None
         self.version = 0
         self._walls: tuple[int, F64] = (-1, np.empty((0, 2)))
@@ -158,7 +158,7 @@ class Run:
             self.problems.note(batch.problems)
         if batch.texts:
             self._note_texts(batch.texts)
-            self._note_settings(source.path, batch.texts)
+            self._note_hparams_texts(source.path, batch.texts)
         new: list[NewPoints] = []
         if kind in ("rewritten", "restarted"):
             self.previews.forget(source.path)
@@ -220,13 +220,13 @@ class Run:
         problem = Problem("warning", "odd-times", path, message, None, count)
         self.problems[problem.key] = problem
 
-    def _note_settings(self, path: str, texts: Sequence[Text]) -> None:
+    def _note_hparams_texts(self, path: str, texts: Sequence[Text]) -> None:
         """Each attempt says anew how it was started: what earlier logs said is not overwritten."""
         for text in texts:
-            if text.kind == "hparams" or (text.kind == "text" and is_settings_tag(text.tag)):
-                self.settings.setdefault(path, {})[text.tag] = text
-                if len(self.settings) > KEPT_LOGS:
-                    del self.settings[next(iter(self.settings))]
+            if text.kind == "hparams" or (text.kind == "text" and is_hparams_tag(text.tag)):
+                self.hparams_texts.setdefault(path, {})[text.tag] = text
+                if len(self.hparams_texts) > KEPT_LOGS:
+                    del self.hparams_texts[next(iter(self.hparams_texts))]
 
     def _note_texts(self, texts: Sequence[Text]) -> None:
         for text in texts:

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from rltui.batch import Text
-from rltui.hparams.files import beside, read
-from rltui.hparams.hparams import HIDDEN, MOST, hparams_of, joined, same, value_of, yaml_of
-from rltui.hparams.logged_text import is_settings_tag, mapping_in, recorded
+from rltui.hparams.files import hparams_beside, read
+from rltui.hparams.hparams import HIDDEN, MOST, hparams_of, merge, parse_value, parse_yaml, same
+from rltui.hparams.logged_text import is_hparams_tag, logged_hparams, parse_mapping
 from rltui.session.session import Session
 from tests.support.shared import BUNDLED, LOGS, needs_shared
 
@@ -31,7 +31,7 @@ def text(tag: str, body: str, kind: str = "text") -> Text:
 
 
 def test_nested_settings_become_paths() -> None:
-    """Objects are joined by slashes, lists are one value, lists of objects are numbered."""
+    """Objects are merge by slashes, lists are one value, lists of objects are numbered."""
     record = {"a": {"b": 1, "c": {}}, "l": [1, 2.5, True], "m": [{"x": None}], "s": "text"}
     assert values(hparams_of(record, "f")) == {
         "a/b": 1,
@@ -58,7 +58,7 @@ def test_nested_settings_become_paths() -> None:
 )
 def test_texts_in_many_forms(body: str) -> None:
     """JSON, fenced or indented JSON, Python, Markdown tables, YAML and plain lines say the same thing."""
-    assert mapping_in(body) == {"lr": 0.1, "n": 3}
+    assert parse_mapping(body) == {"lr": 0.1, "n": 3}
 
 
 @pytest.mark.parametrize(
@@ -67,36 +67,36 @@ def test_texts_in_many_forms(body: str) -> None:
 )
 def test_texts_that_are_no_settings(body: str) -> None:
     """Prose, tables of samples and lists are not taken for settings."""
-    assert mapping_in(body) is None
+    assert parse_mapping(body) is None
 
 
 def test_samples_are_no_settings() -> None:
     """Only texts that are named like settings are read: a prompt can hold any JSON."""
-    assert is_settings_tag("args/text_summary") and is_settings_tag("train/hyperparameters")
-    assert not is_settings_tag("completions/text_summary") and not is_settings_tag("samples/0")
-    assert not recorded([text("completions", '{"lr": 1}')]).entries
+    assert is_hparams_tag("args/text_summary") and is_hparams_tag("train/hyperparameters")
+    assert not is_hparams_tag("completions/text_summary") and not is_hparams_tag("samples/0")
+    assert not logged_hparams([text("completions", '{"lr": 1}')]).entries
 
 
 def test_a_part_keeps_its_name() -> None:
     """`args` are the run's settings, `model_config` is a part of them."""
-    found = recorded([text("args/text_summary", '{"lr": 1}'), text("model_config", '{"hidden": 8}')])
+    found = logged_hparams([text("args/text_summary", '{"lr": 1}'), text("model_config", '{"hidden": 8}')])
     assert values(found) == {"lr": 1, "model_config/hidden": 8}
     assert found.sources == ("args record", "model_config record")
 
 
 def test_a_torn_record_is_told() -> None:
     """JSON that was cut off gives a problem, no guess."""
-    found = recorded([text("args", '{"lr": 1, "x": ')])
+    found = logged_hparams([text("args", '{"lr": 1, "x": ')])
     assert not found.entries
     assert [one.code for one in found.problems] == ["settings-unreadable"]
 
 
 def test_values_of_words() -> None:
     """Tables hold text; numbers, truth and nothing are taken for what they are, names of digits for names."""
-    assert [value_of(word) for word in ("3", "-2.5e-4", "True", "None", "007", "1.2.3")] == [
+    assert [parse_value(word) for word in ("3", "-2.5e-4", "True", "None", "007", "1.2.3")] == [
         3, -2.5e-4, True, None, "007", "1.2.3",
     ]  # fmt: skip
-    assert math.isnan(value_of("nan"))  # type: ignore[arg-type]
+    assert math.isnan(parse_value("nan"))  # type: ignore[arg-type]
 
 
 def test_formats_agree_on_values() -> None:
@@ -107,7 +107,7 @@ def test_formats_agree_on_values() -> None:
 
 def test_the_first_source_is_believed_and_the_other_kept() -> None:
     """A contradiction between two places is not hidden."""
-    both = joined([hparams_of({"lr": 1, "n": 2}, "a"), hparams_of({"lr": 3, "n": 2.0, "z": 0}, "b")])
+    both = merge([hparams_of({"lr": 1, "n": 2}, "a"), hparams_of({"lr": 3, "n": 2.0, "z": 0}, "b")])
     assert values(both) == {"lr": 1, "n": 2, "z": 0}
     assert [(one.key, one.value, one.source) for one in both.others] == [("lr", 3, "b")]
 
@@ -141,7 +141,7 @@ def test_endless_documents_end() -> None:
         f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]\n"
         for old, new in zip("abcdefgh", "bcdefghi", strict=True)
     )  # fmt: skip
-    found = hparams_of(yaml_of(bomb), "f")  # type: ignore[arg-type]
+    found = hparams_of(parse_yaml(bomb), "f")  # type: ignore[arg-type]
     assert all(len(entry.text) <= 2000 for entry in found.entries.values())
     assert len(hparams_of({str(n): n for n in range(MOST + 5)}, "f").entries) == MOST
     deep: dict[str, object] = {}
@@ -167,7 +167,7 @@ def test_files_beside_the_logs(tmp_path: Path) -> None:
     (tmp_path / "exp" / "trainer_state.json").write_text(
         '{"max_steps": 160, "global_step": 9, "log_history": [{"loss": NaN}], "train_batch_size": 16}'
     )
-    found = beside(["exp/runs/one/events.out.tfevents.1.x"], [tmp_path])
+    found = hparams_beside(["exp/runs/one/events.out.tfevents.1.x"], [tmp_path])
     assert values(found) == {
         "actor/lr": "1e-6", "actor/betas": "[0.9, 0.95]", "trainer/n": 8, "gamma": 0.99, "max_steps": 160,
         "train_batch_size": 16, "algo": "ppo", "seed": 3,
@@ -181,8 +181,8 @@ def test_nothing_outside_of_the_logdir_is_read(tmp_path: Path) -> None:
     run = tmp_path / "a" / "b"
     run.mkdir(parents=True)
     (tmp_path / "config.json").write_text('{"lr": 1}')
-    assert not beside(["b/x.jsonl"], [tmp_path / "a"]).entries
-    assert values(beside(["a/b/x.jsonl"], [tmp_path])) == {"lr": 1}
+    assert not hparams_beside(["b/x.jsonl"], [tmp_path / "a"]).entries
+    assert values(hparams_beside(["a/b/x.jsonl"], [tmp_path])) == {"lr": 1}
 
 
 def test_two_logdirs_are_kept_apart(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_two_logdirs_are_kept_apart(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text(json.dumps({"name": name}))
-    found = beside(["two/metrics.jsonl"], [tmp_path / "one", tmp_path / "two"])
+    found = hparams_beside(["two/metrics.jsonl"], [tmp_path / "one", tmp_path / "two"])
     assert values(found) == {"name": "two"}
 
 
@@ -241,14 +241,14 @@ def test_pipes_and_folders_named_like_settings(tmp_path: Path) -> None:
     """A FIFO must not stop anybody, a folder is no file; both are as good as absent."""
     os.mkfifo(tmp_path / "config.yaml")
     (tmp_path / "params.json").mkdir()
-    found = beside(["x.jsonl"], [tmp_path])
+    found = hparams_beside(["x.jsonl"], [tmp_path])
     assert not found.entries and not found.problems
 
 
 def test_no_object_is_made_from_yaml(tmp_path: Path) -> None:
     """Tags that would call Python are passed over as plain data."""
     mark = tmp_path / "made"
-    found = yaml_of(f"x: !!python/object/apply:os.mkdir ['{mark}']\ny: 1\n")
+    found = parse_yaml(f"x: !!python/object/apply:os.mkdir ['{mark}']\ny: 1\n")
     assert not mark.exists()
     assert isinstance(found, dict) and found["y"] == 1
 
@@ -259,7 +259,7 @@ def test_no_object_is_made_from_yaml(tmp_path: Path) -> None:
 def test_hparams_of_a_bundled_run() -> None:
     """The hyperparameters plugin's record is the run's settings."""
     (view,) = Session.load([BUNDLED / "torch-hparams"]).runs.values()
-    assert values(recorded(list(view.run.texts.values()), view.run.hparams)) == view.run.hparams
+    assert values(logged_hparams(list(view.run.texts.values()), view.run.hparams)) == view.run.hparams
     assert view.run.hparams
 
 
@@ -271,7 +271,7 @@ def test_settings_agree_with_the_oracle() -> None:
 
     folder = LOGS / "trl" / "trl011-ppo-hot"
     (view,) = Session.load([folder]).runs.values()
-    found = recorded(list(view.run.texts.values()), view.run.hparams)
+    found = logged_hparams(list(view.run.texts.values()), view.run.hparams)
     table = SummaryReader(str(folder)).hparams
     oracle = dict(zip(table["tag"], table["value"], strict=True))
     assert set(oracle) == set(found.entries)
@@ -297,8 +297,8 @@ def test_settings_of_real_runs(run: str, key: str, value: object, source: str) -
     """Each framework's way to say how it was started is understood."""
     (view, *_) = Session.load([LOGS / run]).ordered()
     paths = [one.path for one in view.run.sources.values()]
-    found = joined(
-        (recorded(list(view.run.texts.values()), view.run.hparams), beside(paths, [LOGS / run]))
+    found = merge(
+        (logged_hparams(list(view.run.texts.values()), view.run.hparams), hparams_beside(paths, [LOGS / run]))
     ).entries[key]
     assert same(found.value, value)  # type: ignore[arg-type]
     assert found.source.endswith(source)
@@ -313,5 +313,7 @@ def test_each_attempt_keeps_its_own_settings(tmp_path: Path) -> None:
         (log,) = (LOGS / "trl" / name).rglob("events*")
         (run / log.name).symlink_to(log)
     (view,) = Session.load([run]).runs.values()
-    rates = [values(recorded(texts.values()))["learning_rate"] for texts in view.run.settings.values()]
+    rates = [
+        values(logged_hparams(texts.values()))["learning_rate"] for texts in view.run.hparams_texts.values()
+    ]
     assert sorted(rates) == [0.001, 0.004]

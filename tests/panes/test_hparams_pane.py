@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner
 
 from rltui.cli import command_group
-from rltui.hparams.hparams import HParams, hparams_of, joined
+from rltui.hparams.hparams import HParams, hparams_of, merge
 from rltui.hparams.topics import KEY, UNSET, rank, topic
-from rltui.panes.attempt_history import continues, starts
-from rltui.panes.hparams_pane import HParamsColumn, columns_of, hparams_pane, lineage_of
-from rltui.panes.render.hparams_lines import config_lines, config_markdown, config_record, labels
+from rltui.panes.attempt_history import attempt_lines, history_lines
+from rltui.panes.hparams_pane import HParamsColumn, columns_of, hparams_pane
+from rltui.panes.render.hparams_lines import hparams_lines, hparams_markdown, hparams_record, labels
 from rltui.screen.app import Monitor
 from rltui.screen.hparams_thread import HParamsThread
 from rltui.screen.start import build
@@ -39,7 +39,7 @@ def column(name: str, record: dict[str, Any], note: str = "") -> HParamsColumn:
 
 def keys(board: Any) -> list[str]:
     """The keys in the order of the pane."""
-    return [row.key for row in board.settings]
+    return [row.key for row in board.hparams]
 
 
 # ---- the board
@@ -82,13 +82,13 @@ def test_only_what_differs() -> None:
     board = hparams_pane([column("a", PLAIN), column("b", OTHER)], only_differences=True)
     assert keys(board) == ["learning_rate", "beta", "gamma"]
     assert (board.total, board.different) == (6, 3)
-    assert [cell.value if cell else None for cell in board.settings[1].cells] == [0.04, None]
+    assert [cell.value if cell else None for cell in board.hparams[1].cells] == [0.04, None]
 
 
 def test_a_run_without_settings_differs_in_nothing() -> None:
     """A run that says nothing is named as such; it does not make every key a difference."""
     board = hparams_pane([column("a", PLAIN), column("silent", {})], only_differences=True)
-    assert board.different == 0 and not board.settings
+    assert board.different == 0 and not board.hparams
     assert "nothing to compare" in board.empty
     assert any("silent" in note for note in board.notes)
 
@@ -122,7 +122,7 @@ def test_lines_fit_every_width(width: int) -> None:
     long = {"model_name": "x" * 300, "a/very/long/key/" + "y" * 90: 1, **PLAIN}
     for count in (1, 2, 9):
         columns = [column(f"run-{n}", {**long, "seed": n}) for n in range(count)]
-        lines = config_lines(hparams_pane(columns, lineage=["attempt 1: " + "word " * 40]), width)
+        lines = hparams_lines(hparams_pane(columns, history=["attempt 1: " + "word " * 40]), width)
         assert max(line.width for line in lines) <= width
         if count == 9 and width < 120:
             assert any("do not fit" in line.text for line in lines)
@@ -131,14 +131,14 @@ def test_lines_fit_every_width(width: int) -> None:
 def test_markdown_is_one_table_whatever_the_values() -> None:
     """Pipes, backticks and tags in values do not break the table; differing values are bold."""
     board = hparams_pane([column("a", {"x": "p|q`<b>"}), column("b", {"x": "r"})])
-    rows = [one for one in config_markdown(board).splitlines() if one.startswith("|")]
+    rows = [one for one in hparams_markdown(board).splitlines() if one.startswith("|")]
     assert {one.replace("\\|", "").count("|") for one in rows} == {4}
-    assert "<b>" not in config_markdown(board) and "**r**" in config_markdown(board)
+    assert "<b>" not in hparams_markdown(board) and "**r**" in hparams_markdown(board)
 
 
 def test_programs_get_values_not_words() -> None:
     """JSON keeps numbers as numbers and tells nothing said from null."""
-    record = config_record(hparams_pane([column("a", {"n": 1, "x": None}), column("b", {"n": 2.5})]))
+    record = hparams_record(hparams_pane([column("a", {"n": 1, "x": None}), column("b", {"n": 2.5})]))
     by_key = {one["key"]: one for one in json.loads(json.dumps(record))["settings"]}
     assert by_key["n"]["values"] == [1, 2.5] and by_key["n"]["differs"]
     assert by_key["x"]["said"] == [True, False] and not by_key["x"]["differs"]
@@ -149,46 +149,21 @@ def test_programs_get_values_not_words() -> None:
 
 def test_attempts_in_words() -> None:
     """A resumed run says where it went back to and how many steps were trained again."""
-    view: Any = FakeRun()
-    view.attempts = [
-        Attempt(1, 100.0, 112, "file", "a", 0),
-        Attempt(101, 4000.0, 160, "file", "b", 24),
+    attempts = [Attempt(1, 100.0, 112, "file", "a", 0), Attempt(101, 4000.0, 160, "file", "b", 24)]
+    assert attempt_lines(attempts) == [
+        "attempt 1: steps 1 to 112",
+        "attempt 2: resumed at step 101 after 112, 1h 05m after the first start; 12 steps superseded"
+        " (24 points); a later log",
     ]
-    first, second = starts(view)
-    assert first.text == "steps 1 to 112"
-    assert second.text.startswith(
-        "resumed at step 101 after 112, 1h 05m after the first start; 12 steps superseded"
-    )
-    assert (second.again, second.superseded) == (12, 24)
-    view.attempts = view.attempts[:1]
-    assert starts(view) == []
+    assert attempt_lines(attempts[:1]) == []
+    assert attempt_lines(attempts * 5)[0] == "4 earlier attempts"
 
 
 def test_a_bundled_resume_is_told() -> None:
     """A real run in two logs: attempts and marks come from the store."""
     (view,) = Session.load([BUNDLED / "torch-purged"]).runs.values()
-    lines = "\n".join(lineage_of(view))
+    lines = "\n".join(history_lines(view))
     assert "resumed at step 60 after 79" in lines and "; 20 steps superseded (20 points)" in lines
-
-
-def other_folder(name: str, first: int, last: int, wall: float) -> Any:
-    """A run in a folder of its own."""
-    run: Any = FakeRun(name=name)
-    run.add("reward", range(first, last + 1), step=range(first, last + 1))
-    run.first_wall, run.last_wall = wall, wall + last - first
-    return run
-
-
-def test_a_new_folder_at_each_start() -> None:
-    """A run that goes on from within the steps of an earlier neighbour continues it, others do not."""
-    early, late = other_folder("x/runs/1", 1, 112, 1000), other_folder("x/runs/2", 101, 160, 2000)
-    assert continues(late, early) and not continues(early, late)
-    assert not continues(other_folder("y/runs/2", 101, 160, 2000), early)
-    assert not continues(other_folder("x/runs/2", 1, 160, 2000), early), "a fresh start is no continuation"
-    assert not continues(other_folder("x/runs/2", 101, 160, 900), early), "both ran at the same time"
-    assert not continues(other_folder("x/runs/2", 500, 600, 2000), early), "too far off"
-    assert "seems to continue x/runs/1" in lineage_of(late, [early, late])[0]
-    assert "continued by x/runs/2" in lineage_of(early, [early, late])[0]
 
 
 def test_earlier_attempts_are_compared_where_they_differ() -> None:
@@ -197,14 +172,14 @@ def test_earlier_attempts_are_compared_where_they_differ() -> None:
     record = SimpleNamespace(tag="args", step=0, wall_time=1.0, kind="text", body='{"lr": 0.2}')
     view.texts = {"args": record}
     view.attempts = [Attempt(1, 1.0, 9, "file", "a"), Attempt(5, 2.0, 20, "file", "b")]
-    view.settings = {
+    view.hparams_texts = {
         "a": {"args": SimpleNamespace(**{**vars(record), "body": '{"lr": 0.1}'})},
         "b": view.texts,
     }
     columns = columns_of(view)
     assert [one.note for one in columns] == ["", "attempt 1"]
     assert keys(hparams_pane(columns, only_differences=True)) == ["lr"]
-    view.settings["a"]["args"].body = '{"lr": 0.2}'
+    view.hparams_texts["a"]["args"].body = '{"lr": 0.2}'
     assert len(columns_of(view)) == 1
 
 
@@ -226,14 +201,14 @@ def test_an_error_of_our_own_does_not_end_the_thread(tmp_path: Path, monkeypatch
     """Settings that break the reader are one problem of that run; the next run's are read as ever."""
     from rltui.hparams import files
 
-    real = files.beside
+    real = files.hparams_beside
 
     def broken(paths: Sequence[str], logdirs: Sequence[str]) -> HParams:
         if paths == ("bad.jsonl",):
             raise ZeroDivisionError
         return real(paths, logdirs)
 
-    monkeypatch.setattr(files, "beside", broken)
+    monkeypatch.setattr(files, "hparams_beside", broken)
     (tmp_path / "config.json").write_text('{"lr": 1}')
     shelf, bad, good = HParamsThread([str(tmp_path)]), believable(), believable()
     for name, view in (("bad", bad), ("good", good)):
@@ -264,6 +239,8 @@ def screen(tmp_path: Path, **options: Any) -> Monitor:
         runs={run.name: run for run in runs},
         ordered=lambda: runs,
         evaluate=lambda: None,
+        predecessor=lambda view: None,
+        successor=lambda view: None,
         focus=lambda *names: None,
         problems={},
     )
@@ -338,7 +315,7 @@ async def test_a_stuck_file_system_stops_no_key(tmp_path: Path, monkeypatch: pyt
         gate.wait(20)
         return HParams()
 
-    monkeypatch.setattr("rltui.hparams.files.beside", stuck)
+    monkeypatch.setattr("rltui.hparams.files.hparams_beside", stuck)
     app = screen(tmp_path)
     try:
         async with app.run_test(size=(80, 24)) as pilot:
@@ -435,5 +412,12 @@ def test_compare_settings(logs: Path) -> None:
 def test_joined_settings_keep_their_problems() -> None:
     """A file that could not be read is told beside the settings of the others."""
     bad = hparams_of({str(n): 0 for n in range(4000)}, "huge.json")
-    board = hparams_pane([HParamsColumn("a", joined([hparams_of({"lr": 1}, "f"), bad]))])
-    assert "huge.json" in "\n".join(line.text for line in config_lines(board, 100)[:2])
+    board = hparams_pane([HParamsColumn("a", merge([hparams_of({"lr": 1}, "f"), bad]))])
+    assert "huge.json" in "\n".join(line.text for line in hparams_lines(board, 100)[:2])
+
+
+def test_the_pane_by_both_names(logs: Path, tmp_path: Path) -> None:
+    """`--pane hparams` is the pane `config`, in `snapshot` and in `watch`."""
+    pane = ("snapshot", str(logs), "--format", "json", "--pane")
+    assert json.loads(run(*pane, "hparams"))["pane"] == json.loads(run(*pane, "config"))["pane"] == "config"
+    assert screen(tmp_path, pane="hparams").state.selection.pane == "config"

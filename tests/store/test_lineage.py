@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from rltui.cli.commands.runs import command as runs
+from rltui.cli.commands.snapshot import command as snapshot
 from rltui.session.session import Session
 from rltui.store import Store
 from rltui.store.lineage import Lineage, lineage
@@ -54,19 +56,18 @@ def test_chain_of_resumes() -> None:
     ) == {SECOND: Lineage(FIRST, 160), THIRD: Lineage(SECOND, 260)}
 
 
-@pytest.mark.parametrize(
-    ("name", "steps", "hour", "tags"),
-    [
-        (SECOND, range(10, 400, 10), 2.0, TAGS),
-        (SECOND, range(30, 400, 10), 2.0, TAGS),
-        (SECOND, range(300, 400, 10), 2.0, TAGS),
-        (SECOND, range(160, 400, 10), 0.001, TAGS),
-        (SECOND, range(160, 400, 10), 2.0, ("a", "b", "train/kl", "train/loss")),
-        ("other/runs/x", range(160, 400, 10), 2.0, TAGS),
-        (SECOND, range(100, 400, 100), 2.0, TAGS),
-    ],
-    ids=["from the start", "nearly", "after a gap", "at once", "other tags", "elsewhere", "larger steps"],
-)
+NO_RESUME = {
+    "from the start": (SECOND, range(10, 400, 10), 2.0, TAGS),
+    "nearly": (SECOND, range(30, 400, 10), 2.0, TAGS),
+    "after a gap": (SECOND, range(300, 400, 10), 2.0, TAGS),
+    "at once": (SECOND, range(160, 400, 10), 0.001, TAGS),
+    "other tags": (SECOND, range(160, 400, 10), 2.0, ("a", "b", "train/kl", "train/loss")),
+    "elsewhere": ("other/runs/x", range(160, 400, 10), 2.0, TAGS),
+    "larger steps": (SECOND, range(100, 400, 100), 2.0, TAGS),
+}
+
+
+@pytest.mark.parametrize(("name", "steps", "hour", "tags"), NO_RESUME.values(), ids=NO_RESUME)
 def test_another_training_is_not_taken_for_a_resume(
     name: str, steps: range, hour: float, tags: tuple[str, ...]
 ) -> None:
@@ -99,3 +100,45 @@ def test_real_resume_of_transformers() -> None:
     assert [problem.message for problem in told] == [
         "continues trl/grpo-qwen-resume/runs/Nov20_07-37-07_vm at step 101"
     ]
+
+
+@pytest.mark.parametrize(("name", "steps", "hour", "tags"), NO_RESUME.values(), ids=NO_RESUME)
+def test_the_pane_agrees_with_the_list_that_it_is_no_resume(
+    tmp_path: Path, name: str, steps: range, hour: float, tags: tuple[str, ...]
+) -> None:
+    """`runs --json` and the hparams pane say of the same logs that neither run continues the other."""
+    listed, shown = both(tmp_path, (FIRST, range(10, 210, 10), 0.0, TAGS), (name, steps, hour, tags))
+    assert listed == {FIRST: None, name: None}
+    assert shown == {FIRST: [], name: []}
+
+
+def test_the_pane_agrees_with_the_list_of_what_is_resumed(tmp_path: Path) -> None:
+    """`runs --json` and the hparams pane name the same run and step; the earlier run names the later."""
+    listed, shown = both(
+        tmp_path, (FIRST, range(10, 210, 10), 0.0, TAGS), (SECOND, range(160, 400, 10), 2.0, TAGS)
+    )
+    assert listed == {FIRST: None, SECOND: {"run": FIRST, "step": 160}}
+    assert shown == {
+        FIRST: [f"seems to be continued by {SECOND}, steps 160 to 390"],
+        SECOND: [f"seems to continue {FIRST}, steps 10 to 200, from step 160"],
+    }
+
+
+def both(
+    folder: Path, *given: tuple[str, range, float, tuple[str, ...]]
+) -> tuple[dict[str, object], dict[str, list[str]]]:
+    """What `runs --json` and the hparams pane say of runs, by name: name, steps, hour of the start, tags."""
+    for name, steps, hour, tags in given:
+        (folder / name).mkdir(parents=True)
+        lines = [
+            json.dumps(
+                {"step": step, "wall_time": 1763600000.5 + hour * HOUR + at, **dict.fromkeys(tags, 0.5)}
+            )
+            for at, step in enumerate(steps)
+        ]
+        (folder / name / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+    listed = json.loads(CliRunner().invoke(runs, [str(folder), "--json"]).stdout)["runs"]
+    options = [str(folder), "--run", "*", "--pane", "hparams", "--format", "json"]
+    panes = json.loads(CliRunner().invoke(snapshot, options).stdout)
+    attempts = {pane["run"]: pane["attempts"] for pane in panes}
+    return {run["run"]: run.get("continues") for run in listed}, attempts

@@ -1,4 +1,4 @@
-"""The config pane in its forms: lines of cells at a width, Markdown, and data for programs."""
+"""The hparams pane in its forms: lines of cells at a width, Markdown, and data for programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from rltui.draw.cells import BLANK, Line, Span, cut, line, wrap
 from rltui.hparams.hparams import HParam
-from rltui.panes.hparams_pane import HParamsColumn, HParamsPane, HParamsRow, heading_of
+from rltui.hparams.topics import KEY
+from rltui.panes.hparams_pane import HParamsColumn, HParamsPane, HParamsRow
 from rltui.text import cell_width, code_in_markdown, fit, in_markdown, pad
 
 KEY_LEAST, KEY_MOST = 16, 44
@@ -29,11 +30,11 @@ def labels(columns: Sequence[HParamsColumn]) -> list[str]:
 class HParamsLayout:
     """Which columns fit at a width, and how wide they are."""
 
-    def __init__(self, board: HParamsPane, width: int) -> None:
-        self.board = board
+    def __init__(self, pane: HParamsPane, width: int) -> None:
+        self.pane = pane
         self.width = width
-        longest = max((cell_width(row.key) for row in board.settings), default=KEY_LEAST)
-        count = max(len(board.columns), 1)
+        longest = max((cell_width(row.key) for row in pane.hparams), default=KEY_LEAST)
+        count = max(len(pane.columns), 1)
         share = width // 2 if count == 1 else max(width * 2 // 5, width - 3 - count * (VALUE_MOST + 2))
         self.key = max(min(longest, KEY_MOST, share), min(KEY_LEAST, width // 2))
         room = width - 3 - self.key
@@ -47,19 +48,19 @@ class HParamsLayout:
 
     def _widest(self) -> int:
         """Cells of the widest value or name; columns stand no farther apart than they need."""
-        values = [cell.text for row in self.board.settings for cell in row.cells if cell is not None]
-        return max(map(cell_width, [*values, *labels(self.board.columns)]), default=VALUE_LEAST)
+        values = [cell.text for row in self.pane.hparams for cell in row.cells if cell is not None]
+        return max(map(cell_width, [*values, *labels(self.pane.columns)]), default=VALUE_LEAST)
 
     @property
     def hidden(self) -> int:
         """Columns that do not fit."""
-        return len(self.board.columns) - self.count
+        return len(self.pane.columns) - self.count
 
     def head(self) -> list[Line]:
         """The words over the columns: what they are, where that is worth saying, and their names."""
-        alone = len(self.board.columns) == 1
-        names = ["value"] if alone else labels(self.board.columns)[: self.count]
-        notes = [column.note for column in self.board.columns[: self.count]]
+        alone = len(self.pane.columns) == 1
+        names = ["value"] if alone else labels(self.pane.columns)[: self.count]
+        notes = [column.note for column in self.pane.columns[: self.count]]
         notes = ["" if note == name else note for note, name in zip(notes, names, strict=False)]
         lines = []
         if any(notes):
@@ -95,34 +96,34 @@ class HParamsLayout:
             return "faint"
         if row.differs:
             return "strong" if index == 0 else "mark"
-        return "strong" if heading_of(row) == "Key settings" and len(self.board.columns) == 1 else "text"
+        return "strong" if row.topic == KEY and len(self.pane.columns) == 1 else "text"
 
 
-def top_lines(board: HParamsPane, width: int, most: int = 8) -> list[Line]:
-    """The attempts and the troubles that stand above the settings."""
+def top_lines(pane: HParamsPane, width: int, most: int = 8) -> list[Line]:
+    """The attempts and the problems that stand above the settings."""
     lines = []
-    for text in board.lineage:
+    for text in pane.history:
         parts = wrap(text, width - 5)
         lines += [line((" ↻ " if not at else "   ", "mark"), (part, "text")) for at, part in enumerate(parts)]
     lines = lines[-most:]
-    troubles = [f"{problem.path}: {problem.message}" for problem in board.problems[:3]]
-    return lines + [line((" ▲ ", "warn"), (cut(text, width - 4), "text")) for text in troubles]
+    problems = [f"{problem.path}: {problem.message}" for problem in pane.problems[:3]]
+    return lines + [line((" ▲ ", "warn"), (cut(text, width - 4), "text")) for text in problems]
 
 
-def config_lines(board: HParamsPane, width: int) -> list[Line]:
+def hparams_lines(pane: HParamsPane, width: int) -> list[Line]:
     """The whole pane without a screen."""
-    lines = top_lines(board, width)
+    lines = top_lines(pane, width)
     if lines:
         lines.append(BLANK)
-    if not board.settings:
-        return [*lines, *(line(("   " + part, "dim")) for part in wrap(board.empty, width - 4))]
-    layout = HParamsLayout(board, width)
+    if not pane.hparams:
+        return [*lines, *(line(("   " + part, "dim")) for part in wrap(pane.empty, width - 4))]
+    layout = HParamsLayout(pane, width)
     lines += layout.head()
-    for index, row in enumerate(board.rows):
+    for index, row in enumerate(pane.rows):
         if row.kind == "heading" and index:
             lines.append(BLANK)
         lines.append(layout.row(row))
-    notes = list(board.notes)
+    notes = list(pane.notes)
     if layout.hidden:
         notes.append(f"{layout.hidden} more runs do not fit in {width} columns")
     if notes:
@@ -130,56 +131,56 @@ def config_lines(board: HParamsPane, width: int) -> list[Line]:
     return lines
 
 
-def config_markdown(board: HParamsPane) -> str:
+def hparams_markdown(pane: HParamsPane) -> str:
     """One table; headings as rows, values that differ in bold."""
-    out = [f"- {in_markdown(text)}" for text in board.lineage]
-    out += [f"- ▲ {in_markdown(problem.path)}: {in_markdown(problem.message)}" for problem in board.problems]
+    out = [f"- {in_markdown(text)}" for text in pane.history]
+    out += [f"- ▲ {in_markdown(problem.path)}: {in_markdown(problem.message)}" for problem in pane.problems]
     out += [""] if out else []
-    if not board.settings:
-        return "\n".join([*out, board.empty, ""])
-    several = len(board.columns) > 1
-    names = labels(board.columns) if several else ["value"]
+    if not pane.hparams:
+        return "\n".join([*out, pane.empty, ""])
+    several = len(pane.columns) > 1
+    names = labels(pane.columns) if several else ["value"]
     heads = [
         in_markdown(f"{name} ({column.note})" if several and column.note not in ("", name) else name)
-        for name, column in zip(names, board.columns, strict=True)
+        for name, column in zip(names, pane.columns, strict=True)
     ]
     heads += [] if several else ["said by"]
     out += ["| setting | " + " | ".join(heads) + " |", "|---" * (len(heads) + 1) + "|"]
-    for row in board.rows:
+    for row in pane.rows:
         if row.kind == "heading":
             out.append(f"| **{in_markdown(row.key)}** |" + " |" * len(heads))
             continue
         cells = ["·" if cell is None else in_markdown(cell.text) for cell in row.cells]
-        if several and row.differs and not board.only_differences:
+        if several and row.differs and not pane.only_differences:
             cells = [f"**{cell}**" for cell in cells]
         if not several:
             cells.append(in_markdown(row.first.source) if row.first is not None else "")
         out.append(f"| {code_in_markdown(row.key)} | " + " | ".join(cells) + " |")
-    if board.notes:
-        out += ["", in_markdown(" · ".join(board.notes))]
+    if pane.notes:
+        out += ["", in_markdown(" · ".join(pane.notes))]
     return "\n".join(out) + "\n"
 
 
-def config_record(board: HParamsPane) -> dict[str, Any]:
-    """Settings for programs: values as they were written, `null` where a run says nothing."""
+def hparams_record(pane: HParamsPane) -> dict[str, Any]:
+    """Hyperparameters for programs: values as they were written, `null` where a run says nothing."""
     return {
         "columns": [
-            {"run": column.label, "note": column.note, "sources": list(column.settings.sources)}
-            for column in board.columns
+            {"run": column.label, "note": column.note, "sources": list(column.hparams.sources)}
+            for column in pane.columns
         ],
-        "settings_known": board.total,
-        "settings_different": board.different,
-        "only_differences": board.only_differences,
-        "settings": [_setting(row) for row in board.settings],
-        "attempts": list(board.lineage),
-        "problems": [one.as_json() for one in board.problems],
+        "settings_known": pane.total,
+        "settings_different": pane.different,
+        "only_differences": pane.only_differences,
+        "settings": [_record(row) for row in pane.hparams],
+        "attempts": list(pane.history),
+        "problems": [one.as_json() for one in pane.problems],
     }
 
 
-def _setting(row: HParamsRow) -> dict[str, Any]:
+def _record(row: HParamsRow) -> dict[str, Any]:
     return {
         "key": row.key,
-        "topic": heading_of(row),
+        "topic": row.topic,
         "differs": row.differs,
         "values": [None if cell is None else cell.value for cell in row.cells],
         "said": [cell is not None for cell in row.cells],

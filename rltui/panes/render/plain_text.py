@@ -8,9 +8,10 @@ from rltui.draw.cells import BLANK, Line, line, wrap
 from rltui.draw.numbers import format_step
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
-from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane, lineage_of
+from rltui.panes.attempt_history import history_lines
+from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane
 from rltui.panes.render.header_lines import finding_lines, header_lines
-from rltui.panes.render.hparams_lines import config_lines
+from rltui.panes.render.hparams_lines import hparams_lines
 from rltui.panes.render.pane_lines import finding_text, pane_lines
 from rltui.panes.report import pane_report
 from rltui.text import fit
@@ -29,9 +30,9 @@ def pane_text(
     at_step: int | None = None,
     then: PastFindings | None = None,
     glyphs: Glyphs = "blocks",
-    settings: HParamsPane | None = None,
+    hparams: HParamsPane | None = None,
 ) -> list[Line]:
-    """A pane with its header as lines of cells, as many as needed. `settings` are for the config pane.
+    """A pane with its header as lines of cells, as many as needed. `hparams` are for the pane `config`.
 
     `then` is what was wrong at `at_step`, for a run that has gone on since.
     """
@@ -39,8 +40,8 @@ def pane_text(
     shown = report.pane
     lines = [*header_lines(report.header, width), line(("─" * width, "faint"))]
     if pane == "config":
-        settings = settings or hparams_pane(columns_of(view), lineage=lineage_of(view))
-        return lines + config_lines(settings, width)
+        hparams = hparams or hparams_pane(columns_of(view), history=history_lines(view))
+        return lines + hparams_lines(hparams, width)
     if pane == "findings":
         return lines + findings_text(view, width, then)
     if pane == "overview":

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from rltui.hparams.logged_text import recorded
+from rltui.hparams.logged_text import logged_hparams
 
 # Settings that count what such writers use as their step: updates of Transformers and TRL, environment steps
 # of CleanRL, updates of veRL, iterations of rsl_rl. Minus one and zero: something else ends the run.
@@ -22,7 +22,7 @@ def planned(run: Any) -> int | None:
     """
     if run.total_steps:
         return int(run.total_steps)
-    settings: Mapping[str, Mapping[str, Any]] | None = getattr(run, "settings", None)
+    settings: Mapping[str, Mapping[str, Any]] | None = getattr(run, "hparams_texts", None)
     if not settings or run.last_step is None:
         return None
     texts = [text for log in settings.values() for text in log.values()]
@@ -36,7 +36,7 @@ def planned(run: Any) -> int | None:
 def _totals(texts: Iterable[Any]) -> Iterable[int]:
     """Candidates, the latest attempt's first, in the order of KEYS."""
     for text in reversed(list(texts)):
-        entries = recorded([text]).entries
+        entries = logged_hparams([text]).entries
         for wanted in KEYS:
             for key, entry in entries.items():
                 value = entry.value

@@ -119,7 +119,7 @@ def move_selection(session: Session, state: AppState, by: int, *, stop: bool = F
     """Move the selection by some rows; with `stop` not at all when that would leave the list."""
     if state.selection.pane == HPARAMS:
         pane = hparams(session, state)
-        keys = [row.key for row in pane.settings] if pane is not None else []
+        keys = [row.key for row in pane.hparams] if pane is not None else []
     else:
         keys = [row.tag for row in shown_pane.rows(session, state)]
     if not keys:

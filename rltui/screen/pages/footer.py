@@ -104,7 +104,7 @@ def filter_counts(session: Session, state: AppState) -> tuple[str, int, int]:
     if state.selection.pane == "config":
         from rltui.screen.pages.hparams_page import hparams  # see `frame`
 
-        settings = hparams(session, state)
-        return "settings", len(settings.settings) if settings is not None else 0, 0
+        hparams_shown = hparams(session, state)
+        return "settings", len(hparams_shown.hparams) if hparams_shown is not None else 0, 0
     made = pane(session, state)
     return ("metrics", 0, 0) if made is None else ("metrics", len(made.metrics), made.of)

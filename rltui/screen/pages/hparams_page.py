@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, line, wrap
-from rltui.panes.hparams_pane import HParamsPane, HParamsRow, columns_of, hparams_pane, lineage_of
+from rltui.panes.attempt_history import history_lines
+from rltui.panes.hparams_pane import HParamsPane, HParamsRow, columns_of, hparams_pane
 from rltui.panes.render.hparams_lines import HParamsLayout, top_lines
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot, scrolled
@@ -20,7 +21,6 @@ def hparams(session: Session, state: AppState) -> HParamsPane | None:
     if view is None:
         return None
     files, only, query = state.hparams.files, state.hparams.only_differences, state.filters.query
-    neighbours = session.ordered()
     others = []
     base = shown.baseline(session, state)
     for name in dict.fromkeys([base.name if base is not None else "", *state.selection.marked_runs]):
@@ -32,24 +32,24 @@ def hparams(session: Session, state: AppState) -> HParamsPane | None:
     beside = {one.name: files.of(one) for one in runs}
     key = (
         view.name, tuple((one.name, note) for one, note in others), tuple(one.run.version for one in runs),
-        len(neighbours), files.version, files.loading, only, query,
+        len(session.runs), files.version, files.loading, only, query,
     )  # fmt: skip
     cache = state.caches.hparams
     if cache.value is not None and cache.key == key:
         return cache.value
     columns = columns_of(
-        view, others, beside=lambda one: beside.get(one.name) or files.of(one), neighbours=neighbours
+        view, others, beside=lambda one: beside.get(one.name) or files.of(one), session=session
     )
     differences = only if only is not None else len(columns) > 1
     made = hparams_pane(
         columns,
         only_differences=differences,
         match=matcher(query) if query else None,
-        lineage=lineage_of(view, neighbours),
+        history=history_lines(view, session),
         loading=files.loading,
     )
     if only is None and differences and not made.different and not query:
-        made = hparams_pane(columns, lineage=made.lineage, loading=files.loading)
+        made = hparams_pane(columns, history=made.history, loading=files.loading)
     cache.key, cache.value = key, made
     return made
 
@@ -62,7 +62,7 @@ def hparams_page(session: Session, state: AppState, width: int, height: int) -> 
     lines = top_lines(pane, width, max(height // 5, 1))
     if lines and height >= 14:
         lines.append(BLANK)
-    if not pane.settings:
+    if not pane.hparams:
         words = wrap(pane.empty, width - 4)
         return Page([*lines, BLANK, *(line(("   " + part, "dim")) for part in words)][:height])
     layout = HParamsLayout(pane, width)
@@ -80,7 +80,7 @@ def hparams_page(session: Session, state: AppState, width: int, height: int) -> 
     top = scrolled(state.drawn_pane.top, max(first - lead, 0), first, len(body), room)
     page = Page(lines, drawn=PaneDrawn(top, max(room - 2, 1)))
     for one, index in body[top : top + room]:
-        if index >= 0 and pane.rows[index].kind == "setting":
+        if index >= 0 and pane.rows[index].kind == "hparam":
             page.spots.append(Spot(0, len(page.lines), width, 1, "select", pane.rows[index].key))
         page.lines.append(one)
     return page
@@ -96,11 +96,11 @@ def hparams_hints(session: Session, state: AppState, known: dict[str, str]) -> d
 
 def _selected_index(state: AppState, pane: HParamsPane) -> int:
     key = state.selection.rows.get(PANE, "")
-    settings = [index for index, row in enumerate(pane.rows) if row.kind == "setting"]
+    settings = [index for index, row in enumerate(pane.rows) if row.kind == "hparam"]
     return next((index for index in settings if pane.rows[index].key == key), settings[0] if settings else 0)
 
 
 def selected_hparam(session: Session, state: AppState) -> HParamsRow | None:
     """The selected hyperparameter."""
     pane = hparams(session, state)
-    return pane.rows[_selected_index(state, pane)] if pane is not None and pane.settings else None
+    return pane.rows[_selected_index(state, pane)] if pane is not None and pane.hparams else None

@@ -10,7 +10,6 @@ import numpy as np
 from rltui.draw.cells import Span
 from rltui.draw.large_chart import Stroke
 from rltui.draw.numbers import format_step
-from rltui.panes.attempt_history import attempts_of
 from rltui.screen.pages.chart.curves import log_of, min_max_stroke
 from rltui.screen.pages.chart.ticks import Axis
 from rltui.screen.pages.chart.x_axis import start_of
@@ -51,7 +50,7 @@ def superseded_stroke(
 
 def restart_words(view: RunView, series: Series, *, shown: bool) -> list[Span]:
     """Words for the legend: where the run was started again, what was superseded, how to see it."""
-    later = attempts_of(view)[1:]
+    later = view.run.attempts[1:]
     if not later:
         return []
     steps = ", ".join(format_step(attempt.first_step) for attempt in later[-3:])
@@ -71,7 +70,7 @@ def restart_words(view: RunView, series: Series, *, shown: bool) -> list[Span]:
 
 def attempt_marks(view: RunView, axis: Axis) -> list[float]:
     """Places on the x axis at which later attempts began."""
-    later = attempts_of(view)[1:]
+    later = view.run.attempts[1:]
     if axis == "step":
         return [float(attempt.first_step) for attempt in later]
     shift = start_of(view) if axis == "relative" else 0.0

@@ -17,7 +17,7 @@ def hparam_details(session: Session, state: AppState, key: str, width: int) -> L
     lines: list[Line] = []
     width = min(width, WIDTH)
     pane = hparams(session, state)
-    row = next((one for one in pane.settings if one.key == key), None) if pane is not None else None
+    row = next((one for one in pane.hparams if one.key == key), None) if pane is not None else None
     if pane is None or row is None:
         return ListContent([line(("said nowhere", "faint"))], title=key)
     names = labels(pane.columns)
