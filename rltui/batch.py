@@ -20,7 +20,7 @@ SEVERITIES: tuple[Severity, ...] = ("info", "warning", "critical")  # of finding
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One trouble with a file, told once: what, where, what it means. `healed` withdraws it."""
+    """What is wrong with a file or its data, in one line: what, where, what to do. `healed` withdraws it."""
 
     level: Level
     code: str  # kebab-case and stable: corrupt-record, torn-tail, not-json, restarted, ...
@@ -32,7 +32,7 @@ class Problem:
 
     @property
     def key(self) -> tuple[str, str, int | None]:
-        """Equal for two reports of the same trouble; the newer one replaces the older."""
+        """Equal for two reports of the same problem; the newer one replaces the older."""
         return (self.code, self.path, self.offset)
 
     def as_json(self) -> dict[str, str]:

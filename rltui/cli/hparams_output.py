@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from rltui.cli.output import emit, emit_json
+from rltui.hparams.files import hparams_beside
 from rltui.hparams.hparams import HParams
 from rltui.panes.attempt_history import history_lines
 from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane
@@ -30,15 +31,12 @@ def hparams_pane_of(
     only_differences: bool = False,
 ) -> HParamsPane:
     """The hyperparameters of a run and of others, those in files beside their logs too."""
-    from rltui.hparams.files import hparams_beside
 
     def files(one: RunView) -> HParams:
         return hparams_beside([source.path for source in one.run.sources.values()], logdirs)
 
     columns = columns_of(view, others, beside=files, session=session)
-    return hparams_pane(
-        columns, only_differences=only_differences, history=history_lines(view, session)
-    )  # fmt: skip
+    return hparams_pane(columns, only_differences=only_differences, history=history_lines(view, session))
 
 
 def pane_data(view: RunView, made: HParamsPane, form: str, now: float, at_step: int | None) -> object:

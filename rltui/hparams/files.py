@@ -1,4 +1,4 @@
-"""Settings in files beside the logs: looked for when somebody asks for them, never at the start."""
+"""Hyperparameters in files beside the logs: looked for when somebody asks for them, never at the start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rltui.logs.files import LocalFile
 from rltui.logs.formats.registry import REGISTRY
 from rltui.text import clean, quote
 
-LIMIT = 1 << 20  # bytes of a file of settings
+LIMIT = 1 << 20  # bytes of a file
 END = 1 << 16  # bytes of each end of a trainer's state, whose middle is the log
 LEVELS = 3  # folders above that of a log
 FOLDERS = 12  # folders that are looked into for one run
@@ -36,7 +36,7 @@ class Folder:
 
 
 def hparams_beside(paths: Iterable[str], logdirs: Sequence[str | os.PathLike[str]]) -> HParams:
-    """The settings in files beside the logs with these paths (as `Source.path`), nearest folders first.
+    """The hyperparameters in files beside logs with these paths (as `Source.path`), nearest folders first.
 
     Looks into the folders of the logs and up to three above them, never outside of a LOGDIR. Blocks as long
     as the file system does.
@@ -95,7 +95,7 @@ def _hparams_folders(folder: Folder) -> list[Folder]:
 
 
 def read(place: Path, shown: str) -> HParams:
-    """The settings in one file; none when it is not there, a problem when it cannot be read."""
+    """The hyperparameters in one file; none when it is not there, a problem when it cannot be read."""
     try:
         with LocalFile(str(place), shown) as file:
             size = file.size()

@@ -1,4 +1,4 @@
-"""What a run was started with: settings by key, each with the place that says so.
+"""Hyperparameters: what a run was started with, by key, each with the place that says so.
 
 Keys are `a/b/c`. Several places may say the same key; the first one is believed, those that say it
 otherwise are kept beside it.
@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from rltui.batch import Problem
 from rltui.hparams.topics import secret_patterns
@@ -19,10 +18,10 @@ from rltui.text import clean
 
 Value = str | int | float | bool | None
 
-MOST = 3000  # settings of one place; a file with more is no list of settings
+MOST = 3000  # of one place; a file with more is no list of hyperparameters
 VISITED = 30_000  # values looked at: aliases can make a small document endless
 DEPTH = 24
-ITEMS = 48  # entries of a list that are told
+ITEMS = 48  # entries of a list that are shown
 LENGTH = 2000  # characters of one value
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
@@ -37,7 +36,7 @@ _WORDS: dict[str, Value] = {
 
 @dataclass(frozen=True, slots=True)
 class HParam:
-    """One setting. `source` is a record of an event file, or a file relative to LOGDIR; both cleaned."""
+    """One hyperparameter. `source`: a record of an event file, or a file relative to LOGDIR; both cleaned."""
 
     key: str
     value: Value
@@ -56,7 +55,7 @@ class HParam:
 
 @dataclass(frozen=True, slots=True)
 class HParams:
-    """All settings of a run. `others` contradict what `entries` say of the same key."""
+    """All hyperparameters of a run. `others` contradict what `entries` say of the same key."""
 
     entries: Mapping[str, HParam] = field(default_factory=dict)
     others: tuple[HParam, ...] = ()
@@ -85,8 +84,8 @@ def merge(parts: Iterable[HParams]) -> HParams:
     return HParams(entries, tuple(others), tuple(problems))
 
 
-def hparams_of(record: Mapping[Any, object], source: str, prefix: str = "") -> HParams:
-    """A nested record as settings. What goes beyond the limits is left out and told as a problem."""
+def hparams_of(record: Mapping[str, object], source: str, prefix: str = "") -> HParams:
+    """A nested record as hyperparameters. What goes beyond the limits is left out, which is a problem."""
     entries: dict[str, HParam] = {}
     problems: tuple[Problem, ...] = ()
     walk = _Walk()
@@ -212,7 +211,7 @@ def _number(value: Value) -> float | None:
     return None
 
 
-def parse_json(text: str) -> Mapping[Any, object] | None:
+def parse_json(text: str) -> Mapping[str, object] | None:
     """A JSON object, None if it is none. Python's own parser: settings hold NaN and Infinity."""
     try:
         found = json.loads(text)

@@ -1,10 +1,9 @@
-"""Settings that a log itself records: texts named like settings, and TensorBoard's hyperparameters."""
+"""Hyperparameters in a log itself: texts named like them, and TensorBoard's own records."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from rltui.batch import Problem, Text
 from rltui.hparams.hparams import NONE, HParams, hparams_of, merge, parse_json, parse_value, parse_yaml
@@ -17,7 +16,7 @@ _LINE = re.compile(r"^\s*(?:-\s*)?[\w./ -]{1,120}?\s*[:=]\s?.*$")
 
 
 def is_hparams_tag(tag: str) -> bool:
-    """Whether a text of this tag may be settings: its last word that matters is named like them."""
+    """Whether a text of this tag may be hyperparameters: its last word that matters is named like them."""
     return text_pattern().search(_word(tag)) is not None
 
 
@@ -27,7 +26,7 @@ def _word(tag: str) -> str:
 
 
 def logged_hparams(texts: Iterable[Text], hparams: Mapping[str, object] | None = None) -> HParams:
-    """The settings in a log's own records, hyperparameters first."""
+    """The hyperparameters in a log's own records, those of TensorBoard first."""
     parts = [hparams_of(hparams, "hparams record")] if hparams else []
     for text in texts:
         if text.kind == "hparams":
@@ -44,13 +43,13 @@ def _of_text(text: Text) -> HParams:
     source = f"{word} record"
     if record is None:
         if not text.body.lstrip().startswith("{"):
-            return NONE  # words about settings, not settings
+            return NONE  # words about hyperparameters
         message = "the record is no whole JSON object; what it says is not shown"
         return HParams(problems=(Problem("warning", "settings-unreadable", source, message),))
     return hparams_of(record, source, "" if word.lower() in known_hparams().text_names else word)
 
 
-def parse_mapping(body: str) -> Mapping[Any, object] | None:
+def parse_mapping(body: str) -> Mapping[str, object] | None:
     """The mapping that a text spells as JSON, Python, a Markdown table of two columns, or YAML; or None."""
     text = body.strip("\n")
     for wrapped in (_FENCE.match(text), _PRE.match(text)):
@@ -74,7 +73,7 @@ def parse_mapping(body: str) -> Mapping[Any, object] | None:
     return {key: parse_value(value) for key, value in pairs}
 
 
-def _python(text: str) -> Mapping[Any, object] | None:
+def _python(text: str) -> Mapping[str, object] | None:
     import ast
 
     try:
@@ -84,7 +83,7 @@ def _python(text: str) -> Mapping[Any, object] | None:
     return found if isinstance(found, dict) else None
 
 
-def _table(text: str) -> Mapping[Any, object] | None:
+def _table(text: str) -> Mapping[str, object] | None:
     """The rows of a Markdown table of two columns; None for any other table."""
     rows = []
     for number, one in enumerate(text.splitlines()):

@@ -1,4 +1,4 @@
-"""Settings in files beside the logs, read by a thread of their own: a stuck file system stops no key."""
+"""Hyperparameters in files beside the logs, read by a thread: a stuck file system stops no key."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from rltui import crash
 from rltui.batch import Problem
+from rltui.hparams import files
 from rltui.hparams.hparams import NONE, HParams
 from rltui.session.run_view import RunView
 from rltui.text import clean
@@ -60,8 +61,6 @@ class HParamsThread:
                 self._thread.start()
 
     def _work(self) -> None:
-        from rltui.hparams.files import hparams_beside
-
         while True:
             with self._lock:
                 if not self._asked:
@@ -70,10 +69,10 @@ class HParamsThread:
                     return
                 name, paths = next(iter(self._asked.items()))
             try:
-                found = hparams_beside(paths, self.logdirs)
+                found = files.hparams_beside(paths, self.logdirs)
             except Exception as error:  # noqa: BLE001 (the thread's edge: other runs' settings are still wanted)
-                said = crash.report(error)
-                found = HParams(problems=(Problem("error", "internal-error", clean(name), said),))
+                message = crash.report(error)
+                found = HParams(problems=(Problem("error", "internal-error", clean(name), message),))
             with self._lock:
                 self._found[name] = (paths, time.monotonic(), found)
                 self._asked.pop(name, None)

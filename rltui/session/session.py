@@ -1,7 +1,7 @@
 """A session: everything known about the runs below LOGDIR, kept up to date by deliveries from the readers.
 
 The screen and the headless commands use this one object. It has no threads and no clock of its own:
-whoever owns it applies deliveries and asks for judgement.
+whoever owns it applies deliveries and has the rules evaluated.
 """
 
 from __future__ import annotations
@@ -103,14 +103,14 @@ class Session:
         return list(self._ordered)
 
     def diagnostics(self) -> list[Problem]:
-        """What is odd about files and data: problems of reading first, then what the judges say of data."""
+        """What is odd about files and data: problems of reading first, then what the rules say of data."""
         found = list(self.problems.values())
         for view in self.ordered():
             found += view.run.problems.values()
             found += view.evaluator.diagnostics()
         for name, (of, step) in self.lineage().items():
             found.append(Problem("info", "continues", name, f"continues {of} at step {step}"))
-        return list(dict.fromkeys(found))  # a follower and a run may tell of the same
+        return list(dict.fromkeys(found))  # a follower and a run may report the same
 
     def lineage(self) -> dict[str, Lineage]:
         """By name, the runs that go on where another one stopped."""
@@ -144,9 +144,9 @@ class Session:
         progress: Callable[[Delivery], None] | None = None,
         charts: bool = True,
     ) -> Session:
-        """Read everything that is there now and judge it: what the headless commands start with.
+        """Read everything that is there now and evaluate the rules: what the headless commands start with.
 
-        charts: False holds little of each run: enough to judge and to list, too little to draw.
+        charts: False holds little of each run: enough for the rules and lists, too little to draw.
         """
         session = cls(config, run_glob=run_glob)
         if not charts:

@@ -1,4 +1,4 @@
-"""What the runs of a session have in common: who writes such tags, what they mean, which rules judge them.
+"""What the runs of a session have in common: who writes such tags, what they mean, which rules apply to them.
 
 Runs of one project log the same tags. What is found out about them is found out once.
 """
@@ -42,7 +42,7 @@ class SharedNames:
         return found
 
     def selection(self, label: str) -> RuleSelection:
-        """Which rules judge which tags of such a run."""
+        """Which rules apply to which tags of such a run."""
         found = self._selections.get(label)
         if found is None:
             found = self._selections[label] = RuleSelection(self.names(label), self.config)

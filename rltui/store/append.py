@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 
 from rltui.batch import Batch, Problem, Problems
 from rltui.logs.delivery import Source
-from rltui.store.attempts import AttemptLog, Cut, Piece, Segment
 from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, NewPoints, NewPointsList, Points, join
-from rltui.store.restarts import RestartDetector
+from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment
+from rltui.store.restarts.detector import RestartDetector
 from rltui.store.series_table import SeriesTable
 from rltui.store.superseded_points import SupersededPoints
-from rltui.store.tag_rows import Block, Rows, TagRows, Tick
+from rltui.store.tag_rows import PointBlock, Rows, TagRows, Tick
 
 MOST_OF_TICK = 4096  # points of one delivery up to which it may be one step
 
@@ -82,7 +82,7 @@ class PointAppender:
         self.table.append_row(rows, points, tick.span)
         return True
 
-    def _append_block(self, log: AttemptLog, block: Block, batch: Batch) -> bool:
+    def _append_block(self, log: AttemptLog, block: PointBlock, batch: Batch) -> bool:
         """Append points that go forward in every series; False, and nothing taken, otherwise."""
         rows, starts, step = block.rows, block.starts, block.points.step
         tails = starts + block.sizes - 1
@@ -124,7 +124,7 @@ class PointAppender:
             rows, points = rows[shown], points.take(shown)
         if len(again_rows):
             rows, points = np.concatenate([again_rows, rows]), join([again, points])
-        block = Block.grouped(rows, points) if len(rows) else None
+        block = PointBlock.grouped(rows, points) if len(rows) else None
         if block is not None:
             self.table.insert_block(block)
         if self.superseded.total != before:
@@ -198,7 +198,7 @@ class PointAppender:
             segment.cuts[:] = HIGHEST
             for row, points in self.superseded.take_back(segment.log.path).items():
                 segment.superseded -= len(points)
-                self.table.insert_block(Block.grouped(np.full(len(points), row, np.intp), points))
+                self.table.insert_block(PointBlock.grouped(np.full(len(points), row, np.intp), points))
                 found.append(NewPoints(self.tags.tags[row], points))
             self.problems.pop(("restarted", segment.log.path, None), None)
         self.restarts.released.clear()
@@ -243,7 +243,7 @@ class PointAppender:
     def _of_tick(self, tick: Tick, points: Points) -> list[NewPoints]:
         """The points of a step by tag; one by one, in 0.7 of the time that sorting them takes."""
         if tick.span is None:
-            return self._new_points(Block.grouped(tick.rows, points))
+            return self._new_points(PointBlock.grouped(tick.rows, points))
         step, wall, value = points.step, points.wall_time, points.value
         return [
             NewPoints(tag, Points(step[at : at + 1], wall[at : at + 1], value[at : at + 1]))
@@ -252,7 +252,7 @@ class PointAppender:
 
     def _new_points(
         self,
-        block: Block | None,
+        block: PointBlock | None,
         rewound: Mapping[int, int] = MappingProxyType({}),
         late: AbstractSet[int] = frozenset(),
     ) -> list[NewPoints]:

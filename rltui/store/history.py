@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.store.model import F64, I64, LOWEST, Points, sensible
-from rltui.store.tag_rows import Block, Rows
+from rltui.store.tag_rows import PointBlock, Rows
 
 Values = NDArray[np.floating]
 Steps = NDArray[np.signedinteger]
@@ -91,7 +91,7 @@ class History:
             setattr(self, name, getattr(self, name)[:, :slots].copy())
         self._width = slots
 
-    def append_block(self, block: Block) -> None:
+    def append_block(self, block: PointBlock) -> None:
         """Take in points whose steps go forward in each row."""
         rows, starts, points = block.rows, block.starts, block.points
         self.reserve(int(rows[-1]) + 1)

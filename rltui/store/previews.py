@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rltui.store.model import NO_POINTS, Points, join
-from rltui.store.tag_rows import Block
+from rltui.store.tag_rows import PointBlock
 
 
 @dataclass(slots=True, eq=False)
@@ -25,7 +25,7 @@ class Previews:
     def __bool__(self) -> bool:
         return bool(self._by_log)
 
-    def put(self, path: str, until: int, block: Block) -> None:
+    def put(self, path: str, until: int, block: PointBlock) -> None:
         """Show these points until so many bytes of the log have been read."""
         self._by_log[path] = _Preview(until, {row: _by_step(points) for row, points in block})
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -15,11 +14,11 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.store.append import PointAppender
 from rltui.store.model import F64, HIGHEST, I64, LOWEST, Attempt, NewPoints, Points, sensible
 from rltui.store.previews import Previews
-from rltui.store.restarts import RestartDetector
+from rltui.store.restarts.detector import RestartDetector
 from rltui.store.series import SeriesByTag
 from rltui.store.series_table import SeriesTable
 from rltui.store.superseded_points import SupersededPoints
-from rltui.store.tag_rows import Block, TagRows
+from rltui.store.tag_rows import PointBlock, TagRows
 
 KEPT_TEXTS = 1000  # text tags kept, the newest of each
 KEPT_LOGS = 64  # logs whose own settings are kept apart, the newest
@@ -56,7 +55,7 @@ class Run:
         self.last_wall = math.nan
         self.sources: dict[str, Source] = {}
         self.texts: dict[str, Text] = {}
-        self.hparams: dict[str, Any] = {}
+        self.hparams: dict[str, object] = {}
         self.hparams_texts: dict[str, dict[str, Text]] = {}  # by log and tag, the newest
         self.total_steps: int | None = None
         self.version = 0
@@ -65,12 +64,12 @@ class Run:
 
     @property
     def size(self) -> int:
-        """Bytes of its logs, twins aside."""
+        """Bytes of its logs, duplicates aside."""
         return sum(source.size for source in self.sources.values() if source.also_of is None)
 
     @property
     def read(self) -> int:
-        """Bytes of its logs that are settled, twins aside."""
+        """Bytes of its logs that have been read, duplicates aside."""
         return sum(source.read for source in self.sources.values() if source.also_of is None)
 
     @property
@@ -186,7 +185,7 @@ class Run:
         rows = self.tags.of_batch(source.path, batch)
         self.table.add_rows(len(self.tags))
         points = Points(batch.step, batch.wall_time, batch.value)
-        self.previews.put(source.path, source.size, Block.grouped(rows, points))
+        self.previews.put(source.path, source.size, PointBlock.grouped(rows, points))
         self._note_clock(batch.wall_time)
 
     def _note_clock(self, wall: F64) -> bool:
@@ -221,7 +220,7 @@ class Run:
         self.problems[problem.key] = problem
 
     def _note_hparams_texts(self, path: str, texts: Sequence[Text]) -> None:
-        """Each attempt says anew how it was started: what earlier logs said is not overwritten."""
+        """Each attempt logs again how it was started: what earlier logs say is not overwritten."""
         for text in texts:
             if text.kind == "hparams" or (text.kind == "text" and is_hparams_tag(text.tag)):
                 self.hparams_texts.setdefault(path, {})[text.tag] = text

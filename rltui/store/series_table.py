@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rltui.store.history import History
 from rltui.store.model import F64, HIGHEST, I64, LOWEST, Points, join
-from rltui.store.tag_rows import Block, Rows
+from rltui.store.tag_rows import PointBlock, Rows
 
 Values = NDArray[np.floating]
 Steps = NDArray[np.signedinteger]
@@ -177,12 +177,12 @@ class SeriesTable:
         if not np.logical_and.reduce(finite):
             np.add.at(self.nonfinite, rows[~finite], 1)
 
-    def append_block(self, block: Block) -> None:
+    def append_block(self, block: PointBlock) -> None:
         """Take in points that go forward in every row, none of them below the newest step of its row."""
         self._count(block)
         self._append(block)
 
-    def insert_block(self, block: Block) -> None:
+    def insert_block(self, block: PointBlock) -> None:
         """Take in points in any order of steps."""
         rows, starts, step = block.rows, block.starts, block.points.step
         back = np.empty(len(step), np.bool_)
@@ -193,11 +193,13 @@ class SeriesTable:
             return
         self._count(block)
         unordered = np.logical_or.reduceat(back, starts)
-        for row, points in Block(rows[unordered], starts[unordered], block.sizes[unordered], block.points):
+        for row, points in PointBlock(
+            rows[unordered], starts[unordered], block.sizes[unordered], block.points
+        ):
             self._insert(row, points)
         if not unordered.all():
             rest = ~unordered
-            self._append(Block(rows[rest], starts[rest], block.sizes[rest], block.points))
+            self._append(PointBlock(rows[rest], starts[rest], block.sizes[rest], block.points))
 
     def newest(self, rows: Rows) -> I64:
         """Step of the newest point in the window of each of some rows; LOWEST where it is empty."""
@@ -209,7 +211,7 @@ class SeriesTable:
         newest[old] = self.step[rows[old], length[old] - 1]
         return newest
 
-    def _count(self, block: Block) -> None:
+    def _count(self, block: PointBlock) -> None:
         step, value, starts = block.points.step, block.points.value, block.starts
         self.count[block.rows] += block.sizes
         lowest = np.minimum.reduceat(step, starts)
@@ -222,7 +224,7 @@ class SeriesTable:
             real = places < (starts + block.sizes)[owner]
             np.add.at(self.nonfinite, block.rows[owner[real]], 1)
 
-    def _append(self, block: Block) -> None:
+    def _append(self, block: PointBlock) -> None:
         """Points that go forward in every row: those that will not stay go straight to the buckets."""
         rows, starts, sizes, points = block.rows, block.starts, block.sizes, block.points
         length = self.length[rows]
@@ -237,7 +239,7 @@ class SeriesTable:
             straight = leaving - from_window
             some = np.flatnonzero(straight)
             if len(some):
-                self.buckets.append_block(Block(rows[some], starts[some], straight[some], points))
+                self.buckets.append_block(PointBlock(rows[some], starts[some], straight[some], points))
                 last = points.step[starts[some] + straight[some] - 1]
                 self.bucketed[rows[some]] = np.maximum(self.bucketed[rows[some]], last)
                 starts, sizes = starts + straight, sizes - straight
@@ -247,7 +249,9 @@ class SeriesTable:
         total = int(sizes.sum())
         if total and not self._append_rectangle(rows, starts, sizes, length, points):
             if total > _BY_SLICE * len(rows):
-                for (row, part), at in zip(Block(rows, starts, sizes, points), length.tolist(), strict=True):
+                for (row, part), at in zip(
+                    PointBlock(rows, starts, sizes, points), length.tolist(), strict=True
+                ):
                     self._write(row, at, part)
             else:
                 begin = np.cumsum(sizes) - sizes
@@ -294,7 +298,7 @@ class SeriesTable:
         old = self.step[rows, :most].astype(np.int64)
         value = self.value[rows, :most].astype(np.float64)
         points = Points(old.ravel(), self.wall[rows, :most].ravel(), value.ravel())
-        self.buckets.append_block(Block(rows, np.arange(len(rows)) * most, leaving, points))
+        self.buckets.append_block(PointBlock(rows, np.arange(len(rows)) * most, leaving, points))
         self.bucketed[rows] = np.maximum(self.bucketed[rows], old[np.arange(len(rows)), leaving - 1])
         left = self.length[rows] - leaving
         self.length[rows] = left

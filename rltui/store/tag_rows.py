@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Block:
+class PointBlock:
     """Points by row: rows[i], ascending, has sizes[i] of them, from starts[i] on, in order of arrival.
 
     What lies between two rows, if anything, repeats the last point of the one before.
@@ -29,7 +30,7 @@ class Block:
     points: Points
 
     @classmethod
-    def grouped(cls, rows: Rows, points: Points) -> Block:
+    def grouped(cls, rows: Rows, points: Points) -> PointBlock:
         """Points in order of arrival, (n,), and the row of each, (n,), of which there is at least one."""
         most = int(rows.max())  # numpy sorts narrow integers by radix, which takes a third of the time
         narrow = rows.astype(np.uint8 if most < 1 << 8 else np.uint16 if most < 1 << 16 else np.intp)
@@ -41,7 +42,7 @@ class Block:
         return cls(each, np.cumsum(sizes) - sizes, sizes, ordered)
 
     @classmethod
-    def of_cycle(cls, rows: Rows, points: Points) -> Block | None:
+    def of_cycle(cls, rows: Rows, points: Points) -> PointBlock | None:
         """Points whose rows come round in the same order, as most trainings log; None where one comes twice.
 
         rows: of one round. Then the rows are the columns of a matrix, and nothing needs to be sorted, which
@@ -49,6 +50,7 @@ class Block:
         """
         order = np.argsort(rows)
         each = rows[order]
+        ordered = bool((each == rows).all())
         if (each[1:] == each[:-1]).any():
             return None
         wide = len(rows)
@@ -58,7 +60,7 @@ class Block:
 
         def columns(array: NDArray[Number]) -> NDArray[Number]:
             grid = (np.concatenate([array, array[missing]]) if rest else array).reshape(deep, wide).T
-            return np.ascontiguousarray(grid if (each == rows).all() else grid[order]).ravel()
+            return np.ascontiguousarray(grid if ordered else grid[order]).ravel()
 
         turned = Points(columns(points.step), columns(points.wall_time), columns(points.value))
         return cls(each, np.arange(wide) * deep, full + (order < rest), turned)
@@ -116,13 +118,13 @@ class TagRows:
         table = self._by_log.get(path, np.empty(0, np.intp))
         return table[table >= 0]
 
-    def block(self, path: str, batch: Batch) -> Block:
+    def block(self, path: str, batch: Batch) -> PointBlock:
         """The points of a batch by row."""
         points = Points(batch.step, batch.wall_time, batch.value)
         cycle = _cycle(batch)
         table = self._table(path, batch, cycle)
-        block = Block.of_cycle(table[batch.tag[:cycle]], points) if cycle else None
-        return block if block is not None else Block.grouped(table[batch.tag], points)
+        block = PointBlock.of_cycle(table[batch.tag[:cycle]], points) if cycle else None
+        return block if block is not None else PointBlock.grouped(table[batch.tag], points)
 
     def tick(self, path: str, batch: Batch) -> Tick | None:
         """The rows of a batch that has one point of each; None of others.
@@ -163,12 +165,8 @@ class TagRows:
         first = np.full(len(table), -1, np.intp)
         first[tags[::-1]] = np.arange(len(tags) - 1, -1, -1)  # of equal places the last assignment counts
         new = np.flatnonzero((first >= 0) & (table < 0))
-        for index in new[np.argsort(first[new])].tolist():  # in order of their first points
-            table[index] = self._row_of(batch.tags[index])
+        new = new[np.argsort(first[new])]  # in order of their first points
+        rows = self.rows
+        table[new] = [rows.setdefault(batch.tags[index], len(rows)) for index in new.tolist()]
+        self.tags.extend(islice(rows, len(self.tags), None))
         return table
-
-    def _row_of(self, tag: str) -> int:
-        row = self.rows.setdefault(tag, len(self.tags))
-        if row == len(self.tags):
-            self.tags.append(tag)
-        return row

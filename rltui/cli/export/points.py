@@ -21,7 +21,7 @@ from rltui.cli.output import no_logs
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_all
 from rltui.store.model import HIGHEST, Points
-from rltui.store.restarts import RestartDetector
+from rltui.store.restarts.detector import RestartDetector
 
 HELD = 2_000_000  # points of one run that wait in memory, about 40 bytes each
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rltui.draw.cells import BLANK, Line, Span, cut, line, wrap
 from rltui.hparams.hparams import HParam
@@ -161,7 +160,7 @@ def hparams_markdown(pane: HParamsPane) -> str:
     return "\n".join(out) + "\n"
 
 
-def hparams_record(pane: HParamsPane) -> dict[str, Any]:
+def hparams_record(pane: HParamsPane) -> dict[str, object]:
     """Hyperparameters for programs: values as they were written, `null` where a run says nothing."""
     return {
         "columns": [
@@ -177,7 +176,7 @@ def hparams_record(pane: HParamsPane) -> dict[str, Any]:
     }
 
 
-def _record(row: HParamsRow) -> dict[str, Any]:
+def _record(row: HParamsRow) -> dict[str, object]:
     return {
         "key": row.key,
         "topic": row.topic,

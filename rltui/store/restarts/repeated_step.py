@@ -1,9 +1,9 @@
-"""One row told again: a resume that repeats the last step before it goes on.
+"""A step that is logged twice: a resume that repeats the last step before it goes on.
 
 Several points of one step are usual in some logs, and a coincidence in others (two episodes that end at
-once). It is a restart only when everything speaks for it: never before did a tag of this log speak twice of
-a step, the tags that spoke of it do so again, then they go on evenly for `EVEN` steps, and the pause before
-was one that a step takes, where times are known.
+once). It is a restart only when everything speaks for it: never before did a tag of this log have two points
+at one step, the tags that had one at this step have another, then they go on evenly for `EVEN` steps, and
+the pause before was one that a step takes, where times are known.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import math
 from typing import Literal
 
 EVEN = 3  # steps forward at one distance
-WHOLE = 0.75  # of the tags that spoke of the step
+WHOLE = 0.75  # of the tags that had a point at the step
 FEWEST = 2  # tags of a row
 PAUSE = 0.4  # of the usual time between two steps
 
@@ -20,9 +20,9 @@ Verdict = Literal["wait", "restart", "no"]
 
 
 class RepeatedStep:
-    """A row that may have been told again. number: of its first point; newest: step by tag (row) since.
+    """A step that may have been repeated. number: of the first point again; newest: step by row since.
 
-    step: of which it tells. total: tags that had spoken of it. pause: seconds since the points before, NaN
+    step: the one repeated. total: tags that had a point at it. pause: seconds since the points before, NaN
     unknown. wall: of the first point.
     """
 
@@ -34,10 +34,10 @@ class RepeatedStep:
         self._pause = pause
         self._wall = wall
         self._stride = 0
-        self._forward: dict[int, int] = {}  # by row that tells again: even steps since
+        self._forward: dict[int, int] = {}  # by row that repeats the step: even steps since
 
-    def hear(self, row: int, step: int, high: int, wall: float) -> Verdict:
-        """A point. high: the step that its tag had reached before the row was told again."""
+    def add(self, row: int, step: int, high: int, wall: float) -> Verdict:
+        """A point. high: the step that its tag had reached before the repetition."""
         last = self.newest.get(row, high)
         self.newest[row] = max(step, last)
         if row in self._forward:
@@ -45,7 +45,7 @@ class RepeatedStep:
             if step <= last or step - last != self._stride:
                 return "no"
             self._forward[row] += 1
-            return "wait" if self._forward[row] < EVEN else self._judge(wall)
+            return "wait" if self._forward[row] < EVEN else self._verdict(wall)
         if step == self._step == high and not self._stride:
             self._forward[row] = 0
             return "wait"
@@ -53,11 +53,11 @@ class RepeatedStep:
 
     @property
     def _rest(self) -> int:
-        """Tags that spoke since, but not of this step."""
+        """Tags that had points since, but none at this step."""
         return len(self.newest) - len(self._forward)
 
-    def _judge(self, wall: float) -> Verdict:
+    def _verdict(self, wall: float) -> Verdict:
         usual = (wall - self._wall) / EVEN
         paused = math.isnan(self._pause) or math.isnan(usual) or self._pause >= PAUSE * usual
-        told = len(self._forward)
-        return "restart" if paused and told >= max(FEWEST, WHOLE * self._total, self._rest) else "no"
+        repeating = len(self._forward)
+        return "restart" if paused and repeating >= max(FEWEST, WHOLE * self._total, self._rest) else "no"

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from rltui.logs.run_names import file_order
 from rltui.store.model import HIGHEST, I64, LOWEST, Reason
-from rltui.store.step_regression import StepRegressions
+from rltui.store.restarts.step_regression import StepRegressions
 from rltui.store.tag_rows import Rows
 
-_SILENT = np.array([[HIGHEST], [LOWEST], [HIGHEST]])  # first, high and cuts of a tag that has not spoken
+_NO_POINTS = np.array([[HIGHEST], [LOWEST], [HIGHEST]])  # first, high and cuts of a tag without points
 _NO_ROWS: I64 = np.empty(0, np.int64)
 _NAME_TIME = re.compile(r"tfevents\.(\d{9,11})(?:\D|$)")
 
@@ -59,7 +59,7 @@ class AttemptLog:
 
 @dataclass(slots=True, eq=False)
 class Segment:
-    """A stretch of one log. first, high: steps by row (tag of the run); HIGHEST and LOWEST where silent."""
+    """A stretch of one log. first, high: steps by row (tag of the run); HIGHEST and LOWEST without points."""
 
     log: AttemptLog
     begin: int  # number of its first point within the log
@@ -70,8 +70,8 @@ class Segment:
     cuts: I64 = field(default_factory=lambda: _NO_ROWS)  # what it supersedes, by row
     axis: int | None = None  # the step at which most tags of its first row began
     row: NDArray[np.bool_] | None = None  # the tags of that row
-    spoken: Rows | None = None  # the rows of its last step, which all have a first
-    speaking: int = 0  # rows with a first
+    known_rows: Rows | None = None  # the rows of its last step, which all have a first
+    tags: int = 0  # how many have a first
     first_step: int = HIGHEST
     first_wall: float = np.nan
     last_step: int = LOWEST
@@ -83,12 +83,12 @@ class Segment:
         return (self.log.key, self.begin)
 
     def lower(self, reached: I64) -> None:
-        """It had got no further than this, by row: LOWEST where it had not spoken, HIGHEST unknown."""
+        """It had got no further than this, by row: LOWEST where it had no points, HIGHEST unknown."""
         size = min(len(reached), len(self.high))
         np.minimum(self.high[:size], reached[:size], out=self.high[:size])
         silent = (reached[:size] == LOWEST) & (self.first[:size] < HIGHEST)
         self.first[:size][silent] = HIGHEST
-        self.speaking -= int(np.count_nonzero(silent))
+        self.tags -= int(np.count_nonzero(silent))
         self.last_step = max(self.first_step, int(self.high.max()))
 
     def grow(self, rows: int) -> None:
@@ -98,7 +98,7 @@ class Segment:
             return
         lines = np.empty((3, max(rows, 2 * old)), np.int64)
         lines[:, :old] = self.first, self.high, self.cuts
-        lines[:, old:] = _SILENT
+        lines[:, old:] = _NO_POINTS
         self.first, self.high, self.cuts = lines
 
 

@@ -3,23 +3,24 @@
 Fed with every point of the log in file order; says at which point an attempt began once that is certain,
 a few points later. It is a restart when the run as a whole goes back: `NEEDED` distinct steps of one tag
 run forward again below its former highest one (or two up to it exactly, where others go with it), and at
-least half of the tags that spoke since stepped back too. A tag that counts something else (seconds, batches
-of an epoch), several points of one step, a swapped pair of lines and two writers that take turns are none;
-for a single step that is told again see `repeated_step`. All rules count points, none counts batches.
+least half of the tags that had points since stepped back too. A tag that counts something else (seconds,
+batches of an epoch), several points of one step, a swapped pair of lines and two writers that take turns are
+none; for a single step that is repeated see `repeated_step`. All rules count points, none counts batches.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from rltui.store.model import HIGHEST, I64, LOWEST, NO_POINTS, Points, join
-from rltui.store.repeated_step import RepeatedStep
+from rltui.store.restarts.repeated_step import RepeatedStep
 from rltui.store.tag_rows import Rows
 
 NEEDED = 3  # distinct steps that a tag must take forward below its former highest one
-PATIENCE = 4096  # points, or 8 rows: after so long a tag that went back alone counts something of its own
+MOST_POINTS = 4096  # points, or 8 rows: after so long a tag that went back alone counts something of its own
 QUIET = 1024  # points without a suspect before whole batches are looked at again
 REPEATS = 64  # points of one step after which a row that stands still counts as going on
 
@@ -37,13 +38,12 @@ class Suspect:
     again: bool = False  # reached the former highest step exactly
 
 
-@dataclass(slots=True)
-class Journal:
-    """Points since the oldest suspect, which may have to change sides."""
+class _Part(NamedTuple):
+    """Points of one batch."""
 
     number: int  # of the first
-    rows: list[Rows] = field(default_factory=list)
-    points: list[Points] = field(default_factory=list)
+    rows: Rows
+    points: Points
 
 
 class StepRegressions:
@@ -57,11 +57,11 @@ class StepRegressions:
         self._last: dict[int, int] = {}  # row: number of its newest point, while there are suspects
         self._peculiar = False
         self._divided = False
-        self.plain = True  # no tag spoke twice of a step so far, or it was a restart
+        self.plain = True  # no tag had two points at one step so far, or it was a restart
         self._repeated: RepeatedStep | None = None
         self.reached = np.empty(0, np.int64)  # by row, before the latest attempt that began before its batch
-        self.journal: Journal | None = None
-        self._now: tuple[int, Rows, Points] | None = None
+        self._kept: list[_Part] = []  # since the oldest suspect: these points may have to change sides
+        self._now: _Part | None = None
 
     @property
     def idle(self) -> bool:
@@ -104,25 +104,16 @@ class StepRegressions:
 
     def commit(self) -> None:
         """The batch has been dealt with."""
+        if self.idle or self._divided:
+            self._kept = []
         if not self.idle and self._now is not None:
-            number, rows, points = self._now
-            if self.journal is None or self._divided:
-                self.journal = Journal(number)
-            self.journal.rows.append(rows)
-            self.journal.points.append(points)
-            self._trim()
-        elif self.idle:
-            self.journal = None
+            self._kept.append(self._now)
+            numbers = [suspect.number for suspect in self._suspects.values()]
+            oldest = min(numbers + ([] if self._repeated is None else [self._repeated.number]))
+            while self._kept and self._kept[0].number + len(self._kept[0].rows) <= oldest:
+                self._kept.pop(0)
         self._now = None
         self._divided = False
-
-    def _trim(self) -> None:
-        numbers = [suspect.number for suspect in self._suspects.values()]
-        oldest = min([*numbers, self._repeated.number] if self._repeated is not None else numbers)
-        journal = self.journal
-        while journal and journal.rows and journal.number + len(journal.rows[0]) <= oldest:
-            journal.number += len(journal.rows.pop(0))
-            journal.points.pop(0)
 
     def scan(self, number: int, rows: Rows, points: Points, before: float = np.nan) -> list[int]:
         """Look at points from `number` on; the numbers at which attempts began, maybe before `number`.
@@ -134,7 +125,7 @@ class StepRegressions:
         self._grow(int(rows.max()) + 1)
         step = points.step
         self._divided |= self._now is not None  # by a declared start: nothing reaches back beyond it
-        self._now = (number, rows, points)
+        self._now = _Part(number, rows, points)
         found: list[int] = []
         at = 0
         while at < len(rows):
@@ -179,10 +170,10 @@ class StepRegressions:
                 self.plain and not suspects and now == high[row] and not own[row]
             ):
                 quiet = 0
-                start = None if own[row] else self._listen(row, now, here, points, at - 1, high, before)
+                start = None if own[row] else self._repeated_at(row, now, here, points, at - 1, high, before)
                 if start is not None:
                     found.append(start)
-                    high = self._begin_anew(high, start, number, rows, step, at)
+                    high = self._begin_attempt(high, start, _Part(number, rows[:at], points.take(slice(at))))
                 if self._repeated is not None or start is not None:
                     continue
             if suspects:
@@ -202,11 +193,11 @@ class StepRegressions:
                     self._last[row] = here
                 else:
                     high[row] = now
-            elif self._judge(row, suspect, now, here, high):
-                start = self._declared(row, suspect)
+            elif self._is_restart(row, suspect, now, here, high):
+                start = self._start_of(row, suspect)
                 if start is not None:
                     found.append(start)
-                    high = self._begin_anew(high, start, number, rows, step, at)
+                    high = self._begin_attempt(high, start, _Part(number, rows[:at], points.take(slice(at))))
             if suspects and not here & 255:
                 self._expire(here, own, len(high))
             elif not suspects:
@@ -216,16 +207,16 @@ class StepRegressions:
         self._peculiar = self._peculiar or any(own) or bool(self._needed)
         return max(at, begin)
 
-    def _listen(
+    def _repeated_at(
         self, row: int, now: int, here: int, points: Points, at: int, high: list[int], before: float
     ) -> int | None:
-        """Perhaps one row is told again; the number at which that attempt began, once it is certain."""
+        """A step may be repeated; the number at which that attempt began, once it is certain."""
         wall, repeated = float(points.wall_time[at]), self._repeated
         if repeated is None:
             last = float(np.fmax.reduce(points.wall_time[:at], initial=before))
             repeated = self._repeated = RepeatedStep(here, now, high.count(now), wall - last, wall)
-        verdict = repeated.hear(row, now, high[row], wall)
-        if verdict == "wait" and here - repeated.number <= PATIENCE:
+        verdict = repeated.add(row, now, high[row], wall)
+        if verdict == "wait" and here - repeated.number <= MOST_POINTS:
             return None
         self._repeated = None
         if verdict == "restart":
@@ -235,7 +226,7 @@ class StepRegressions:
             high[each] = newest
         return None
 
-    def _judge(self, row: int, suspect: Suspect, now: int, here: int, high: list[int]) -> bool:
+    def _is_restart(self, row: int, suspect: Suspect, now: int, here: int, high: list[int]) -> bool:
         """A suspect's next point; whether it has proved to be another attempt."""
         needed = self._needed.get(row, NEEDED)
         if now > suspect.highest:
@@ -258,7 +249,7 @@ class StepRegressions:
         whole = suspect.again and suspect.steps > 1 and needed == NEEDED and len(self._suspects) > 1
         return whole or suspect.steps >= needed or suspect.points >= REPEATS
 
-    def _declared(self, row: int, suspect: Suspect) -> int | None:
+    def _start_of(self, row: int, suspect: Suspect) -> int | None:
         """Number at which the attempt began, if the run as a whole went back with this tag."""
         width = len(self._last) + 1
         group = [other for other in self._suspects.values() if abs(other.number - suspect.number) <= width]
@@ -267,11 +258,9 @@ class StepRegressions:
             return None
         return min(other.number for other in group)
 
-    def _begin_anew(
-        self, high: list[int], start: int, number: int, rows: Rows, step: I64, at: int
-    ) -> list[int]:
-        """An attempt began at `start`: nothing that was before counts any more. Its highest steps."""
-        if start < number:
+    def _begin_attempt(self, high: list[int], start: int, seen: _Part) -> list[int]:
+        """An attempt began at `start`: nothing before it counts any more. Its highest steps so far."""
+        if start < seen.number:
             reached = np.where(self._own[: len(high)], LOWEST, np.array(high, np.int64))
             moved = [row for row, last in self._last.items() if last >= start and row not in self._suspects]
             kept = np.delete(reached, moved)  # tags that went forward since had got no further than these
@@ -280,35 +269,25 @@ class StepRegressions:
         self._suspects.clear()
         self._last.clear()
         high = [LOWEST] * len(high)
-        self._refill(high, start, number, rows, step, at)
-        return high
-
-    def _refill(self, high: list[int], start: int, number: int, rows: Rows, step: I64, at: int) -> None:
-        """Highest steps of the attempt that began at `start`."""
-        parts: list[tuple[int, Rows, I64]] = []
-        if start < number and self.journal is not None:
-            place = self.journal.number
-            for old_rows, old_points in zip(self.journal.rows, self.journal.points, strict=True):
-                parts.append((place, old_rows, old_points.step))
-                place += len(old_rows)
-        parts.append((number, rows[:at], step[:at]))
-        for place, part_rows, part_step in parts:
-            skip = max(start - place, 0)
-            for row, now in zip(part_rows[skip:].tolist(), part_step[skip:].tolist(), strict=True):
+        for part in [*(self._kept if start < seen.number else ()), seen]:
+            new = slice(max(start - part.number, 0), None)
+            for row, now in zip(part.rows[new].tolist(), part.points.step[new].tolist(), strict=True):
                 high[row] = max(high[row], now)
+        return high
 
     def _expire(self, here: int, own: list[bool], width: int) -> None:
         """A tag that went back alone, long ago, counts something of its own."""
-        patience = max(PATIENCE, 8 * width)
+        most = max(MOST_POINTS, 8 * width)
         for row, suspect in list(self._suspects.items()):
-            if here - suspect.number > patience:
+            if here - suspect.number > most:
                 own[row] = True
                 del self._suspects[row]
 
     def reach_back(self, number: int, count: int) -> tuple[Rows, Points]:
-        """The `count` points before `number`, from the journal."""
-        journal = self.journal
-        if journal is None:
+        """The `count` points before `number`, which belong to an attempt that began with them."""
+        if not self._kept:
             return np.empty(0, np.intp), NO_POINTS
-        part = slice(number - count - journal.number, number - journal.number)
-        return np.concatenate(journal.rows)[part], join(journal.points).take(part)
+        end = number - self._kept[0].number
+        part = slice(end - count, end)
+        rows = np.concatenate([kept.rows for kept in self._kept])
+        return rows[part], join([kept.points for kept in self._kept]).take(part)

@@ -26,11 +26,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from rltui.batch import SessionStart
-from rltui.store.attempts import AttemptLog, Cut, Piece, Segment, name_time
 from rltui.store.model import F64, HIGHEST, I64, LOWEST, NO_POINTS, Attempt, Points, Reason, join, sensible
+from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment, name_time
 from rltui.store.tag_rows import Rows
 
-KEPT_SEGMENTS = 32  # segments of one log that the store tells apart; older ones are merged
+KEPT_SEGMENTS = 32  # segments of one log that are told apart; older ones are merged
 
 
 class RestartDetector:
@@ -59,7 +59,7 @@ class RestartDetector:
             self.logs[path] = AttemptLog(path, old.rank, old.generation + 1, old.born)
 
     def forget(self, path: str) -> None:
-        """What this log said comes again from its first byte: it never spoke."""
+        """What this log said comes again from its first byte: nothing of it counts."""
         old = self.logs.pop(path, None)
         if old is not None:
             self.segments = [segment for segment in self.segments if segment.log is not old]
@@ -115,11 +115,11 @@ class RestartDetector:
         if not log.segments or log.segments[-1] is not self.segments[-1]:
             return False
         segment = log.segments[-1]
-        if segment.axis is None or (rows is not segment.spoken and _silent(segment, rows)):
+        if segment.axis is None or (rows is not segment.known_rows and _lacks_points(segment, rows)):
             return False
         if not log.regressions.steady(rows, first, last):
             return False
-        segment.spoken = rows
+        segment.known_rows = rows
         self._note_wall_times(log, wall)
         segment.high[rows] = last
         segment.last_step = max(segment.last_step, int(np.maximum.reduce(last)))
@@ -131,7 +131,7 @@ class RestartDetector:
     ) -> None:
         """The short way for the first points of a run, if they go forward in every row.
 
-        rows, step: of the points up to one whose row spoke before. wall: of all points. each, first, last:
+        rows, step: of the points up to one whose row comes again. wall: of all points. each, first, last:
         the rows, their first and their last steps.
         """
         self._note_wall_times(log, wall)
@@ -149,7 +149,7 @@ class RestartDetector:
         segment.first[rows[row]] = step[row]
         self._freeze(segment)
         segment.first[each], segment.high[each] = first, last
-        segment.speaking = len(each)
+        segment.tags = len(each)
         segment.first_step, segment.first_wall = int(step[0]), float(wall[0])
         segment.last_step = int(last.max())
         log.regressions.steady(each, first, last)
@@ -181,7 +181,7 @@ class RestartDetector:
             array[:size] = better(array[:size], getattr(old, name))
         new.start = min(new.start, old.start)
         new.superseded += old.superseded
-        new.speaking = int(np.count_nonzero(new.first < HIGHEST))
+        new.tags = int(np.count_nonzero(new.first < HIGHEST))
         new.begin, new.first_step = old.begin, min(old.first_step, new.first_step)
         new.reason, new.axis, new.row = old.reason, old.axis, old.row
         log.segments.pop(0)
@@ -257,7 +257,7 @@ class RestartDetector:
         new = False
         if len(rows):
             step = points.step
-            if segment.speaking < rows_known or segment.axis is None:
+            if segment.tags < rows_known or segment.axis is None:
                 new = self._note_first(segment, rows, step)
             np.maximum.at(segment.high, rows, step)
             segment.last_step = max(segment.last_step, int(step.max()))
@@ -285,7 +285,7 @@ class RestartDetector:
                     seen.add(row)
                 self._freeze(segment)
             segment.first[fresh_rows] = step[at]
-            segment.speaking += len(fresh_rows)
+            segment.tags += len(fresh_rows)
             return True
         if segment.axis is None and repeated:
             self._freeze(segment)
@@ -293,7 +293,7 @@ class RestartDetector:
         return False
 
     def _freeze(self, segment: Segment) -> None:
-        """The first row is complete: its most frequent step is where tags that are yet silent begin."""
+        """The first row is complete: its most frequent step is where tags without points yet begin."""
         segment.row = segment.first < HIGHEST
         found = segment.first[segment.row]
         if len(found) and (found == found[0]).all():
@@ -337,7 +337,7 @@ class RestartDetector:
             for early in earlier:
                 np.maximum(reach, early.high[:size], out=reach)
             limit = self.limit(late)
-            # A cut takes what any log said: none is made where nothing that `late` follows got so far.
+            # A cut takes the points of all logs: none is made where nothing that `late` follows got so far.
             for row in np.flatnonzero(lowered & (reach >= now)).tolist():
                 # from `before` on earlier points have gone already, and its own points may stand
                 high = min(int(before[row]), HIGHEST if limit is None else int(limit[row]))
@@ -366,12 +366,12 @@ class RestartDetector:
 
     def attempts(self) -> list[Attempt]:
         """The attempts in order; one for a training that was never restarted."""
-        key = (len(self._parallel), list(self.segments), [segment.speaking for segment in self.segments])
+        key = (len(self._parallel), list(self.segments), [segment.tags for segment in self.segments])
         if self._attempts[0] != key:  # a run of hundreds of logs takes a while to sort into attempts
-            spoken = [segment for segment in self.segments if segment.first_step < HIGHEST]
+            known = [segment for segment in self.segments if segment.first_step < HIGHEST]
             begun = [
                 segment
-                for number, segment in enumerate(spoken)
+                for number, segment in enumerate(known)
                 if not number or segment.reason != "file" or self._resumes(segment)
             ]
             self._attempts = (key, begun)
@@ -385,10 +385,10 @@ class RestartDetector:
 
     def _resumes(self, late: Segment) -> bool:
         """Whether a later log has tags of an earlier one, so that it is a resumed training."""
-        speaks = late.first < HIGHEST
+        own = late.first < HIGHEST
         for early in self._before(late):
-            size = min(len(speaks), len(early.first))
-            if (speaks[:size] & (early.first[:size] < HIGHEST)).any():
+            size = min(len(own), len(early.first))
+            if (own[:size] & (early.first[:size] < HIGHEST)).any():
                 return True
         return False
 
@@ -401,6 +401,6 @@ def _firsts(rows: Rows) -> tuple[Rows, I64]:
     return found.astype(rows.dtype), first[found]
 
 
-def _silent(segment: Segment, rows: Rows) -> bool:
-    """Whether a row has not spoken in a segment, or is younger than all that have."""
+def _lacks_points(segment: Segment, rows: Rows) -> bool:
+    """Whether a row has no points in a segment, or is younger than all that have."""
     return int(rows.max()) >= len(segment.first) or bool((segment.first[rows] == HIGHEST).any())
