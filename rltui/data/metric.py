@@ -7,7 +7,7 @@ here holds for that quantity on its canonical scale (a share is a fraction of on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from rltui.data.schema import (
     AnyOfField,
@@ -114,12 +114,12 @@ class Metric:
     band: tuple[float, float] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """Where a name that a program writes leads.
 
     `unit` is the unit of the value as written, empty for the canonical unit. `scale` and `offset` bring a
     value to the canonical scale (`value * scale + offset`); a scale of None follows from the two units.
+    A named tuple, for thousands are made at every start.
     """
 
     canonical: str

@@ -94,7 +94,7 @@ def parse(path: Path, report: FileReport) -> dict[str, Any] | None:
     """The table of one TOML file; None, and why in the report, where it cannot be read or is none."""
     try:
         report.text = _read_text(path)
-        if any(line.count(".") > _MAX_DOTS for line in report.text.split("\n")):
+        if any(len(line) > _MAX_DOTS and line.count(".") > _MAX_DOTS for line in report.text.split("\n")):
             raise RecursionError
         report.table = table = tomllib.loads(report.text)
         return table

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -184,7 +183,7 @@ class Frameworks:
                 )
                 if rest or not entry.shared:
                     continue
-                meaning = replace(entry, caveat="", older=False) if entry.caveat or entry.older else entry
+                meaning = entry._replace(caveat="", older=False) if entry.caveat or entry.older else entry
                 for prefix in file.prefixes:
                     meanings.setdefault(prefix + name, {}).setdefault(meaning, []).append(id_)
         votes = {}

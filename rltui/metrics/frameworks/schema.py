@@ -39,7 +39,7 @@ where the two units do not tell them. `shared = false` keeps a name out of the g
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -181,11 +181,11 @@ def expand_names(names: Names, path: KeyPath, report: Report, *, older: bool = F
     found: dict[str, Entry] = {}
     for pattern, target in names.items():
         entry = Entry(target) if isinstance(target, str) else target
-        entry = replace(entry, older=True) if older else entry
+        entry = entry._replace(older=True) if older else entry
         for name, canonical in expand_pattern(pattern, entry.canonical, (*path, pattern), report):
             if name in found:
                 report((*path, pattern), f'gives "{name}", which is there twice')
-            found[name] = entry if canonical == entry.canonical else replace(entry, canonical=canonical)
+            found[name] = entry if canonical == entry.canonical else entry._replace(canonical=canonical)
     return found
 
 
