@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,8 +19,8 @@ class LogDir(click.Path):
     def convert(
         self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        """The path with the home folder in it."""
-        return os.path.expanduser(os.fsdecode(super().convert(value, param, ctx)))  # noqa: PTH111 (never raises)
+        """The path with the home folder in it. Asks nothing of the file system, which may not answer."""
+        return os.path.expanduser(os.fsdecode(value))  # noqa: PTH111 (never raises)
 
 
 class Framework(click.ParamType[str]):
@@ -59,9 +60,30 @@ VERIFY = click.option(
     "--verify", is_flag=True, help="Prove every checksum of event files: finds single changed bits."
 )
 
+ANSWER = 5.0  # seconds after which a file system counts as one that does not answer
+
 
 def need(logdirs: Sequence[str], advice: str = "name a folder with logs below it") -> None:
-    """End the command with 2 when a LOGDIR is not there."""
+    """End the command with 2 when a LOGDIR is not there, or its file system does not answer."""
     for logdir in logdirs:
-        if not Path(logdir).exists():
+        there: list[bool] = []
+        asking = threading.Thread(
+            target=lambda path, to: to.append(path.exists()), args=(Path(logdir), there)
+        )
+        asking.daemon = True  # nobody waits for a call that never returns
+        asking.start()
+        asking.join(ANSWER)
+        if not there:
+            fail(f"{clean(logdir)}: the file system has not answered for {ANSWER:.0f} s; look at its mount")
+        if not there[0]:
             fail(f"{clean(logdir)}: no such file or folder; {advice}")
+
+
+def _exists(path: Path) -> bool | None:
+    """Whether there is such a file or folder; None when the file system does not answer."""
+    answers: list[bool] = []
+    # A daemon: nobody waits for a call that never returns.
+    asking = threading.Thread(target=lambda: answers.append(path.exists()), daemon=True)
+    asking.start()
+    asking.join(ANSWER)
+    return answers[0] if answers else None

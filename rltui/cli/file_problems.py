@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 
 from rltui.batch import Problem
 from rltui.cli.output import note
@@ -27,11 +26,13 @@ class FileProblemReporter:
     def __init__(self, say: Callable[[str], object] = note) -> None:
         self._say = say
         self._open: dict[object, Problem] = {}
+        self._missing: set[str] = set()
 
     def waits_for(self, logdirs: Sequence[str]) -> None:
-        """Say which LOGDIRs are not there yet."""
+        """Say once which LOGDIRs are not there yet."""
         for logdir in logdirs:
-            if not Path(logdir).exists():
+            if logdir not in self._missing:
+                self._missing.add(logdir)
                 self._say(f"{clean(logdir)}: not there yet; waiting for it")
 
     def passing(self, deliveries: Iterable[Delivery]) -> Iterator[Delivery]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from rltui.alerts import Dispatcher, SentLog
 from rltui.alerts.dispatcher import report_failures
@@ -13,7 +13,9 @@ from rltui.cli.file_problems import FileProblemReporter
 from rltui.cli.output import emit, emit_json, note
 from rltui.config import Config
 from rltui.draw.numbers import format_step
+from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
+from rltui.logs.follow.read_all import Deliveries
 from rltui.rules.finding import Finding, as_json
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
@@ -28,14 +30,13 @@ def follow(
     run_glob: str | None = None,
     poll: float | None = None,
     as_json: bool = False,
-    sleep: Callable[[float], object] = time.sleep,
     clock: Callable[[], float] = time.time,
-    looks: int | None = None,
+    deliveries: Iterable[list[Delivery]] | None = None,
     dispatcher: Dispatcher | None = None,
 ) -> None:
     """Print findings as they fire and resolve, and send alerts, until a signal.
 
-    looks: how often to look at the logs; None: for ever.
+    deliveries: what is read instead of the LOGDIRs; its end is the end.
     """
     every = poll or config.poll or LOOK
     session = Session(config, run_glob=run_glob)
@@ -44,19 +45,16 @@ def follow(
         dispatcher = Dispatcher(config.alerts, sent_log=SentLog.of_logdirs(logdirs))
     findings = FindingReporter(as_json, clock)
     file_problems = FileProblemReporter()
-    file_problems.waits_for(logdirs)
     try:
-        while looks is None or looks > 0:
-            session.apply(file_problems.passing(follower.look()))
+        for each in deliveries if deliveries is not None else Deliveries(follower, wait=every):
+            file_problems.waits_for(follower.search.waiting)
+            session.apply(file_problems.passing(each))
             session.evaluate()
             for view in session.ordered():
                 findings.report(view)
                 if dispatcher.config.enabled:
                     dispatcher.update_run(view, clock())
             report_failures(dispatcher.problems(), session.problems, note)
-            if looks is not None:
-                looks -= 1
-            sleep(every if follower.caught_up else 0.0)
     finally:
         dispatcher.close()
 

@@ -64,11 +64,14 @@ def load(
     )
     if progress is not None:
         progress.wipe()
+    note_problems(problem for problem in session.diagnostics() if problem.code == "not-answering")
     if not session.runs:
         for problem in session.problems.values():
+            where = ", ".join(clean(logdir) for logdir in logdirs)
             if problem.code == "unreadable":
-                where = ", ".join(clean(logdir) for logdir in logdirs)
                 fail(f"{where}: {problem.path} cannot be read; look at its permissions")
+            if problem.code == "not-answering":
+                fail(f"{where}: {problem.path}: {problem.message}; look at its mount")
         no_logs(logdirs, run_glob)
     return session
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,71 +13,48 @@ from pathlib import Path
 class FileSystem:
     """What may be expected of a file system."""
 
-    name: str
+    name: str  # as the kernel calls it
     remote: bool  # other hosts may write to it; attributes may be late, calls may be slow
     events: bool  # inotify reports what local processes write
-    hold: bool  # a held descriptor or a plain `stat` tells the truth
+    attributes: bool  # a plain `stat` tells the truth, a file need not be opened to see that it grew
 
 
-def _local(name: str) -> FileSystem:
-    return FileSystem(name, remote=False, events=True, hold=True)
+UNKNOWN = FileSystem("unknown", remote=True, events=False, attributes=False)
+_LOCAL = frozenset(
+    {"ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "tmpfs", "ramfs", "f2fs", "bcachefs", "jfs", "reiserfs"}
+)
+_MOUNTS = Path("/proc/self/mountinfo")
 
 
-def _remote(name: str) -> FileSystem:
-    return FileSystem(name, remote=True, events=False, hold=False)
-
-
-# Values of statfs(2) f_type, as in Linux's magic.h and the manuals of the file systems.
-# A writer on another node rings no bell here, whatever the file system, so a bell is never relied on.
-_KINDS = {
-    0xEF53: _local("ext4"),
-    0x58465342: _local("xfs"),
-    0x9123683E: _local("btrfs"),
-    0x2FC12FC1: _local("zfs"),
-    0x01021994: _local("tmpfs"),
-    0x858458F6: _local("ramfs"),
-    0xF2F52010: _local("f2fs"),
-    0xCA451A4E: _local("bcachefs"),
-    # Copy-up gives a file another inode, so descriptors go stale; the disk below is local as a rule.
-    0x794C7630: FileSystem("overlayfs", remote=False, events=True, hold=False),
-    0x6969: _remote("nfs"),
-    0xFF534D42: _remote("cifs"),
-    0xFE534D42: _remote("smb2"),
-    0x517B: _remote("smb"),
-    0x0BD00BD0: _remote("lustre"),
-    0x47504653: _remote("gpfs"),
-    0x19830326: _remote("beegfs"),
-    0x00C36400: _remote("cephfs"),
-    0xAAD7AAEA: _remote("panfs"),
-    0x7461636F: _remote("ocfs2"),
-    0x01161970: _remote("gfs2"),
-    0x5346414F: _remote("afs"),
-    0x6B414653: _remote("afs"),
-    0x65735546: _remote("fuse"),
-    0x01021997: _remote("9p"),
-    0x786F4256: _remote("vboxsf"),
-    0xBACBACBC: _remote("vmhgfs"),
-    0x7C7C6673: _remote("prl_fs"),
-}
-
-
-def of_magic(magic: int) -> FileSystem:
-    """What a value of `f_type` stands for; an unknown one is treated as remote."""
-    return _KINDS.get(magic & 0xFFFFFFFF) or _remote(f"unknown (0x{magic & 0xFFFFFFFF:x})")
+def named(name: str) -> FileSystem:
+    """The file system of this name; one that is not known is treated as remote."""
+    if name in _LOCAL:
+        return FileSystem(name, remote=False, events=True, attributes=True)
+    # The first write to a file copies it up, as another inode; the disk below is local as a rule.
+    overlay = name == "overlay"
+    return FileSystem(name, remote=not overlay, events=overlay, attributes=False)
 
 
 def kind_of(path: str | os.PathLike[str]) -> FileSystem:
-    """The file system of `path`, or of its nearest folder that exists. Never raises; may block."""
+    """The file system of `path`, which need not exist yet. Never raises; may block."""
     if not sys.platform.startswith("linux"):
-        return _remote(f"unknown ({sys.platform})")
+        return UNKNOWN
     try:
-        statfs = ctypes.CDLL(None, use_errno=True).statfs
-    except (OSError, AttributeError):
-        return _remote("unknown")
-    # struct statfs begins with f_type, a long on the common 64-bit ABIs; 512 bytes hold any of them.
-    buffer = (ctypes.c_long * 64)()
-    place = Path(path).absolute()
-    for candidate in (place, *place.parents):
-        if statfs(os.fsencode(candidate), ctypes.byref(buffer)) == 0:
-            return of_magic(int(buffer[0]))
-    return _remote("unknown")
+        return kind_in(_MOUNTS.read_bytes(), os.path.realpath(path))
+    except OSError:
+        return UNKNOWN
+
+
+def kind_in(mounts: bytes, path: str) -> FileSystem:
+    """The same by the lines of `/proc/self/mountinfo` (proc_pid_mountinfo(5)), for a path without links."""
+    longest, name = -1, ""
+    for line in mounts.splitlines():
+        before, separator, after = line.partition(b" - ")
+        fields = before.split(b" ")
+        if not separator or len(fields) < 5:
+            continue
+        place = os.fsdecode(re.sub(rb"\\([0-7]{3})", lambda code: bytes([int(code[1], 8)]), fields[4]))
+        inside = path == place or path.startswith(place.rstrip("/") + "/")
+        if inside and len(place) >= longest:  # of two mounts at one place the later one is seen
+            longest, name = len(place), os.fsdecode(after.split(b" ")[0])
+    return named(name) if name else UNKNOWN

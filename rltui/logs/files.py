@@ -12,6 +12,7 @@ import os
 import stat
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
@@ -24,11 +25,25 @@ PIECE = 4 << 20  # bytes of one system call: a format may ask for more than ther
 MARKER = 64  # bytes before the offset that are compared at every look
 
 
-class GivenUpError(OSError):
-    """The call came back after its worker had been given up; another one goes on in its place."""
+@dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A file named like a log."""
+
+    place: str  # absolute, as the system spells it
+    path: str  # relative to LOGDIR, cleaned
+    folder: str  # of `path`; empty for LOGDIR itself
+    name: str  # base name
+    run: str  # by its place and name alone
+    rank: int | None  # the worker that wrote it, where the name says so
+    device: int = 0  # of its folder: what hangs together when a mount dies
+
+
+class GivenUpError(Exception):
+    """The call on `path` came back after its worker had been given up; another one goes on in its place."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(errno.ETIMEDOUT, "the file system answered too late", path)
+        super().__init__(path)
+        self.path = path
 
 
 class Calls:
@@ -43,7 +58,7 @@ class Calls:
         self._clock = clock
         self.path: str | None = None  # None between calls
         self.since = 0.0
-        self.subject: object = None  # what the call is for: a tracked log or a search
+        self.subject: object = None  # what the call is for: a log file, or None for the search
         self.given_up = False
         self.failed: list[str] = []  # paths whose calls came back too late
         self.opened = 0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from rltui.text import clean
 
@@ -66,6 +68,13 @@ def named(runs: Iterable[str], name: str) -> list[str]:
     return [name] if name in known else [run for run in known if called(run, name)]
 
 
+@lru_cache(maxsize=1024)
+def folders_above(folder: str) -> tuple[str, ...]:
+    """The folders above `folder`, nearest first; the last is the empty one, LOGDIR itself."""
+    parts = folder.split("/") if folder else []
+    return tuple("/".join(parts[:count]) for count in range(len(parts) - 1, -1, -1))
+
+
 def stem_of(name: str) -> str:
     """A base name without `.gz` and without the ending of its format."""
     name = name[:-3] if name.endswith(".gz") else name
@@ -117,3 +126,24 @@ def _join(folder: str, name: str) -> str:
 def _rank(folder: str, name: str) -> int | None:
     match = _RANK_FILE.search(name) or _RANK_FOLDER.search(folder)
     return int(match[1]) if match else None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFilter:
+    """Runs whose names match `glob`, and what is called `also`; all where there is no glob."""
+
+    glob: str | None
+    also: str | None = None
+
+    def takes(self, run: str) -> bool:
+        """Whether the run was asked for; problems of no run always are."""
+        if self.glob is None or not run or fnmatch.fnmatchcase(run, self.glob):
+            return True
+        return self.also is not None and called(run, self.also)
+
+    def may_take(self, run: str, folder: str, name: str) -> bool:
+        """Whether the log `name` in `folder`, by its place of `run`, may turn out to be of such a run."""
+        if self.takes(run):
+            return True
+        # A sub-run of add_scalars or add_hparams goes by the name of the run above it.
+        return is_events(name) and any(self.takes(upper or ".") for upper in folders_above(folder))

@@ -92,7 +92,8 @@ class RunView:
         """Whether history is still being read."""
         return any(
             source.read < source.size
-            and not (source.caught_up or source.gone)  # a torn tail is waited for, but is no history
+            # A torn tail is waited for, but is no history.
+            and not (source.caught_up or source.gone or source.hung)
             and source.also_of is None
             for source in self.run.sources.values()
         )

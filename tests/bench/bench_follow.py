@@ -18,7 +18,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from rltui.logs.follow.follower import Follower, read_all
+from rltui.logs.follow.follower import Follower
+from rltui.logs.follow.read_all import read_all
 from rltui.logs.follow.reader_thread import ReaderThread
 from tests.bench.bench_wire import running
 from tests.support import tfwriter
@@ -231,7 +232,7 @@ def growing(count: int = 1000, seconds: int = 8) -> None:
 def headless(count: int, scalars: int, rounds: int = 5) -> None:
     """CPU of whole processes that read everything, beside reading alone."""
     reading = (
-        "import sys; from rltui.logs.follow.follower import read_all; [0 for _ in read_all(sys.argv[1:])]"
+        "import sys; from rltui.logs.follow.read_all import read_all; [0 for _ in read_all(sys.argv[1:])]"
     )
     with runs(count, scalars) as root:
         commands = {

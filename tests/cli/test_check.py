@@ -14,6 +14,7 @@ from rltui.cli.commands.check import command
 from rltui.cli.follow_findings import follow
 from rltui.cli.output import CommandError
 from rltui.config import Config
+from tests.support.livelogs import Live
 
 NOISE = np.random.default_rng(3)
 FIELDS = {"id", "severity", "pane", "metrics", "canonical", "since_step", "value", "limit", "message"}
@@ -148,6 +149,7 @@ def test_a_replay_sees_no_further(tmp_path: Path) -> None:
 def test_following_prints_what_fires(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a screen: a line when a finding begins, told once."""
     write(tmp_path, SICK)
-    follow([str(tmp_path / "logs")], Config(), poll=0.01, sleep=lambda seconds: None, looks=40)
+    logs = tmp_path / "logs"
+    follow([str(logs)], Config(), deliveries=[Live(logs).look(), []])
     lines = [line for line in capsys.readouterr().out.splitlines() if "reference" in line]
     assert len(lines) == 1 and "since step 51" in lines[0]

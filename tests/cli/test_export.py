@@ -24,7 +24,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 
 from rltui.cli.commands.export import command
-from rltui.cli.export.follow_points import Tail
+from rltui.cli.export.follow_points import PointPrinter
 from rltui.cli.export.point_lines import CsvWriter, JsonlWriter
 from rltui.cli.export.points import Exporter, Selection, SupersededFlags
 from rltui.logs.follow.read_all import read_all
@@ -223,7 +223,7 @@ def test_large_runs_are_read_twice_and_say_the_same(tmp_path: Path) -> None:
 def test_tail_prints_each_point_once() -> None:
     """Previews print nothing, a rewritten log only what is new, a restart is marked where known."""
     out: list[bytes] = []
-    tail = Tail((), out.append)
+    tail = PointPrinter((), out.append)
     tail.take(delivery(ticks([8, 9]), kind="newest"))
     tail.take(delivery(ticks(range(5))))
     tail.take(delivery(ticks(range(7)), kind="rewritten"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from rltui.cli.follow_findings import follow
 from rltui.config import Config
 from rltui.logs.delivery import Delivery, Source
 from tests.support.commands import rltui
+from tests.support.livelogs import Live
 
 
 def _delivery(*problems: Problem) -> Delivery:
@@ -41,17 +41,24 @@ def test_a_trouble_is_said_once_and_when_it_is_over() -> None:
 def test_findings_as_lines_come_with_the_troubles_of_files(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`check --follow` says on standard error that a log is damaged and which LOGDIR is waited for."""
+    """`check --follow` says on standard error that a log is damaged, once."""
     logs = tmp_path / "logs"
     logs.mkdir()
     (logs / "metrics.jsonl").write_text(
         '{"step": 1, "loss": 1}\n{"step": 2, "lo@@@\n{"step": 3, "loss": 1}\n'
     )
-    later = tmp_path / "later"
-    follow([str(logs), str(later)], Config(), looks=4, sleep=lambda _: time.sleep(0.01))
-    error = capsys.readouterr().err
-    assert f"{later}: not there yet" in error
-    assert error.count("metrics.jsonl: ") == 1
+    read = [Live(logs).look() for _ in range(2)]
+    follow([str(logs)], Config(), deliveries=read)
+    assert capsys.readouterr().err.count("metrics.jsonl: ") == 1
+
+
+def test_a_missing_logdir_is_said_once() -> None:
+    """However often it is asked for; another one is said when it is missed."""
+    said: list[str] = []
+    reporter = FileProblemReporter(said.append)
+    for missing in (("later",), ("later",), ("later", "more"), ()):
+        reporter.waits_for(missing)
+    assert said == ["later: not there yet; waiting for it", "more: not there yet; waiting for it"]
 
 
 def test_following_has_no_verdict(tmp_path: Path) -> None:

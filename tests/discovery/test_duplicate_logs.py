@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.logs.follow.follower import read_all
+from rltui.logs.follow.read_all import read_all
 from rltui.session.session import Session
 from tests.support import tfwriter
 from tests.support.livelogs import Heard, Live, append, event_bytes, points, write

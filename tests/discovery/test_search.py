@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from rltui.batch import Problem
-from rltui.logs.discovery.walk import Found, Search, roots_of, scan
-from rltui.logs.files import Calls
+from rltui.logs.discovery.walk import FolderWalker, roots_of
+from rltui.logs.files import Calls, FoundFile
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.run_names import file_order, rotated_from, run_name, stem_of
 
@@ -23,9 +23,18 @@ def make(*paths: Path) -> None:
         path.touch()
 
 
+def scan(*logdirs: Path) -> tuple[list[FoundFile], list[Problem], tuple[str, ...]]:
+    """One walk: the logs in the order of their paths, the problems met, the LOGDIRs that do not exist."""
+    walker = FolderWalker(roots_of(logdirs, COULD), COULD)
+    items = list(walker.walk(Calls()))
+    found = {item.place: item for item in items if isinstance(item, FoundFile)}
+    problems = [item for item in items if isinstance(item, Problem)]
+    return sorted(found.values(), key=lambda item: item.path), problems, walker.waiting
+
+
 def runs(*logdirs: Path) -> dict[str, list[str]]:
     """Run names, each with the paths of its logs."""
-    found, _, _ = scan(logdirs, COULD)
+    found, _, _ = scan(*logdirs)
     said: dict[str, list[str]] = {}
     for each in found:
         said.setdefault(each.run, []).append(each.path)
@@ -143,7 +152,7 @@ def test_logdir_within_a_logdir(tmp_path: Path) -> None:
 def test_missing_logdirs_are_named(tmp_path: Path) -> None:
     """LOGDIRs that do not exist are told, the others searched."""
     make(tmp_path / "here/metrics.jsonl")
-    found, problems, missing = scan([tmp_path / "here", tmp_path / "not"], COULD)
+    found, problems, missing = scan(tmp_path / "here", tmp_path / "not")
     assert [each.run for each in found] == ["here"]
     assert problems == []
     assert missing == (str(tmp_path / "not"),)
@@ -165,8 +174,8 @@ def test_linked_logdir(tmp_path: Path) -> None:
     assert list(runs(tmp_path / "link")) == ["run"]
 
 
-def _walk(search: Search) -> list[str]:
-    return [item.path for item in search.walk(Calls()) if isinstance(item, Found)]
+def _walk(walker: FolderWalker) -> list[str]:
+    return [item.path for item in walker.walk(Calls()) if isinstance(item, FoundFile)]
 
 
 def test_later_walks_list_only_what_changed(tmp_path: Path) -> None:
@@ -174,36 +183,36 @@ def test_later_walks_list_only_what_changed(tmp_path: Path) -> None:
     make(tmp_path / "a/metrics.jsonl", tmp_path / "b/metrics.jsonl")
     for folder in (tmp_path / "a", tmp_path / "b", tmp_path):
         os.utime(folder, (1000.0, 1000.0))
-    search = Search(roots_of([tmp_path], COULD), COULD, wall=lambda: 1e9)
-    assert _walk(search) == ["a/metrics.jsonl", "b/metrics.jsonl"]
-    assert _walk(search) == []
+    walker = FolderWalker(roots_of([tmp_path], COULD), COULD, wall=lambda: 1e9)
+    assert _walk(walker) == ["a/metrics.jsonl", "b/metrics.jsonl"]
+    assert _walk(walker) == []
     make(tmp_path / "b/other.jsonl", tmp_path / "c/d/metrics.jsonl")
-    assert _walk(search) == ["b/metrics.jsonl", "b/other.jsonl", "c/d/metrics.jsonl"]
-    assert search.folders == 5
+    assert _walk(walker) == ["b/metrics.jsonl", "b/other.jsonl", "c/d/metrics.jsonl"]
+    assert walker.folders == 5
 
 
 def test_young_folders_are_not_trusted(tmp_path: Path) -> None:
     """A folder that changed a moment ago is listed again: a second change may carry the same time stamp."""
     make(tmp_path / "metrics.jsonl")
     os.utime(tmp_path, (1000.0, 1000.0))
-    search = Search(roots_of([tmp_path], COULD), COULD, wall=lambda: 1000.5)
-    _walk(search)
+    walker = FolderWalker(roots_of([tmp_path], COULD), COULD, wall=lambda: 1000.5)
+    _walk(walker)
     make(tmp_path / "other.jsonl")
     os.utime(tmp_path, (1000.0, 1000.0))
-    assert _walk(search) == ["metrics.jsonl", "other.jsonl"]
+    assert _walk(walker) == ["metrics.jsonl", "other.jsonl"]
 
 
 def test_walk_can_pause(tmp_path: Path) -> None:
     """A walk over many entries offers chances to stop, so that a huge folder blocks nothing."""
     make(*(tmp_path / f"model_{n}.bin" for n in range(2000)), tmp_path / "metrics.jsonl")
-    search = Search(roots_of([tmp_path], COULD), COULD)
-    assert sum(item is None for item in search.walk(Calls())) >= 7
+    walker = FolderWalker(roots_of([tmp_path], COULD), COULD)
+    assert sum(item is None for item in walker.walk(Calls())) >= 7
 
 
 def test_many_small_runs(tmp_path: Path) -> None:
     """Thousands of logs are found in one walk, each once, with one look at each folder."""
     make(*(tmp_path / f"group{n % 20}/events.out.tfevents.{n}.h" for n in range(3000)))
-    found, problems, _ = scan([tmp_path], COULD)
+    found, problems, _ = scan(tmp_path)
     assert len({each.path for each in found}) == len(found) == 3000
     assert problems == []
 
@@ -211,6 +220,6 @@ def test_many_small_runs(tmp_path: Path) -> None:
 def test_socket_of_a_name_like_a_log(tmp_path: Path) -> None:
     """What is named like a log but cannot be one is told once."""
     os.mkfifo(tmp_path / "metrics.jsonl")
-    search = Search(roots_of([tmp_path], COULD), COULD)
-    told = [item for _ in range(3) for item in search.walk(Calls(), fresh=True) if isinstance(item, Problem)]
+    walker = FolderWalker(roots_of([tmp_path], COULD), COULD)
+    told = [item for _ in range(3) for item in walker.walk(Calls(), fresh=True) if isinstance(item, Problem)]
     assert [(problem.code, problem.path) for problem in told] == [("not-a-file", "metrics.jsonl")]

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rltui.logs.follow.follower import read_all
-from rltui.logs.follow.read_all import MissingError
+from rltui.logs.follow.follower import MissingError
+from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.interface import BLOCK
 from tests.support import tfwriter
 from tests.support.livelogs import (
@@ -84,7 +84,7 @@ def test_bytes_that_dribble(tmp_path: Path) -> None:
 
 
 def test_new_files_and_runs_are_found(tmp_path: Path) -> None:
-    """New runs and new files of known runs are read within one rescan; at once when the bell rings."""
+    """New runs and new files of known runs are read within one rescan; at once when a search is asked for."""
     write(tmp_path / "a/events.out.tfevents.1.host", event_bytes(range(3)))
     live = Live(tmp_path)
     live.look()
@@ -95,7 +95,7 @@ def test_new_files_and_runs_are_found(tmp_path: Path) -> None:
     assert live.heard.points["deep/er/b/metrics.jsonl"] == points(range(2))
     live.after(5.0)
     write(tmp_path / "c/progress.csv", "step,loss\n1,0.75\n")
-    live.follower.ring()
+    live.follower.search_now()
     live.after(0.3)
     assert live.heard.points["c/progress.csv"] == [("loss", 1, 0.75)]
 
@@ -409,10 +409,10 @@ def test_a_log_that_went_quiet_is_read_on(tmp_path: Path) -> None:
     live.look()
     append(log, event_bytes(range(600, 700), tag="other", head=False))
     live.after(1.0)
-    track = live.follower.tracks[str(log)]
-    learned = track.log._templates  # type: ignore[union-attr]
+    followed = live.follower.logs[str(log)]
+    learned = followed.reader._templates  # type: ignore[union-attr]
     live.after(2000)
-    assert track.log._templates is not learned  # type: ignore[union-attr]
+    assert followed.reader._templates is not learned  # type: ignore[union-attr]
     append(log, event_bytes(range(700, 1300), head=False))
     live.after(1.0)
     said = live.heard.points["events.out.tfevents.1.host"]

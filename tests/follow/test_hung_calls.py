@@ -2,77 +2,70 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any, cast
-
-from rltui.logs.delivery import Source
-from rltui.logs.follow.history_queue import HistoryQueue
+from rltui.logs.files import FoundFile
 from rltui.logs.follow.hung_calls import MOUNT, HungCalls
+from rltui.logs.follow.read_queues import HistoryQueue
+from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.log_file.log_file import LogFile
 
 
-class _Log(LogFile):
-    """A log of which only the device and the name matter."""
-
-    def __init__(self, name: str, device: int) -> None:
-        self.found = cast(Any, SimpleNamespace(device=device, path=name, folder="", name=name))
-        self.stuck = self.queued = False
-        self.sorted_by = 0
-
-    def source(self) -> Source:
-        return Source(run="r", path=self.found.path, format="jsonl")
-
-    @property
-    def run(self) -> str:
-        self.sorted_by += 1
-        return self.found.name
-
-    @property
-    def modified(self) -> float:
-        return 0.0
+def log_on(device: int, name: str) -> LogFile:
+    """A log that was found on a device and never opened."""
+    place = f"/logs/{name}/metrics.jsonl"
+    found = FoundFile(place, f"{name}/metrics.jsonl", name, "metrics.jsonl", name, None, device)
+    return LogFile(found, REGISTRY)
 
 
 def test_a_dead_mount_suspends_its_logs_and_no_others() -> None:
     """When some logs of a device hang all of it rests; one that answers frees its own device only."""
-    one = [_Log(f"a{number}", 1) for number in range(MOUNT + 2)]
-    two = [_Log(f"b{number}", 2) for number in range(MOUNT + 2)]
-    tracks = {log.found.path: cast(LogFile, log) for log in (*one, *two)}
-    patience = HungCalls()
+    one = [log_on(1, f"a{number}") for number in range(MOUNT + 2)]
+    two = [log_on(2, f"b{number}") for number in range(MOUNT + 2)]
+    known = {log.found.place: log for log in (*one, *two)}
+    calls = HungCalls()
     for logs in (one, two):
         for log in logs[:MOUNT]:
-            assert not logs[-1].stuck
-            patience.give_up(log.found.path, log, tracks)
-        assert all(log.stuck for log in logs)
-    patience.returned(one[0].found.path, one[0])
-    assert [log.stuck for log in one] == [False, True, True, *[False] * (len(one) - MOUNT)]
-    assert all(log.stuck for log in two)
-    assert set(patience.freed()) == {one[0], *one[MOUNT:]}
-    patience.returned(two[0].found.path, two[0])
-    assert not two[-1].stuck
+            assert not logs[-1].hung
+            calls.give_up(log.found.path, log, known)
+        assert all(log.hung for log in logs)
+    calls.returned(one[0].found.path, one[0])
+    assert [log.hung for log in one] == [False, True, True, *[False] * (len(one) - MOUNT)]
+    assert all(log.hung for log in two)
+    assert set(calls.freed()) == {one[0], *one[MOUNT:]}
+    calls.returned(two[0].found.path, two[0])
+    assert not two[-1].hung
 
 
-def test_what_does_not_answer_is_told_and_withdrawn() -> None:
+def test_what_does_not_answer_is_reported_and_withdrawn() -> None:
     """One problem a log while it hangs, the same one healed when it answers."""
-    log, patience = _Log("a", 1), HungCalls()
-    patience.give_up("a", log, {"a": log})
-    patience.returned("a", log)
-    problems = [problem for told in patience.reports() for problem in told.batch.problems]
+    log, calls = log_on(1, "a"), HungCalls()
+    calls.give_up("a", log, {"a": log})
+    calls.returned("a", log)
+    problems = [problem for report in calls.reports() for problem in report.batch.problems]
     assert [problem.healed for problem in problems] == [False, True]
     assert problems[0].key == problems[1].key
-    assert not list(patience.reports())
+    assert not list(calls.reports())
 
 
-def test_the_same_focus_sorts_nothing_again() -> None:
-    """The screen names its run with every message; only another run puts the backlog in another order."""
-    backlog, logs = HistoryQueue(), [_Log(name, 1) for name in "abc"]
+def test_logs_that_were_not_asked_are_counted() -> None:
+    """What rests because others of its device hang is reported in one problem."""
+    logs = {name: log_on(1, name) for name in "abcde"}
+    calls = HungCalls()
+    for name in "abc":
+        calls.give_up(name, logs[name], logs)
+    problems = [problem for report in calls.suspended() for problem in report.batch.problems]
+    assert [(problem.code, problem.count) for problem in problems] == [("not-answering", 2)]
+    assert not list(calls.suspended())
+
+
+def test_the_focused_run_is_read_first() -> None:
+    """Whatever was written last; a log that is put back stays the first until the focus changes."""
+    queue, logs = HistoryQueue(), [log_on(1, name) for name in "abc"]
     for log in logs:
-        backlog.add(log)
-    backlog.focus("b")
-    first = backlog.take()
+        queue.add(log)
+        queue.add(log)
+    queue.focus("b")
+    first = queue.take()
     assert first is logs[1]
-    asked = [log.sorted_by for log in logs]
-    for _ in range(10):
-        backlog.focus("b")
-        backlog.put_back(first)
-        assert backlog.take() is first
-    assert [log.sorted_by for log in logs] == asked
+    queue.put_back(first)
+    queue.focus("b")
+    assert [queue.take(), queue.take(), queue.take(), queue.take()] == [logs[1], logs[0], logs[2], None]

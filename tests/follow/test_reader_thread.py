@@ -16,26 +16,9 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.fs_events import FileSystemEvents
 from rltui.logs.follow.reader_thread import ReaderThread
+from tests.support.hanging import HungCall
 from tests.support.listening import LONG, Listener
 from tests.support.livelogs import LOCAL, append, event_bytes, lines, points, write
-
-
-class Stuck:
-    """`open` of one path does not come back until it is let go."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str = "open") -> None:
-        self.paths: set[str] = set()
-        self.entered = threading.Event()
-        self.let_go = threading.Event()
-        real = getattr(os, name)
-
-        def call(path: Any, *arguments: Any, **options: Any) -> Any:
-            if path in self.paths:
-                self.entered.set()
-                self.let_go.wait(LONG)
-            return real(path, *arguments, **options)
-
-        monkeypatch.setattr(os, name, call)
 
 
 @pytest.fixture
@@ -50,7 +33,7 @@ def feed_of(listener: Listener) -> Iterator[Callable[..., ReaderThread]]:
     made: list[ReaderThread] = []
 
     def make(*logdirs: Path, **options: Any) -> ReaderThread:
-        options = {"bell": False, "patience": 0.1} | options
+        options = {"fs_events": False, "give_up": 0.1} | options
         feed = ReaderThread(Follower(logdirs, poll=0.1, system=LOCAL), listener, **options)
         made.append(feed)
         return feed
@@ -76,14 +59,14 @@ def test_starting_touches_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listener: Listener
 ) -> None:
     """Making a follower and starting a feed does not wait for the file system, not even for a dead LOGDIR."""
-    stuck = Stuck(monkeypatch, "stat")
-    stuck.paths.add(str(tmp_path))
+    hung = HungCall(monkeypatch, "stat")
+    hung.paths.add(str(tmp_path))
     began = time.monotonic()
-    feed = ReaderThread(Follower([tmp_path], system=LOCAL), listener, bell=False, patience=0.1)
+    feed = ReaderThread(Follower([tmp_path], system=LOCAL), listener, fs_events=False, give_up=0.1)
     feed.start()
     feed.stop()
     assert time.monotonic() - began < LONG / 2
-    stuck.let_go.set()
+    hung.let_go.set()
 
 
 def test_call_that_never_returns(
@@ -92,8 +75,8 @@ def test_call_that_never_returns(
     """A file whose `open` hangs is named, the other run goes on, and stopping does not wait for it."""
     bad = write(tmp_path / "bad/metrics.jsonl", lines(range(3)))
     good = write(tmp_path / "good/events.out.tfevents.1.host", event_bytes(range(3), scale=0.75))
-    stuck = Stuck(monkeypatch)
-    stuck.paths.add(str(bad))
+    hung = HungCall(monkeypatch)
+    hung.paths.add(str(bad))
     feed = feed_of(tmp_path)
     feed.start()
     assert listener.until(lambda heard: "not-answering" in heard.codes)
@@ -101,11 +84,11 @@ def test_call_that_never_returns(
     append(good, event_bytes([3], scale=0.75, head=False))
     path = "good/events.out.tfevents.1.host"
     assert listener.until(lambda heard: heard.points[path] == points(range(4), scale=0.75))
-    assert feed.stuck == 1
+    assert feed.hung == 1
     began = time.monotonic()
     feed.stop()
     assert time.monotonic() - began < LONG / 2
-    stuck.let_go.set()
+    hung.let_go.set()
 
 
 def test_call_that_returns_late(
@@ -113,16 +96,16 @@ def test_call_that_returns_late(
 ) -> None:
     """When a hanging call comes back, the trouble is withdrawn and the file read, each point once."""
     bad = write(tmp_path / "bad/metrics.jsonl", lines(range(3)))
-    stuck = Stuck(monkeypatch)
+    hung = HungCall(monkeypatch)
     feed = feed_of(tmp_path)
     feed.start()
     assert listener.until(lambda heard: len(heard.points["bad/metrics.jsonl"]) == 3)
-    stuck.paths.add(str(bad))
+    hung.paths.add(str(bad))
     append(bad, lines([3]))
     assert listener.until(lambda heard: "not-answering" in heard.codes)
     append(bad, lines([4]))
-    stuck.paths.clear()
-    stuck.let_go.set()
+    hung.paths.clear()
+    hung.let_go.set()
     assert listener.until(lambda heard: len(heard.points["bad/metrics.jsonl"]) == 5)
     assert listener.until(lambda heard: heard.codes == [])
     assert listener.heard.points["bad/metrics.jsonl"] == points(range(5))
@@ -134,16 +117,16 @@ def test_folder_that_never_answers(
     """A folder whose listing hangs is named and left out of the search; runs beside it are found."""
     write(tmp_path / "bad/metrics.jsonl", lines(range(3)))
     write(tmp_path / "good/metrics.jsonl", lines(range(3)))
-    stuck = Stuck(monkeypatch, "scandir")
-    stuck.paths.add(str(tmp_path / "bad"))
+    hung = HungCall(monkeypatch, "scandir")
+    hung.paths.add(str(tmp_path / "bad"))
     feed = feed_of(tmp_path)
     feed.start()
     assert listener.until(lambda heard: len(heard.points["good/metrics.jsonl"]) == 3)
     assert listener.until(lambda heard: "not-answering" in heard.codes)
     write(tmp_path / "later/metrics.jsonl", lines(range(2)))
     assert listener.until(lambda heard: len(heard.points["later/metrics.jsonl"]) == 2)
-    stuck.paths.clear()
-    stuck.let_go.set()
+    hung.paths.clear()
+    hung.let_go.set()
     assert listener.until(lambda heard: len(heard.points["bad/metrics.jsonl"]) == 3)
     assert listener.until(lambda heard: heard.codes == [])
 
@@ -154,15 +137,15 @@ def test_link_to_a_dead_mount(
     """A link whose target hangs is named once and costs one thread, however often the search comes by."""
     write(tmp_path / "good/metrics.jsonl", lines(range(3)))
     (tmp_path / "far").symlink_to("good")
-    stuck = Stuck(monkeypatch, "stat")
-    stuck.paths.add(str(tmp_path / "far"))
+    hung = HungCall(monkeypatch, "stat")
+    hung.paths.add(str(tmp_path / "far"))
     feed = feed_of(tmp_path)
     feed.start()
     assert listener.until(lambda heard: "not-answering" in heard.codes)
     write(tmp_path / "later/metrics.jsonl", lines(range(2)))
     assert listener.until(lambda heard: len(heard.points["later/metrics.jsonl"]) == 2)
-    assert feed.stuck == 1
-    stuck.let_go.set()
+    assert feed.hung == 1
+    hung.let_go.set()
 
 
 def test_mount_that_dies_under_many_files(
@@ -170,14 +153,14 @@ def test_mount_that_dies_under_many_files(
 ) -> None:
     """When everything below a LOGDIR hangs, the number of hanging threads stays small."""
     logs = [write(tmp_path / f"run{n}/metrics.jsonl", lines(range(3))) for n in range(12)]
-    stuck = Stuck(monkeypatch)
-    stuck.paths.update(map(str, logs))
-    feed = feed_of(tmp_path, patience=0.02)
+    hung = HungCall(monkeypatch)
+    hung.paths.update(map(str, logs))
+    feed = feed_of(tmp_path, give_up=0.02)
     feed.start()
     assert listener.until(lambda heard: heard.codes.count("not-answering") >= 3)
-    assert feed.stuck <= 4
-    stuck.paths.clear()
-    stuck.let_go.set()
+    assert feed.hung <= 4
+    hung.paths.clear()
+    hung.let_go.set()
     assert listener.until(lambda heard: sum(len(said) for said in heard.points.values()) == 36)
 
 
@@ -230,23 +213,23 @@ def test_nothing_after_stop(tmp_path: Path, listener: Listener, feed_of: Callabl
     assert listener.heard.points["metrics.jsonl"] == points(range(3))
 
 
-def test_bell_rings_for_new_runs(tmp_path: Path) -> None:
-    """The bell rings when a run folder or a log is made, and not for a checkpoint or a hidden file."""
+def test_events_rings_for_new_runs(tmp_path: Path) -> None:
+    """The events rings when a run folder or a log is made, and not for a checkpoint or a hidden file."""
     rung = threading.Event()
-    bell = FileSystemEvents([str(tmp_path)], rung.set, lambda name: name.endswith(".jsonl"))
-    bell.start()
+    events = FileSystemEvents([str(tmp_path)], rung.set, lambda name: name.endswith(".jsonl"))
+    events.start()
     assert rung.wait(LONG)  # once when the watch stands
     rung.clear()
     (tmp_path / "model.safetensors").touch()
     (tmp_path / ".metrics.jsonl").touch()
     (tmp_path / "metrics.jsonl").touch()
     assert rung.wait(LONG)
-    bell.stop()
-    assert bell.state == "on"
+    events.stop()
+    assert events.state == "on"
 
 
-def test_bell_without_watches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the limit of watches is reached the bell says so and stays silent; nothing else happens."""
+def test_events_without_watches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the limit of watches is reached the events says so and stays silent; nothing else happens."""
     from watchdog.observers.api import BaseObserver
 
     told = threading.Event()
@@ -256,10 +239,10 @@ def test_bell_without_watches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(BaseObserver, "schedule", refuse)
-    bell = FileSystemEvents([str(tmp_path)], lambda: None, lambda _: True)
-    bell._run()
+    events = FileSystemEvents([str(tmp_path)], lambda: None, lambda _: True)
+    events._run()
     assert told.is_set()
-    assert bell.state == "the limit of watches is reached"
+    assert events.state == "the limit of watches is reached"
 
 
 @pytest.mark.parametrize(
@@ -277,9 +260,9 @@ def test_what_rings(names: tuple[str, str], folder: bool, rings: bool) -> None:
     from watchdog.events import DirCreatedEvent, FileMovedEvent
 
     rung: list[bool] = []
-    bell = FileSystemEvents([], lambda: rung.append(True), lambda name: name.endswith(".jsonl"))
+    events = FileSystemEvents([], lambda: rung.append(True), lambda name: name.endswith(".jsonl"))
     paths = [f"/logs/{name}" if name else "" for name in names]
-    bell.heard(DirCreatedEvent(paths[0]) if folder else FileMovedEvent(paths[0], paths[1]))
+    events.handle(DirCreatedEvent(paths[0]) if folder else FileMovedEvent(paths[0], paths[1]))
     assert bool(rung) is rings
 
 
@@ -292,16 +275,16 @@ def test_call_that_hangs_among_others(
     size: int,
 ) -> None:
     """One event file that does not answer costs none of the others."""
-    stuck, content = Stuck(monkeypatch), event_bytes(range(size))
+    hung, content = HungCall(monkeypatch), event_bytes(range(size))
     for number in range(6):
         log = write(tmp_path / f"run{number}/events.out.tfevents.1.host", content)
         os.utime(log, (1.7e9 + number, 1.7e9 + number))
-    stuck.paths.add(str(tmp_path / "run3/events.out.tfevents.1.host"))
+    hung.paths.add(str(tmp_path / "run3/events.out.tfevents.1.host"))
     feed_of(tmp_path).start()
     good = [f"run{number}/events.out.tfevents.1.host" for number in (0, 1, 2, 4, 5)]
     assert listener.until(lambda heard: all(len(heard.points[path]) == size for path in good) and heard.codes)
     assert listener.heard.codes == ["not-answering"]
-    stuck.paths.clear()
-    stuck.let_go.set()
+    hung.paths.clear()
+    hung.let_go.set()
     path = "run3/events.out.tfevents.1.host"
     assert listener.until(lambda heard: len(heard.points[path]) == size and heard.codes == [])

@@ -37,7 +37,7 @@ class Watched:
             return look(now)
 
         follower.look = counted  # type: ignore[method-assign]
-        self.feed = ReaderThread(follower, self.listener, bell=False)
+        self.feed = ReaderThread(follower, self.listener, fs_events=False)
         self.feed.start()
 
     def within(self, looks: int, so: Callable[[Heard], bool]) -> None:

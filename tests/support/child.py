@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,12 @@ def default_signals() -> None:
 
 
 @contextlib.contextmanager
-def running(*words: object, seconds: float = 40.0, **how: Any) -> Iterator[subprocess.Popen[str]]:
+def running(
+    *words: object, program: Sequence[str] = ("-m", "rltui"), seconds: float = 40.0, **how: Any
+) -> Iterator[subprocess.Popen[str]]:
     """`rltui WORDS` with pipes; killed at the end, after `seconds` at the latest: then every read ends."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "rltui", *map(str, words)], preexec_fn=default_signals, text=True,
+        [sys.executable, *program, *map(str, words)], preexec_fn=default_signals, text=True,
         **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE,
            "env": {**os.environ, "PYTHONPATH": str(ROOT)}, **how},
     )  # fmt: skip

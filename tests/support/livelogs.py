@@ -15,8 +15,8 @@ from rltui.logs.files import LocalFile
 from rltui.logs.follow.follower import Follower
 from tests.support import tfwriter
 
-LOCAL = FileSystem("ext4", remote=False, events=True, hold=True)
-NFS = FileSystem("nfs", remote=True, events=False, hold=False)
+LOCAL = FileSystem("ext4", remote=False, events=True, attributes=True)
+NFS = FileSystem("nfs", remote=True, events=False, attributes=False)
 Point = tuple[str, int, float]
 
 

@@ -21,6 +21,7 @@ from rltui.config import load_config
 from rltui.draw.numbers import format_seconds, format_si
 from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
+from rltui.logs.follow.read_all import Deliveries
 from rltui.metrics import MetricNames, catalogue, snippet
 from rltui.paths import config_file
 from rltui.rules.load import rulebook
@@ -118,9 +119,10 @@ def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
     """Follow the logs until they are read, as `watch` would, and report how that went."""
     session, follower = Session(load_config([Path(logdir) for logdir in logdirs])), Follower(logdirs)
     began = time.monotonic()
-    while not follower.caught_up and time.monotonic() - began < CATCH_UP:
-        session.apply(follower.look())
-        if follower.status().waiting:
+    deliveries = Deliveries(follower, wait=0.05)
+    for each in deliveries:
+        session.apply(each)
+        if deliveries.at_rest or follower.search.waiting or time.monotonic() - began > CATCH_UP:
             break
     session.evaluate(force=True)
     status = follower.status()
@@ -129,7 +131,7 @@ def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
         "follow": {
             "file_systems": [list(pair) for pair in status.file_systems],
             "noticing": status.noticing,
-            "bell": status.bell,
+            "bell": status.events,
             "poll": status.poll,
             "rescan": status.rescan,
             "lag": status.lag,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -14,11 +13,12 @@ from rltui.cli.export.points import Selection, SupersededFlags, TagFilter
 from rltui.cli.file_problems import FileProblemReporter
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
+from rltui.logs.follow.read_all import Deliveries
 
-IDLE = 0.5  # seconds between two questions whether there is something to do, at most
+IDLE = 0.5  # seconds between two questions which LOGDIRs are still missing
 
 
-class Tail:
+class PointPrinter:
     """Turns deliveries into lines. Each point of a log is printed once, in file order.
 
     A point is marked superseded when a later attempt is known as it is printed; lines that are out
@@ -82,14 +82,11 @@ class Tail:
 def follow(selection: Selection) -> None:
     """Print for ever. Ends by a signal or a closed pipe."""
     out = sys.stdout.buffer
-    tail = Tail(selection.metrics, out.write)
+    printer = PointPrinter(selection.metrics, out.write)
     follower = Follower(selection.logdirs, run_glob=selection.run_glob, all_sources=selection.all_sources)
-    told = FileProblemReporter()
-    told.waits_for(selection.logdirs)
-    while True:
-        for delivery in told.passing(follower.look()):
-            if tail.take(delivery):
+    reporter = FileProblemReporter()
+    for deliveries in Deliveries(follower, wait=IDLE):
+        reporter.waits_for(follower.search.waiting)
+        for delivery in reporter.passing(deliveries):
+            if printer.take(delivery):
                 out.flush()
-        due = follower.next_due()
-        if due > 0:
-            time.sleep(min(due, IDLE))

@@ -20,9 +20,9 @@ from rltui.cli.export.points import Selection
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import fail, note
 from rltui.cli.output_file import binary_output
-from rltui.logs.discovery.walk import Found, scan
-from rltui.logs.follow.read_all import read_all
-from rltui.logs.formats.registry import REGISTRY
+from rltui.logs.files import FoundFile
+from rltui.logs.follow.follower import Follower, MissingError
+from rltui.logs.follow.read_all import Deliveries, read_all
 from rltui.logs.run_names import is_events
 from rltui.text import clean
 
@@ -37,12 +37,7 @@ Row = dict[str, Any]  # by the names of its columns
 
 def export_tables(selection: Selection, kind: str, form: str, output: str | None) -> None:
     """Write one kind of record of every event file. Ends the command with 2 when there is no event file."""
-    found, _, missing = scan(selection.logdirs, REGISTRY.could_be_log)
-    if missing:
-        fail(f"{clean(missing[0])}: no such file or folder")
-    events = [each for each in found if is_events(each.name)]
-    runs = _runs(selection.logdirs) if events else {}
-    files = [(runs.get(each.path, each.run), each) for each in events]
+    files = _event_files(selection.logdirs)
     if selection.run_glob is not None:
         files = [(run, each) for run, each in files if fnmatchcase(run, selection.run_glob)]
     for _, compressed in (file for file in files if file[1].name.endswith(".gz")):
@@ -58,21 +53,26 @@ def export_tables(selection: Selection, kind: str, form: str, output: str | None
         _write_parquet(rows, kind, output, selection.logdirs)
 
 
-def _runs(logdirs: Sequence[str]) -> dict[str, str]:
-    """The run of each log, as every other command names it: a sub-run of `add_hparams` is no run of its own.
+def _event_files(logdirs: Sequence[str]) -> list[tuple[str, FoundFile]]:
+    """The event files, each with its run as every other command names it: one of `add_hparams` is no run.
 
     Says on standard error what is wrong with the files.
     """
-    runs: dict[str, str] = {}
     problems = Problems()
-    for delivery in read_all(logdirs, all_sources=True):
-        problems.note(delivery.batch.problems)
-        runs[delivery.source.path] = delivery.source.run
+    follower = Follower(logdirs, all_sources=True, once=True)
+    try:
+        for deliveries in Deliveries(follower):
+            for delivery in deliveries:
+                problems.note(delivery.batch.problems)
+    except MissingError as error:
+        fail(f"{clean(error.problem.path)}: no such file or folder")
     note_problems(problems.values())
-    return runs
+    return [
+        (log.run, log.found) for log in follower.logs.values() if is_events(log.found.name) and not log.hung
+    ]
 
 
-def _rows(files: Sequence[tuple[str, Found]], kind: str, metrics: Sequence[str]) -> Iterator[Row]:
+def _rows(files: Sequence[tuple[str, FoundFile]], kind: str, metrics: Sequence[str]) -> Iterator[Row]:
     for run, file in files:
         try:
             table = _table(file.place, kind)

@@ -1,15 +1,15 @@
-"""Twins: one training that is logged in several formats at once is one run.
+"""Duplicate logs: one training that is logged in several formats at once is one run.
 
-Two logs of different formats are twins when they say equal values at equal steps. Names do not count:
+Two logs of different formats are duplicates when they say equal values at equal steps. Names do not count:
 a framework gives the same quantity other names in each of its logs. Most single values agree between
 different runs too (learning rates, counters), so most of what both say at a step must agree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ AGREEING = 0.5  # share of these that must agree
 ENOUGH_WHOLE, AGREEING_WHOLE = 6, 0.8  # the same for logs of one folder, whole numbers included
 NEAREST = 16  # logs that one is compared with at most
 
-# Which of two twins is the main source: what is exact, complete and dated first.
+# Which of two duplicates is the main source: what is exact, complete and dated first.
 _RANKS = ("tfevents", "jsonl", "json", "csv", "tsv", "table", "console")
 
 
@@ -45,18 +45,17 @@ class Sample:
         return not self.tags
 
 
+Question = Callable[[Format, File], Sample]
+
+
 class Candidate(Protocol):
-    """A log as the search for twins sees it."""
+    """A log as the search for duplicates sees it."""
 
-    @property
-    def folder(self) -> str:
-        """Relative to LOGDIR, empty for LOGDIR itself."""
-        ...
+    folder: str  # relative to LOGDIR, empty for LOGDIR itself
+    name: str  # base name
 
-    @property
-    def name(self) -> str:
-        """Base name."""
-        ...
+
+CandidateT = TypeVar("CandidateT", bound=Candidate)
 
 
 def sample(known: Format, file: File) -> Sample:
@@ -92,7 +91,7 @@ def sample(known: Format, file: File) -> Sample:
 def ending(known: Format, file: File) -> Sample:
     """What the end of a log says, newest steps only. Raises OSError.
 
-    The beginnings of twins differ when a restart cut one of them off and the other went on.
+    The beginnings of duplicates differ when a restart cut one of them off and the other went on.
     """
     log = known.open(file.path)
     try:
@@ -172,8 +171,8 @@ def names_of(folder: str, name: str) -> tuple[str, ...]:
     return (called.lower(),) if called else ()
 
 
-def nearest(folder: str, name: str, others: Sequence[Candidate]) -> list[Candidate]:
-    """The logs that may be twins of `folder/name`, closest first: by common folder, then by a common name."""
+def nearest(folder: str, name: str, others: Sequence[CandidateT]) -> list[CandidateT]:
+    """The logs that may be duplicates of `folder/name`, closest first: by common folder, then by name."""
     stem = stem_of(name).lower()
     parts = folder.split("/") if folder else []
 

@@ -1,52 +1,77 @@
-"""How logs belong together: which runs own the sub-runs, and which logs say again what others say."""
+"""Which logs make up one run: sub-runs that a writer made, and logs that say again what others say.
+
+Sub-runs belong to the run above them. `add_scalars` gives every curve its own folder and event file, with
+one tag in it: torch `<run>/<main tag with _ for />_<key>/`, tensorboardX `<run>/<main tag>/<key>/`.
+`add_hparams` writes `<run>/<unix time>/` or `<run>/<run_name>/` with hparams and a few single points.
+A folder is folded only where its content bears its name out. For duplicates see `duplicate_logs`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from rltui.logs.discovery import duplicate_logs
-from rltui.logs.discovery.walk import Found
-from rltui.logs.discovery.writer_subruns import above, parent_of
-from rltui.logs.files import Calls, GivenUpError
+from rltui.logs.files import Calls, FoundFile, GivenUpError
 from rltui.logs.log_file.log_file import LogFile
-from rltui.logs.run_names import is_events, rotated_from
+from rltui.logs.run_names import folders_above, is_events, rotated_from
 
-CROWD = 256  # logs below one folder among which no twin is sought by place alone
+CROWD = 256  # logs below one folder among which no duplicate is sought by place alone
+_TIME_FOLDER = re.compile(r"^\d{9,11}\.\d+$")
+_WRITER = re.compile(r"tfevents\.\d+\.(?P<writer>.+?\.\d+)\.\d+")  # host and process of torch's writer
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """Where a sub-run belongs."""
+
+    folder: str
+    rename: Callable[[str], str]  # from the tag in the file to the tag in the run
 
 
 @dataclass(slots=True)
 class _Entry:
-    """A log in the order of closeness that `twins.nearest` makes."""
+    """A log in the order of closeness that `duplicate_logs.nearest` makes."""
 
-    track: LogFile
+    log: LogFile
     folder: str
     name: str
 
 
 @dataclass(slots=True)
+class _Beginning:
+    """What the beginning of a log says, and when it was asked."""
+
+    sample: duplicate_logs.Sample | None
+    life: int  # of the log
+    size: int  # bytes that the log had
+
+
 class RelatedRuns:
     """All logs of the LOGDIRs and what was found out about their belonging together."""
 
-    mains: dict[LogFile, LogFile] = field(default_factory=dict)  # twin: the log that says the same
-    _events: dict[str, list[str]] = field(default_factory=dict)  # folder: names of its event files
-    _rotated: dict[str, list[LogFile]] = field(default_factory=dict)  # by the name they had
-    _mixed: bool = False  # whether any log is no event file
-    _below: dict[str, list[_Entry]] = field(default_factory=dict)  # folder: logs in it and below
-    _called: dict[str, list[_Entry]] = field(default_factory=dict)  # name of a file or folder: logs
-    _kin: set[LogFile] = field(default_factory=set)  # whose place is settled for good
+    def __init__(self) -> None:
+        self.mains: dict[LogFile, LogFile] = {}  # duplicate: the log that says the same
+        self._events: dict[str, list[str]] = {}  # folder: names of its event files
+        self._rotated: dict[str, list[LogFile]] = {}  # by the name they had
+        self._mixed = False  # whether any log is no event file
+        self._below: dict[str, list[_Entry]] = {}  # folder: logs in it and below
+        self._called: dict[str, list[_Entry]] = {}  # name of a file or folder: logs
+        self._placed: set[LogFile] = set()  # whose run is known for good
+        self._beginnings: dict[LogFile, _Beginning] = {}
 
-    def add(self, track: LogFile) -> None:
+    def add(self, log: LogFile) -> None:
         """A log was found."""
-        found = track.found
-        entry = _Entry(track, found.folder, found.name)
-        for folder in (found.folder, *above(found.folder)):
+        found = log.found
+        entry = _Entry(log, found.folder, found.name)
+        for folder in (found.folder, *folders_above(found.folder)):
             self._below.setdefault(folder, []).append(entry)
         for name in duplicate_logs.names_of(found.folder, found.name):
             self._called.setdefault(name, []).append(entry)
         base = f"{found.folder}/{rotated_from(found.name) or found.name}"
         rotated = self._rotated.setdefault(base, [])
-        rotated.append(track)
+        rotated.append(log)
         if len(rotated) > 1:
             for each in rotated:
                 each.rotated = rotated
@@ -55,83 +80,88 @@ class RelatedRuns:
         else:
             self._mixed = True
 
-    def may_belong_above(self, found: Found) -> bool:
-        """Whether there is a run above the event file."""
-        return is_events(found.name) and any(self._events.get(upper) for upper in above(found.folder))
-
-    def settle(self, track: LogFile, calls: Calls) -> list[tuple[LogFile, str]]:
-        """Find out where a log belongs, as far as its beginning tells.
+    def place(self, log: LogFile, calls: Calls) -> list[tuple[LogFile, str]]:
+        """Find out which run a log belongs to, as far as its beginning tells.
 
         Returns the logs whose place changed, each with the name of the run that it had belonged to.
 
         A changed log has another `run`, and `also_of` set or taken away. Reads the beginnings of the log
         and of its nearest neighbours of other formats, once each. Raises GivenUpError.
         """
-        if track.format is None or track.also_of is not None:
+        if log.format is None or log.also_of is not None:
             return []
         changed: list[tuple[LogFile, str]] = []
-        before = track.run
-        if track not in self._kin and self._fold(track, calls):
-            changed.append((track, before))
-        if self._mixed and track.tag_map is None:
-            changed += self._match(track, calls)
+        before = log.run
+        if log not in self._placed and self._fold(log, calls):
+            changed.append((log, before))
+        if self._mixed and log.tag_map is None:
+            changed += self._match(log, calls)
         return changed
 
-    def freed(self, twin: LogFile) -> bool:
-        """Whether the log that said the same has vanished, so that the twin stands for itself again."""
-        main = self.mains.get(twin)
+    def freed(self, duplicate: LogFile) -> bool:
+        """Whether the log that said the same has vanished, so that the duplicate stands for itself again."""
+        main = self.mains.get(duplicate)
         if main is None or not main.gone:
             return False
-        del self.mains[twin]
-        twin.also_of, twin.run = None, twin.found.run
+        del self.mains[duplicate]
+        duplicate.also_of, duplicate.run = None, duplicate.found.run
         return True
 
-    def undecided(self, track: LogFile) -> bool:
+    def undecided(self, log: LogFile) -> bool:
         """Whether it may still turn out that the log belongs elsewhere."""
-        return track.also_of is None and (track.sample is None or not track.sample.complete)
+        if log.also_of is not None:
+            return False
+        known = self._beginnings.get(log)
+        return known is None or known.life != log.life or known.sample is None or not known.sample.complete
 
-    def mixed_with(self, track: LogFile, others: Iterable[LogFile]) -> list[LogFile]:
-        """Logs whose points a run holds mixed with those of `track`, since both speak of the same tags.
+    def mixed_with(self, log: LogFile, others: Iterable[LogFile]) -> list[LogFile]:
+        """Logs whose points a run holds mixed with those of `log`, since both speak of the same tags.
 
-        When one is told anew the others must be, too. Those are left out that could not be told anew.
+        When one is delivered anew the others must be, too. Those are left out that no longer could be.
         """
-        said = set(track.tags)
+        tags = set(log.tags)
         return [
             other
             for other in others
-            if other is not track
-            and other.run == track.run
+            if other is not log
+            and other.run == log.run
             and other.also_of is None
             and other.published
             and other.complete
-            and not said.isdisjoint(other.tags)
+            and not tags.isdisjoint(other.tags)
         ]
 
-    def _fold(self, track: LogFile, calls: Calls) -> bool:
-        if not self.may_belong_above(track.found):
+    # -- sub-runs
+
+    def _fold(self, log: LogFile, calls: Calls) -> bool:
+        """Whether the log is a sub-run: then it is given its place in the run above."""
+        found = log.found
+        if not is_events(found.name) or not any(map(self._events.get, folders_above(found.folder))):
             return False
-        said = self._sample(track, calls)
-        if said is None or (said.empty and not said.hparams and not said.complete):
+        sample = self._sample(log, calls)
+        if sample is None or (sample.empty and not sample.hparams and not sample.complete):
             return False
-        self._kin.add(track)
-        parent = parent_of(track.found.folder, track.found.name, said, self._events)
+        self._placed.add(log)
+        parent = parent_of(found.folder, found.name, sample, self._events)
         if parent is None:
             return False
-        track.run = parent.folder or "."
-        track.tag_map = parent.rename
+        log.run = parent.folder or "."
+        log.tag_map = parent.rename
         return True
 
-    def _match(self, track: LogFile, calls: Calls) -> list[tuple[LogFile, str]]:
-        found, known = track.found, track.format
+    # -- duplicates
+
+    def _match(self, log: LogFile, calls: Calls) -> list[tuple[LogFile, str]]:
+        found, known = log.found, log.format
         assert known is not None
         mine = duplicate_logs.rank(known, found.name)
 
         def rival(other: LogFile) -> bool:
-            if other.aside and not (other.opened or other.stuck):
+            if other.aside and not (other.opened or other.hung):
                 other.visit(calls, 0.0, trust=True, until=None)  # to know its format
             # A poorer log asks for itself before it is published; only a published one must be corrected.
             return (
-                other is not track
+                other is not log
                 and other.format is not None
                 and other.format.name != known.name
                 and other.also_of is None
@@ -142,85 +172,117 @@ class RelatedRuns:
         rivals = self._near(found, rival)
         if not rivals:
             return []
-        said = self._sample(track, calls)
-        if said is None or said.empty:
+        sample = self._sample(log, calls)
+        if sample is None or sample.empty:
             return []
         changed: list[tuple[LogFile, str]] = []
         for entry in duplicate_logs.nearest(found.folder, found.name, rivals):
-            assert isinstance(entry, _Entry)
-            other = entry.track
+            other = entry.log
             its = self._sample(other, calls)
             if its is None or its.empty or other.format is None:
                 continue
             begin = its_begin = 0
-            if not duplicate_logs.same(said, its, beside=entry.folder == found.folder):
-                if not self._end_alike(track, other, calls):
+            if not duplicate_logs.same(sample, its, beside=entry.folder == found.folder):
+                if not self._end_alike(log, other, calls):
                     continue
-                begin, its_begin = min(said.rows), min(its.rows)  # the one that goes farther back is richer
+                begin, its_begin = min(sample.rows), min(its.rows)  # the one that goes farther back is richer
             theirs = duplicate_logs.rank(other.format, entry.name)
-            if (its_begin, theirs, -other.size, other.found.path) < (begin, mine, -track.size, found.path):
-                return [*changed, *self._join(track, other)]
-            changed += self._join(other, track)
+            if (its_begin, theirs, -other.size, other.found.path) < (begin, mine, -log.size, found.path):
+                return [*changed, *self._join(log, other)]
+            changed += self._join(other, log)
         return changed
 
-    def _end_alike(self, one: LogFile, other: LogFile, calls: Calls) -> bool:
-        """Whether logs of one run say the same at their ends, however they begin."""
-        if one.run != other.run:
-            return False
-        ends = []
-        for track in (one, other):
-            calls.subject = track
-            try:
-                with track.file(calls) as file:
-                    assert track.format is not None
-                    ends.append(duplicate_logs.ending(track.format, file))
-            except GivenUpError:
-                raise
-            except Exception:  # noqa: BLE001 - the visit of that log tells what is wrong with it
-                return False
-        return bool(duplicate_logs.same(ends[0], ends[1], beside=True))
-
-    def _near(self, found: Found, rival: Callable[[LogFile], bool]) -> list[_Entry]:
-        """Logs that may be twins: those of the same name, and those in the nearest folder that has any."""
+    def _near(self, found: FoundFile, rival: Callable[[LogFile], bool]) -> list[_Entry]:
+        """Logs that may be duplicates: those of the same name, and those in the nearest folder with any."""
         near = [
             entry
             for name in duplicate_logs.names_of(found.folder, found.name)
             for entry in self._called.get(name, ())[:CROWD]
-            if rival(entry.track)
+            if rival(entry.log)
         ]
-        for folder in (found.folder, *above(found.folder)):
+        for folder in (found.folder, *folders_above(found.folder)):
             crowd = self._below.get(folder, ())
             if len(crowd) > CROWD:
                 break
-            beside = [entry for entry in crowd if rival(entry.track)]
+            beside = [entry for entry in crowd if rival(entry.log)]
             if beside:
                 near += beside
                 break
         return list({id(entry): entry for entry in near}.values())
 
-    def _join(self, twin: LogFile, main: LogFile) -> list[tuple[LogFile, str]]:
-        """Make a log and its own twins twins of `main`."""
-        joined = [twin, *(other for other, its in self.mains.items() if its is twin)]
+    def _join(self, duplicate: LogFile, main: LogFile) -> list[tuple[LogFile, str]]:
+        """Make a log and its own duplicates duplicates of `main`."""
+        joined = [duplicate, *(other for other, its in self.mains.items() if its is duplicate)]
         before = [(each, each.run) for each in joined]
         for each in joined:
             self.mains[each] = main
             each.run = each.also_of = main.run
         return before
 
-    def _sample(self, track: LogFile, calls: Calls) -> duplicate_logs.Sample | None:
+    def _end_alike(self, one: LogFile, other: LogFile, calls: Calls) -> bool:
+        """Whether logs of one run say the same at their ends, however they begin."""
+        if one.run != other.run:
+            return False
+        end, its_end = (_ask(log, duplicate_logs.ending, calls) for log in (one, other))
+        if end is None or its_end is None:
+            return False
+        return bool(duplicate_logs.same(end, its_end, beside=True))
+
+    def _sample(self, log: LogFile, calls: Calls) -> duplicate_logs.Sample | None:
         """What the beginning of a log says; asked again when the log has grown and it matters."""
-        said = track.sample
-        if said is not None and (said.complete or track.asked == track.size):
-            return said
-        if track.format is None or track.stuck:
-            return said
-        track.asked = track.size
-        calls.subject = track
-        try:
-            with track.file(calls) as file:
-                track.sample = said = duplicate_logs.sample(track.format, file)
-        except GivenUpError:
-            raise
-        except Exception:  # noqa: BLE001 - the visit of that log tells what is wrong with it
-            return said
-        return said
+        known = self._beginnings.get(log)
+        if known is None or known.life != log.life:
+            known = self._beginnings[log] = _Beginning(None, log.life, -1)
+        complete = known.sample is not None and known.sample.complete
+        if not (complete or known.size == log.size or log.format is None or log.hung):
+            known.size = log.size
+            known.sample = _ask(log, duplicate_logs.sample, calls) or known.sample
+        return known.sample
+
+
+def _ask(log: LogFile, question: duplicate_logs.Question, calls: Calls) -> duplicate_logs.Sample | None:
+    """What a log says; None where it cannot be read, as its visit will report. Raises GivenUpError."""
+    assert log.format is not None
+    calls.subject = log
+    try:
+        with log.file(calls) as file:
+            return question(log.format, file)
+    except GivenUpError:
+        raise
+    except Exception:  # noqa: BLE001 - the visit of that log reports what is wrong with it
+        return None
+
+
+def parent_of(
+    folder: str, name: str, sample: duplicate_logs.Sample, events: Mapping[str, Sequence[str]]
+) -> Parent | None:
+    """The run that the event file `folder/name` with this content belongs to; None when to its own.
+
+    events: names of the event files in each folder.
+    """
+    for upper in folders_above(folder):
+        if not events.get(upper):
+            continue
+        below = folder[len(upper) + 1 :] if upper else folder
+        if _TIME_FOLDER.match(below) or (sample.hparams and _same_writer(name, events[upper])):
+            return Parent(upper, lambda tag: tag)
+        if len(sample.tags) == 1:
+            main = sample.tags[0]
+            for joint, path in (("_", main.replace("/", "_")), ("/", main)):
+                if below.startswith(path + joint) and len(below) > len(path) + 1:
+                    return Parent(upper, _curve(main, below[len(path) + 1 :], below))
+    return None
+
+
+def _curve(main: str, key: str, below: str) -> Callable[[str], str]:
+    def rename(tag: str) -> str:
+        return f"{main}/{key}" if tag == main else f"{below}/{tag}"
+
+    return rename
+
+
+def _same_writer(name: str, uppers: Sequence[str]) -> bool:
+    mine = _WRITER.search(name)
+    return mine is not None and any(
+        (its := _WRITER.search(upper)) is not None and its["writer"] == mine["writer"] for upper in uppers
+    )

@@ -1,4 +1,4 @@
-"""Searching for new logs beside everything else: in pieces, again and again, at once when the bell rings."""
+"""Searching for log files while others are read: in pieces, again and again, at once when asked to."""
 
 from __future__ import annotations
 
@@ -6,42 +6,48 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from rltui.batch import Problem
-from rltui.logs.discovery.walk import Found, Item, Root, Search, is_folder, roots_of
+from rltui.logs.discovery.walk import FolderWalker, Item, Root, is_folder, roots_of
 from rltui.logs.file_systems import FileSystem, kind_of
-from rltui.logs.files import Calls
-from rltui.logs.follow.poll_interval import PollInterval
-from rltui.logs.formats.registry import FormatRegistry
+from rltui.logs.files import Calls, FoundFile
 
-UNKNOWN = FileSystem("not answering", remote=True, events=False, hold=False)
+NOT_ANSWERING = FileSystem("not answering", remote=True, events=False, attributes=False)
+SHORTEST, LONGEST = 5.0, 30.0  # seconds between two searches
+_SHARE = 0.003  # of a core, for searching
 _FRESH = 300.0  # seconds between two searches that list every folder, whatever their time stamps say
-_PATIENCE = 0.3  # seconds of searching before the first logs are opened
-_RUNG_SHORTEST = 0.25  # seconds between two searches however often the bell rings
+_SLOW = 0.3  # seconds of searching before the first logs are opened
+_REQUESTED_SHORTEST = 0.25  # seconds between two searches however often one is requested
 
 
-class BackgroundSearch:
-    """The LOGDIRs, their file systems, and the walk over them. Touches nothing before the first `seek`."""
+class LogSearch:
+    """The LOGDIRs, their file systems, and the walk over them. Touches nothing before the first `search`.
+
+    poll: seconds between looks at a growing log, as asked. system: what is known of the file system.
+    """
 
     def __init__(
         self,
         logdirs: Sequence[str],
-        kinds: FormatRegistry,
-        pace: PollInterval,
+        could_be_log: Callable[[str], bool],
         *,
+        poll: float,
         system: FileSystem | None,
         wall: Callable[[], float],
     ) -> None:
         self._logdirs = tuple(logdirs)
-        self._kinds = kinds
-        self._pace = pace
+        self._could_be_log = could_be_log
+        self._poll = poll
         self._given = system
         self._wall = wall
         self.roots: tuple[Root, ...] = ()
         self.systems: tuple[FileSystem, ...] = ()
-        self.dead: set[str] = set()  # folders that do not answer
-        self.search: Search | None = None
+        # What may be expected of all of them: the most cautious one decides.
+        self.system = system or FileSystem("", remote=False, events=False, attributes=True)
+        self.not_answering: set[str] = set()  # folders
+        self.walker: FolderWalker | None = None
         self.first = True  # the first walk is not over
         self.due = float("-inf")
-        self._rung = False
+        self.cost = 0.0  # seconds that the last walk took
+        self._requested = False
         self._walk: Iterator[Item] | None = None
         self._spent = 0.0
         self._last = float("-inf")
@@ -55,35 +61,45 @@ class BackgroundSearch:
     @property
     def slow(self) -> bool:
         """Whether the walk takes so long that what it has found so far should be shown."""
-        return self._spent > _PATIENCE
+        return self._spent > _SLOW
 
-    def ring(self) -> None:
+    @property
+    def waiting(self) -> tuple[str, ...]:
+        """The LOGDIRs that do not exist yet, as given; known after the first walk."""
+        return self.walker.waiting if self.walker is not None else ()
+
+    def request(self) -> None:
         """Something was made, moved or deleted: search soon. From any thread."""
-        self._rung = True
+        self._requested = True
 
     def next_due(self) -> float:
         """When the next walk should begin."""
-        return min(self.due, self._last + _RUNG_SHORTEST) if self._rung else self.due
+        return min(self.due, self._last + _REQUESTED_SHORTEST) if self._requested else self.due
+
+    def interval(self) -> float:
+        """Seconds between two searches. A search of local folders asks only their time stamps."""
+        shortest = SHORTEST if self.system.remote else min(SHORTEST, max(self._poll, 1.0))
+        return min(LONGEST, max(shortest, self.cost / _SHARE))
 
     def give_up(self, path: str | None) -> None:
         """The walk will not come back, because of `path` if that is known: the next one goes without it."""
         if path is not None:
-            self.dead.add(path)
+            self.not_answering.add(path)
         self._walk = None
         self.due = float("-inf")
 
-    def seek(self, now: float, calls: Calls, over: Callable[[], bool]) -> Iterator[Found | Problem]:
+    def search(self, now: float, calls: Calls, over: Callable[[], bool]) -> Iterator[FoundFile | Problem]:
         """Go on with the walk until `over`, or begin one if it is time. Raises GivenUpError."""
-        if self.search is None:
-            self.search = self._begin(calls)
+        if self.walker is None:
+            self.walker = self._begin(calls)
         if self._walk is None:
             if now < self.next_due():
                 return
-            self._rung = False
+            self._requested = False
             fresh = now - self._listed >= _FRESH
             self._listed = now if fresh else self._listed
             self._spent = 0.0
-            self._walk = self.search.walk(calls, fresh=fresh)
+            self._walk = self.walker.walk(calls, fresh=fresh)
         started = time.perf_counter()
         for item in self._walk:
             if item is not None:
@@ -93,33 +109,32 @@ class BackgroundSearch:
                 return
         self._walk = None
         if not self.first:  # the first walk lists everything, and is no measure of the others
-            self._pace.scan_cost = self._spent + time.perf_counter() - started
+            self.cost = self._spent + time.perf_counter() - started
         self.first = False
         self._last = now
-        self.due = now + self._pace.scan()
+        self.due = now + self.interval()
 
-    def _begin(self, calls: Calls) -> Search:
+    def _begin(self, calls: Calls) -> FolderWalker:
         def ask(path: str) -> bool | None:
-            return True if path in self.dead else calls.run(path, is_folder, path)
+            return True if path in self.not_answering else calls.run(path, is_folder, path)
 
-        self.roots = roots_of(self._logdirs, self._kinds.could_be_log, ask)
+        self.roots = roots_of(self._logdirs, self._could_be_log, ask)
         systems = []
         for root in self.roots:
-            if root.place in self.dead:
-                systems.append(UNKNOWN)
+            if root.place in self.not_answering:
+                systems.append(NOT_ANSWERING)
             else:
                 systems.append(self._given or calls.run(root.place, kind_of, root.place))
         self.systems = tuple(systems)
-        # The most cautious of the file systems sets the pace for all.
         if systems:
-            self._pace.system = FileSystem(
+            self.system = FileSystem(
                 "+".join(dict.fromkeys(system.name for system in systems)),
                 remote=any(system.remote for system in systems),
                 events=all(system.events for system in systems),
-                hold=all(system.hold for system in systems),
+                attributes=all(system.attributes for system in systems),
             )
-        search = Search(
-            self.roots, self._kinds.could_be_log, trust_times=self._pace.system.hold, wall=self._wall
+        walker = FolderWalker(
+            self.roots, self._could_be_log, trust_times=self.system.attributes, wall=self._wall
         )
-        search.skipped = self.dead
-        return search
+        walker.skipped = self.not_answering
+        return walker

@@ -1,4 +1,4 @@
-"""Finding the logs below the LOGDIRs: a walk that asks nothing of files that are no logs."""
+"""Walking the folders below the LOGDIRs for log files. Files that are not named like one are left alone."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rltui.batch import Problem
-from rltui.logs.files import Calls, GivenUpError
+from rltui.logs.files import Calls, FoundFile
 from rltui.logs.run_names import run_name
 from rltui.text import clean, quote
 
 DEPTH = 48  # folders below LOGDIR; deeper ones are counted as pruned
-BREATH = 256  # directory entries between two chances to stop
+PAUSE_EVERY = 256  # directory entries between two chances to stop
 YOUNG = 2.0  # seconds within which a folder's time stamp may hide a later change (ticks, 2 s on FAT)
 _PRUNED_STARTS = (".", "checkpoint", "__pycache__")  # a checkpoint holds copies of trainer_state.json
 
@@ -31,21 +31,7 @@ class Root:
     prefix: str = ""  # in front of run names and paths where several LOGDIRs are given
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A file named like a log."""
-
-    place: str  # absolute, as the system spells it
-    path: str  # relative to LOGDIR, cleaned
-    folder: str  # of `path`; empty for LOGDIR itself
-    name: str  # base name
-    run: str
-    rank: int | None
-    root: Root
-    device: int = 0  # of its folder: what hangs together when a mount dies
-
-
-Item = Found | Problem | None  # what a walk yields; None is a chance to stop for a while
+Item = FoundFile | Problem | None  # what a walk yields; None is a chance to stop for a while
 
 
 @dataclass(slots=True)
@@ -57,7 +43,7 @@ class _Folder:
     depth: int
     device: int = 0
     changed_ns: int = -1  # time stamp at the last listing; -1: list again
-    found: dict[str, Found] = field(default_factory=dict)
+    found: dict[str, FoundFile] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
 
@@ -103,8 +89,8 @@ def _prefixes(places: Sequence[str]) -> dict[str, str]:
 
 
 @dataclass(slots=True)
-class _Walk:
-    """What one walk has before it, and what it has met."""
+class _WalkState:
+    """What one walk still has to visit, and what it has found."""
 
     stack: list[_Folder]
     links: list[tuple[_Folder, str]] = field(default_factory=list)  # the folder and the link's name
@@ -124,7 +110,7 @@ class _Walk:
                 self.stack.append(_below(folder, name, f"{folder.real}/{name}"))
 
 
-class Search:
+class FolderWalker:
     """Repeated walks over the LOGDIRs. A walk after the first lists only folders that changed."""
 
     def __init__(
@@ -140,7 +126,7 @@ class Search:
         self._trust = trust_times  # false on network file systems: their folder attributes are cached
         self._wall = wall
         self._known: dict[str, _Folder] = {}
-        self._troubled: dict[str, Problem] = {}
+        self._problems: dict[str, Problem] = {}
         self.skipped: set[str] = set()  # folders whose listing has not come back
         self.pruned = 0
         self.waiting: tuple[str, ...] = ()
@@ -151,28 +137,28 @@ class Search:
         return len(self._known)
 
     def walk(self, calls: Calls, *, fresh: bool = False) -> Iterator[Item]:
-        """One walk: the logs in folders that changed (in all, if `fresh`), troubles once.
+        """One walk: the logs in folders that changed (in all, if `fresh`), problems once.
 
-        None is a chance to stop for a while; a trouble that is over comes again as `healed`. Folders
+        None is a chance to stop for a while; a problem that is over comes again as `healed`. Folders
         are visited once whatever links lead to them; what only a link leads to comes last, so that a
         log is known by its own place. Raises GivenUpError only.
         """
-        walk = _Walk(self._starts(calls))
-        while walk.stack or walk.links:
-            if walk.stack:
-                folder: _Folder | None = walk.stack.pop()
+        state = _WalkState(self._starts(calls))
+        while state.stack or state.links:
+            if state.stack:
+                folder: _Folder | None = state.stack.pop()
             else:
-                folder = yield from self._resolve(*walk.links.pop(0), walk.reals, calls)
-            known = (yield from self._enter(folder, walk, calls, fresh)) if folder is not None else None
+                folder = yield from self._resolve(*state.links.pop(0), state.reals, calls)
+            known = (yield from self._enter(folder, state, calls, fresh)) if folder is not None else None
             if known is None:
                 continue
-            walk.reals.update(f"{known.real}/{name}" for name in known.found)
+            state.reals.update(f"{known.real}/{name}" for name in known.found)
             yield None
             if known.root.only is None:
-                walk.descend(known)
-        for key in self._known.keys() - walk.alive:
+                state.descend(known)
+        for key in self._known.keys() - state.alive:
             del self._known[key]
-        self.pruned, self.waiting = walk.pruned, tuple(walk.waiting)
+        self.pruned, self.waiting = state.pruned, tuple(state.waiting)
 
     def _starts(self, calls: Calls) -> list[_Folder]:
         """The roots, to be taken from the end."""
@@ -189,7 +175,7 @@ class Search:
         ]
 
     def _enter(
-        self, folder: _Folder, walk: _Walk, calls: Calls, fresh: bool
+        self, folder: _Folder, state: _WalkState, calls: Calls, fresh: bool
     ) -> Generator[Item, None, _Folder | None]:
         """Look at a folder, and list it if it changed. The value is what is known of it now.
 
@@ -197,25 +183,23 @@ class Search:
         """
         root = folder.root
         if folder.depth > DEPTH or folder.place in self.skipped:
-            walk.pruned += 1
+            state.pruned += 1
             return None
         try:
             status = calls.run(folder.place, os.stat, folder.place)
-        except GivenUpError:
-            raise
         except OSError as error:
             if folder.depth == 0 and error.errno in (errno.ENOENT, errno.ENOTDIR):
-                walk.waiting.append(root.given)
+                state.waiting.append(root.given)
             else:
-                yield from self._trouble(folder.place, folder.shown, error)
+                yield from self._failed(folder.place, folder.shown, error)
             return None
         number = (status.st_dev, status.st_ino)
         if root.only is None:
-            if number in walk.seen:
+            if number in state.seen:
                 return None
-            walk.seen.add(number)
+            state.seen.add(number)
         key = f"{folder.place}\0{root.only or ''}"
-        walk.alive.add(key)
+        state.alive.add(key)
         known = self._known.setdefault(key, folder)
         known.device = status.st_dev
         if fresh or not self._trust or known.changed_ns != status.st_mtime_ns:
@@ -228,23 +212,19 @@ class Search:
         """List one folder anew; the generator's value says whether that went to the end."""
         folders: list[str] = []
         links: list[str] = []
-        found: dict[str, Found] = {}
+        found: dict[str, FoundFile] = {}
         only = folder.root.only
         try:
             entries = calls.run(folder.place, os.scandir, folder.place)
-        except GivenUpError:
-            raise
         except OSError as error:
-            yield from self._trouble(folder.place, folder.shown, error)
+            yield from self._failed(folder.place, folder.shown, error)
             return False
         with entries:
             while True:
                 try:
-                    batch = calls.run(folder.place, _take, entries, BREATH)
-                except GivenUpError:
-                    raise
+                    batch = calls.run(folder.place, _take, entries, PAUSE_EVERY)
                 except OSError as error:
-                    yield from self._trouble(folder.place, folder.shown, error)
+                    yield from self._failed(folder.place, folder.shown, error)
                     return False
                 for entry in batch:
                     name = entry.name
@@ -260,8 +240,8 @@ class Search:
                         if entry.is_file(follow_symlinks=False):
                             yield self._found(folder, name, found)
                         else:
-                            yield from self._odd(folder, name)
-                if len(batch) < BREATH:
+                            yield from self._not_a_file(folder, name)
+                if len(batch) < PAUSE_EVERY:
                     break
                 yield None
         folder.found, folder.links = found, links
@@ -269,20 +249,17 @@ class Search:
         yield from self._healed(folder.place)
         return True
 
-    def _found(self, folder: _Folder, name: str, found: dict[str, Found]) -> Found:
+    def _found(self, folder: _Folder, name: str, found: dict[str, FoundFile]) -> FoundFile:
         log = folder.found.get(name)
         if log is None:
-            said = run_name(folder.shown, name)
-            shown = clean(f"{folder.shown}/{name}" if folder.shown else name)
-            run = said.run
-            log = Found(
+            by_name = run_name(folder.shown, name)
+            log = FoundFile(
                 place=f"{folder.place}/{name}",
-                path=shown,
+                path=clean(_shown(folder, name)),
                 folder=clean(folder.shown),
                 name=name,
-                run=run,
-                rank=said.rank,
-                root=folder.root,
+                run=by_name.run,
+                rank=by_name.rank,
                 device=folder.device,
             )
         found[name] = log
@@ -298,11 +275,9 @@ class Search:
         try:
             mode = calls.run(place, os.stat, place).st_mode
             real = calls.run(place, os.path.realpath, place)
-        except GivenUpError:
-            raise
         except OSError as error:
             if self._could_be_log(name):
-                yield from self._trouble(place, _shown(parent, name), error)
+                yield from self._failed(place, _shown(parent, name), error)
             return None
         if stat.S_ISDIR(mode):
             return None if name.startswith(_PRUNED_STARTS) else _below(parent, name, real)
@@ -312,19 +287,19 @@ class Search:
                 yield from self._healed(place)
                 yield self._found(parent, name, parent.found)
             else:
-                yield from self._odd(parent, name)
+                yield from self._not_a_file(parent, name)
         return None
 
-    def _odd(self, folder: _Folder, name: str) -> Iterator[Problem]:
+    def _not_a_file(self, folder: _Folder, name: str) -> Iterator[Problem]:
         place = f"{folder.place}/{name}"
-        if place not in self._troubled:
+        if place not in self._problems:
             path = clean(_shown(folder, name))
             what = "named like a log, but not a regular file (a FIFO, socket or device): not read"
-            self._troubled[place] = Problem("info", "not-a-file", path, what)
-            yield self._troubled[place]
+            self._problems[place] = Problem("info", "not-a-file", path, what)
+            yield self._problems[place]
 
-    def _trouble(self, place: str, shown: str, error: OSError) -> Iterator[Problem]:
-        if place in self._troubled:
+    def _failed(self, place: str, shown: str, error: OSError) -> Iterator[Problem]:
+        if place in self._problems:
             return
         path = clean(shown) or "."
         if error.errno == errno.ENOENT:
@@ -334,11 +309,11 @@ class Search:
             problem = Problem(
                 "warning", "unreadable", path, f"cannot be read: {reason}; nothing else is affected"
             )
-        self._troubled[place] = problem
+        self._problems[place] = problem
         yield problem
 
     def _healed(self, place: str) -> Iterator[Problem]:
-        problem = self._troubled.pop(place, None)
+        problem = self._problems.pop(place, None)
         if problem is not None:
             yield Problem(problem.level, problem.code, problem.path, "can be read again", healed=True)
 
@@ -358,18 +333,3 @@ def _shown(folder: _Folder, name: str) -> str:
 
 def _below(parent: _Folder, name: str, real: str) -> _Folder:
     return _Folder(f"{parent.place}/{name}", _shown(parent, name), parent.root, real, parent.depth + 1)
-
-
-def scan(
-    logdirs: Sequence[str | os.PathLike[str]], could_be_log: Callable[[str], bool]
-) -> tuple[list[Found], list[Problem], tuple[str, ...]]:
-    """One walk: the logs in the order of their paths, the troubles met, the LOGDIRs that do not exist."""
-    search = Search(roots_of(logdirs, could_be_log), could_be_log)
-    seen: dict[str, Found] = {}
-    problems: list[Problem] = []
-    for item in search.walk(Calls()):
-        if isinstance(item, Problem):
-            problems.append(item)
-        elif item is not None:
-            seen.setdefault(item.place, item)
-    return sorted(seen.values(), key=lambda found: found.path), problems, search.waiting

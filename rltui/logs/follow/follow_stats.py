@@ -1,28 +1,51 @@
-"""What the following measures of itself: lags, looks, reads, and the troubles that stand."""
+"""What following measures of itself: lags, looks, reads, and the problems that stand."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 from rltui.batch import Problem, Problems
-from rltui.logs.delivery import FollowStatus
+from rltui.logs.discovery.search import LogSearch
 from rltui.logs.files import Calls
-from rltui.logs.follow.poll_interval import HOT_SECONDS
+from rltui.logs.follow.poll_schedule import HOT_SECONDS, PollSchedule
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.records.sample_statistics import median
 
-if TYPE_CHECKING:
-    from rltui.logs.discovery.search import BackgroundSearch
-    from rltui.logs.follow.poll_schedule import PollSchedule
+
+@dataclass(frozen=True, slots=True)
+class FollowStatus:
+    """How the following goes, for doctor and the status line. An immutable picture of one moment."""
+
+    file_systems: tuple[tuple[str, str], ...] = ()  # (LOGDIR as given, name of its file system)
+    noticing: str = ""  # one line for people: how changes are noticed
+    events: str = "off"  # of the file system: "on", "off", or why they are not used
+    poll: float = 0.0  # seconds between looks at a log that grows, as it is now
+    rescan: float = 0.0  # seconds between searches for new logs, as it is now
+    files: int = 0
+    hot: int = 0  # files that are looked at every `poll`
+    twins: int = 0
+    gone: int = 0
+    folders: int = 0
+    pruned: int = 0  # folders not entered: checkpoints, hidden, too deep
+    waiting: tuple[str, ...] = ()  # LOGDIRs that do not exist yet
+    lag: float | None = None  # seconds from a write to its reading, median of the recent ones
+    look: float = 0.0  # seconds that the last look worked
+    look_worst: float = 0.0
+    scan: float = 0.0  # seconds that the last whole search took
+    opened: int = 0  # files opened so far
+    bytes_read: int = 0  # bytes read from files so far, identity checks included
+    bytes_known: int = 0
+    caught_up: bool = False
+    problems: tuple[Problem, ...] = field(default=())  # that stand now
 
 
 class FollowStats:
     """Counters of one follower."""
 
     def __init__(self) -> None:
-        self.bell = "off"
+        self.events = "off"  # see `FollowStatus`
         self._lags: deque[float] = deque(maxlen=64)
         self._looks: deque[float] = deque(maxlen=256)
         self._problems = Problems()
@@ -37,52 +60,51 @@ class FollowStats:
         """A look took so long."""
         self._looks.append(seconds)
 
-    def retired(self, calls: Calls) -> None:
+    def given_up(self, calls: Calls) -> None:
         """Keep the counts of a worker that was given up."""
         self._opened += calls.opened
         self._read += calls.read
 
     def note(self, problems: Iterable[Problem]) -> None:
-        """Troubles told, or withdrawn."""
+        """Problems that were reported, or withdrawn."""
         self._problems.note(problems)
 
     def status(
         self,
-        tracks: Sequence[LogFile],
+        logs: Sequence[LogFile],
         *,
-        seeker: BackgroundSearch,
-        agenda: PollSchedule,
+        search: LogSearch,
+        schedule: PollSchedule,
         calls: Calls,
         caught_up: bool,
         known: int,
     ) -> FollowStatus:
         """All of it as one picture. known: bytes of all logs."""
-        pace, search = agenda.pace, seeker.search
-        system = pace.system
-        poll = pace.growing(agenda.growing, agenda.hot) if agenda.growing else pace.hot(agenda.hot)
-        how = "open and read at every look" if not system.hold else "attributes of paths"
-        bell = {"on": "; a bell for new files", "off": ""}.get(self.bell, f"; no bell: {self.bell}")
+        walker, system = search.walker, search.system
+        poll = schedule.poll()
+        how = "attributes of paths" if system.attributes else "open and read at every look"
+        events = {"on": "; events for new files", "off": ""}.get(self.events, f"; no events: {self.events}")
         lags, looks = list(self._lags), list(self._looks)
-        newest = max((track.changed for track in tracks), default=0.0)
+        newest = max((log.changed for log in logs), default=0.0)
         return FollowStatus(
             file_systems=tuple(
-                (root.given, kind.name) for root, kind in zip(seeker.roots, seeker.systems, strict=False)
+                (root.given, kind.name) for root, kind in zip(search.roots, search.systems, strict=False)
             ),
-            noticing=f"poll every {poll:.3g} s ({system.name}, {how}){bell}",
-            bell=self.bell,
+            noticing=f"poll every {poll:.3g} s ({system.name}, {how}){events}",
+            events=self.events,
             poll=poll,
-            rescan=pace.scan(),
-            files=len(tracks),
-            hot=sum(newest - track.changed <= HOT_SECONDS for track in tracks),
-            twins=sum(track.also_of is not None for track in tracks),
-            gone=sum(track.gone for track in tracks),
-            folders=search.folders if search else 0,
-            pruned=search.pruned if search else 0,
-            waiting=search.waiting if search else (),
+            rescan=search.interval(),
+            files=len(logs),
+            hot=sum(newest - log.changed <= HOT_SECONDS for log in logs),
+            twins=sum(log.also_of is not None for log in logs),
+            gone=sum(log.gone for log in logs),
+            folders=walker.folders if walker else 0,
+            pruned=walker.pruned if walker else 0,
+            waiting=search.waiting,
             lag=median(lags) if lags else None,
             look=looks[-1] if looks else 0.0,
             look_worst=max(looks, default=0.0),
-            scan=pace.scan_cost,
+            scan=search.cost,
             opened=self._opened + calls.opened,
             bytes_read=self._read + calls.read,
             bytes_known=known,

@@ -1,7 +1,8 @@
-"""Following: looks at the logs, decides what to read next, and says what changed. No threads, no waiting.
+"""Following: looks at the logs, decides what to read next, and delivers what changed. No threads, no waiting.
 
 Every look is one bounded round: search for new logs, look at those that are due, show the newest of those
-that are new, read on in the history of the rest.
+that are new, read on in the history of the rest. Reading everything once is the same round with other steps:
+all logs are found and opened before the first is read, and each is read to its end, run by run.
 """
 
 from __future__ import annotations
@@ -9,45 +10,52 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from rltui.batch import EMPTY, Batch, Problem
-from rltui.logs.delivery import Delivery, FollowStatus, Kind, Source
+from rltui.logs.delivery import Delivery, Kind, Source
 from rltui.logs.discovery.related_runs import RelatedRuns
-from rltui.logs.discovery.run_filter import RunFilter
-from rltui.logs.discovery.search import BackgroundSearch
-from rltui.logs.discovery.walk import Found
+from rltui.logs.discovery.search import LogSearch
 from rltui.logs.file_systems import FileSystem
-from rltui.logs.files import Calls, GivenUpError
-from rltui.logs.follow.follow_stats import FollowStats
-from rltui.logs.follow.history_queue import HistoryQueue
-from rltui.logs.follow.hung_calls import GIVE_UP, HungCalls
-from rltui.logs.follow.open_queue import OpenQueue
-from rltui.logs.follow.poll_interval import HOT_MODIFIED, HOT_SECONDS, PollInterval
-from rltui.logs.follow.poll_schedule import PollSchedule
-from rltui.logs.follow.read_all import read_all
+from rltui.logs.files import Calls, FoundFile, GivenUpError
+from rltui.logs.follow.follow_stats import FollowStats, FollowStatus
+from rltui.logs.follow.hung_calls import HungCalls
+from rltui.logs.follow.poll_schedule import HOT_MODIFIED, HOT_SECONDS, PollInterval, PollSchedule
+from rltui.logs.follow.read_queues import HistoryQueue, OpenQueue
 from rltui.logs.formats.interface import BLOCK
 from rltui.logs.formats.registry import REGISTRY, FormatRegistry
-from rltui.logs.log_file.log_file import LogFile
-from rltui.logs.run_names import rotated_from
-
-__all__ = ["GIVE_UP", "Follower", "read_all"]
+from rltui.logs.log_file.log_file import LogFile, Piece
+from rltui.logs.run_names import RunFilter, rotated_from
 
 SLICE = 0.05  # seconds of reading between two chances for the consumer
 PREVIEW = 256 << 10  # bytes at the end of a large log that are shown first
 LARGE = BLOCK  # bytes of history from which a preview is worth it
+PORTION = 4 << 20  # bytes of a log that one delivery of reading once holds at most, about
+_WHOLE = 1 << 62  # bytes: no limit
+_CHANGED = "was cut or replaced while it was read; read it again to have all of it"
 
 Over = Callable[[], bool]
+
+
+class MissingError(FileNotFoundError):
+    """A LOGDIR does not exist. `problem` says it for people."""
+
+    def __init__(self, logdir: str) -> None:
+        super().__init__(f"{logdir}: no such file or folder")
+        self.problem = Problem("error", "missing", logdir, "no such file or folder")
 
 
 class Follower:
     """All logs below the LOGDIRs, followed. To be driven by one thread at a time.
 
     poll: seconds between looks at a log that grows; half of it on local disks where that is cheap.
-    run_glob: only runs with such names, and what is called `also`. all_sources: deliver points of twins too.
-    clock, wall: monotonic and wall time; kinds: the formats; system: what is known of the file system.
+    run_glob: only runs with such names, and what is called `also`. all_sources: deliver points of duplicates
+    too. once: read what is there to its end, runs by name, and nothing that comes later; `look` then raises
+    MissingError for a LOGDIR that is not there. verify: check all checksums.
+    clock, wall: monotonic and wall time; formats: what is read; system: what is known of the file system.
     """
 
     def __init__(
@@ -58,28 +66,34 @@ class Follower:
         run_glob: str | None = None,
         also: str | None = None,
         all_sources: bool = False,
+        once: bool = False,
+        verify: bool = False,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
-        kinds: FormatRegistry = REGISTRY,
+        formats: FormatRegistry = REGISTRY,
         system: FileSystem | None = None,
     ) -> None:
         self.logdirs = tuple(os.fspath(logdir) for logdir in logdirs)
-        self._choice = RunFilter(run_glob, also)
+        self.once = once
+        self.caught_up = False  # whether everything that was there has been read, as of the last look
+        self.formats = formats
+        self.search = LogSearch(self.logdirs, self.formats.could_be_log, poll=poll, system=system, wall=wall)
+        self.interval = PollInterval(poll, self.search.system)
+        self.stats = FollowStats()
+        self.logs: dict[str, LogFile] = {}  # by place
+        self._filter = RunFilter(run_glob, also)
         self._all_sources = all_sources
+        self._verify = verify
         self._clock, self._wall = clock, wall
-        self.kinds = kinds
         self._calls = Calls()
-        self.pace = PollInterval(poll, system or FileSystem("", remote=False, events=False, hold=True))
-        self.seeker = BackgroundSearch(self.logdirs, self.kinds, self.pace, system=system, wall=wall)
-        self.gauge = FollowStats()
-        self.tracks: dict[str, LogFile] = {}
+        self._found: list[FoundFile] = []  # until the search is over, where everything is read once
         self._absorbed: set[str] = set()
-        self._aside: set[str] = set()  # not asked for, but perhaps the main logs of twins that are
-        self._family = RelatedRuns()
-        self._agenda = PollSchedule(self.pace)
-        self._backlog = HistoryQueue()
-        self._arrivals = OpenQueue()
-        self._patience = HungCalls()
+        self._aside: set[str] = set()  # not asked for, but perhaps the main logs of duplicates that are
+        self._related = RelatedRuns()
+        self._schedule = PollSchedule(self.interval)
+        self._opening = OpenQueue()
+        self._history = HistoryQueue(newest_first=not once)
+        self._hung = HungCalls()
 
     # -- what the owner asks
 
@@ -87,47 +101,52 @@ class Follower:
         """One round. Yields after at most about SLICE of work; to be consumed to its end."""
         calls = self._calls
         began = time.perf_counter()
-        for delivery in self._round(self._clock() if now is None else now, calls, began):
-            if not self._choice.takes(delivery.source.run):
-                continue  # a twin or a part of a run that was not asked for
-            self.gauge.note(delivery.batch.problems)
+        # Reading once takes no time: nothing is looked at twice.
+        at = 0.0 if self.once else self._clock() if now is None else now
+        for delivery in self._round(at, calls, began):
+            if calls.given_up and self.once:
+                return  # another worker goes on, perhaps with another run already
+            if not self._filter.takes(delivery.source.run):
+                continue  # a duplicate or a part of a run that was not asked for
+            self.stats.note(delivery.batch.problems)
             yield delivery
         if calls.given_up:
             self._returned(calls)
-        else:
-            self.gauge.looked(time.perf_counter() - began)
+            return
+        self.stats.looked(time.perf_counter() - began)
+        self.caught_up = not (self.search.first or self._found or self._opening or self._history)
 
     @property
-    def caught_up(self) -> bool:
-        """Whether everything that was there has been read."""
-        return not (self.seeker.first or self._arrivals or self._backlog)
+    def done(self) -> bool:
+        """Whether no look will deliver anything more."""
+        return self.once and self.caught_up
 
     def next_due(self, now: float | None = None) -> float:
         """Seconds until the next look is worth it; 0 when there is work now."""
-        if self.seeker.busy or self._patience.news or not self.caught_up:
+        if self.search.busy or self._hung.news or not self.caught_up:
             return 0.0
         at = self._clock() if now is None else now
-        return max(0.0, min(self.seeker.next_due(), self._agenda.next_due()) - at)
+        return max(0.0, min(self.search.next_due(), self._schedule.next_due()) - at)
 
     def focus(self, run: str | None) -> None:
         """Read the history of this run first."""
-        self._backlog.focus(run)
+        self._history.focus(run)
 
-    def ring(self) -> None:
-        """Something was made, moved or deleted: search now. From any thread."""
-        self.seeker.ring()
+    def search_now(self) -> None:
+        """Something was made, moved or deleted: search for new logs soon. From any thread."""
+        self.search.request()
 
     def progress(self) -> tuple[int, int]:
         """Bytes settled and bytes known, of all logs that are read. From any thread."""
-        read = [track for track in list(self.tracks.values()) if self._reads(track) and not track.gone]
-        return sum(track.offset for track in read), sum(track.size for track in read)
+        read = [log for log in list(self.logs.values()) if self._reads(log) and not log.gone]
+        return sum(log.offset for log in read), sum(log.size for log in read)
 
     def status(self) -> FollowStatus:
         """How the following goes. From any thread."""
-        return self.gauge.status(
-            list(self.tracks.values()),
-            seeker=self.seeker,
-            agenda=self._agenda,
+        return self.stats.status(
+            list(self.logs.values()),
+            search=self.search,
+            schedule=self._schedule,
             calls=self._calls,
             caught_up=self.caught_up,
             known=self.progress()[1],
@@ -149,28 +168,24 @@ class Follower:
         calls = self._calls
         if calls.path != path:
             return False
-        self._patience.give_up(path, calls.subject, self.tracks)
-        self.seeker.give_up(None if isinstance(calls.subject, LogFile) else path)
-        self.gauge.retired(calls)
+        log = calls.subject if isinstance(calls.subject, LogFile) else None
+        self._hung.give_up(path, log, self.logs)
+        self.search.give_up(None if log is not None else path)
+        self.stats.given_up(calls)
         self._calls = Calls()
         calls.given_up = True
         return True
 
     def _returned(self, calls: Calls) -> None:
         """A call that was given up came back after all, in the thread that nobody waits for."""
+        if self.once:
+            return  # its run may have been delivered: what was reported of it stays true
         if isinstance(calls.subject, LogFile):
-            self._patience.returned(calls.subject.found.place, calls.subject)
-        for path in () if isinstance(calls.subject, LogFile) else calls.failed:
-            self.seeker.dead.discard(path)
-            self._patience.returned(path, None)
-
-    def _report_stuck(self, at: float) -> Iterator[Delivery]:
-        yield from self._patience.reports()
-        for track in self._patience.freed():
-            if track.opened:
-                self._agenda.put(track, at, soon=True)
-            else:
-                self._arrivals.meet(track)
+            self._hung.returned(calls.subject.found.place, calls.subject)
+            return
+        for path in calls.failed:
+            self.search.not_answering.discard(path)
+            self._hung.returned(path, None)
 
     # -- the round
 
@@ -180,205 +195,289 @@ class Follower:
             # Each step has a share for itself: neither a long search nor many looks make others wait.
             return calls.given_up or (now - began > SLICE and now - step_began > SLICE / 4)
 
+        following = (self._search, self._look_at_due, self._open_found, self._show_opened, self._read_history)
+        reading_once = (self._search, self._open_found, self._place_opened, self._read_whole)
         step_began = began
-        yield from self._report_stuck(at)
-        steps = (self._seek, self._look_at_due, self._open_met, self._show_ready, self._read_history)
-        for step in steps:
+        yield from self._report_hung(at)
+        for step in reading_once if self.once else following:
             step_began = time.perf_counter()
             try:
                 yield from step(at, calls, over)
             except GivenUpError as error:
-                calls.failed.append(str(error.filename))
+                calls.failed.append(error.path)
             if calls.given_up:
                 return
 
-    def _seek(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
+    def _report_hung(self, at: float) -> Iterator[Delivery]:
+        yield from self._hung.reports()
+        for log in self._hung.freed():
+            if log.opened:
+                self._schedule.put(log, at, soon=True)
+            else:
+                self._opening.add(log)
+
+    def _search(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         calls.subject = None
-        for item in self.seeker.seek(at, calls, over):
+        for item in self.search.search(at, calls, over):
             if isinstance(item, Problem):
                 yield Delivery(Source(run="", path=item.path, format=""), Batch(problems=(item,)), "state")
+            elif self.once:
+                self._found.append(item)
             else:
                 yield from self._meet(item, at, calls)
                 calls.subject = None
+        self.interval.system = self.search.system
+        if self.once and not self.search.busy:
+            self._meet_all(calls)
 
-    def _meet(self, found: Found, at: float, calls: Calls) -> Iterator[Delivery]:
-        known = self.tracks.get(found.place)
-        if known is not None and known.gone and not known.stuck:
-            self._agenda.put(known, at, soon=True)
+    def _meet(self, found: FoundFile, at: float, calls: Calls) -> Iterator[Delivery]:
+        known = self.logs.get(found.place)
+        if known is not None and known.gone and not known.hung:
+            self._schedule.put(known, at, soon=True)
         if known is not None or found.place in self._absorbed:
             return
-        if not self._choice.may_take(found):
+        if not self._filter.may_take(found.run, found.folder, found.name):
             if found.place not in self._aside:
                 self._aside.add(found.place)
-                unasked = LogFile(found, self.kinds)
-                unasked.aside = True  # opened only if a log that was asked for may be its twin
-                self._family.add(unasked)
+                unasked = LogFile(found, self.formats)
+                unasked.aside = True
+                self._related.add(unasked)
             return
         base = rotated_from(found.name)
-        original = self.tracks.get(found.place[: -len(found.name)] + base) if base else None
-        if original is not None and not original.stuck:
+        original = self.logs.get(found.place[: -len(found.name)] + base) if base else None
+        if original is not None and not original.hung:
             # A log that is read may just have been rotated into this file: it reads its rest there.
             with contextlib.suppress(OSError):
-                for kind, batch in original.absorb(found.place, calls):
-                    yield self._delivery(original, kind, batch)
+                yield from self._deliver(original, original.absorb(found.place, calls))
             self._absorbed.update(original.absorbed)
             if calls.given_up or found.place in self._absorbed:
                 return
-        track = LogFile(found, self.kinds)
-        track.changed = at
-        calls.subject = track
-        self.tracks[found.place] = track
+        log = self._add(found, calls)
+        log.changed = at
+        if log.modified and self._wall() - log.modified > HOT_MODIFIED:
+            log.changed = at - HOT_SECONDS - 1.0  # it may be over: looked at where that is cheap
+        self._opening.add(log)
+
+    def _meet_all(self, calls: Calls) -> None:
+        """Reading once: the search is over. Logs are told apart and placed in the order of their paths."""
+        if self.search.waiting:
+            raise MissingError(self.search.waiting[0])
+        self._found.sort(key=lambda found: found.path, reverse=True)
+        while self._found:
+            found = self._found.pop()
+            if found.place not in self.logs:
+                self._opening.add(self._add(found, calls))
+
+    def _add(self, found: FoundFile, calls: Calls) -> LogFile:
+        log = LogFile(found, self.formats, verify=self._verify)
+        calls.subject = log
+        self.logs[found.place] = log
+        self._related.add(log)
         with contextlib.suppress(OSError):  # its visit tells what is wrong
-            track.presume(calls.run(found.place, os.stat, found.place))
-            if self._wall() - track.modified > HOT_MODIFIED:
-                track.changed = at - HOT_SECONDS - 1.0  # it may be over: looked at where that is cheap
-        self._family.add(track)
-        if not calls.given_up:
-            self._arrivals.meet(track)
+            log.presume(calls.run(found.place, os.stat, found.place))
+        return log
 
     def _look_at_due(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         started, unchanged = time.perf_counter(), 0
-        trust = self.pace.system.hold
-        self._agenda.recount(self.tracks.values(), at)
-        while (track := self._agenda.take(at)) is not None:
-            if trust and track.asleep(calls, at):
+        trust = self._trust
+        self._schedule.recount(self.logs.values(), at)
+        while (log := self._schedule.take(at)) is not None:
+            if trust and log.asleep(calls, at):
                 unchanged += 1
-                if at - track.changed > HOT_SECONDS:
-                    track.close()  # what it learned of its records: restarts leave a quiet log each
+                if at - log.changed > HOT_SECONDS:
+                    log.close()  # what it learned of its records: restarts leave a quiet log each
             else:
-                yield from self._visit(track, at, calls, over if self._reads(track) else None)
+                yield from self._visit(log, at, calls, over if self._reads(log) else None)
                 if calls.given_up:
                     return
                 unchanged += not trust
-            self._agenda.put(track, at)
+            self._schedule.put(log, at)
             if over():
                 break
         if unchanged:
-            self.pace.measured((time.perf_counter() - started) / unchanged)
+            self.interval.measured((time.perf_counter() - started) / unchanged)
 
-    def _open_met(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
-        """Find out what the new files are before the first of them is shown: twins must know each other."""
-        arrivals = self._arrivals
-        if self.seeker.busy and not self.seeker.slow:
+    def _open_found(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
+        """Find out what the new files are before the first is shown: duplicates must know each other."""
+        if self.search.busy and (self.once or not self.search.slow):
             return  # the run written last may not have been found yet
-        while (track := arrivals.next_met()) is not None:
-            if not track.stuck:
-                if track.presumed is None:
-                    yield from self._visit(track, at, calls, None)
-                arrivals.opened(track)
+        while (log := self._opening.take()) is not None:
+            if not log.hung:
+                if log.presumed is None:
+                    log.opening += log.visit(calls, at, trust=self._trust, until=None)
+                    self._absorbed.update(log.absorbed)
+                self._opening.opened(log)
             if over():
                 break
+        yield from ()
 
-    def _show_ready(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
-        """Settle where the new logs belong; read small runs, show the ends of large ones."""
-        while self._arrivals.enough:
-            group, whole = self._arrivals.group()
+    def _show_opened(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
+        """Find out where the new logs belong; read small runs, show the ends of large ones."""
+        while self._opening.enough:
+            group, whole = self._opening.group()
             if not group:
                 return
-            for track in group:
-                if not track.stuck:
-                    yield from self._settle(track, calls)
+            for log in group:
+                if not log.hung:
+                    yield from self._place(log, calls)
             yield from self._show(group, whole, at, calls, over)
             if calls.given_up or over():
                 return
 
     def _show(
-        self, group: list[LogFile], whole: bool, at: float, calls: Calls, over: Over
+        self, group: deque[LogFile], whole: bool, at: float, calls: Calls, over: Over
     ) -> Iterator[Delivery]:
         """Show logs of one run. Small ones are read at once, unless that would bring them out of order."""
         new = {
-            track
-            for track in group
-            if self._reads(track) and track.log is not None and not (track.caught_up or track.stuck)
+            log
+            for log in group
+            if self._reads(log) and log.reader is not None and not (log.caught_up or log.hung)
         }
-        small = whole and sum(track.backlog for track in new) <= LARGE
-        at_once = small and all(track.run == track.found.run for track in new)
+        small = whole and sum(log.unread for log in new) <= LARGE
+        at_once = small and all(log.run == log.found.run for log in new)
         while group and not calls.given_up:
-            track = group.pop(0)
-            if at_once and track in new:
-                yield from self._visit(track, at, calls, over, history=True)
-                at_once = track.caught_up or not track.readable
-            if track not in new or track.caught_up or not track.readable:
-                self._agenda.put(track, at)
+            log = group.popleft()
+            yield from self._deliver(log, ())
+            if at_once and log in new:
+                yield from self._visit(log, at, calls, over, history=True)
+                at_once = log.caught_up or not log.readable
+            if log not in new or log.caught_up or not log.readable:
+                self._schedule.put(log, at)
             else:
-                self._backlog.add(track)
-                if not small and not track.previewed and (track.backlog > LARGE or not whole):
-                    yield from self._preview(track, calls)
+                self._history.add(log)
+                if not small and not log.previewed and (log.unread > LARGE or not whole):
+                    yield from self._deliver(log, log.newest(calls, PREVIEW))
 
     def _read_history(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
-        if self._arrivals:
+        if self._opening:
             return
-        while (track := self._backlog.take()) is not None:
-            if not track.readable or not self._reads(track):
-                self._agenda.put(track, at)
+        while (log := self._history.take()) is not None:
+            if not log.readable or not self._reads(log):
+                self._schedule.put(log, at)
                 continue
-            yield from self._visit(track, at, calls, over, history=True)
+            yield from self._visit(log, at, calls, over, history=True)
             if calls.given_up:
                 return
-            if track.caught_up or not track.readable:
-                self._agenda.put(track, at)
+            if log.caught_up or not log.readable:
+                self._schedule.put(log, at)
             else:
-                self._backlog.put_back(track)
+                self._history.put_back(log)
             if over():
                 return
 
+    def _place_opened(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
+        """Reading once: find out where all logs belong before the first is read."""
+        group = self._opening.everything()
+        while group:  # while it is on the list: the file that never answers may be another one
+            if not group[0].hung:
+                self._related.place(group[0], calls)
+            if calls.given_up:
+                return
+            self._history.add(group.popleft())
+            if over():
+                return
+        yield from ()
+
+    def _read_whole(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
+        """Reading once: one log after the other to its end, about a PORTION in each look."""
+        if self.search.busy or self._opening:
+            return
+        room = PORTION
+        while room > 0 and (log := self._history.take()) is not None:
+            if not self._filter.takes(log.run):
+                continue
+            before, last = log.offset, None
+            for delivery in self._deliver(log, self._portion(log, at, calls)):
+                last = delivery.source
+                yield delivery
+            if calls.given_up:
+                return
+            room -= max(0, log.offset - before)
+            if self._reads(log) and log.readable and not log.caught_up:
+                if log.offset != before:
+                    self._history.put_back(log)
+                    continue
+                changed = Problem("warning", "changed", log.found.path, _CHANGED)
+                yield self._delivery(log, "state", Batch(problems=(changed,)))
+            for delivery in self._deliver(log, log.finish(calls) if self._reads(log) else ()):
+                last = delivery.source
+                yield delivery
+            if log.format is not None and (last is None or not last.caught_up or last.read != log.offset):
+                yield self._delivery(log, "state", EMPTY)
+            log.close()
+        if not self._history:
+            yield from self._hung.suspended()
+
+    def _portion(self, log: LogFile, at: float, calls: Calls) -> Sequence[Piece]:
+        if not (self._reads(log) and log.readable) or log.caught_up:
+            return ()
+        stop = log.offset + PORTION
+        return log.visit(calls, at, trust=True, until=lambda: log.offset >= stop, limit=_WHOLE)
+
     # -- one log
 
+    @property
+    def _trust(self) -> bool:
+        """Whether a file whose attributes did not change did not change."""
+        return self.interval.system.attributes
+
     def _visit(
-        self, track: LogFile, at: float, calls: Calls, until: Over | None, history: bool = False
+        self, log: LogFile, at: float, calls: Calls, until: Over | None, history: bool = False
     ) -> Iterator[Delivery]:
         """Look at one log; yields what it says. Raises GivenUpError."""
-        was_caught_up, size = track.caught_up, track.size
-        limit = 1 << 62 if history else LARGE
-        pieces = track.visit(calls, at, trust=self.pace.system.hold, until=until, limit=limit)
-        self._absorbed.update(track.absorbed)
-        if not calls.given_up and any(len(batch) for _, batch in pieces) and self._family.undecided(track):
-            yield from self._settle(track, calls)
-            if not self._reads(track):
+        was_caught_up, size = log.caught_up, log.size
+        limit = _WHOLE if history else LARGE
+        pieces = log.visit(calls, at, trust=self._trust, until=until, limit=limit)
+        self._absorbed.update(log.absorbed)
+        if not calls.given_up and any(len(batch) for _, batch in pieces) and self._related.undecided(log):
+            yield from self._place(log, calls)
+            if not self._reads(log):
                 pieces = [("state", EMPTY)]  # it says what another log says: nothing of it is delivered
         if any(kind == "rewritten" for kind, _ in pieces):
-            for other in self._family.mixed_with(track, self.tracks.values()):
+            for other in self._related.mixed_with(log, self.logs.values()):
                 yield self._withdraw(other, other.source())
-        for kind, batch in pieces:
-            yield self._delivery(track, kind, batch)
-            if kind == "points" and len(batch) and was_caught_up and track.modified:
-                self.gauge.lagged(self._wall() - track.modified)
+        for delivery in self._deliver(log, pieces):
+            yield delivery
+            if delivery.kind == "points" and len(delivery.batch) and was_caught_up and log.modified:
+                self.stats.lagged(self._wall() - log.modified)
         if calls.given_up:
             return
         if until is None:
-            if track.size != size and track.opened and self._family.freed(track):
+            if log.size != size and log.opened and self._related.freed(log):
                 # The log that said the same is gone, and this one goes on.
-                track.forget()
-                self._arrivals.meet(track)
-        elif not history and not track.caught_up and track.log is not None and self._reads(track):
-            self._backlog.add(track)
-            if not track.previewed and track.backlog > LARGE:
-                yield from self._preview(track, calls)
+                log.forget()
+                self._opening.add(log)
+        elif not history and not log.caught_up and log.reader is not None and self._reads(log):
+            self._history.add(log)
+            if not log.previewed and log.unread > LARGE:
+                yield from self._deliver(log, log.newest(calls, PREVIEW))
 
-    def _preview(self, track: LogFile, calls: Calls) -> Iterator[Delivery]:
-        for kind, batch in track.newest(calls, PREVIEW):
-            yield self._delivery(track, kind, batch)
-
-    def _settle(self, track: LogFile, calls: Calls) -> Iterator[Delivery]:
-        """Find out which run the log belongs to, and whether it is a twin; withdraw what was said wrongly."""
-        for other, before in self._family.settle(track, calls):
+    def _place(self, log: LogFile, calls: Calls) -> Iterator[Delivery]:
+        """Find out which run the log belongs to, and whether it is a duplicate; withdraw what was wrong."""
+        for other, before in self._related.place(log, calls):
             if other.published:
                 yield self._withdraw(other, replace(other.source(), run=before, also_of=other.run))
             yield self._delivery(other, "state", EMPTY)
 
-    def _withdraw(self, track: LogFile, source: Source) -> Delivery:
-        """Take back what a log said; it will be told anew."""
-        track.published = False
-        track.forget()
-        if self._reads(track):
-            self._arrivals.meet(track)
+    def _withdraw(self, log: LogFile, source: Source) -> Delivery:
+        """Take back what a log said; it will be delivered anew."""
+        log.published = False
+        log.forget()
+        if self._reads(log):
+            self._opening.add(log)
         return Delivery(source, EMPTY, "rewritten")
 
-    def _reads(self, track: LogFile) -> bool:
-        return self._all_sources or track.also_of is None
+    def _reads(self, log: LogFile) -> bool:
+        return self._all_sources or log.also_of is None
 
-    def _delivery(self, track: LogFile, kind: Kind, batch: Batch) -> Delivery:
-        told = track.renamed(batch)
+    def _deliver(self, log: LogFile, pieces: Sequence[Piece]) -> Iterator[Delivery]:
+        """What a log says now, after what was learned when it was opened."""
+        opening, log.opening = log.opening, []
+        for kind, batch in (*opening, *pieces):
+            yield self._delivery(log, kind, batch)
+
+    def _delivery(self, log: LogFile, kind: Kind, batch: Batch) -> Delivery:
+        renamed = log.renamed(batch)
         if len(batch):
-            track.published, track.tags = True, told.tags
-        return Delivery(track.source(), told, kind)
+            log.published, log.tags = True, renamed.tags
+        return Delivery(log.source(), renamed, kind)

@@ -1,8 +1,8 @@
-"""The bell: tells at once that something was made, moved or deleted below a LOGDIR. A hint, never the truth.
+"""File-system events: a hint that something was made, moved or deleted below a LOGDIR, never the truth.
 
-It stays silent for what other hosts write, where limits are reached, and where watchdog is missing; the
-poll finds everything without it. Changes of files do not ring: growing logs are looked at anyway, and a
-checkpoint being written would ring thousands of times.
+There are none for what other hosts write, where limits are reached, and where watchdog is missing; the
+poll finds everything without them. Changes of files are not asked for: growing logs are looked at anyway,
+and a checkpoint being written would make thousands of them.
 """
 
 from __future__ import annotations
@@ -12,43 +12,46 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
+    from watchdog.observers.api import BaseObserver, ObservedWatch
 
 _RETRY = 5.0  # seconds between two looks whether a LOGDIR is there, and still the one that is watched
 
 
 class FileSystemEvents:
-    """Watches folders in a thread of its own. `state` is "on", "off", or why there is no bell."""
+    """Watches folders in a thread of its own. `state` is "on", "off", or why there are no events.
+
+    changed: called when a folder, or a file that is named like a log, was made, moved or deleted.
+    """
 
     def __init__(
-        self, folders: Sequence[str], ring: Callable[[], None], could_be_log: Callable[[str], bool]
+        self, folders: Sequence[str], changed: Callable[[], None], could_be_log: Callable[[str], bool]
     ) -> None:
         self._folders = tuple(dict.fromkeys(folders))
-        self._ring = ring
+        self._changed = changed
         self._could_be_log = could_be_log
         self._stopping = threading.Event()
-        self._observer: Any = None
-        self._watched: dict[str, tuple[object, tuple[int, int]]] = {}
+        self._watched: dict[str, tuple[ObservedWatch, tuple[int, int]]] = {}
         self.state = "off"
 
     def start(self) -> None:
         """Begin to watch. Returns at once; a large tree takes a while to be watched."""
-        threading.Thread(target=self._run, name="rltui-bell", daemon=True).start()
+        threading.Thread(target=self._run, name="rltui-events", daemon=True).start()
 
     def stop(self) -> None:
-        """Stop ringing. Waits for nothing."""
+        """Report nothing more. Waits for nothing."""
         self._stopping.set()
 
-    def heard(self, event: FileSystemEvent) -> None:
-        """Ring if the event is about a folder or about a file that is named like a log."""
+    def handle(self, event: FileSystemEvent) -> None:
+        """Call `changed` if the event is about a folder or about a file that is named like a log."""
         names = [os.fsdecode(path).rpartition("/")[2] for path in (event.src_path, event.dest_path) if path]
         if any(
             not name.startswith(".") and (event.is_directory or self._could_be_log(name)) for name in names
         ):
-            self._ring()
+            self._changed()
 
     def _run(self) -> None:
         try:
@@ -58,13 +61,13 @@ class FileSystemEvents:
             return
         # It complains on standard error about folders that vanish while it walks them.
         logging.getLogger("watchdog").setLevel(logging.CRITICAL)
-        self._observer = Observer()
-        self._observer.daemon = True
+        observer = Observer()
+        observer.daemon = True
         try:
-            self._observer.start()
+            observer.start()
             while True:
                 for folder in self._folders:
-                    self._watch(folder)
+                    self._watch(folder, observer)
                 if self._watched:
                     self.state = "on"
                 if self._stopping.wait(_RETRY):
@@ -72,10 +75,10 @@ class FileSystemEvents:
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EMFILE)
             self.state = "the limit of watches is reached" if full else (error.strerror or "inotify failed")
-        self._observer.unschedule_all()
-        self._observer.stop()
+        observer.unschedule_all()
+        observer.stop()
 
-    def _watch(self, folder: str) -> None:
+    def _watch(self, folder: str, observer: BaseObserver) -> None:
         from watchdog.events import (
             DirCreatedEvent,
             DirDeletedEvent,
@@ -86,11 +89,11 @@ class FileSystemEvents:
             FileSystemEventHandler,
         )
 
-        bell = self
+        events = self
 
         class Handler(FileSystemEventHandler):
             def on_any_event(self, event: FileSystemEvent) -> None:
-                bell.heard(event)
+                events.handle(event)
 
         try:
             status = os.stat(folder)  # noqa: PTH116 - a string is what is kept
@@ -102,14 +105,14 @@ class FileSystemEvents:
             return
         if watch is not None:
             del self._watched[folder]
-            self._observer.unschedule(watch)
+            observer.unschedule(watch)
         if number is None:
             return
         kinds: list[type[FileSystemEvent]] = [DirCreatedEvent, DirDeletedEvent, DirMovedEvent]
         kinds += [FileCreatedEvent, FileDeletedEvent, FileMovedEvent]
         try:
-            made = self._observer.schedule(Handler(), folder, recursive=True, event_filter=kinds)
+            made = observer.schedule(Handler(), folder, recursive=True, event_filter=kinds)
         except FileNotFoundError:
             return
         self._watched[folder] = (made, number)
-        self._ring()  # what was made before the watch stood
+        self._changed()  # what was made before the watch stood

@@ -1,4 +1,4 @@
-"""File calls that do not come back: which logs wait for them, and what is said of it.
+"""File calls that do not come back: which logs wait for them, and what is reported of it.
 
 The supervisor gives up, the thread that hung comes back, the reader reports: three threads, so what they
 share is touched under a lock that nobody holds during a file call.
@@ -33,19 +33,18 @@ class HungCalls:
         """Whether there is anything to report or to go on with."""
         return bool(self._news or self._freed)
 
-    def give_up(self, path: str, subject: object, tracks: Mapping[str, LogFile]) -> None:
-        """A call on `path`, made for `subject` (a log, or a search), hangs. From the supervisor's thread."""
-        log = subject if isinstance(subject, LogFile) else None
+    def give_up(self, path: str, log: LogFile | None, logs: Mapping[str, LogFile]) -> None:
+        """A call on `path`, made for a log or for a search, hangs. From the supervisor's thread."""
         with self._lock:
             self._news.append((path, log, False))
             if log is None:
                 return
-            log.stuck = True
-            beside = [each for each in list(tracks.values()) if each.found.device == log.found.device]
-            if sum(each.stuck for each in beside) >= MOUNT:
-                idle = [each for each in beside if not each.stuck]
+            log.hung = True
+            beside = [each for each in list(logs.values()) if each.found.device == log.found.device]
+            if sum(each.hung for each in beside) >= MOUNT:
+                idle = [each for each in beside if not each.hung]
                 for each in idle:
-                    each.stuck = True
+                    each.hung = True
                 self._suspended += idle
 
     def returned(self, path: str, log: LogFile | None) -> None:
@@ -58,18 +57,27 @@ class HungCalls:
             back = [log, *(each for each in self._suspended if each.found.device == device)]
             self._suspended = [each for each in self._suspended if each.found.device != device]
             for each in back:
-                each.stuck = False
+                each.hung = False
             self._freed.extend(back)
 
     def reports(self) -> Iterator[Delivery]:
-        """What to tell of it."""
+        """What to report of it."""
         while self._news:
             path, log, answers = self._news.popleft()
             source = log.source() if log is not None else Source(run="", path=clean(path), format="")
             late = f"the file system has not answered for {GIVE_UP:.0f} s; the rest goes on without it"
-            said = "answers again" if answers else late
-            problem = Problem("error", "not-answering", source.path, said, healed=answers)
+            message = "answers again" if answers else late
+            problem = Problem("error", "not-answering", source.path, message, healed=answers)
             yield Delivery(source, Batch(problems=(problem,)), "state")
+
+    def suspended(self) -> Iterator[Delivery]:
+        """One report for the logs that nobody asked because others of their device did not answer."""
+        logs, self._suspended = self._suspended, []
+        if logs:
+            path = logs[0].found.path
+            message = f"not read, like {len(logs) - 1} other logs of a file system that does not answer"
+            problem = Problem("error", "not-answering", path, message, count=len(logs))
+            yield Delivery(logs[0].source(), Batch(problems=(problem,)), "state")
 
     def freed(self) -> Iterator[LogFile]:
         """Logs that can be looked at again."""

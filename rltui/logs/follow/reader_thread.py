@@ -1,7 +1,7 @@
-"""Threads round a follower: it looks when something is due, and one stuck file call stops nothing else.
+"""Threads round a follower: it looks when something is due, and one hung file call stops nothing else.
 
 A worker looks and hands over. A supervisor notices when a file call does not come back, gives up on that
-file and lets another worker go on. All threads are daemons; nobody waits for one that is stuck.
+file and lets another worker go on. All threads are daemons; nobody waits for one that hangs.
 """
 
 from __future__ import annotations
@@ -12,68 +12,81 @@ from collections.abc import Callable
 
 from rltui.batch import Batch, Problem
 from rltui.logs.delivery import Delivery, Source
-from rltui.logs.follow.follower import GIVE_UP, Follower
+from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.fs_events import FileSystemEvents
+from rltui.logs.follow.hung_calls import GIVE_UP
 from rltui.text import quote
 
-MOST_STUCK = 16  # threads that may hang in the file system; then the supervisor waits for one to come back
-_LONGEST_WAIT = 1.0  # seconds a worker sleeps at most, so that the bell of a sleeping clock is not missed
-_PARTING = 0.3  # seconds that `stop` waits for a worker that is not stuck
+MOST_HUNG = 16  # threads that may hang in the file system; then the supervisor waits for one to come back
+_LONGEST_WAIT = 1.0  # seconds a worker sleeps at most, for a clock may stand still while the machine sleeps
+_PARTING = 0.3  # seconds that `stop` waits for a worker that does not hang
 _AFTER_ERROR = 1.0
 
 
+def _ignore(error: Exception | None) -> None:
+    pass
+
+
 class ReaderThread:
-    """Follows in the background. `deliver` is called by one worker at a time, never with an empty list."""
+    """Follows in the background. `deliver` is called by one worker at a time, never with an empty list.
+
+    ended: called after the last delivery of a follower that reads once, with the error that ended it early.
+    fs_events: whether events of the file system shorten the search for new logs.
+    give_up: seconds after which a file call counts as one that never returns.
+    """
 
     def __init__(
         self,
         follower: Follower,
         deliver: Callable[[list[Delivery]], None],
         *,
-        bell: bool = True,
-        patience: float = GIVE_UP,
+        ended: Callable[[Exception | None], None] = _ignore,
+        fs_events: bool = True,
+        give_up: float = GIVE_UP,
     ) -> None:
         self.follower = follower
+        self.at_rest = False  # all that was there has been handed over, and nothing is due
         self._deliver = deliver
-        self._patience = patience
-        self._bell: FileSystemEvents | None = None
-        self._with_bell = bell
+        self._ended = ended
+        self._give_up = give_up
+        self._events: FileSystemEvents | None = None
+        self._with_events = fs_events
         self._lock = threading.Lock()
         self._pending: list[Delivery] = []
         self._wake = threading.Event()
         self._stopping = threading.Event()
         self._worker: threading.Thread | None = None
-        self._stuck: list[threading.Thread] = []
+        self._hung: list[threading.Thread] = []
         self._silent = True  # no point has been handed over yet
 
     def start(self) -> None:
         """Begin to follow. Returns at once; no file is touched in the calling thread."""
-        self._hire()
+        self._start_worker()
         threading.Thread(target=self._supervise, name="rltui-supervisor", daemon=True).start()
 
     def stop(self) -> None:
-        """Hand over nothing more. Waits a moment for a working thread, never for a stuck one."""
+        """Hand over nothing more. Waits a moment for a working thread, never for one that hangs."""
         self._stopping.set()
         self._wake.set()
-        if self._bell is not None:
-            self._bell.stop()
+        if self._events is not None:
+            self._events.stop()
         worker = self._worker
         if worker is not None and worker is not threading.current_thread():
             worker.join(_PARTING)
 
-    def ring(self) -> None:
+    def search_now(self) -> None:
         """Something changed: search for new logs now."""
-        self.follower.ring()
+        self.follower.search_now()
         self._wake.set()
 
     @property
-    def stuck(self) -> int:
+    def hung(self) -> int:
         """Threads that hang in the file system."""
-        return sum(thread.is_alive() for thread in self._stuck)
+        return sum(thread.is_alive() for thread in self._hung)
 
     # -- the worker
 
-    def _hire(self) -> None:
+    def _start_worker(self) -> None:
         self._worker = threading.Thread(target=self._work, name="rltui-follow", daemon=True)
         self._worker.start()
 
@@ -83,6 +96,7 @@ class ReaderThread:
     def _work(self) -> None:
         while self._on_duty():
             wait = 0.0
+            self.at_rest = False
             try:
                 for delivery in self.follower.look():
                     with self._lock:
@@ -93,18 +107,27 @@ class ReaderThread:
                 if self._on_duty():
                     wait = self.follower.next_due()
             except Exception as error:  # noqa: BLE001 - the edge of the thread: following must go on
-                self._tell(error)
+                if self.follower.once:
+                    self._end(error)
+                    return
+                self._report(error)
                 wait = _AFTER_ERROR
             if not self._hand_over():
                 wait = _AFTER_ERROR
+            if self.follower.done:
+                self._end(None)
+                return
             if wait > 0 and self._on_duty():
+                self.at_rest = True
                 self._wake.wait(min(wait, _LONGEST_WAIT))
                 self._wake.clear()
         self._wake.set()  # whoever is on duty now hands over what this thread has left behind
 
-    def _tell(self, error: Exception) -> None:
-        said = f"following failed in a way that rltui did not foresee ({quote(repr(error))})"
-        problem = Problem("error", "internal", ".", said)
+    def _report(self, error: Exception) -> None:
+        message = f"following failed in a way that rltui did not foresee ({quote(repr(error))})"
+        self._add_problem(Problem("error", "internal", ".", message))
+
+    def _add_problem(self, problem: Problem) -> None:
         with self._lock:
             self._pending.append(Delivery(Source("", ".", ""), Batch(problems=(problem,)), "state"))
 
@@ -118,37 +141,54 @@ class ReaderThread:
             if deliveries:
                 self._deliver(deliveries)
         except Exception as error:  # noqa: BLE001 - the consumer's error must not end the look that goes on
-            self._tell(error)
+            self._report(error)
             return False
         return True
+
+    def _end(self, error: Exception | None) -> None:
+        if self._on_duty():
+            self._stopping.set()
+            self._ended(error)
 
     # -- the supervisor
 
     def _supervise(self) -> None:
-        while not self._stopping.wait(min(1.0, self._patience / 4)):
-            if self._bell is None and self._with_bell and self.follower.caught_up:
-                self._start_bell()
-            if self._bell is not None:
-                self.follower.gauge.bell = self._bell.state
+        while not self._stopping.wait(min(1.0, self._give_up / 4)):
+            if self._events is None and self._with_events and self.follower.caught_up:
+                self._watch_folders()
+            if self._events is not None:
+                self.follower.stats.events = self._events.state
             busy = self.follower.busy_with()
-            if busy is None or time.monotonic() - busy[1] <= self._patience or self.stuck >= MOST_STUCK:
+            if busy is None or time.monotonic() - busy[1] <= self._give_up:
+                continue
+            if self.hung >= MOST_HUNG:
+                if self.follower.once:
+                    self._abandon()
                 continue
             old = self._worker
             if self.follower.give_up(busy[0]) and old is not None:
-                self._stuck = [thread for thread in self._stuck if thread.is_alive()]
-                self._stuck.append(old)
-                self._hire()
+                self._hung = [thread for thread in self._hung if thread.is_alive()]
+                self._hung.append(old)
+                self._start_worker()
 
-    def _start_bell(self) -> None:
-        self._with_bell = False
-        seeker = self.follower.seeker
+    def _abandon(self) -> None:
+        """Too much hangs: what has been read so far is all there is."""
+        message = f"{MOST_HUNG} file calls do not return; the rest of the logs was not read"
+        self._worker = threading.current_thread()
+        self._add_problem(Problem("error", "not-answering", ".", message))
+        self._hand_over()
+        self._end(None)
+
+    def _watch_folders(self) -> None:
+        self._with_events = False
+        search = self.follower.search
         folders = [
             root.place
-            for root, system in zip(seeker.roots, seeker.systems, strict=False)
-            if system.events and root.place not in seeker.dead
+            for root, system in zip(search.roots, search.systems, strict=False)
+            if system.events and root.place not in search.not_answering
         ]
         if folders:
-            self._bell = FileSystemEvents(folders, self.ring, self.follower.kinds.could_be_log)
-            self._bell.start()
-        elif seeker.systems:
-            self.follower.gauge.bell = "the file system does not report changes"
+            self._events = FileSystemEvents(folders, self.search_now, self.follower.formats.could_be_log)
+            self._events.start()
+        elif search.systems:
+            self.follower.stats.events = "the file system does not report changes"

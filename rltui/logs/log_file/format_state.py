@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import replace
 
 from rltui.batch import Problem
 from rltui.logs.formats.interface import Format
@@ -16,13 +17,13 @@ _QUIET_ENDINGS = (".json", ".txt", ".log", ".out", ".err")  # many of these are 
 
 
 class FormatState:
-    """What is known of one file, and what was told of it."""
+    """What is known of one file, and which problem was reported of it."""
 
-    __slots__ = ("_kinds", "_name", "_path", "_unknown", "presumed")
+    __slots__ = ("_formats", "_name", "_path", "_unknown", "presumed")
 
-    def __init__(self, name: str, path: str, kinds: FormatRegistry) -> None:
+    def __init__(self, name: str, path: str, formats: FormatRegistry) -> None:
         self._name, self._path = name, path
-        self._kinds = kinds
+        self._formats = formats
         self._unknown: Problem | None = None
         self.presumed: Format | None = None  # the format as the name has it; no byte was looked at yet
 
@@ -30,23 +31,23 @@ class FormatState:
         """The format, where the name says it all and there may be a log: it is opened only to be read."""
         if not (is_events(self._name) and status.st_size and stat.S_ISREG(status.st_mode)):
             return None
-        self.presumed = self._kinds.recognise(self._name, b"")
+        self.presumed = self._formats.recognise(self._name, b"")
         return self.presumed
 
     def of(self, head: bytes, presumed: Format | None) -> tuple[Format | None, Problem | None]:
-        """The format of a file that begins with `head`, and what is to be told or withdrawn."""
+        """The format of a file that begins with `head`, and the problem to report or withdraw."""
         if presumed is not None and head and presumed.matches(self._name, head):
             return presumed, None
-        known = self._kinds.recognise(self._name, head) if head else None
-        told = self._unknown
+        known = self._formats.recognise(self._name, head) if head else None
+        before = self._unknown
         if known is not None:
             self._unknown = None
-            if told is None:
+            if before is None:
                 return known, None
-            return known, Problem(told.level, told.code, told.path, "is a log now", healed=True)
-        loud = not self._name.endswith(_QUIET_ENDINGS) and not is_foreign(self._name, head)
-        if told is not None or not head.strip() or not loud:
+            return known, replace(before, message="is a log now", healed=True)
+        expected = not self._name.endswith(_QUIET_ENDINGS) and not is_foreign(self._name, head)
+        if before is not None or not head.strip() or not expected:
             return None, None
-        said = f"not a log that rltui can read: begins with {quote(repr(head[:24]))}"
-        self._unknown = Problem("warning", "unrecognised", self._path, said)
+        message = f"not a log that rltui can read: begins with {quote(repr(head[:24]))}"
+        self._unknown = Problem("warning", "unrecognised", self._path, message)
         return None, self._unknown

@@ -1,8 +1,9 @@
-"""What keeps one log from being read now: told once, tried again ever less often, withdrawn when over."""
+"""What keeps one log from being read now: reported once, tried again ever less often, withdrawn when over."""
 
 from __future__ import annotations
 
 import errno
+from dataclasses import replace
 
 from rltui.batch import Level, Problem
 from rltui.text import quote
@@ -30,15 +31,17 @@ class ReadErrors:
         self.problem: Problem | None = None  # what stands now
 
     def failed(self, error: OSError) -> Problem | None:
-        """The system refused; what to tell, None when it was told already."""
+        """The system refused; what to report, None when it was reported already."""
         level, code = _CODES.get(error.errno or 0, ("warning", "io-error"))
         reason = quote(error.strerror or str(error))
-        return self._tell(Problem(level, code, self.path, f"cannot be read: {reason}; trying again"))
+        return self._report(Problem(level, code, self.path, f"cannot be read: {reason}; trying again"))
 
     def broke(self, error: Exception) -> Problem | None:
-        """An error that nobody foresaw; what to tell, None when it was told already."""
-        said = f"reading failed in a way that rltui did not foresee ({quote(repr(error))}); please report it"
-        return self._tell(Problem("error", "internal", self.path, said))
+        """An error that nobody foresaw; what to report, None when it was reported already."""
+        message = (
+            f"reading failed in a way that rltui did not foresee ({quote(repr(error))}); please report it"
+        )
+        return self._report(Problem("error", "internal", self.path, message))
 
     def over(self) -> Problem | None:
         """It worked; what to withdraw."""
@@ -46,13 +49,13 @@ class ReadErrors:
         problem, self.problem = self.problem, None
         if problem is None:
             return None
-        return Problem(problem.level, problem.code, problem.path, "can be read again", healed=True)
+        return replace(problem, message="can be read again", healed=True)
 
     def wait(self) -> float:
         """Seconds until the next try: 1, 2, 4 ... 60."""
         return min(LONGEST, float(1 << min(self.count - 1, 6)))
 
-    def _tell(self, problem: Problem) -> Problem | None:
+    def _report(self, problem: Problem) -> Problem | None:
         self.count += 1
         if self.problem is not None and self.problem.code == problem.code:
             return None

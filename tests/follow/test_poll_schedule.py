@@ -7,41 +7,41 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.file_systems import FileSystem
-from rltui.logs.follow.poll_interval import PollInterval
+from rltui.logs.follow.poll_schedule import PollInterval
 from tests.support.livelogs import LOCAL, NFS, Live, append, lines, points, write
 
 
 def test_many_idle_logs_are_looked_at_less_often(tmp_path: Path) -> None:
     """The interval grows with the measured cost of looking, up to 30 s, and is the poll for few logs."""
     live = Live(tmp_path)
-    pace = live.follower.pace
-    assert pace.hot(64) == pytest.approx(0.5)
-    pace.look_cost = 1e-5
-    assert pace.idle(1_000) == pytest.approx(10 / 3, rel=0.01)
-    assert pace.idle(45_000) == 30.0
+    interval = live.follower.interval
+    assert interval.hot(64) == pytest.approx(0.5)
+    interval.look_cost = 1e-5
+    assert interval.idle(1_000) == pytest.approx(10 / 3, rel=0.01)
+    assert interval.idle(45_000) == 30.0
 
 
 def test_slow_mount_slows_the_poll(tmp_path: Path) -> None:
     """On a network file system the poll starts at 2 s and leaves the mount nine tenths of the time."""
     live = Live(tmp_path, system=NFS)
     live.look()
-    pace = live.follower.pace
-    assert pace.hot(1) == 2.0
+    interval = live.follower.interval
+    assert interval.hot(1) == 2.0
     for _ in range(500):
-        pace.measured(0.05)
-    assert pace.hot(64) > 30 * 0.9
+        interval.measured(0.05)
+    assert interval.hot(64) > 30 * 0.9
     assert "nfs" in live.follower.status().noticing
 
 
 @pytest.mark.parametrize(("system", "within"), [(LOCAL, 0.9), (NFS, 30.0)])
 def test_a_thousand_growing_logs(system: FileSystem, within: float) -> None:
     """Logs that were seen to grow are looked at within a second on local disks, idle ones less often."""
-    pace = PollInterval(1.0, system)
-    pace.look_cost = 1.5e-5
-    assert pace.growing(1000, 1000) <= within
-    assert pace.hot(1000) > 1.0
-    assert pace.growing(10, 10) == pace.hot(10)
-    assert pace.growing(100_000, 100_000) <= pace.hot(100_000)
+    interval = PollInterval(1.0, system)
+    interval.look_cost = 1.5e-5
+    assert interval.growing(1000, 1000) <= within
+    assert interval.hot(1000) > 1.0
+    assert interval.growing(10, 10) == interval.hot(10)
+    assert interval.growing(100_000, 100_000) <= interval.hot(100_000)
 
 
 def test_growth_brings_the_next_look_forward(tmp_path: Path) -> None:
@@ -49,11 +49,11 @@ def test_growth_brings_the_next_look_forward(tmp_path: Path) -> None:
     logs = [write(tmp_path / f"run{number}/metrics.jsonl", lines([0])) for number in range(20)]
     live = Live(tmp_path)
     live.look()
-    live.follower.pace.measured = lambda seconds: None  # type: ignore[method-assign]
-    live.follower.pace.look_cost = 7e-4  # as dear as 1,400 cheap ones
+    live.follower.interval.measured = lambda seconds: None  # type: ignore[method-assign]
+    live.follower.interval.look_cost = 7e-4  # as dear as 1,400 cheap ones
     append(logs[3], lines([1]))
     live.after(2.5)
     append(logs[3], lines([2]))
     live.after(1.0)
     assert live.heard.points["run3/metrics.jsonl"] == points([0, 1, 2])
-    assert live.follower.pace.hot(20) == pytest.approx(2.0)
+    assert live.follower.interval.hot(20) == pytest.approx(2.0)

@@ -1,0 +1,142 @@
+"""Reading everything once: the order, what hangs, and the way out."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rltui.logs.follow import reader_thread
+from rltui.logs.follow.follower import Follower
+from rltui.logs.follow.read_all import Deliveries, read_all
+from tests.support.hanging import HungCall
+from tests.support.livelogs import Heard, append, event_bytes, lines, points, write
+
+
+@pytest.fixture
+def hung(monkeypatch: pytest.MonkeyPatch) -> Iterator[HungCall]:
+    """`open` of some paths does not return before the end of the test."""
+    call = HungCall(monkeypatch)
+    yield call
+    call.let_go.set()
+
+
+def read(*logdirs: Path) -> Heard:
+    """All of it, for the hanging calls without much patience."""
+    heard = Heard()
+    heard.take(read_all(logdirs, give_up=0.05))
+    return heard
+
+
+def test_runs_come_by_name_and_each_in_one_piece(tmp_path: Path) -> None:
+    """Whatever was written last: runs in the order of their names, their logs in the order of writing."""
+    for name in ("b", "a/later", "a", "c"):
+        write(tmp_path / name / "events.out.tfevents.2.host", event_bytes(range(40, 50)))
+        write(tmp_path / name / "events.out.tfevents.1.host", event_bytes(range(40)))
+    paths = [delivery.source.path for delivery in read_all([tmp_path]) if len(delivery.batch)]
+    files = [f"events.out.tfevents.{number}.host" for number in (1, 2)]
+    assert paths == [f"{run}/{file}" for run in ("a", "a/later", "b", "c") for file in files]
+
+
+def test_a_file_that_hangs_costs_no_other(tmp_path: Path, hung: HungCall) -> None:
+    """What does not answer is named, all others are read, and reading ends."""
+    for name in ("a", "bad", "c"):
+        write(tmp_path / name / "metrics.jsonl", lines(range(3), scale=ord(name[0])))
+    hung.paths.add(str(tmp_path / "bad/metrics.jsonl"))
+    heard = read(tmp_path)
+    assert heard.codes == ["not-answering"]
+    assert [problem.path for problem in heard.problems.values()] == ["bad/metrics.jsonl"]
+    assert {path for path, said in heard.points.items() if len(said) == 3} == {
+        "a/metrics.jsonl",
+        "c/metrics.jsonl",
+    }
+
+
+@pytest.mark.parametrize("size", [3, 30_000])
+def test_an_event_file_that_hangs_costs_no_other(tmp_path: Path, hung: HungCall, size: int) -> None:
+    """Those that would have been read ahead with it are read, whole and in order."""
+    for number in range(5):
+        write(tmp_path / f"run{number}/events.out.tfevents.1.host", event_bytes(range(size)))
+    hung.paths.add(str(tmp_path / "run2/events.out.tfevents.1.host"))
+    heard = read(tmp_path)
+    assert heard.codes == ["not-answering"]
+    good = [f"run{number}/events.out.tfevents.1.host" for number in (0, 1, 3, 4)]
+    assert [path for path, said in heard.points.items() if said == points(range(size))] == good
+
+
+def test_a_folder_that_hangs_costs_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder whose listing does not return is named; what lies beside it is read."""
+    for name in ("bad", "good"):
+        write(tmp_path / name / "metrics.jsonl", lines(range(3)))
+    hung = HungCall(monkeypatch, "scandir")
+    hung.paths.add(str(tmp_path / "bad"))
+    heard = read(tmp_path)
+    hung.let_go.set()
+    assert heard.codes == ["not-answering"]
+    assert heard.points["good/metrics.jsonl"] == points(range(3))
+
+
+def test_a_dead_mount_is_left_after_some_files(tmp_path: Path, hung: HungCall) -> None:
+    """Not every file of it is waited for; those that were not asked are counted, so that none is missed."""
+    logs = [write(tmp_path / f"run{number}/metrics.jsonl", lines(range(3))) for number in range(8)]
+    hung.paths.update(map(str, logs))
+    heard = read(tmp_path)
+    assert set(heard.codes) == {"not-answering"}
+    assert sum(problem.count for problem in heard.problems.values()) == 8
+    assert not any(heard.points.values())
+
+
+def test_reading_ends_when_too_much_hangs(
+    tmp_path: Path, hung: HungCall, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no more threads may hang, the rest is given up, and that is said."""
+    monkeypatch.setattr(reader_thread, "MOST_HUNG", 1)
+    for name in ("a", "b"):
+        hung.paths.add(str(write(tmp_path / name / "metrics.jsonl", lines(range(3)))))
+    heard = read(tmp_path)
+    assert any("the rest of the logs was not read" in problem.message for problem in heard.told)
+
+
+def test_a_file_that_is_cut_while_it_is_read(tmp_path: Path) -> None:
+    """Reading ends, and says that not all of the file was read."""
+    log = write(tmp_path / "metrics.jsonl", lines(range(400_000)))
+    heard, follower = Heard(), Follower([tmp_path], once=True)
+    while not follower.done:
+        heard.take(follower.look())
+        if heard.points:
+            log.write_bytes(log.read_bytes()[:6000])
+    said = heard.points["metrics.jsonl"]
+    assert said == points(range(len(said))) and 0 < len(said) < 400_000
+    assert heard.codes == ["changed"]
+
+
+def test_leaving_early_leaves_no_thread(tmp_path: Path) -> None:
+    """Whoever stops taking deliveries ends the threads behind them."""
+    for number in range(3):
+        write(tmp_path / f"run{number}/metrics.jsonl", lines(range(100_000)))
+    before = set(threading.enumerate())
+    reading = read_all([tmp_path])
+    next(reading)
+    reading.close()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10.0)
+        assert not thread.is_alive()
+
+
+def test_following_gives_what_comes_and_says_when_nothing_does(tmp_path: Path) -> None:
+    """Deliveries of a follower that goes on: an empty list where nothing new came in time."""
+    log = write(tmp_path / "metrics.jsonl", lines(range(3)))
+    heard, deliveries = Heard(), Deliveries(Follower([tmp_path], poll=0.05), wait=0.02)
+    grown = False
+    for each in deliveries:
+        heard.take(each)
+        if deliveries.at_rest and not grown:
+            assert heard.points == {"metrics.jsonl": points(range(3))}
+            append(log, lines([3]))
+            grown = True
+        if len(heard.points["metrics.jsonl"]) == 4:
+            break
+    assert grown
+    assert heard.points["metrics.jsonl"] == points(range(4))

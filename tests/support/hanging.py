@@ -1,0 +1,29 @@
+"""File calls that do not come back until they are let go: what a dead network mount does."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+import pytest
+
+from tests.support.listening import LONG
+
+
+class HungCall:
+    """Calls of one function of `os` hang for some paths."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str = "open") -> None:
+        self.paths: set[str] = set()
+        self.entered = threading.Event()
+        self.let_go = threading.Event()
+        real = getattr(os, name)
+
+        def call(path: Any, *arguments: Any, **options: Any) -> Any:
+            if path in self.paths:
+                self.entered.set()
+                self.let_go.wait(LONG)
+            return real(path, *arguments, **options)
+
+        monkeypatch.setattr(os, name, call)
