@@ -1,107 +1,148 @@
-"""Which text files beside a run are logs of it, told by their names and first records.
+"""What the names of files say: whether one may be a log, of which kind, and whether it was rotated.
 
-A folder of a run also holds settings, tokenizers, data sets and samples. They are JSON too, so a log is
-asked for numbers and for a step key, or for a name that says what it is.
+The names themselves are data: `rltui/data/log_files.toml`.
 """
 
 from __future__ import annotations
 
-import json
+import fnmatch
 import re
-import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Generic, TypeVar
 
-from rltui.logs.records import record_keys
-from rltui.logs.run_names import PLAIN_STEMS, stem_of
+from rltui.data.schema import Field, Invalid, JsonSchema, KeyPath, ListField, Report, TableField, TextField
+from rltui.data.toml_files import read_table
 
-_NAME = re.compile(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
-# Files of JSON lines or objects beside a run that are no log of it.
-_OTHERS = re.compile(
-    r"""( .*config | params | hparams | args | arguments | package(-lock)? | .*tokenizer.* | .*vocab.*
-        | merges | special_tokens_map | added_tokens | preprocessor.* | model | .*\.index | manifest
-        | .*oracle | (adapter|training)_(config|args) | wandb-.* | metadata | dataset_infos? | checkpoints?
-        | timing_spans | trace(_events)? | .*trace | all_results | latest | data | dataset
-        ) \.(jsonl?|ndjson|jsonlines) \Z""",
-    re.IGNORECASE | re.VERBOSE,
-)
-# Names under which a log without any step key is still taken for one.
-_TELLING = re.compile(
-    r"metric|progress|train|log(ging|s)?[._-]|^log|histor|scores?|stats|loss|eval|valid|reward|result|monitor",
-    re.IGNORECASE,
-)
-# Keys of what a model is asked or told: a record of a data set, unless it tells of steps or scores.
-_ASKED = frozenset(
-    {"prompt", "question", "problem", "instruction", "query", "text", "answer"}
-    | {"messages", "conversations", "chosen", "rejected"}
-)
-_KEY = re.compile(rb'"((?:[^"\\]|\\.){1,200})"\s*:\s*(-?[0-9]|NaN|-?Infinity)?')
+S = TypeVar("S")
+T = TypeVar("T")
+
+_ENDING = re.compile(r"\.(jsonl|ndjson|json|csv|tsv|txt|log|out|err)$", re.IGNORECASE)
+_JSON = re.compile(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class LogFileNames:
+    """The tables of `log_files.toml`; see there for what each says. Lists of patterns are one pattern."""
+
+    plain_stems: frozenset[str]
+    rank_folder: re.Pattern[str]
+    rank_file: re.Pattern[str]
+    tracker_endings: tuple[str, ...]
+    tracker_folder: re.Pattern[str]
+    step_files: re.Pattern[str]
+    not_logs: re.Pattern[str]
+    telling: re.Pattern[str]
+    ambiguous_endings: tuple[str, ...]
+    data_set_keys: frozenset[str]
+    skipped_folders: tuple[str, ...]
+    rotated: re.Pattern[str]
+    rotated_joints: str
+    compressed: tuple[str, ...]
+    subrun_folder: re.Pattern[str]
+    writer: re.Pattern[str]
+    richest_formats: tuple[str, ...]
+    richest_stems: frozenset[str]
+    poorer_formats: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Converted(Generic[S, T]):
+    """A field whose value is made into something else."""
+
+    field: Field[S]
+    convert: Callable[[S], T]
+
+    def check(self, value: object, path: KeyPath, report: Report) -> T | Invalid:
+        """See Field."""
+        checked = self.field.check(value, path, report)
+        try:
+            return checked if isinstance(checked, Invalid) else self.convert(checked)
+        except re.error as error:
+            report(path, f"is no regular expression: {error}")
+            return Invalid.INVALID
+
+    def json_schema(self) -> JsonSchema:
+        """See Field."""
+        return self.field.json_schema()
+
+
+def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
+def log_files_field() -> TableField[LogFileNames]:
+    """What the table must hold."""
+    text, texts = TextField(), ListField(TextField())
+    stems = _Converted(texts, frozenset)
+    pattern = _Converted(text, lambda each: re.compile(each, re.IGNORECASE))
+    patterns = _Converted(texts, _any_of)
+    fields: dict[str, Field[object]] = {
+        "plain_stems": stems,
+        "rank_folder": pattern,
+        "rank_file": pattern,
+        "tracker_endings": texts,
+        "tracker_folder": pattern,
+        "step_files": patterns,
+        "not_logs": _Converted(texts, lambda globs: _any_of(map(fnmatch.translate, globs))),
+        "telling": patterns,
+        "ambiguous_endings": texts,
+        "data_set_keys": stems,
+        "skipped_folders": texts,
+        "rotated": pattern,
+        "rotated_joints": text,
+        "compressed": texts,
+        "subrun_folder": pattern,
+        "writer": pattern,
+        "richest_formats": texts,
+        "richest_stems": stems,
+        "poorer_formats": stems,
+    }
+    return TableField(fields, LogFileNames, required=tuple(fields))
+
+
+@cache
+def names() -> LogFileNames:
+    """The tables, read when the first name is looked at."""
+    return read_table("log_files", log_files_field())
+
+
+def is_events(name: str) -> bool:
+    """Whether a base name is that of a TensorBoard event file."""
+    return "tfevents" in name
 
 
 def is_json(name: str) -> bool:
     """Whether a base name may be one of a JSON log."""
-    return bool(_NAME.search(name)) and not name.startswith(".") and not _OTHERS.match(name)
+    if name.startswith("."):
+        return False
+    ending = _JSON.search(name)
+    return ending is not None and not names().not_logs.match(name[: ending.start()])
 
 
 def is_telling(name: str) -> bool:
     """Whether a base name says that the file is a log, so that its records need no step key."""
-    return bool(_TELLING.search(name))
+    return bool(names().telling.search(name))
 
 
-def is_point(record: dict[str, object], telling: bool) -> bool:
-    """Whether a record looks like one of a log: numbers beside its step, or numbers under a telling name."""
-    data = record.get("data")
-    inner = data if isinstance(data, dict) else {}
-    steps = record_keys.step_keys(record)
-    numbers = [
-        key
-        for key, value in [*record.items(), *inner.items()]
-        if type(value) in (int, float) and key not in steps
-    ]
-    if not steps and is_of_data(record, numbers):
-        return False
-    nested = any(isinstance(value, dict) for value in record.values())
-    return bool(steps and (numbers or nested)) or (telling and bool(numbers))
+def stem_of(name: str) -> str:
+    """A base name without `.gz` and without the ending of its format."""
+    name = name[:-3] if name.endswith(".gz") else name
+    return _ENDING.sub("", name) or name
 
 
-def is_of_data(keys: Iterable[str], numbers: Iterable[str]) -> bool:
-    """Whether a record without a step has the keys of a data set, and none of its `numbers` is a score."""
-    return not _ASKED.isdisjoint(keys) and not any(map(_TELLING.search, numbers))
+def rotated_from(name: str) -> str | None:
+    """The name that a rotated log had (``metrics.jsonl`` for ``metrics.jsonl.1``), None if it is not one."""
+    name = name[:-3] if name.endswith(".gz") else name
+    match = None if is_events(name) else names().rotated.match(name)
+    return match["base"] if match else None
 
 
-def is_cut_point(line: bytes, telling: bool) -> bool:
-    """The same for a first line that is longer than what is known of it."""
-    keys = cut_keys(line)
-    steps = record_keys.step_keys(key for key, _ in keys)
-    if not steps and is_of_data([key for key, _ in keys], [key for key, number in keys if number]):
-        return False
-    return sum(number for key, number in keys if key not in steps) > 0 and (bool(steps) or telling)
-
-
-def cut_keys(line: bytes) -> list[tuple[str, bool]]:
-    """The keys of an object that is longer than what is known of it, and whether a number follows them."""
-    if not line.lstrip().startswith(b"{"):
-        return []
-    return [(match[1].decode("utf-8", "replace"), bool(match[2])) for match in _KEY.finditer(line)]
-
-
-def is_foreign(name: str, head: bytes) -> bool:
-    """Whether a file named like a log is plainly something else: a data set, settings, a table of words.
-
-    Not for names that nothing but logs have, where contents that cannot be read are worth a word.
-    """
-    if stem_of(name).lower() in PLAIN_STEMS:
-        return False
-    if head.startswith(b"\x1f\x8b"):
-        try:
-            head = zlib.decompressobj(31).decompress(head, 4096)
-        except zlib.error:
-            return False
-    lines = head.split(b"\n")
-    whole = lines[:-1] or lines
-    if not is_json(name.removesuffix(".gz")):
-        text = b"\n".join(whole).decode("utf-8", "replace")
-        return "\ufffd" not in text and all(sign.isprintable() or sign in "\t\r\n" for sign in text)
-    try:
-        return all(isinstance(json.loads(line), dict | list) for line in whole if line.strip())
-    except (ValueError, RecursionError):
-        return len(lines) == 1 and bool(cut_keys(head))
+def file_order(name: str) -> tuple[str, int, int]:
+    """Sorts the logs of one folder as they were written: rotated ones first, the oldest of them first."""
+    base = rotated_from(name)
+    if base is None:
+        return (name, 1, 0)
+    turn = re.sub(r"\D", "", name[len(base) :].removesuffix(".gz")) or "0"
+    return (base, 0, -int(turn) if len(turn) < 8 else int(turn))

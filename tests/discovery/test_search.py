@@ -11,7 +11,8 @@ from rltui.batch import Problem
 from rltui.logs.discovery.walk import FolderWalker, roots_of
 from rltui.logs.files import Calls, FoundFile
 from rltui.logs.formats.registry import REGISTRY
-from rltui.logs.run_names import file_order, rotated_from, run_name, stem_of
+from rltui.logs.log_file_names import file_order, rotated_from, stem_of
+from rltui.logs.run_names import run_name
 
 COULD = REGISTRY.could_be_log
 

@@ -130,7 +130,6 @@ def test_logs_are_recognised(name: str, head: bytes, form: str) -> None:
         ("generation_config.json", b'{"top_k": 50}\n'),
         ("model.safetensors.index.json", b'{"metadata": {"total_size": 1}}\n'),
         ("hparams.yml", b"lr: 0.1\n"),
-        ("run.oracle.json", b'{"step": 1, "count": 3}\n'),
         ("checkpoints.jsonl", b'{"name": "000005", "batch": 5, "step": 5}\n'),
         ("train.jsonl", b'{"prompt": "What is 1+1?", "answer": "2"}\n'),
         ("train.jsonl", b'{"prompt": "' + b"word " * 2000),

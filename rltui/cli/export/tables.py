@@ -23,7 +23,7 @@ from rltui.cli.output_file import binary_output
 from rltui.logs.files import FoundFile
 from rltui.logs.follow.follower import Follower, MissingError
 from rltui.logs.follow.read_all import Deliveries, read_all
-from rltui.logs.run_names import is_events
+from rltui.logs.log_file_names import is_events
 from rltui.text import clean
 
 COLUMNS = {

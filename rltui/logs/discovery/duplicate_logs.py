@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.formats.interface import File, Format
-from rltui.logs.run_names import is_events, stem_of
+from rltui.logs.log_file_names import is_events, names, stem_of
 
 SAMPLE_BYTES = 256 << 10  # read of each log to compare it
 SAMPLE_STEPS = 8
@@ -25,9 +25,6 @@ ENOUGH = 4  # values that both logs must hold at equal steps before anything is 
 AGREEING = 0.5  # share of these that must agree
 ENOUGH_WHOLE, AGREEING_WHOLE = 6, 0.8  # the same for logs of one folder, whole numbers included
 NEAREST = 16  # logs that one is compared with at most
-
-# Which of two duplicates is the main source: what is exact, complete and dated first.
-_RANKS = ("tfevents", "jsonl", "json", "csv", "tsv", "table", "console")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +154,14 @@ def same(one: Sample, other: Sample, *, beside: bool = False) -> bool | None:
 
 
 def rank(known: Format, name: str) -> int:
-    """Lower is richer. RLlib's event writer drops what is not finite, its result.json does not."""
-    if stem_of(name) == "result" and known.name not in ("csv", "table"):
+    """Lower is richer: of two duplicates the richest is the main source."""
+    known_as = names()
+    if stem_of(name) in known_as.richest_stems and known.name not in known_as.poorer_formats:
         return -1
     if is_events(name):
         return 0
-    return _RANKS.index(known.name) if known.name in _RANKS else len(_RANKS) - 2
+    order = known_as.richest_formats
+    return order.index(known.name) if known.name in order else len(order) - 2
 
 
 def names_of(folder: str, name: str) -> tuple[str, ...]:

@@ -8,18 +8,16 @@ A folder is folded only where its content bears its name out. For duplicates see
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rltui.logs.discovery import duplicate_logs
 from rltui.logs.files import Calls, FoundFile, GivenUpError
 from rltui.logs.log_file.log_file import LogFile
-from rltui.logs.run_names import folders_above, is_events, rotated_from
+from rltui.logs.log_file_names import is_events, names, rotated_from
+from rltui.logs.run_names import folders_above
 
 CROWD = 256  # logs below one folder among which no duplicate is sought by place alone
-_TIME_FOLDER = re.compile(r"^\d{9,11}\.\d+$")
-_WRITER = re.compile(r"tfevents\.\d+\.(?P<writer>.+?\.\d+)\.\d+")  # host and process of torch's writer
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +262,7 @@ def parent_of(
         if not events.get(upper):
             continue
         below = folder[len(upper) + 1 :] if upper else folder
-        if _TIME_FOLDER.match(below) or (sample.hparams and _same_writer(name, events[upper])):
+        if names().subrun_folder.match(below) or (sample.hparams and _same_writer(name, events[upper])):
             return Parent(upper, lambda tag: tag)
         if len(sample.tags) == 1:
             main = sample.tags[0]
@@ -282,7 +280,8 @@ def _curve(main: str, key: str, below: str) -> Callable[[str], str]:
 
 
 def _same_writer(name: str, uppers: Sequence[str]) -> bool:
-    mine = _WRITER.search(name)
+    writer = names().writer
+    mine = writer.search(name)
     return mine is not None and any(
-        (its := _WRITER.search(upper)) is not None and its["writer"] == mine["writer"] for upper in uppers
+        (its := writer.search(upper)) is not None and its["writer"] == mine["writer"] for upper in uppers
     )

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from rltui.batch import Problem
 from rltui.logs.files import Calls, FoundFile
+from rltui.logs.log_file_names import names
 from rltui.logs.run_names import run_name
 from rltui.text import clean, quote
 
 DEPTH = 48  # folders below LOGDIR; deeper ones are counted as pruned
 PAUSE_EVERY = 256  # directory entries between two chances to stop
 YOUNG = 2.0  # seconds within which a folder's time stamp may hide a later change (ticks, 2 s on FAT)
-_PRUNED_STARTS = (".", "checkpoint", "__pycache__")  # a checkpoint holds copies of trainer_state.json
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class _WalkState:
         """Go on in what is below a folder; its links come last."""
         self.links += [(folder, name) for name in folder.links]
         for name in reversed(folder.folders):
-            if name.startswith(_PRUNED_STARTS):
+            if name.startswith(names().skipped_folders):
                 self.pruned += 1
             else:
                 self.stack.append(_below(folder, name, f"{folder.real}/{name}"))
@@ -280,7 +280,7 @@ class FolderWalker:
                 yield from self._failed(place, _shown(parent, name), error)
             return None
         if stat.S_ISDIR(mode):
-            return None if name.startswith(_PRUNED_STARTS) else _below(parent, name, real)
+            return None if name.startswith(names().skipped_folders) else _below(parent, name, real)
         if self._could_be_log(name) and real not in reals:
             reals.add(real)
             if stat.S_ISREG(mode):

@@ -28,7 +28,8 @@ from rltui.logs.follow.read_queues import HistoryQueue, OpenQueue
 from rltui.logs.formats.interface import BLOCK
 from rltui.logs.formats.registry import REGISTRY, FormatRegistry
 from rltui.logs.log_file.log_file import LogFile, Piece
-from rltui.logs.run_names import RunFilter, rotated_from
+from rltui.logs.log_file_names import rotated_from
+from rltui.logs.run_names import RunFilter
 
 SLICE = 0.05  # seconds of reading between two chances for the consumer
 PREVIEW = 256 << 10  # bytes at the end of a large log that are shown first

@@ -7,7 +7,7 @@ import itertools
 from collections import deque
 
 from rltui.logs.log_file.log_file import LogFile
-from rltui.logs.run_names import file_order
+from rltui.logs.log_file_names import file_order
 
 EAGER = 64  # logs opened before the first of them is shown although there are more
 _AHEAD = 128  # runs whose order is fixed

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import orjson
 
 from rltui.batch import Problem
-from rltui.logs import log_file_names
+from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import File
 from rltui.logs.formats.line_reader import BLANKS, LineReader
 from rltui.logs.formats.text_lines import SkippedLines
@@ -257,7 +257,7 @@ class CsvFormat:
         record = header.record(cells) if len(cells) == len(header.names) else {}
         cut = len(lines) == count
         numbers = [key for key, value in record.items() if type(value) in (int, float) and key not in steps]
-        if not steps and log_file_names.is_of_data(header.names, numbers):
+        if not steps and log_contents.is_of_data(header.names, numbers):
             return False
         return bool(numbers) or cut
 

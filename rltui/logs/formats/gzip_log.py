@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rltui.batch import EMPTY, Batch, Problem, concat
 from rltui.logs import log_file_names
 from rltui.logs.formats.interface import BLOCK, HEAD, RECORD_CAP, File, Format, LogReader
-from rltui.logs.run_names import rotated_from
+from rltui.logs.log_file_names import rotated_from
 
 _CONTENT_CAP = RECORD_CAP + 2 * BLOCK  # decompressed bytes held for a format that needs more to go on
 _MAGIC = b"\x1f\x8b"

@@ -15,7 +15,7 @@ from dataclasses import replace
 import orjson
 
 from rltui.batch import EMPTY, Batch, Problem, Text
-from rltui.logs import log_file_names
+from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of
@@ -167,8 +167,8 @@ class JsonDocumentFormat:
             # A single object is settings or results, unless more of its kind follow.
             return len(found) > 1 and all(record_keys.step_keys(record) for record in found[:2])
         if found:
-            return log_file_names.is_point(found[0], telling and not text.startswith("{"))
-        return text.startswith("[") and log_file_names.is_cut_point(text[1:].lstrip().encode(), telling)
+            return log_contents.is_point(found[0], telling and not text.startswith("{"))
+        return text.startswith("[") and log_contents.is_cut_point(text[1:].lstrip().encode(), telling)
 
     def open(self, path: str, *, verify: bool = False) -> JsonDocumentReader:
         """A reader at the beginning of a file; there are no checksums to verify."""

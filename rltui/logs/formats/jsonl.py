@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 import orjson
 
 from rltui.batch import Problem
-from rltui.logs import log_file_names
+from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import File
 from rltui.logs.formats.line_reader import BLANKS, LineReader, is_utf16
 from rltui.logs.formats.text_lines import SkippedLines
@@ -156,9 +156,9 @@ class JsonlFormat:
             except ValueError:
                 continue
             for record in found:
-                if log_file_names.is_point(record, telling):
+                if log_contents.is_point(record, telling):
                     return True
-        return log_file_names.is_cut_point(lines[-1], telling)
+        return log_contents.is_cut_point(lines[-1], telling)
 
     def open(self, path: str, *, verify: bool = False) -> LineReader:
         """A reader at the beginning of a file; there are no checksums to verify."""

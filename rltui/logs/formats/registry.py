@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from rltui.logs.formats.interface import Format
-from rltui.logs.run_names import rotated_from
+from rltui.logs.log_file_names import rotated_from
 
 
 class FormatRegistry:

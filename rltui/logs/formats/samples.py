@@ -13,7 +13,7 @@ import re
 import numpy as np
 
 from rltui.batch import EMPTY, Batch, Problem
-from rltui.logs import log_file_names
+from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import BLOCK, LINE_CAP, File
 from rltui.logs.formats.jsonl import objects
 from rltui.logs.formats.text_lines import SkippedLines, TextLines
@@ -233,7 +233,7 @@ class SamplesFormat:
                 measured = {key.rpartition("/")[2] for key, _ in numbers(first)}
                 texts = {key for key in first if key in text_keys() and isinstance(first[key], str | list)}
                 return bool(measured) and _is_sample(set(first), texts, measured, by_name)
-        keys = log_file_names.cut_keys(cut)
+        keys = log_contents.cut_keys(cut)
         texts = {key for key, number in keys if key in text_keys() and not number}
         names = {key for key, _ in keys}
         # What is measured may stand behind texts that are longer than the head.

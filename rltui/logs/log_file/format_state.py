@@ -9,11 +9,9 @@ from dataclasses import replace
 from rltui.batch import Problem
 from rltui.logs.formats.interface import Format
 from rltui.logs.formats.registry import FormatRegistry
-from rltui.logs.log_file_names import is_foreign
-from rltui.logs.run_names import is_events
+from rltui.logs.log_contents import is_foreign
+from rltui.logs.log_file_names import is_events, names
 from rltui.text import quote
-
-_QUIET_ENDINGS = (".json", ".txt", ".log", ".out", ".err")  # many of these are no metrics logs
 
 
 class FormatState:
@@ -45,7 +43,7 @@ class FormatState:
             if before is None:
                 return known, None
             return known, replace(before, message="is a log now", healed=True)
-        expected = not self._name.endswith(_QUIET_ENDINGS) and not is_foreign(self._name, head)
+        expected = not self._name.endswith(names().ambiguous_endings) and not is_foreign(self._name, head)
         if before is not None or not head.strip() or not expected:
             return None, None
         message = f"not a log that rltui can read: begins with {quote(repr(head[:24]))}"

@@ -19,7 +19,7 @@ from rltui.logs.log_file.damage_recheck import DamageRecheck
 from rltui.logs.log_file.file_identity import FileIdentity, Past
 from rltui.logs.log_file.format_state import FormatState
 from rltui.logs.log_file.read_errors import ReadErrors
-from rltui.logs.run_names import is_events
+from rltui.logs.log_file_names import is_events
 
 Piece = tuple[Kind, Batch]
 _Question = Callable[[LogReader, LocalFile], Batch]

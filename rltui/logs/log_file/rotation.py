@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 
+from rltui.logs import log_file_names
 from rltui.logs.files import Calls, LocalFile
 from rltui.logs.log_file.file_identity import Past
-
-_JOINTS = ".-_~"  # what rotation puts between a name and its turn: log.1, log-20261120, log~
 
 
 def moved_to(place: str, past: Past, calls: Calls) -> str | None:
@@ -18,8 +17,9 @@ def moved_to(place: str, past: Past, calls: Calls) -> str | None:
     folder, _, name = place.rpartition("/")
     with calls.run(folder, os.scandir, folder or "/") as entries:
         names = [entry.name for entry in entries if entry.name.startswith(name) and entry.name != name]
+    known = log_file_names.names()
     for candidate in sorted(names):
-        if candidate[len(name)] not in _JOINTS or candidate.endswith((".gz", ".zst", ".bz2", ".xz")):
+        if candidate[len(name)] not in known.rotated_joints or candidate.endswith(known.compressed):
             continue
         path = f"{folder}/{candidate}"
         if holds(path, past, calls):

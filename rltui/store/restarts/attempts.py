@@ -9,7 +9,7 @@ from posixpath import basename, dirname
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.logs.run_names import file_order
+from rltui.logs.log_file_names import file_order
 from rltui.store.model import HIGHEST, I64, LOWEST, Reason
 from rltui.store.restarts.step_regression import StepRegressions
 from rltui.store.tag_rows import Rows

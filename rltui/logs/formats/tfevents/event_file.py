@@ -16,8 +16,8 @@ from rltui.logs.formats.tfevents.framing.tf_record import FRAME, HEADER, NO_HEAD
 from rltui.logs.formats.tfevents.message import event
 from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
+from rltui.logs.log_file_names import is_events
 from rltui.logs.records.tag_table import too_many
-from rltui.logs.run_names import is_events
 
 _PACKED = (".gz", ".zst", ".xz", ".bz2", ".zip", ".tar", ".tgz")
 _SEARCHED = 16 << 20  # bytes of damage that one look searches for the next good record

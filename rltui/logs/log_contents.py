@@ -1,0 +1,76 @@
+"""Whether what a file holds is a log: numbers beside a step key, or under a name that says so.
+
+A folder of a run also holds settings, tokenizers, data sets and samples. They are JSON, too.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Iterable
+
+from rltui.logs.log_file_names import is_json, names, stem_of
+from rltui.logs.records import record_keys
+
+_KEY = re.compile(rb'"((?:[^"\\]|\\.){1,200})"\s*:\s*(-?[0-9]|NaN|-?Infinity)?')
+
+
+def is_point(record: dict[str, object], telling: bool) -> bool:
+    """Whether a record looks like one of a log: numbers beside its step, or numbers under a telling name."""
+    data = record.get("data")
+    inner = data if isinstance(data, dict) else {}
+    steps = record_keys.step_keys(record)
+    numbers = [
+        key
+        for key, value in [*record.items(), *inner.items()]
+        if type(value) in (int, float) and key not in steps
+    ]
+    if not steps and is_of_data(record, numbers):
+        return False
+    nested = any(isinstance(value, dict) for value in record.values())
+    return bool(steps and (numbers or nested)) or (telling and bool(numbers))
+
+
+def is_of_data(keys: Iterable[str], numbers: Iterable[str]) -> bool:
+    """Whether a record without a step has the keys of a data set, and none of its `numbers` is a score."""
+    return not names().data_set_keys.isdisjoint(keys) and not any(map(names().telling.search, numbers))
+
+
+def is_cut_point(line: bytes, telling: bool) -> bool:
+    """The same for a first line that is longer than what is known of it."""
+    keys = cut_keys(line)
+    steps = record_keys.step_keys(key for key, _ in keys)
+    if not steps and is_of_data([key for key, _ in keys], [key for key, number in keys if number]):
+        return False
+    return sum(number for key, number in keys if key not in steps) > 0 and (bool(steps) or telling)
+
+
+def cut_keys(line: bytes) -> list[tuple[str, bool]]:
+    """The keys of an object that is longer than what is known of it, and whether a number follows them."""
+    if not line.lstrip().startswith(b"{"):
+        return []
+    return [(match[1].decode("utf-8", "replace"), bool(match[2])) for match in _KEY.finditer(line)]
+
+
+def is_foreign(name: str, head: bytes) -> bool:
+    """Whether a file named like a log is plainly something else: a data set, settings, a table of words.
+
+    Not for names that nothing but logs have, where contents that cannot be read are worth a word.
+    """
+    if stem_of(name).lower() in names().plain_stems:
+        return False
+    if head.startswith(b"\x1f\x8b"):
+        try:
+            head = zlib.decompressobj(31).decompress(head, 4096)
+        except zlib.error:
+            return False
+    lines = head.split(b"\n")
+    whole = lines[:-1] or lines
+    if not is_json(name.removesuffix(".gz")):
+        text = b"\n".join(whole).decode("utf-8", "replace")
+        return "\ufffd" not in text and all(sign.isprintable() or sign in "\t\r\n" for sign in text)
+    try:
+        return all(isinstance(json.loads(line), dict | list) for line in whole if line.strip())
+    except (ValueError, RecursionError):
+        return len(lines) == 1 and bool(cut_keys(head))
