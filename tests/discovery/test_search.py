@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rltui.batch import Problem
-from rltui.logs.discovery.walk import FolderWalker, roots_of
+from rltui.logs.discovery.walk import FolderWalker, roots_of, scan
 from rltui.logs.files import Calls, FoundFile
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.log_file_names import file_order, rotated_from, stem_of
@@ -24,18 +24,9 @@ def make(*paths: Path) -> None:
         path.touch()
 
 
-def scan(*logdirs: Path) -> tuple[list[FoundFile], list[Problem], tuple[str, ...]]:
-    """One walk: the logs in the order of their paths, the problems met, the LOGDIRs that do not exist."""
-    walker = FolderWalker(roots_of(logdirs, COULD), COULD)
-    items = list(walker.walk(Calls()))
-    found = {item.place: item for item in items if isinstance(item, FoundFile)}
-    problems = [item for item in items if isinstance(item, Problem)]
-    return sorted(found.values(), key=lambda item: item.path), problems, walker.waiting
-
-
 def runs(*logdirs: Path) -> dict[str, list[str]]:
     """Run names, each with the paths of its logs."""
-    found, _, _ = scan(*logdirs)
+    found, _, _ = scan(logdirs, COULD)
     said: dict[str, list[str]] = {}
     for each in found:
         said.setdefault(each.run, []).append(each.path)
@@ -153,7 +144,7 @@ def test_logdir_within_a_logdir(tmp_path: Path) -> None:
 def test_missing_logdirs_are_named(tmp_path: Path) -> None:
     """LOGDIRs that do not exist are told, the others searched."""
     make(tmp_path / "here/metrics.jsonl")
-    found, problems, missing = scan(tmp_path / "here", tmp_path / "not")
+    found, problems, missing = scan([tmp_path / "here", tmp_path / "not"], COULD)
     assert [each.run for each in found] == ["here"]
     assert problems == []
     assert missing == (str(tmp_path / "not"),)
@@ -213,7 +204,7 @@ def test_walk_can_pause(tmp_path: Path) -> None:
 def test_many_small_runs(tmp_path: Path) -> None:
     """Thousands of logs are found in one walk, each once, with one look at each folder."""
     make(*(tmp_path / f"group{n % 20}/events.out.tfevents.{n}.h" for n in range(3000)))
-    found, problems, _ = scan(tmp_path)
+    found, problems, _ = scan([tmp_path], COULD)
     assert len({each.path for each in found}) == len(found) == 3000
     assert problems == []
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,6 @@ TOLERANCE = 2e-5  # relative: event files hold float32, tables often five or six
 ENOUGH = 4  # values that both logs must hold at equal steps before anything is concluded
 AGREEING = 0.5  # share of these that must agree
 ENOUGH_WHOLE, AGREEING_WHOLE = 6, 0.8  # the same for logs of one folder, whole numbers included
-NEAREST = 16  # logs that one is compared with at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +41,6 @@ class Sample:
 
 
 Question = Callable[[Format, File], Sample]
-
-
-class Candidate(Protocol):
-    """A log as the search for duplicates sees it."""
-
-    folder: str  # relative to LOGDIR, empty for LOGDIR itself
-    name: str  # base name
-
-
-CandidateT = TypeVar("CandidateT", bound=Candidate)
 
 
 def sample(known: Format, file: File) -> Sample:
@@ -168,22 +156,3 @@ def names_of(folder: str, name: str) -> tuple[str, ...]:
     """What a log may be called by in another format's log: its stem, or the folder of an event file."""
     called = folder.rpartition("/")[2] if is_events(name) else stem_of(name)
     return (called.lower(),) if called else ()
-
-
-def nearest(folder: str, name: str, others: Sequence[CandidateT]) -> list[CandidateT]:
-    """The logs that may be duplicates of `folder/name`, closest first: by common folder, then by name."""
-    stem = stem_of(name).lower()
-    parts = folder.split("/") if folder else []
-
-    def closeness(other: Candidate) -> tuple[int, int, str, str]:
-        theirs = other.folder.split("/") if other.folder else []
-        common = 0
-        for mine, its in zip(parts, theirs, strict=False):
-            if mine != its:
-                break
-            common += 1
-        called = stem in (stem_of(other.name).lower(), theirs[-1].lower() if theirs else "")
-        apart = len(parts) + len(theirs) - 2 * common
-        return (-common - 4 * called, apart, other.folder, other.name)
-
-    return sorted(others, key=closeness)[:NEAREST]

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from rltui.logs.discovery import duplicate_logs
 from rltui.logs.files import Calls, FoundFile, GivenUpError
 from rltui.logs.log_file.log_file import LogFile
-from rltui.logs.log_file_names import is_events, names, rotated_from
+from rltui.logs.log_file_names import is_events, names, rotated_from, stem_of
 from rltui.logs.run_names import folders_above
 
+NEAREST = 16  # logs that one is compared with at most
 CROWD = 256  # logs below one folder among which no duplicate is sought by place alone
 
 
@@ -26,15 +28,6 @@ class Parent:
 
     folder: str
     rename: Callable[[str], str]  # from the tag in the file to the tag in the run
-
-
-@dataclass(slots=True)
-class _Entry:
-    """A log in the order of closeness that `duplicate_logs.nearest` makes."""
-
-    log: LogFile
-    folder: str
-    name: str
 
 
 @dataclass(slots=True)
@@ -54,19 +47,18 @@ class RelatedRuns:
         self._events: dict[str, list[str]] = {}  # folder: names of its event files
         self._rotated: dict[str, list[LogFile]] = {}  # by the name they had
         self._mixed = False  # whether any log is no event file
-        self._below: dict[str, list[_Entry]] = {}  # folder: logs in it and below
-        self._called: dict[str, list[_Entry]] = {}  # name of a file or folder: logs
+        self._below: dict[str, list[LogFile]] = {}  # folder: logs in it and below
+        self._called: dict[str, list[LogFile]] = {}  # name of a file or folder: logs
         self._placed: set[LogFile] = set()  # whose run is known for good
         self._beginnings: dict[LogFile, _Beginning] = {}
 
     def add(self, log: LogFile) -> None:
         """A log was found."""
         found = log.found
-        entry = _Entry(log, found.folder, found.name)
         for folder in (found.folder, *folders_above(found.folder)):
-            self._below.setdefault(folder, []).append(entry)
+            self._below.setdefault(folder, []).append(log)
         for name in duplicate_logs.names_of(found.folder, found.name):
-            self._called.setdefault(name, []).append(entry)
+            self._called.setdefault(name, []).append(log)
         base = f"{found.folder}/{rotated_from(found.name) or found.name}"
         rotated = self._rotated.setdefault(base, [])
         rotated.append(log)
@@ -174,39 +166,38 @@ class RelatedRuns:
         if sample is None or sample.empty:
             return []
         changed: list[tuple[LogFile, str]] = []
-        for entry in duplicate_logs.nearest(found.folder, found.name, rivals):
-            other = entry.log
+        for other in sorted(rivals, key=lambda other: _distance(found, other.found))[:NEAREST]:
             its = self._sample(other, calls)
             if its is None or its.empty or other.format is None:
                 continue
             begin = its_begin = 0
-            if not duplicate_logs.same(sample, its, beside=entry.folder == found.folder):
+            if not duplicate_logs.same(sample, its, beside=other.found.folder == found.folder):
                 if not self._end_alike(log, other, calls):
                     continue
                 begin, its_begin = min(sample.rows), min(its.rows)  # the one that goes farther back is richer
-            theirs = duplicate_logs.rank(other.format, entry.name)
+            theirs = duplicate_logs.rank(other.format, other.found.name)
             if (its_begin, theirs, -other.size, other.found.path) < (begin, mine, -log.size, found.path):
                 return [*changed, *self._join(log, other)]
             changed += self._join(other, log)
         return changed
 
-    def _near(self, found: FoundFile, rival: Callable[[LogFile], bool]) -> list[_Entry]:
+    def _near(self, found: FoundFile, rival: Callable[[LogFile], bool]) -> list[LogFile]:
         """Logs that may be duplicates: those of the same name, and those in the nearest folder with any."""
         near = [
-            entry
+            log
             for name in duplicate_logs.names_of(found.folder, found.name)
-            for entry in self._called.get(name, ())[:CROWD]
-            if rival(entry.log)
+            for log in self._called.get(name, ())[:CROWD]
+            if rival(log)
         ]
         for folder in (found.folder, *folders_above(found.folder)):
             crowd = self._below.get(folder, ())
             if len(crowd) > CROWD:
                 break
-            beside = [entry for entry in crowd if rival(entry.log)]
+            beside = [log for log in crowd if rival(log)]
             if beside:
                 near += beside
                 break
-        return list({id(entry): entry for entry in near}.values())
+        return list(dict.fromkeys(near))
 
     def _join(self, duplicate: LogFile, main: LogFile) -> list[tuple[LogFile, str]]:
         """Make a log and its own duplicates duplicates of `main`."""
@@ -236,6 +227,21 @@ class RelatedRuns:
             known.size = log.size
             known.sample = _ask(log, duplicate_logs.sample, calls) or known.sample
         return known.sample
+
+
+def _distance(one: FoundFile, other: FoundFile) -> tuple[int, int, str, str]:
+    """Sorts the logs that may be duplicates, closest first: by common folder, then by name."""
+    parts, theirs = _parts(one.folder), _parts(other.folder)
+    common = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(parts, theirs, strict=False)))
+    same_name = stem_of(one.name).lower() in (
+        stem_of(other.name).lower(),
+        theirs[-1].lower() if theirs else "",
+    )
+    return (-common - 4 * same_name, len(parts) + len(theirs) - 2 * common, other.folder, other.name)
+
+
+def _parts(folder: str) -> list[str]:
+    return folder.split("/") if folder else []
 
 
 def _ask(log: LogFile, question: duplicate_logs.Question, calls: Calls) -> duplicate_logs.Sample | None:

@@ -333,3 +333,14 @@ def _shown(folder: _Folder, name: str) -> str:
 
 def _below(parent: _Folder, name: str, real: str) -> _Folder:
     return _Folder(f"{parent.place}/{name}", _shown(parent, name), parent.root, real, parent.depth + 1)
+
+
+def scan(
+    logdirs: Sequence[str | os.PathLike[str]], could_be_log: Callable[[str], bool]
+) -> tuple[list[FoundFile], list[Problem], tuple[str, ...]]:
+    """One walk: the logs in the order of their paths, the problems met, the LOGDIRs that do not exist."""
+    walker = FolderWalker(roots_of(logdirs, could_be_log), could_be_log)
+    items = list(walker.walk(Calls()))
+    found = {item.place: item for item in reversed(items) if isinstance(item, FoundFile)}
+    problems = [item for item in items if isinstance(item, Problem)]
+    return sorted(found.values(), key=lambda item: item.path), problems, walker.waiting

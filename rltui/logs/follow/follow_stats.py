@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from rltui.batch import Problem, Problems
 from rltui.logs.discovery.search import LogSearch
 from rltui.logs.files import Calls
-from rltui.logs.follow.poll_schedule import HOT_SECONDS, PollSchedule
+from rltui.logs.follow.poll_schedule import PollSchedule
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.records.sample_statistics import median
 
@@ -24,20 +24,14 @@ class FollowStatus:
     poll: float = 0.0  # seconds between looks at a log that grows, as it is now
     rescan: float = 0.0  # seconds between searches for new logs, as it is now
     files: int = 0
-    hot: int = 0  # files that are looked at every `poll`
     twins: int = 0
-    gone: int = 0
-    folders: int = 0
     pruned: int = 0  # folders not entered: checkpoints, hidden, too deep
     waiting: tuple[str, ...] = ()  # LOGDIRs that do not exist yet
     lag: float | None = None  # seconds from a write to its reading, median of the recent ones
-    look: float = 0.0  # seconds that the last look worked
     look_worst: float = 0.0
-    scan: float = 0.0  # seconds that the last whole search took
     opened: int = 0  # files opened so far
     bytes_read: int = 0  # bytes read from files so far, identity checks included
     bytes_known: int = 0
-    caught_up: bool = False
     problems: tuple[Problem, ...] = field(default=())  # that stand now
 
 
@@ -76,7 +70,6 @@ class FollowStats:
         search: LogSearch,
         schedule: PollSchedule,
         calls: Calls,
-        caught_up: bool,
         known: int,
     ) -> FollowStatus:
         """All of it as one picture. known: bytes of all logs."""
@@ -85,7 +78,6 @@ class FollowStats:
         how = "attributes of paths" if system.attributes else "open and read at every look"
         events = {"on": "; events for new files", "off": ""}.get(self.events, f"; no events: {self.events}")
         lags, looks = list(self._lags), list(self._looks)
-        newest = max((log.changed for log in logs), default=0.0)
         return FollowStatus(
             file_systems=tuple(
                 (root.given, kind.name) for root, kind in zip(search.roots, search.systems, strict=False)
@@ -95,19 +87,13 @@ class FollowStats:
             poll=poll,
             rescan=search.interval(),
             files=len(logs),
-            hot=sum(newest - log.changed <= HOT_SECONDS for log in logs),
             twins=sum(log.also_of is not None for log in logs),
-            gone=sum(log.gone for log in logs),
-            folders=walker.folders if walker else 0,
             pruned=walker.pruned if walker else 0,
             waiting=search.waiting,
             lag=median(lags) if lags else None,
-            look=looks[-1] if looks else 0.0,
             look_worst=max(looks, default=0.0),
-            scan=search.cost,
             opened=self._opened + calls.opened,
             bytes_read=self._read + calls.read,
             bytes_known=known,
-            caught_up=caught_up,
             problems=tuple(self._problems.values()),
         )

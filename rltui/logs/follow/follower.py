@@ -149,7 +149,6 @@ class Follower:
             search=self.search,
             schedule=self._schedule,
             calls=self._calls,
-            caught_up=self.caught_up,
             known=self.progress()[1],
         )
 
