@@ -11,7 +11,9 @@ import pytest
 
 from rltui.batch import Problem
 from rltui.data.toml_files import DATA, read_folder
+from rltui.metrics import glossary
 from rltui.metrics.catalogue import load_catalogue
+from rltui.rules import load as rules
 
 
 def tables(folder: Path, problems: list[Problem]) -> dict[str, dict[str, Any]]:
@@ -61,8 +63,10 @@ def test_a_pipe_is_not_waited_for(folder: Path) -> None:
     assert [problem.message for problem in problems] == ["cannot be read: it is no regular file"]
 
 
-def test_a_reference_to_nowhere_is_told_at_every_start(tmp_path: Path) -> None:
-    """A metric renamed in the glossary alone leaves names that lead nowhere, at the first start and later."""
+def test_a_reference_to_nowhere_is_told_at_every_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A metric renamed in the glossary alone: frameworks, metrics and rules that name it, each time."""
     copy = tmp_path / "data"
     shutil.copytree(DATA, copy)
     assert load_catalogue(copy).problems == ()
@@ -72,3 +76,8 @@ def test_a_reference_to_nowhere_is_told_at_every_start(tmp_path: Path) -> None:
         messages = [problem.message for problem in load_catalogue(copy).problems]
         assert any("leads to no metric: policy.entropy" in message for message in messages)
         assert any("check_next names no metric: policy.entropy" in message for message in messages)
+    renamed = glossary.load(copy / "metrics")
+    monkeypatch.setattr("rltui.rules.schema.glossary", lambda: renamed)
+    for _ in range(2):
+        messages = [problem.message for problem in rules.load(copy / "rules").problems]
+        assert any("names 'policy.entropy', which is no metric" in message for message in messages)
