@@ -65,7 +65,8 @@ def rule_of(row: Mapping[str, Any]) -> Rule:
     applies = dict(row.get("applies", {}))
     held_out = applies.pop("held_out", False)
     # An absolute limit means nothing on another scale; a multiple of the run's own level does.
-    absolute = kind in ("threshold", "first-update") and not row.get("of") and not row.get("per")
+    relative = {"of", "per", "multiple_of"} & row.keys()
+    absolute = kind in ("threshold", "first", "logged") and not relative
     comparable = applies.pop("comparable", True if absolute else None)
     where = {key: tuple(value) for key, value in applies.items()}
     metrics = tuple(row["metric"])

@@ -44,7 +44,10 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
             for firing in firings
         ]
         told.append(symptom_finding(symptom, [*parts, *covered], since, state))
-    return [replace(finding, explained_by=owner.get(finding.id)) for finding in single] + told
+    return [
+        replace(finding, explained_by=owner[finding.id]) if finding.id in owner else finding
+        for finding in single
+    ] + told
 
 
 def _groups(symptom: Symptom, state: FiringState) -> list[list[Firing]]:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from rltui.rules.evaluate.evaluator import Evaluator
 from rltui.rules.evaluate.robust_statistics import medians, quantile
 from rltui.rules.evaluate.rolling_window import RollingWindow
-from rltui.rules.evaluate.single_moment import SingleMoment
 from rltui.rules.evaluate.ticks import CAP, Ticks
 from rltui.rules.kinds import KINDS, Verdict
 from rltui.rules.load import rulebook
@@ -84,7 +83,7 @@ def test_a_window_says_the_same_of_one_moment_and_of_many(every: int) -> None:
 
     many, single = track(), track()
     whole = asked(RollingWindow(many, at))
-    parts = [asked(SingleMoment(single, at[k : k + 1])) for k in range(len(at))]
+    parts = [asked(RollingWindow(single, at[k : k + 1])) for k in range(len(at))]
     for place, found in enumerate(whole):
         alone = np.concatenate([part[place] for part in parts])
         assert alone.tobytes() == found.tobytes() or np.array_equal(alone, found, equal_nan=True), place
@@ -132,7 +131,7 @@ def test_a_kind_says_the_same_of_one_moment_and_of_many(n: int, every: int) -> N
             many, single = track(values), track(values)
             window, moments = (
                 RollingWindow(many, at),
-                [SingleMoment(single, at[k : k + 1]) for k in range(len(at))],
+                [RollingWindow(single, at[k : k + 1]) for k in range(len(at))],
             )
             for rule in different.values():
                 judge = KINDS[rule.kind]

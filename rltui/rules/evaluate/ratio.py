@@ -58,8 +58,13 @@ class Ratio:
 
     def feed(self, side: int, steps: Ints, values: Floats) -> tuple[Ints, Floats]:
         """New points of one side (0 above, 1 below the line); the quotients that became known."""
-        self._sides[side].add(steps, values)
-        if not self._sides[1 - side].count:
+        own, other = self._sides[side], self._sides[1 - side]
+        if len(steps) == 1 == other.count and not own.count and other.all()[0][0] == steps[0]:
+            waited = other.all()[1]  # a live run: the only point that waits is the partner
+            other.keep(_NO_STEPS, _NO_VALUES)
+            return _quotients(steps, *((waited, values) if side else (values, waited)))
+        own.add(steps, values)
+        if not other.count:
             return _NO_STEPS, _NO_VALUES
         (top_steps, top), (bottom_steps, bottom) = (each.all() for each in self._sides)
         if len(steps) == 1 and not (self._sides[1 - side].all()[0] == steps[0]).any():
@@ -72,10 +77,15 @@ class Ratio:
             waiting, held = each.all()
             later = waiting > common[-1]
             each.keep(waiting[later], held[later])
-        usable = np.isfinite(top_values) & np.isfinite(bottom_values) & (bottom_values != 0)
-        return common[usable], top_values[usable] / bottom_values[usable]
+        return _quotients(common, top_values, bottom_values)
 
     def rewind(self, side: int, step: int) -> None:
         """Forget what waits on one side at or above a step."""
         steps, values = self._sides[side].all()
         self._sides[side].keep(steps[steps < step], values[steps < step])
+
+
+def _quotients(steps: Ints, above: Floats, below: Floats) -> tuple[Ints, Floats]:
+    """Steps and quotients where both are finite and the lower one is not zero."""
+    usable = np.isfinite(above) & np.isfinite(below) & (below != 0)
+    return steps[usable], above[usable] / below[usable]

@@ -57,7 +57,7 @@ class RuleState:
 
     def advance(self, verdict: Verdict, window: RollingWindow) -> None:
         """Take the verdict on the window's moments into the state."""
-        on: list[bool] = verdict.on if isinstance(verdict.on, list) else verdict.on.tolist()
+        on: list[bool] = verdict.on.tolist()
         if self.rule.warmup:
             early = self.rule.warmup // self.track.stride  # ticks whose points are not judged
             on = [holds and at >= early for holds, at in zip(on, window.at.tolist(), strict=True)]

@@ -11,7 +11,6 @@ from rltui.rules.evaluate.ratio import Ratio
 from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.evaluate.rule_selection import RulePlan
 from rltui.rules.evaluate.rule_state import RuleState
-from rltui.rules.evaluate.single_moment import SingleMoment
 from rltui.rules.evaluate.ticks import CAP, START, Floats, Ints, Ticks
 from rltui.rules.model import Rule
 from rltui.rules.run_state import data_quality
@@ -40,7 +39,7 @@ class SeriesState:
         at = self._moments(begun)
         if at is None:
             return
-        window = SingleMoment(track, at) if len(at) == 1 else RollingWindow(track, at)
+        window = RollingWindow(track, at)
         for watch in self.watches:
             watch.look(window)
 

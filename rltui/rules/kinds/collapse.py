@@ -13,7 +13,7 @@ import numpy as np
 
 from rltui.rules.evaluate.robust_statistics import trend_length
 from rltui.rules.evaluate.rolling_window import RollingWindow
-from rltui.rules.kinds.verdict import Bools, Verdict, first_of
+from rltui.rules.kinds.verdict import Bools, Verdict, first_of, nowhere
 from rltui.rules.model import Rule
 
 
@@ -22,21 +22,17 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     start = window.start()[2]
     if not start > rule.number("least", 0.0):
         return None
-    worst = window.worsts(1)[1]
+    lowest = window.extremes(1)[1]
     length = int(rule.number("window", 5))
     limit, arrival = rule.number("fraction", 0.1) * start, rule.number("arrival", 0.0)
-    if idle:
-        lowest, highest = window.levels(length)
-        if worst < -1e-4 * start or not lowest < (0.5 * start if arrival else limit):
-            return None
-        if arrival and not (highest > limit and window.trends()[0] <= FALLING):
-            return None
-    level, negative = window.level(length), window.extremes(1)[1] < -1e-4 * start
+    level, negative = window.level(length), lowest < -1e-4 * start
+    on = (level < (0.5 * start if arrival else limit)) & ~negative
+    if nowhere(idle, on):
+        return None
     limits = np.full(len(window), limit)
     if not arrival:
         beyond = window.rows(length) < limit
         off = level > limit * (1 + rule.number("release", 0.5))
-        on = (level < limit) & ~negative
         if np.count_nonzero(on):
             on &= _stays(window, start, limit, rule.number("quick", 0.0))
         return Verdict(on, off | negative, level, limits, first_of(window, beyond, length), upward=False)
@@ -44,8 +40,8 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     pace = change / np.maximum(trend_length(window.at + 1) * 0.75, 1)  # per tick
     left = (level - limit) / np.maximum(-pace, 1e-300)  # ticks until the floor
     falling = (z <= FALLING) & (-change > 2 * window.trend_noise())
-    on = falling & (level > limit) & (level < 0.5 * start) & (left < arrival * (window.at + 1))
-    return Verdict(on & ~negative, ~falling & ~np.isnan(z), level, limits, upward=False)
+    on &= falling & (level > limit) & (left < arrival * (window.at + 1))
+    return Verdict(on, ~falling & ~np.isnan(z), level, limits, upward=False)
 
 
 FALLING = -2.5  # z of a fall that goes on

@@ -11,7 +11,7 @@ import numpy as np
 
 from rltui.rules.evaluate.rolling_window import BEFORE_MIN, RollingWindow
 from rltui.rules.evaluate.ticks import Floats
-from rltui.rules.kinds.verdict import Bools, Verdict, first_of
+from rltui.rules.kinds.verdict import Bools, Verdict, first_of, nowhere
 from rltui.rules.model import Rule
 
 HELD = 12  # ticks that a first level must have lasted
@@ -29,10 +29,6 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     start, lowest, _ = window.start()
     noise: Floats = window.loudest(length)
     fraction = rule.number("fraction", 0.5)
-    if idle:
-        (tops, highest), bottoms = window.bests(length), window.worsts(length)[1]
-        if not window.levels(length)[0] < highest - fraction * (tops - min(bottoms, lowest)):
-            return None
     level = window.level(length)
     bottom = np.fmin(bottom, lowest)
     span = top - bottom
@@ -41,7 +37,7 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     fall = fraction * span
     limit = top - (np.fmax if length < BEFORE_MIN else np.maximum)(fall, rule.number("sigmas", 5) * noise)
     on = level < limit
-    if idle and not np.count_nonzero(on):
+    if nowhere(idle, on):
         return None
     beyond = window.rows(length) < limit[:, None]
     on &= beyond.sum(axis=1) >= 0.75 * length

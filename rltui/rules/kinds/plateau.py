@@ -12,7 +12,7 @@ import numpy as np
 from rltui.rules.evaluate.robust_statistics import NORMAL, concordance, medians
 from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.evaluate.ticks import Floats
-from rltui.rules.kinds.verdict import Verdict, sizes
+from rltui.rules.kinds.verdict import Verdict, nowhere
 from rltui.rules.model import Rule
 
 GAIN = 0.15  # share of its size that a reward must have gained to excuse anything
@@ -23,15 +23,13 @@ def dead(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """The same value at every tick of the window, the lowest seen, and it was higher before."""
     length = int(rule.number("window", 12))
     tops, (highest, lowest) = window.extremes(length)[0], window.extremes(1)
-    if idle:
-        largest = max(abs(window.worsts(1)[0]), abs(window.bests(1)[1]), 1e-12)
-        if not window.spreads(length)[0] <= 1e-7 * largest:
-            return None
     spread, level = window.spread(length), window.level(length)
     size = np.maximum(np.maximum(np.abs(lowest), np.abs(highest)), 1e-12)
     best = np.fmax(tops, window.start()[2])
     low = level <= lowest + 1e-7 * size
     on = (spread <= 1e-7 * size) & low & (best > level + 1e-3 * size)
+    if nowhere(idle, on):
+        return None
     off = (spread > 1e-7 * size) | ~low
     return Verdict(
         on, off & ~np.isnan(spread), level, best, np.maximum(window.at - length + 1, 0), upward=False
@@ -40,16 +38,13 @@ def dead(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
 
 def constant(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """One value from the first tick on, for `window` ticks, exactly or `within` a share of its size."""
-    tops, bottoms, ticks = window.bests(1), window.worsts(1), rule.number("window", 24)
-    within = rule.number("within", 1e-7)
-    if idle:
-        largest = max(abs(tops[1]), abs(bottoms[0]))
-        if window.last + 1 < ticks or not tops[0] - bottoms[1] <= within * largest:
-            return None
     highest, lowest = window.extremes(1)
+    ticks, within = rule.number("window", 24), rule.number("within", 1e-7)
     size = np.maximum(np.abs(highest), np.abs(lowest))
     same = highest - lowest <= within * size
     on = same & (window.at + 1 >= ticks) & (lowest > rule.number("above", -math.inf))
+    if nowhere(idle, on):
+        return None
     return Verdict(on, ~same & ~np.isnan(highest), lowest, highest, np.zeros(len(window), np.int64))
 
 
@@ -61,17 +56,12 @@ def flat(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     length = int(rule.number("window", 30))
     third = length // 3
     smooth = min(10, max(third, 2))
-    tops, bottoms = window.bests(smooth), window.worsts(smooth)
-    if idle:
-        if window.last + 1 < length:
-            return None
-        noisy = max(window.jitters(0)[1], 0.01 * sizes(window.levels(length))[1])
-        if not tops[0] - bottoms[1] <= 4 * noisy:
-            return None
-    level, noise = window.level(length), window.jitter(0)
     top, bottom = window.extremes(smooth)
+    if idle and window.end < length:
+        return None
+    level, noise = window.level(length), window.jitter(0)
     on = top - bottom <= 4 * np.maximum(noise, 0.01 * np.abs(level))
-    if idle and not np.count_nonzero(on):
+    if nowhere(idle, on):
         return None
     rows = window.rows(length)
     first, last = medians(rows[:, :third]), medians(rows[:, -third:])
@@ -93,19 +83,15 @@ def best(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """The level is within a share of the range from the top, and the range is more than noise."""
     length = int(rule.number("window", 8))
     fraction, sigmas = rule.number("fraction", 0.15), rule.number("sigmas", 3)
-    (tops, highest), lowest = window.bests(length), window.worsts(length)[0]
-    if idle:
-        if not window.levels(length)[1] >= tops - fraction * (highest - lowest):
-            return None
-        noisy = min(window.jitters(0)[0], window.bends()[0])
-        if highest - lowest <= sigmas * noisy + 1e-9:
-            return None
-    level = window.level(length)
     top, bottom = window.extremes(length)
-    noise = np.fmax(_noise(window.rows(length), level), np.fmin(window.jitter(0), window.bend()))
+    level = window.level(length)
     limit = top - fraction * (top - bottom)
-    improved = top - bottom > sigmas * noise + 1e-9
-    return Verdict(improved & (level >= limit), level < limit - 0.1 * (top - bottom), level, limit)
+    on = level >= limit
+    if nowhere(idle, on):
+        return None
+    noise = np.fmax(_noise(window.rows(length), level), np.fmin(window.jitter(0), window.bend()))
+    on &= top - bottom > sigmas * noise + 1e-9
+    return Verdict(on, level < limit - 0.1 * (top - bottom), level, limit)
 
 
 def gained(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
@@ -115,17 +101,15 @@ def gained(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """
     length = int(rule.number("window", 4))
     fraction, start = rule.number("fraction", 0.25), window.start()[0]
-    (tops, highest), (lowest, bottoms) = window.bests(length), window.worsts(length)
-    if idle:
-        most, least_size = window.levels(length)[1], max(tops, -bottoms, 0.0)
-        if not (most - start > GAIN * least_size and most >= tops - fraction * (highest - lowest)):
-            return None
-    level = window.level(length)
     top, bottom = window.extremes(length)
+    level = window.level(length)
     limit = top - fraction * (top - bottom)
-    size = np.maximum(np.abs(top), np.abs(bottom))
-    least = np.maximum(rule.number("sigmas", 4) * window.bend(), GAIN * size)
-    on = (level - start > least) & (level >= limit)
+    least = GAIN * np.maximum(np.abs(top), np.abs(bottom))
+    on = (level >= limit) & (level - start > least)
+    if nowhere(idle, on):
+        return None
+    least = np.maximum(rule.number("sigmas", 4) * window.bend(), least)
+    on &= level - start > least
     return Verdict(on, ~on & ~np.isnan(level), level, limit)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.evaluate.rolling_window import RollingWindow
-from rltui.rules.kinds.verdict import Verdict, first_of
+from rltui.rules.evaluate.rolling_window import BEFORE, RollingWindow
+from rltui.rules.kinds.verdict import Verdict, first_of, nowhere
 from rltui.rules.model import Rule
 
 
@@ -15,15 +15,16 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     times, release = rule.number("times", 1.5), rule.number("release", 0.2)
     up = rule.words.get("direction", "up") == "up"
     least = rule.number("least", -np.inf if up else 0.0)
-    if idle:
-        (lowest, highest), (low, high) = window.levels(length), window.usuals(length)
-        if not (highest > max(times * low, least) if up else high > least and lowest < high / times):
-            return None
+    lowest, highest = window.range(BEFORE + length)
+    if idle and not (
+        highest > max(times * lowest, least) if up else highest > least and lowest < highest / times
+    ):
+        return None
     level, usual = window.level(length), window.usual(length)
     # Below zero there is no share of what is usual.
     limit = np.maximum(times * usual, least) if up else np.where(usual > least, usual / times, np.nan)
     on = level > limit if up else level < limit
-    if idle and not np.count_nonzero(on):
+    if nowhere(idle, on):
         return None
     noise = np.maximum(window.noise(length), rule.number("floor", 0.05) * np.abs(usual))
     far = np.abs(level - usual) > rule.number("sigmas", 4) * noise

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from rltui.rules.evaluate.rolling_window import RollingWindow
-from rltui.rules.kinds.verdict import Verdict, first_of, sizes
+from rltui.rules.kinds.verdict import Verdict, first_of, nowhere
 from rltui.rules.model import Rule
 
 RECENT = 40
@@ -24,26 +24,25 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     recurring = int(rule.number("recurring", 0))
     skip = RECENT if recurring else length
     times, least, start = rule.number("times", 10), rule.number("least", 0.0), abs(window.start()[0])
-    if idle:
-        usually = max(sizes(window.usuals(skip))[0], start)
-        highest = sizes(window.ticks(RECENT) if recurring else window.levels(length))[1]
-        if not highest > max(times * usually, least):
-            return None
+    if idle and not max(map(abs, window.range(RECENT if recurring else length))) > max(times * start, least):
+        return None
     usual = np.abs(window.usual(skip))
     usual = np.fmax(usual, start) if not np.isnan(start) else usual
     limit = np.maximum(times * usual, least)
     limit[np.isnan(window.usual(skip))] = np.nan
-    if idle and not recurring and not (np.abs(window.level(length)) > limit).any():
+    if recurring:
+        rows = np.abs(window.rows(RECENT))
+        value = np.fmax.reduce(rows, axis=1)
+    else:
+        rows = np.abs(window.rows(length))
+        value = np.abs(window.level(length))
+    if nowhere(idle, value > limit):
         return None
     noise = np.maximum(window.noise(skip), rule.number("floor", 0.1) * usual)
     limit = np.maximum(limit, usual + rule.number("sigmas", 6) * noise)
-    if recurring:
-        rows = np.abs(window.rows(RECENT))
-        beyond = rows > limit[:, None]
-        count = beyond.sum(axis=1)
-        value = np.where(np.isnan(rows).all(axis=1), np.nan, np.nanmax(np.nan_to_num(rows), axis=1))
-        return Verdict(count >= recurring, count == 0, value, limit, first_of(window, beyond, RECENT))
-    level = np.abs(window.level(length))
-    rows = np.abs(window.rows(length))
     beyond = rows > limit[:, None]
-    return Verdict(level > limit, level < 0.5 * limit, level, limit, first_of(window, beyond, length))
+    began = first_of(window, beyond, rows.shape[1])
+    if recurring:
+        count = beyond.sum(axis=1)
+        return Verdict(count >= recurring, count == 0, value, limit, began)
+    return Verdict(value > limit, value < 0.5 * limit, value, limit, began)

@@ -11,13 +11,10 @@ import math
 
 import numpy as np
 
-from rltui.rules.evaluate.rolling_window import RollingWindow, Span
-from rltui.rules.evaluate.single_moment import SingleMoment
+from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.evaluate.ticks import Floats
-from rltui.rules.kinds.verdict import Verdict, first_of, sizes
+from rltui.rules.kinds.verdict import Bools, Verdict, first_of, nowhere
 from rltui.rules.model import Rule
-
-NORMAL_ENTROPY = 0.5 * math.log(2 * math.pi * math.e)  # nats, one action with a deviation of one
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
@@ -25,63 +22,56 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     if "near" in rule.numbers:
         return _near(rule, window, idle)
     length = int(rule.number("window", 5))
-    absolute = rule.words.get("sign") == "abs"
-    low, high = _ends(rule, window, length)
-    if idle:
-        lowest, highest = sizes(window.ticks(length)) if absolute else window.ticks(length)
-        if window.last + 1 < length or not (lowest < low or highest > high):
+    if idle and not rule.words:
+        lowest, highest = window.range(length)
+        if lowest >= rule.number("below", -math.inf) and highest <= rule.number("above", math.inf):
             return None
-    if isinstance(window, SingleMoment):
-        return _judge_one(rule, window, length, low, high)
-    lows, highs = _limits(rule, window, length)
+    absolute = rule.words.get("sign") == "abs"
+    low, high = _limits(rule, window, length)
     level = np.abs(window.level(length)) if absolute else window.level(length)
-    on = (level > highs) | (level < lows)
-    if idle and not np.count_nonzero(on):
+    on = _outside(level, low, high)
+    if nowhere(idle, on):
         return None
     rows = np.abs(window.rows(length)) if absolute else window.rows(length)
-    beyond = (rows > highs[:, None]) | (rows < lows[:, None])
+    beyond = _outside(rows, _column(low), _column(high))
     on &= beyond.sum(axis=1) >= rule.number("share", 0.75) * length
     if rule.number("nonzero", 0.0):  # zero means "not reported"
         on &= level != 0
     margin = rule.number("release", 0.1)
-    back_low = np.where(np.isfinite(lows), lows + margin * np.abs(lows), lows)
-    back_high = np.where(np.isfinite(highs), highs - margin * np.abs(highs), highs)
-    off = (level <= back_high) & (level >= back_low)
-    above = np.isfinite(highs) & ~(level < lows)
-    limit = np.where(above, highs, lows)
-    return Verdict(on, off, level, limit, first_of(window, beyond, length), upward=bool(above.any()))
+    off, limit, upward = np.isfinite(level), low, False
+    if low is not None:
+        off &= level >= low + margin * np.abs(low)
+    if high is not None:
+        off &= level <= high - margin * np.abs(high)
+        limit = high if low is None else np.where(level < low, low, high)
+        upward = low is None or not (level < low).all()
+    return Verdict(on, off, level, np.full(len(window), limit), first_of(window, beyond, length), upward)
 
 
-def _judge_one(rule: Rule, window: SingleMoment, length: int, low: float, high: float) -> Verdict:
-    """The same for a single moment, in plain numbers: what a live run asks most often."""
-    level, row = window.levels(length)[0], window.row(length)
-    if rule.words.get("sign") == "abs":
-        level, row = abs(level), [abs(value) for value in row]
-    beyond = [value > high or value < low for value in row]
-    on = (level > high or level < low) and sum(beyond) >= rule.number("share", 0.75) * length
-    if on and rule.number("nonzero", 0.0):
-        on = level != 0
-    margin = rule.number("release", 0.1)
-    back_low = low + margin * abs(low) if math.isfinite(low) else low
-    back_high = high - margin * abs(high) if math.isfinite(high) else high
-    off = level <= back_high and level >= back_low
-    above = math.isfinite(high) and not level < low
-    began = max(window.last - (length - 1) + (beyond.index(True) if on else 0), 0)
-    return Verdict([on], [off], [level], [high if above else low], [began], upward=above)
+def _column(limit: Floats | None) -> Floats | None:
+    """A limit for each moment, beside the rows of the moments."""
+    return None if limit is None else limit[:, None]
+
+
+def _outside(values: Floats, low: Floats | None, high: Floats | None) -> Bools:
+    """Which values are beyond one of the limits that there are."""
+    below = np.zeros(values.shape, np.bool_) if low is None else values < low
+    return below if high is None else below | (values > high)
 
 
 def _near(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """All ticks of the window within a distance of a number."""
     length, centre, within = int(rule.number("window", 5)), rule.numbers["near"], rule.number("within", 0.0)
-    lowest, highest = window.ticks(length)
-    if idle and (window.last + 1 < length or lowest - centre > within or centre - highest > within):
+    level = window.level(length)
+    on = np.abs(level - centre) <= within
+    if nowhere(idle, on):
         return None
-    rows, level = window.rows(length), window.level(length)
+    rows = window.rows(length)
     beyond = np.abs(rows - centre) <= within
-    on = beyond.all(axis=1) & ~np.isnan(level)
+    on &= beyond.all(axis=1)
     if rule.number("nonzero", 0.0):
         on &= (rows != centre).any(axis=1)
-    off = ~np.isnan(level) & (np.abs(level - centre) > 2 * within)
+    off = np.abs(level - centre) > 2 * within
     return Verdict(on, off, level, np.full(len(window), centre), first_of(window, beyond, length))
 
 
@@ -89,84 +79,48 @@ def first(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """The very first tick against a limit: what must hold before anything has been learnt.
 
     With `usual` it is the median of the first ticks: where the level at the start is meant, not one sample.
+    With `multiple_of` it is whether the first tick is a whole multiple of a number, `within` a share of it.
     """
-    start, m = window.track.start, len(window)
+    start = window.track.start
     value = window.start()[0] if rule.number("usual", 0.0) else start[0] if start else math.nan
     above, below = rule.number("above", math.inf), rule.number("below", -math.inf)
-    on = value > above or value < below
-    if idle and not on:
-        return None
-    return Verdict([on] * m, [not on] * m, [value] * m, [above if value > above else below] * m, [0] * m)
+    limit, on = above if value > above else below, value > above or value < below
+    if "multiple_of" in rule.numbers:
+        unit = rule.numbers["multiple_of"]
+        count = round(value / unit) if math.isfinite(value) else 0
+        limit, on = value, count >= 1 and abs(value / (count * unit) - 1) <= rule.number("within", 0.0)
+    return None if idle and not on else _always(window, on, value, limit)
 
 
-def gaussian(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
-    """The first value is the entropy of standard normal actions: a multiple of half the logarithm of 2 pi e.
+def logged(rule: Rule, window: RollingWindow, idle: bool) -> Verdict:
+    """There is such a series: its first ticks are known."""
+    return _always(window, True, window.track.start[0], math.nan)
 
-    Policies over continuous actions start with a deviation of one; their entropy may fall below zero.
-    """
-    value = window.track.start[0] if window.track.start else math.nan
-    count = round(value / NORMAL_ENTROPY) if math.isfinite(value) else 0
-    on = count >= 1 and abs(value / (count * NORMAL_ENTROPY) - 1) <= rule.number("within", 0.01)
-    if idle and not on:
-        return None
+
+def _always(window: RollingWindow, on: bool, value: float, limit: float) -> Verdict:
+    """What is the same at all moments, from the first tick on."""
     m = len(window)
-    return Verdict([on] * m, [not on] * m, [value] * m, [value] * m, [0] * m)
+    holds = np.full(m, on)
+    return Verdict(holds, ~holds, np.full(m, value), np.full(m, limit), np.zeros(m, np.int64))
 
 
-def _ends(rule: Rule, window: RollingWindow, length: int) -> tuple[float, float]:
-    """The highest lower and the lowest upper limit of any moment; likewise infinite or NaN."""
-    low = rule.number("below", rule.number("low", -math.inf))
-    high = rule.number("above", rule.number("high", math.inf))
-    of = rule.words.get("of", "")
-    if not of:
-        return low, high
-    small, large = _bases(window, of, length)
-    if not large > rule.number("least", 0.0):
-        small = large = math.nan
-    if math.isfinite(low):
-        low *= large if low > 0 else small
-    if math.isfinite(high):
-        high *= small if high > 0 else large
-    return low, high
-
-
-def _bases(window: RollingWindow, of: str, length: int) -> Span:
-    """The lowest and the highest base of any moment."""
-    middle, lowest, highest = window.start()
-    if of == "usual":
-        return window.usuals(length)
-    if of == "best":
-        low, high = window.bests(length)
-        return max(highest, low), max(highest, high)
-    if of == "lowest":
-        return window.worsts(length)
-    one = {"start": middle, "start-high": highest, "start-low": lowest}[of]
-    return one, one
-
-
-def _limits(rule: Rule, window: RollingWindow, length: int) -> tuple[Floats, Floats]:
-    """(m,) lower and upper limit; infinite where there is none, NaN where it is not known yet."""
-    m = len(window)
-    low = np.full(m, rule.number("below", rule.number("low", -np.inf)))
-    high = np.full(m, rule.number("above", rule.number("high", np.inf)))
-    of = rule.words.get("of", "")
-    if of:
+def _limits(rule: Rule, window: RollingWindow, length: int) -> tuple[Floats | None, Floats | None]:
+    """Lower and upper limit: (m,), or (1,) for all moments; None where there is none, NaN where unknown."""
+    low, high, base = rule.numbers.get("below"), rule.numbers.get("above"), np.ones(1)
+    if of := rule.words.get("of", ""):
         base = _base(window, of, length)
         # A base that small, or below zero (entropy of narrow normal actions), makes no meaningful multiple.
-        least = rule.number("least", 0.0)
-        base = np.where(base > least, base, np.nan)
-        low, high = (
-            np.where(np.isfinite(low), low * base, low),
-            np.where(np.isfinite(high), high * base, high),
-        )
-    return low, high
+        base = np.where(base > rule.number("least", 0.0), base, np.nan)
+    return None if low is None else low * base, None if high is None else high * base
 
 
 def _base(window: RollingWindow, of: str, length: int) -> Floats:
+    """(m,) what the limit is a multiple of."""
+    middle, lowest, highest = window.start()
     if of == "usual":
         return window.usual(length)
     if of == "best":
-        return np.fmax(window.extremes(length)[0], window.start()[2])
+        return np.fmax(window.extremes(length)[0], highest)
     if of == "lowest":
         return window.extremes(length)[1]
-    return np.full(len(window), _bases(window, of, length)[0])
+    return np.full(len(window), {"start": middle, "start-high": highest, "start-low": lowest}[of])

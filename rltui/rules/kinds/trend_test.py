@@ -9,33 +9,31 @@ import numpy as np
 
 from rltui.rules.evaluate.robust_statistics import TREND_LENGTHS, trend_length
 from rltui.rules.evaluate.rolling_window import RollingWindow
-from rltui.rules.kinds.verdict import Verdict, sizes
+from rltui.rules.kinds.verdict import Verdict, nowhere
 from rltui.rules.model import Rule
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """Z and change against their limits."""
     limit, direction = rule.number("z", 2.5), rule.words.get("direction", "up")
-    if idle:
-        if window.last + 1 < TREND_LENGTHS[1]:
-            return None
-        lowest, highest = window.trends()
-        far = highest if direction == "up" else -lowest
-        if not (sizes((lowest, highest))[0] < limit if direction == "flat" else far >= limit):
-            return None
+    if idle and window.end < TREND_LENGTHS[1]:
+        return None
     z, change = window.trend()
+    towards, moved = (-z, -change) if direction == "down" else (z, change)
+    on = np.abs(z) < limit if direction == "flat" else towards >= limit
+    if nowhere(idle, on):
+        return None
     level = np.abs(window.usual(0, 24))
     least = np.maximum(
         rule.number("noises", 1.0) * window.trend_noise(), rule.number("relative", 0.05) * level
     )
     least = np.maximum(least, rule.number("absolute", 0.0))
     if direction == "flat":
-        on = (np.abs(z) < limit) & (np.abs(change) <= least)
+        on &= np.abs(change) <= least
         return Verdict(on, ~on & ~np.isnan(z), change, least)
-    towards = z if direction == "up" else -z
-    moved = change if direction == "up" else -change
-    on = (towards >= limit) & (moved > least)
-    return Verdict(on, (towards < 1.0) | (moved < 0.5 * least), change, least, _began(window))
+    return Verdict(
+        on & (moved > least), (towards < 1.0) | (moved < 0.5 * least), change, least, _began(window)
+    )
 
 
 def _began(window: RollingWindow) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

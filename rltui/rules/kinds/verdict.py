@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.rules.evaluate.rolling_window import RollingWindow, Span
+from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.evaluate.ticks import Floats, Ints
 
 Bools = NDArray[np.bool_]
@@ -15,16 +15,16 @@ Bools = NDArray[np.bool_]
 
 @dataclass(slots=True)
 class Verdict:
-    """All of shape (m,), lists where numpy is the longer way: one moment, or the same at all.
+    """All of shape (m,).
 
     `on`: the condition holds. `off`: it has clearly ceased; between the two nothing changes.
     """
 
-    on: Bools | list[bool]
-    off: Bools | list[bool]
-    value: Floats | list[float]
-    limit: Floats | list[float]
-    began: Ints | list[int] | None = None  # position of the tick at which it began; None: the moment itself
+    on: Bools
+    off: Bools
+    value: Floats
+    limit: Floats
+    began: Ints | None = None  # position of the tick at which it began; None: the moment itself
     upward: bool = True  # whether the bad side lies above the limit, for latched rules
 
 
@@ -34,8 +34,6 @@ def first_of(window: RollingWindow, beyond: Bools, length: int) -> Ints:
     return np.maximum(found, 0)
 
 
-def sizes(span: Span) -> Span:
-    """The smallest and the largest size of numbers between two."""
-    low, high = span
-    large = max(abs(low), abs(high))
-    return (0.0 if low <= 0.0 <= high else min(abs(low), abs(high))), large
+def nowhere(idle: bool, on: Bools) -> bool:
+    """Whether nobody asks for more: it holds at no moment, and none of its episodes is open."""
+    return idle and not np.count_nonzero(on)
