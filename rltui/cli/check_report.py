@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from rltui.batch import Problem
 from rltui.cli.loading import as_of
 from rltui.draw.cells import wrap
-from rltui.draw.numbers import format_age, format_duration, format_step
+from rltui.draw.numbers import format_age, format_duration, format_short, format_step
 from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH, STATE_GLYPH, to_ascii
 from rltui.rules.finding import HEALTHS, Evidence, Finding
-from rltui.rules.messages import number
 from rltui.session.run_view import RunView
 from rltui.text import in_markdown
 
@@ -93,8 +92,8 @@ def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) 
 
 
 def _evidence(item: Evidence) -> str:
-    before = "" if item.before is None else f"{number(item.before)} to "
-    now = "" if item.now is None else number(item.now)
+    before = "" if item.before is None else f"{format_short(item.before)} to "
+    now = "" if item.now is None else format_short(item.now)
     return f"{item.tag}  {before}{now}, since step {format_step(item.since_step)}"
 
 

@@ -53,6 +53,20 @@ def format_plain(value: float, digits: int = 4) -> str:
     return f"{value:.{decimals}f}"
 
 
+def format_short(value: float | None) -> str:
+    """A number for a sentence: `0.132`, `12.3`, `8`, `12,345`, `1.2e-6`; `-` for None."""
+    if value is None:
+        return "-"
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "+inf" if value > 0 else "-inf"
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if 1e-3 <= size < 1e5:
+        return f"{value:.3g}" if size < 1000 else f"{value:,.0f}"
+    return f"{value:.2e}".replace("e-0", "e-").replace("e+0", "e")
+
+
 def format_si(value: float, digits: int = 3) -> str:
     """A large number with a letter: `12.3k`, `4.56M`; exponents beyond peta, where letters stop helping."""
     if not math.isfinite(value):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.metrics.glossary import glossary
-from rltui.rules.evaluate.robust_statistics import median, quantile
+from rltui.rules.series.robust_statistics import median, quantile
 from rltui.session.run_view import RunView
 from rltui.store import Series
 

@@ -17,7 +17,7 @@ from rltui.metrics.glossary import glossary
 from rltui.metrics.glossary_entry import GlossaryEntry, JudgedBy
 from rltui.rules.load import rulebook
 from rltui.rules.model import Rule
-from rltui.rules.user_rules import condition, matches, own_id
+from rltui.rules.user_rules import condition, matches, user_rule_id
 from rltui.text import clean
 
 
@@ -89,10 +89,10 @@ def _own(canonical: str, key: str, config: Config | None) -> tuple[JudgedBy, ...
         if matches(entry.metric, canonical) or matches(entry.metric, key):
             held = f", for {entry.for_} points" if entry.for_ > 1 else ""
             when = f"{condition(entry)}{held} (your own limit)"
-            told.append(JudgedBy(own_id(entries, place), entry.severity, when))
+            told.append(JudgedBy(user_rule_id(entries, place), entry.severity, when))
     return tuple(told)
 
 
 def _when(rule: Rule) -> str:
-    held = f", for {rule.hold} points" if rule.hold > 1 else ""
+    held = f", for {rule.for_ticks} points" if rule.for_ticks > 1 else ""
     return f"{rule.title or rule.kind}{held}"

@@ -19,7 +19,7 @@ from rltui.rules.schema import build
 
 DATA = Path(__file__).parents[1] / "data" / "rules"
 
-_LISTS = ("check_next", "quiet_when", "info_when", "needs")
+_LISTS = ("check_next", "inhibited_by", "info_when", "requires")
 _TEXTS = ("title", "message", "advice", "source", "pane", "per")
 
 
@@ -70,10 +70,8 @@ def rule_of(row: Mapping[str, Any]) -> Rule:
     comparable = applies.pop("comparable", True if absolute else None)
     where = {key: tuple(value) for key, value in applies.items()}
     metrics = tuple(row["metric"])
-    texts: dict[str, Any] = {
-        key: tuple(row.get(key, ())) for key in ("check_next", "quiet_when", "info_when", "needs")
-    }
-    texts |= {key: str(row.get(key, "")) for key in ("title", "message", "advice", "source", "pane", "per")}
+    texts: dict[str, Any] = {key: tuple(row.get(key, ())) for key in _LISTS}
+    texts |= {key: str(row.get(key, "")) for key in _TEXTS}
     return Rule(
         id=row["id"],
         metrics=metrics,
@@ -81,8 +79,8 @@ def rule_of(row: Mapping[str, Any]) -> Rule:
         severity=row["severity"],
         numbers={key: float(row[key]) for key in NUMBERS[kind] if key in row},
         words={key: row[key] for key in WORDS.get(kind, {}) if key in row},
-        hold=int(row.get("for", 1)),
-        keep=int(row.get("keep_firing_for", 4)),
+        for_ticks=int(row.get("for", 1)),
+        keep_firing_for=int(row.get("keep_firing_for", 4)),
         warmup=int(row.get("warmup", 0)),
         latch=bool(
             row.get("latch", kind in ("spike", "shift") and row["severity"] in ("warning", "critical"))

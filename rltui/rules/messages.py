@@ -4,58 +4,62 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
+from rltui.batch import SEVERITIES, Severity
+from rltui.draw.numbers import format_short
 from rltui.metrics.glossary import glossary
 from rltui.rules.evaluate.firing import Firing, FiringState
 from rltui.rules.evaluate.rule_state import Episode
-from rltui.rules.evaluate.ticks import BadEpisode, Ticks
 from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.model import Rule, Symptom
-
-
-def number(value: float | None) -> str:
-    """A number for a sentence: three digits, no long tails."""
-    if value is None:
-        return "-"
-    if not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "+inf" if value > 0 else "-inf"
-    if value == 0:
-        return "0"
-    size = abs(value)
-    if 1e-3 <= size < 1e5:
-        return f"{value:.3g}" if size < 1000 else f"{value:,.0f}"
-    return f"{value:.2e}".replace("e-0", "e-").replace("e+0", "e")
+from rltui.rules.series.ticks import NonFiniteEpisode, Ticks
 
 
 def finding_of(state: FiringState, rule_id: str) -> Finding:
-    """One finding for all series on which a rule fires: the earliest onset, the worst value."""
-    firings = sorted(state.firing[rule_id], key=lambda firing: (firing.since_step, firing.track.tag))
-    first, rule = firings[0], firings[0].rule
-    severity = max(
-        (firing.severity for firing in firings), key=lambda one: RANK.get(one, -1)
-    )  # a sign is the least
-    if severity != "info" and state.any(rule.info_when):
-        severity = "info"
+    """One finding for all series on which a rule fires: the earliest onset, the worst severity."""
+    firings = sorted(state.firing[rule_id], key=lambda firing: (firing.since_step, firing.ticks.tag))
+    first = firings[0]
+    rank = 0 if state.any(first.rule.info_when) else max(RANK[firing.severity] for firing in firings)
     return _finding(
-        rule,
-        severity,
-        [firing.track for firing in firings],
+        first.rule,
+        SEVERITIES[rank],
+        [firing.ticks for firing in firings],
         first.since_step,
-        first.value,
-        first.limit,
-        first.before,
+        (first.value, first.limit, first.before),
     )
 
 
+def resolved_finding(rule: Rule, ticks: Ticks, episode: Episode | NonFiniteEpisode) -> Finding:
+    """An episode that is over, as a finding."""
+    if isinstance(episode, NonFiniteEpisode):
+        numbers = (episode.value, math.nan, math.nan)
+        found = _finding(rule, "warning", [ticks], episode.since_step, numbers)
+        return replace(found, state="resolved", resolved_step=episode.last_step)
+    numbers = (episode.value, episode.limit, episode.before)
+    found = _finding(rule, SEVERITIES[RANK[rule.severity]], [ticks], episode.since_step, numbers)
+    return replace(found, state="resolved", resolved_step=episode.resolved_step)
+
+
 def _finding(
-    rule: Rule, severity: str, tracks: list[Ticks], since: int, value: float, limit: float, before: float
+    rule: Rule, severity: Severity, series: Sequence[Ticks], since: int, numbers: tuple[float, float, float]
 ) -> Finding:
-    canonical = tuple(dict.fromkeys(track.canonical or "" for track in tracks))
-    tags = tuple(dict.fromkeys(tag for track in tracks for tag in track.tag.split(" / ")[:1]))
-    words = _words(rule, tracks[0].tag, value, limit, before, since)
+    """A finding on some series. `numbers`: value, limit, and value before; NaN where unknown."""
+    value, limit, before = numbers
+    canonical = tuple(dict.fromkeys(ticks.canonical or "" for ticks in series))
+    tags = tuple(dict.fromkeys(ticks.tag.split(" / ")[0] for ticks in series))
+    words = {
+        "value": format_short(value),
+        "limit": format_short(limit),
+        "before": format_short(before),
+        "since": f"{since:,}",
+        "tag": series[0].tag,
+        "percent": "-" if math.isnan(value) else f"{100 * value:.0f} %",
+        "times": "-" if not before or math.isnan(before) or math.isnan(value) else f"{value / before:.1f}",
+    }
     return Finding(
         id=rule.id,
-        severity=severity,  # type: ignore[arg-type]
+        severity=severity,
         pane=rule.pane or pane_of(rule.metrics[0]),
         metrics=tags,
         canonical=canonical,
@@ -65,60 +69,36 @@ def _finding(
         check_next=rule.check_next,
         title=_fill(rule.title, words),
         value=None if math.isnan(value) and rule.kind != "non-finite" else value,
-        limit=None if math.isnan(limit) else limit,
-        evidence=(Evidence(tags[0], _or_none(before), _or_none(value), since, tracks[0].canonical),),
+        limit=_or_none(limit),
+        evidence=(Evidence(tags[0], _or_none(before), _or_none(value), since, series[0].canonical),),
         source=rule.source,
     )
 
 
-def _words(rule: Rule, tag: str, value: float, limit: float, before: float, since: int) -> dict[str, str]:
-    return {
-        "value": number(value),
-        "limit": number(limit),
-        "before": number(before),
-        "since": f"{since:,}",
-        "tag": tag,
-        "percent": "-" if math.isnan(value) else f"{100 * value:.0f} %",
-        "times": "-" if not before or math.isnan(before) or math.isnan(value) else f"{value / before:.1f}",
-    }
-
-
 def _fill(text: str, words: dict[str, str]) -> str:
-    for key, value in words.items():
-        text = text.replace("{" + key + "}", value)
+    if "{" in text:
+        for key, value in words.items():
+            text = text.replace("{" + key + "}", value)
     return text
-
-
-def resolved(rule: Rule, track: Ticks, episode: Episode | BadEpisode) -> Finding:
-    """An episode that is over, as a finding."""
-    from dataclasses import replace
-
-    if isinstance(episode, BadEpisode):
-        found = _finding(rule, "warning", [track], episode.since_step, episode.value, math.nan, math.nan)
-        return replace(found, state="resolved", resolved_step=episode.last_step)
-    found = _finding(
-        rule, rule.severity, [track], episode.since_step, episode.value, episode.limit, episode.before
-    )
-    return replace(found, state="resolved", resolved_step=episode.resolved_step)
 
 
 def evidence_of(firing: Firing) -> Evidence:
     """What one series did: from the level before to the level now."""
-    now = firing.value if firing.rule.kind in ("non-finite", "gap") else firing.track.level(5)
+    now = firing.value if firing.rule.kind in ("non-finite", "gap") else firing.ticks.level(5)
     before = firing.before
-    if math.isnan(before) and firing.track.start:
-        before = firing.track.start[0]
+    if math.isnan(before) and firing.ticks.start:
+        before = firing.ticks.start[0]
     return Evidence(
-        firing.track.tag,
+        firing.ticks.tag,
         _or_none(before),
         _or_none(now),
         firing.since_step,
-        firing.track.canonical,
+        firing.ticks.canonical,
         firing.rule.title,
     )
 
 
-def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int, state: FiringState) -> Finding:
+def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int) -> Finding:
     """A symptom as a finding, with what its parts did as evidence."""
     evidence: dict[str, Evidence] = {}
     for part in parts:

@@ -2,8 +2,8 @@
 
 The words are Prometheus': a condition that holds makes a rule pending; when it has held for `for` ticks
 it fires; when it has not held for `keep_firing_for` ticks it is resolved. Ticks are points in a run of
-up to 512 points and a share of the run in a longer one (see `rltui.rules.track`). All are named tuples,
-which are made in a seventh of the time that frozen classes take: every command loads them.
+up to 512 points and a share of the run in a longer one (see `rltui.rules.series.ticks`). All are named
+tuples, which are made in a seventh of the time that frozen classes take: every command loads them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from rltui.batch import Severity
 
-SIGN = "sign"  # a fact that symptoms and other rules refer to, never shown by itself
+RECORDING = "recording"  # of a rule that symptoms and other rules refer to, never shown by itself
 
 
 class Applies(NamedTuple):
@@ -61,7 +61,7 @@ class Rule(NamedTuple):
     id: str
     metrics: tuple[str, ...]  # canonical ids
     kind: str
-    severity: str  # info, warning, critical; or `sign`
+    severity: str  # info, warning, critical, or RECORDING
     numbers: Mapping[str, float]  # what the kind needs
     words: Mapping[str, str]  # likewise, for choices
     title: str = ""
@@ -71,21 +71,21 @@ class Rule(NamedTuple):
     source: str = ""
     pane: str = ""
     per: str = ""  # canonical id that divides the metric, point by point
-    hold: int = 1  # `for`, in ticks
-    keep: int = 4  # `keep_firing_for`, in ticks
+    for_ticks: int = 1  # `for`: ticks that the condition must hold until the rule fires
+    keep_firing_for: int = 4  # ticks that it must have ceased until the rule is resolved
     warmup: int = 0  # points that are not judged
     latch: bool = False  # compare with the limit as it was at the onset, until the value comes back
     applies: Applies = Applies()
-    quiet_when: tuple[str, ...] = ()  # ids of rules or signs that explain it away
-    info_when: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()  # ids of which at least one must fire, for the rule to be shown
+    inhibited_by: tuple[str, ...] = ()  # ids of rules, none of which may fire for it to be shown
+    info_when: tuple[str, ...] = ()  # ids of rules that make it a remark while they fire
+    requires: tuple[str, ...] = ()  # ids of rules, one of which must fire for it to be shown
     fires: tuple[Example, ...] = ()
     quiet: tuple[Example, ...] = ()
 
     @property
     def shown(self) -> bool:
         """Whether it can become a finding of its own."""
-        return self.severity != SIGN
+        return self.severity != RECORDING
 
     def number(self, name: str, default: float) -> float:
         """One of its numbers."""
@@ -102,7 +102,7 @@ class Gap(NamedTuple):
 
 
 class Symptom(NamedTuple):
-    """Findings and signs that together mean one thing, said in one sentence."""
+    """Rules that together mean one thing, said in one sentence."""
 
     id: str
     severity: Severity

@@ -25,8 +25,8 @@ from rltui.data.schema import (
 from rltui.metrics.glossary import glossary
 from rltui.rules.finding import RANK
 from rltui.rules.kinds import KINDS, NUMBERS, POINT_KINDS, WORDS
-from rltui.rules.model import SIGN
-from rltui.rules.run_state.step_time import METRIC as PACE
+from rltui.rules.model import RECORDING
+from rltui.rules.series.step_time import METRIC as PACE
 from rltui.text import clean
 
 TEXTS = ListField(TextField())
@@ -39,7 +39,7 @@ _RULE: dict[str, Field[Any]] = {
     "id": _ID,
     "metric": TEXTS,
     "kind": TextField(choices=(*KINDS, *POINT_KINDS)),
-    "severity": TextField(choices=(*RANK, SIGN)),
+    "severity": TextField(choices=(*RANK, RECORDING)),
     **dict.fromkeys(("for", "keep_firing_for", "warmup"), _POINTS),
     "latch": BoolField(),
     "applies": TableField(
@@ -51,7 +51,7 @@ _RULE: dict[str, Field[Any]] = {
         as_dict,
     ),
     **dict.fromkeys(("fires", "quiet"), _WINDOWS),
-    **dict.fromkeys(("check_next", "quiet_when", "info_when", "needs"), TEXTS),
+    **dict.fromkeys(("check_next", "inhibited_by", "info_when", "requires"), TEXTS),
     **dict.fromkeys(("title", "message", "advice", "source", "per"), TextField()),
     "pane": _PANE,
 }
@@ -111,7 +111,7 @@ def check_rule(row: object, tell: Callable[[str], None]) -> dict[str, Any]:
     taken = _rule_of(kind if isinstance(kind, str) else "").check(row, (), say)
     if not isinstance(taken, dict):
         return {}
-    if taken["severity"] != SIGN and not all(taken.get(key) for key in ("title", "message", "advice")):
+    if taken["severity"] != RECORDING and not all(taken.get(key) for key in ("title", "message", "advice")):
         tell("needs title, message and advice")
     return taken
 
@@ -169,7 +169,7 @@ def _references(book: Mapping[str, list[dict[str, Any]]]) -> Iterable[str]:
     for row in (*book["rules"], *book["symptoms"]):
         named = [
             name
-            for key in ("quiet_when", "info_when", "needs", "none", "explains")
+            for key in ("inhibited_by", "info_when", "requires", "none", "explains")
             for name in row.get(key, ())
         ]
         named += [name for group in row.get("all", ()) for name in group]

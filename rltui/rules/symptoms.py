@@ -1,4 +1,4 @@
-"""Findings and signs that together mean one thing: one sentence instead of nine rows."""
+"""Rules that together mean one thing: one sentence instead of nine rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
             found.append((symptom, parts, since))
     found.sort(key=lambda item: -RANK[item[0].severity])
     owner: dict[str, str] = {}
-    told: list[Finding] = []
+    gathered: list[Finding] = []
     used: set[str] = set()
     shown = {finding.id for finding in single}
     for symptom, parts, since in found:
@@ -43,11 +43,11 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
             if owner.get(rule_id) == symptom.id
             for firing in firings
         ]
-        told.append(symptom_finding(symptom, [*parts, *covered], since, state))
+        gathered.append(symptom_finding(symptom, [*parts, *covered], since))
     return [
         replace(finding, explained_by=owner[finding.id]) if finding.id in owner else finding
         for finding in single
-    ] + told
+    ] + gathered
 
 
 def _groups(symptom: Symptom, state: FiringState) -> list[list[Firing]]:
@@ -68,6 +68,6 @@ def _holds(symptom: Symptom, state: FiringState) -> list[Firing]:
 
 
 def _span(state: FiringState) -> tuple[int, int]:
-    tracks = [each.track for each in state.series if each.track.n]
-    first = min((int(track.first[track.filled][0]) for track in tracks), default=0)
-    return first, max((track.last_step for track in tracks), default=0)
+    known = [each.ticks for each in state.judged if each.ticks.n]
+    first = min((int(ticks.first[ticks.filled][0]) for ticks in known), default=0)
+    return first, max((ticks.last_step for ticks in known), default=0)

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from rltui.rules.evaluate.ticks import Floats
+from rltui.rules.series.ticks import Floats
 
 
 def values(text: str) -> Floats:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from rltui.batch import Problem
 from rltui.metrics import FrameworkMatch, MetricNames
-from rltui.rules.evaluate.evaluator import Evaluator
+from rltui.rules.evaluator import Evaluator
 from rltui.rules.run_state.liveness import Liveness, liveness
 from rltui.rules.run_state.log_state import of_sources
 from rltui.session.shared_names import SharedNames

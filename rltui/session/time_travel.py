@@ -15,8 +15,8 @@ import numpy as np
 
 from rltui.batch import Batch, Problem
 from rltui.metrics import MetricNames
-from rltui.rules.evaluate.evaluator import Evaluator
 from rltui.rules.evaluate.rule_selection import RuleSelection
+from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
 from rltui.store import NewPoints, Run, Series
 from rltui.store.model import F64

@@ -10,10 +10,10 @@ import time
 
 import numpy as np
 
-from rltui.rules.evaluate.evaluator import Evaluator
 from rltui.rules.evaluate.rule_selection import RuleSelection
+from rltui.rules.evaluator import Evaluator
 from rltui.rules.load import rulebook
-from tests.support.judged import FakeNames, FakeRun, fresh
+from tests.support.judged import canonical_names, evaluator, fresh, run_with
 
 CANONICAL = (
     "reward.mean",
@@ -59,7 +59,7 @@ def columns(n: int, seed: int = 1) -> dict[str, np.ndarray]:
 def live(n: int = 2000, steps: int = 200) -> float:
     """Median seconds to judge one step of sixty scalars after n steps, findings included."""
     data = columns(n + steps)
-    judge = Evaluator(FakeRun(), FakeNames())
+    judge = evaluator()
     judge.feed([fresh(tag, values[:n]) for tag, values in data.items()])
     judge.findings()  # the first one loads the glossary
     took = []
@@ -79,7 +79,7 @@ def bulk(total: int = 1_000_000) -> float:
     """Seconds to judge a million scalars at once."""
     data = columns(total // len(TAGS))
     pieces = [fresh(tag, values) for tag, values in data.items()]
-    judge = Evaluator(FakeRun(), FakeNames())
+    judge = evaluator()
     begin = time.process_time()
     judge.feed(pieces)
     judge.findings()
@@ -89,7 +89,7 @@ def bulk(total: int = 1_000_000) -> float:
 def many(runs: int = 100, tags: int = 40, points: int = 25) -> float:
     """Seconds to judge one of many short runs whole; their rules are chosen once."""
     known = sorted({metric for rule in rulebook().rules.values() for metric in rule.metrics})[::3][:tags]
-    noise, names, run = np.random.default_rng(2), FakeNames(), FakeRun()
+    noise, names, run = np.random.default_rng(2), canonical_names(), run_with()
     pieces = [
         [fresh(tag, 0.02 * noise.standard_normal(points) + place / tags) for place, tag in enumerate(known)]
         for _ in range(runs)
@@ -102,7 +102,7 @@ def many(runs: int = 100, tags: int = 40, points: int = 25) -> float:
             judge = Evaluator(run, names, selection=chosen)
             judge.feed(each)
         took.append((time.process_time() - begin) / runs)
-    watches = sum(len(series.watches) for series in judge.series.values())
+    watches = sum(len(series.ruled.rule_states) for series in judge.series.values())
     seconds = min(took)
     print(
         f"  a whole run of {tags} tags at {points} points: {seconds * 1e3:.2f} ms, "

@@ -25,7 +25,7 @@ def loaded_by(statement: str) -> set[str]:
     [
         "rltui.session.session",
         "rltui.panes.render.plain_text",
-        "rltui.rules.evaluate.evaluator",
+        "rltui.rules.evaluator",
         "rltui.logs.follow.follower",
         "rltui.panes.comparison",
         "rltui.demo.replay",

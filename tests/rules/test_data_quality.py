@@ -7,15 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.rules.evaluate.evaluator import Evaluator
+from rltui.rules.evaluator import Evaluator
 from rltui.rules.run_state import data_quality
-from tests.support.judged import FakeName, FakeNames, FakeRun, fresh, ids, judge_of
-
-
-class Fraction:
-    """A metric that is a share."""
-
-    bounds = (0.0, 1.0)
+from tests.support.judged import canonical_names, evaluator, fresh, ids, judge_of, run_with
 
 
 def codes(judge: Evaluator) -> list[str]:
@@ -32,9 +26,8 @@ def test_the_first_non_finite_step_is_named() -> None:
 
 def test_impossible_values_accuse_the_metric() -> None:
     """A clip fraction of 31 is a broken metric; it is told as such with its first step."""
-    names = FakeNames(None, {"clip": FakeName("x.share", metric=Fraction())})
-    judge = Evaluator(FakeRun(), names)
-    judge.feed([fresh("clip", [0.1, 0.2, 31.0, 0.1, -4.0])])
+    judge = evaluator()
+    judge.feed([fresh("reward.zero_std_fraction", [0.1, 0.2, 31.0, 0.1, -4.0])])
     (problem,) = judge.diagnostics()
     assert problem.code == "impossible-value" and "step 3" in problem.message and "31" in problem.message
     assert not ids(judge)
@@ -42,9 +35,8 @@ def test_impossible_values_accuse_the_metric() -> None:
 
 def test_rounding_beyond_a_bound_is_no_fault() -> None:
     """1.00000012 is one."""
-    names = FakeNames(None, {"clip": FakeName("x.share", metric=Fraction())})
-    judge = Evaluator(FakeRun(), names)
-    judge.feed([fresh("clip", [0.1, 1.00000012, -1e-9])])
+    judge = evaluator()
+    judge.feed([fresh("reward.zero_std_fraction", [0.1, 1.00000012, -1e-9])])
     assert judge.diagnostics() == []
 
 
@@ -60,7 +52,7 @@ def test_a_tag_that_is_not_written_any_more() -> None:
 def test_each_tag_is_compared_with_the_middle_of_its_like(seed: int, tags: int) -> None:
     """A tag is silent when most others of a like pace went on for long; it does not count for itself."""
     rng = np.random.default_rng(seed)
-    judge, logged = Evaluator(FakeRun(), FakeNames()), {}
+    judge, logged = evaluator(), {}
     for place in range(tags):
         count, every, start = (
             int(rng.choice(some)) for some in ([10, 25, 60, 240], [1, 1, 2, 7, 40], [0, 300])
@@ -95,17 +87,14 @@ def test_what_is_odd_is_found_once_for_each_feed(monkeypatch: pytest.MonkeyPatch
 
 def test_gaps_and_clocks() -> None:
     """Steps that nobody logged and a clock that went back are told once each."""
-    run = FakeRun()
-    run.step_walls = [(k, 10.0 * k) for k in range(50)] + [(k, 10.0 * k - 900) for k in range(5000, 5050)]  # type: ignore[attr-defined]
-    run.step_walls[20:] = [(step, wall - 3600) for step, wall in run.step_walls[20:]]  # type: ignore[attr-defined]
-    judge = Evaluator(run, FakeNames())
+    times = [(k, 1e9 + 10.0 * k) for k in range(50)] + [(k, 1e9 + 10.0 * k - 900) for k in range(5000, 5050)]
+    times[20:] = [(step, wall - 3600) for step, wall in times[20:]]
+    judge = Evaluator(run_with(times), canonical_names())
     assert codes(judge) == ["clock-jump", "gap"]
 
 
 def test_a_clean_run_has_no_diagnostics() -> None:
     """Nothing is said of clean data."""
-    run = FakeRun()
-    run.step_walls = [(k, 10.0 * k) for k in range(50)]  # type: ignore[attr-defined]
-    judge = Evaluator(run, FakeNames())
+    judge = Evaluator(run_with([(k, 1e9 + 10.0 * k) for k in range(50)]), canonical_names())
     judge.feed([fresh("reward.mean", np.linspace(0, 1, 50))])
     assert judge.diagnostics() == []

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.rules.evaluate.evaluator import Evaluator
-from rltui.rules.evaluate.robust_statistics import medians, quantile
-from rltui.rules.evaluate.rolling_window import RollingWindow
-from rltui.rules.evaluate.ticks import CAP, Ticks
+from rltui.rules.evaluator import Evaluator
 from rltui.rules.kinds import KINDS, Verdict
 from rltui.rules.load import rulebook
-from tests.support.judged import FakeNames, FakeRun, fresh
+from rltui.rules.series.robust_statistics import medians, quantile
+from rltui.rules.series.rolling_window import RollingWindow
+from rltui.rules.series.ticks import CAP, Ticks
+from tests.support.judged import evaluator, fresh
 from tests.support.synthetic import PATHOLOGIES, Shape, healthy
 
 SICK = sorted(PATHOLOGIES)
@@ -36,9 +36,9 @@ def test_any_split_gives_the_same_findings(name: str, seed: int, cuts: list[floa
     """Points fed at once, in any pieces, or with tags in another order say the same."""
     sick = PATHOLOGIES[name]
     series = sick.make(healthy(sick.kind, Shape(n=700, seed=seed)), 400)
-    whole = Evaluator(FakeRun(), FakeNames())
+    whole = evaluator()
     whole.feed([fresh(tag, values) for tag, values in series.items()])
-    pieces = Evaluator(FakeRun(), FakeNames())
+    pieces = evaluator()
     edges = sorted({0.0, 1.0, *cuts})
     for low, high in pairwise(edges):
         for tag, values in series.items():
@@ -53,7 +53,7 @@ def test_point_by_point_is_the_same_as_at_once(name: str) -> None:
     """A live run, one point at a time, is judged as its finished log."""
     sick = PATHOLOGIES[name]
     series = sick.make(healthy(sick.kind, Shape(n=600, seed=3)), 350)
-    whole, single = Evaluator(FakeRun(), FakeNames()), Evaluator(FakeRun(), FakeNames())
+    whole, single = evaluator(), evaluator()
     whole.feed([fresh(tag, values) for tag, values in series.items()])
     for k in range(600):
         single.feed([fresh(tag, values[k : k + 1], [k + 1]) for tag, values in series.items()])
@@ -76,12 +76,12 @@ def test_a_window_says_the_same_of_one_moment_and_of_many(every: int) -> None:
             window.trend_noise(), medians(rows), rows[:, -1], rows[:, 0],
         ]  # fmt: skip
 
-    def track() -> Ticks:
+    def ticks() -> Ticks:
         made = Ticks("x", None)
-        made.feed(np.arange(400), values, lambda track, begun: None)
+        made.feed(np.arange(400), values, lambda begun: None)
         return made
 
-    many, single = track(), track()
+    many, single = ticks(), ticks()
     whole = asked(RollingWindow(many, at))
     parts = [asked(RollingWindow(single, at[k : k + 1])) for k in range(len(at))]
     for place, found in enumerate(whole):
@@ -116,9 +116,9 @@ def test_a_kind_says_the_same_of_one_moment_and_of_many(n: int, every: int) -> N
     }
     at, held = np.arange(2, n, every), set()
 
-    def track(values: np.ndarray) -> Ticks:
+    def ticks(values: np.ndarray) -> Ticks:
         made = Ticks("x", None)
-        made.feed(np.arange(n), values, lambda track, begun: None)
+        made.feed(np.arange(n), values, lambda begun: None)
         return made
 
     def said(found: Verdict | None, k: int) -> tuple[object, ...] | None:
@@ -128,7 +128,7 @@ def test_a_kind_says_the_same_of_one_moment_and_of_many(n: int, every: int) -> N
 
     with np.errstate(invalid="ignore", divide="ignore"):
         for values in odd_series(n, every):
-            many, single = track(values), track(values)
+            many, single = ticks(values), ticks(values)
             window, moments = (
                 RollingWindow(many, at),
                 [RollingWindow(single, at[k : k + 1]) for k in range(len(at))],
@@ -165,28 +165,28 @@ def test_no_tick_is_minus_zero() -> None:
     """Medians of zeros of both signs would depend on how they were sorted, and so on the pieces."""
     values = np.array([-0.0, 0.0, 1.0, -0.0] * 300)
     whole, single = Ticks("x", None), Ticks("x", None)
-    whole.feed(np.arange(1200), values, lambda track, begun: None)
+    whole.feed(np.arange(1200), values, lambda begun: None)
     for k in range(1200):
-        single.feed(np.arange(k, k + 1), values[k : k + 1], lambda track, begun: None)
-    for track in (whole, single):
-        assert not np.signbit([*track.value[track.filled], *track.start]).any()
+        single.feed(np.arange(k, k + 1), values[k : k + 1], lambda begun: None)
+    for ticks in (whole, single):
+        assert not np.signbit([*ticks.value[ticks.filled], *ticks.start]).any()
     assert whole.value.tobytes() == single.value.tobytes()
 
 
 def test_ticks_are_bounded() -> None:
     """A hundred thousand points fit in 512 ticks."""
     values = np.random.default_rng(1).normal(size=100_000)
-    track = Ticks("x", None)
-    track.feed(np.arange(100_000), values, lambda track, begun: None)
-    assert track.n <= CAP
-    assert track.stride == 256
+    ticks = Ticks("x", None)
+    ticks.feed(np.arange(100_000), values, lambda begun: None)
+    assert ticks.n <= CAP
+    assert ticks.stride == 256
 
 
 def test_a_rewind_forgets_what_comes_again() -> None:
     """After a resume from a checkpoint the judge has seen each step once."""
-    judge = Evaluator(FakeRun(), FakeNames())
+    judge = evaluator()
     judge.feed([fresh("policy.kl_ref", [0.1] * 60 + [20.0] * 40)])
     assert "kl-ref-runaway" in {finding.id for finding in judge.findings()}
     judge.feed([fresh("policy.kl_ref", [0.1] * 60, range(61, 121), rewound_to=61)])
     assert judge.findings() == []
-    assert judge.series["policy.kl_ref"].track.n == 120
+    assert judge.series["policy.kl_ref"].ticks.n == 120

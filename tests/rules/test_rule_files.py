@@ -31,7 +31,7 @@ FAULTS = [
     (GOOD.replace('"good"', '"x"').replace("below = 0", "belwo = 0"), "belwo is unknown; permitted: above"),
     (GOOD.replace('"good"', '"x"').replace("reward.mean", "reward.maen"), "no metric of the glossary"),
     (GOOD.replace('"good"', '"x"') + "for = true", "for must be a whole number"),
-    (GOOD.replace('"good"', '"x"') + 'quiet_when = ["nobody"]', "'nobody', which is no rule"),
+    (GOOD.replace('"good"', '"x"') + 'inhibited_by = ["nobody"]', "'nobody', which is no rule"),
     (GOOD.replace('"good"', '"x"') + 'pane = "polcy"', "pane must be one of: overview, validation"),
     (GOOD.replace('"good"', '"Bad id"'), "id must be lower-case words"),
     (GOOD, "is already defined in a.toml"),

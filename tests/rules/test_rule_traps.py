@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.evaluate.evaluator import Evaluator
-from tests.support.judged import FakeName, FakeNames, FakeRun, fresh, ids, judge_of
+from tests.support.judged import evaluator, fresh, ids, judge_of, names_of
 from tests.support.synthetic import Shape, healthy
 
 NOISE = np.random.default_rng(5)
@@ -19,7 +18,7 @@ def quiet(series: dict[str, object], **kwargs: object) -> bool:
 
 def test_rows_of_evaluation_only() -> None:
     """Steps at which only evaluation wrote leave holes in training tags, no NaN and no stall of a metric."""
-    judge = Evaluator(FakeRun(), FakeNames())
+    judge = evaluator()
     steps = [k for k in range(1, 201) if k % 10]
     judge.feed([fresh("optimizer.grad_norm", 0.5 + 0.05 * NOISE.normal(size=len(steps)), steps)])
     judge.feed([fresh("validation.accuracy", np.linspace(0.3, 0.6, 20), range(10, 201, 10))])
@@ -82,7 +81,7 @@ def test_one_outlier() -> None:
 
 def test_restarts_do_not_look_like_jumps() -> None:
     """A resumed run writes some steps again; rewards and KL go on from where the checkpoint was."""
-    judge = Evaluator(FakeRun(), FakeNames())
+    judge = evaluator()
     rise = np.linspace(0.2, 0.8, 200) + 0.02 * NOISE.normal(size=200)
     judge.feed([fresh("reward.mean", rise[:120])])
     judge.feed([fresh("reward.mean", rise[100:], range(101, 201), rewound_to=101)])
@@ -91,7 +90,7 @@ def test_restarts_do_not_look_like_jumps() -> None:
 
 def test_step_axes_that_differ_per_tag() -> None:
     """Environment steps, updates and epochs in one log are three axes, none of them stuck."""
-    judge = Evaluator(FakeRun(), FakeNames())
+    judge = evaluator()
     judge.feed([fresh("reward.episode_return.mean", np.linspace(0, 200, 90), range(1000, 91000, 1000))])
     judge.feed([fresh("critic.loss", np.exp(-np.linspace(0, 2, 90)), range(90))])
     judge.feed([fresh("perf.fps", 900 + 5 * NOISE.normal(size=90), [k // 10 for k in range(90)])])
@@ -100,8 +99,8 @@ def test_step_axes_that_differ_per_tag() -> None:
 
 
 def test_tags_of_every_tenth_step() -> None:
-    """A quotient of two tags uses the steps that both have."""
-    judge = Evaluator(FakeRun(), FakeNames())
+    """A ratio of two tags uses the steps that both have."""
+    judge = evaluator()
     judge.feed([fresh("timing.step", np.full(300, 10.0))])
     judge.feed([fresh("timing.reward", np.full(30, 1.0), range(10, 301, 10))])
     judge.feed([fresh("lengths.response.mean", 100 + 3 * NOISE.normal(size=30), range(10, 301, 10))])
@@ -132,8 +131,7 @@ def test_a_solved_task_is_no_collapse() -> None:
 
 def test_held_out_scores_are_not_training_scores() -> None:
     """Evaluation under a training name is kept apart from it."""
-    names = FakeNames(None, {"eval/reward": FakeName("reward.mean", held_out=True)})
-    judge = Evaluator(FakeRun(), names)
+    judge = evaluator(names_of(aliases={"eval/reward": "reward.mean"}))
     judge.feed([fresh("eval/reward", [0.9] * 30 + [0.1] * 30)])
     assert not ids(judge)
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from rltui.config import Threshold
 from rltui.config.model import Config
-from rltui.rules.evaluate.evaluator import Evaluator
-from rltui.rules.evaluate.rewindable_counter import KEPT, RewindableCounter
-from rltui.rules.evaluate.ticks import BAD_KEPT, CAP, Ticks
+from rltui.rules.evaluator import Evaluator
+from rltui.rules.series.rewindable_counter import KEPT, RewindableCounter
+from rltui.rules.series.ticks import CAP, NONFINITE_KEPT, Ticks
 from rltui.session.session import Session
-from tests.support.judged import FakeName, FakeNames, FakeRun, fresh, ids
+from tests.support.judged import evaluator, fresh, ids
 from tests.support.livelogs import Live, append, line, write
 from tests.support.synthetic import PATHOLOGIES, Shape, healthy
 
@@ -79,18 +79,7 @@ def noisy(log: Logged, seed: int) -> Logged:
     return found
 
 
-class Metric:
-    """What the glossary says of a share."""
-
-    bounds = (0.0, 1.0)
-
-
 SHARES = ("policy.clip_fraction", "preference.accuracy", "reward.zero_std_fraction")
-OF_OWN = ("optimizer.grad_norm", "reward.mean", "critic.loss")
-NAMES = FakeNames(
-    None,
-    {tag: FakeName(tag, metric=Metric() if tag in SHARES else None, tag=tag) for tag in (*SHARES, *OF_OWN)},
-)
 OWN = Config(
     thresholds=(
         Threshold("optimizer.grad_norm", above=0.6, for_=2),
@@ -123,7 +112,7 @@ def test_only_what_is_shown_counts(
     if odd:
         first, second = noisy(first, seed), noisy(second, seed + 1)
     step = int(240 * back)
-    live, shown = (Evaluator(FakeRun(), NAMES, OWN) for _ in range(2))
+    live, shown = (evaluator(config=OWN) for _ in range(2))
     feed(live, first, before)
     feed(live, part(second, step, 1e9), after, rewound_to=step)
     kept, new = part(first, 0, step), part(second, step, 1e9)
@@ -144,7 +133,7 @@ def test_a_restart_among_pieces_that_were_held_back() -> None:
         pieces.append(
             fresh("optimizer.grad_norm", values.tolist(), range(begin, end), begin if pieces else None)
         )
-    held, shown = (Evaluator(FakeRun(), FakeNames()) for _ in range(2))
+    held, shown = (evaluator() for _ in range(2))
     held.feed(pieces)
     values = np.concatenate((pieces[0].points.value[:100], pieces[2].points.value))
     shown.feed([fresh("optimizer.grad_norm", values, range(1100))])
@@ -155,7 +144,7 @@ def test_a_restart_among_pieces_that_were_held_back() -> None:
 def test_a_job_that_starts_over_begins_anew(points: int) -> None:
     """Started over at its first step, a run of any length is judged as if it had just begun."""
     rise = np.linspace(0, 1, points) + 0.02 * np.random.default_rng(1).normal(size=points)
-    live, new = (Evaluator(FakeRun(), FakeNames()) for _ in range(2))
+    live, new = (evaluator() for _ in range(2))
     live.feed([fresh("reward.mean", rise, range(points))])
     for judge, back in ((live, 0), (new, None)):
         judge.feed([fresh("reward.mean", rise[:1] * 0.5, [0], back)])
@@ -170,7 +159,7 @@ def test_a_job_that_starts_over_begins_anew(points: int) -> None:
 def test_a_checkpoint_of_long_ago_is_no_crash(points: int, share: float) -> None:
     """Resumed at an older checkpoint, a reward is below where it was, and that is no loss."""
     rise = np.linspace(0, 1, points) + 0.02 * np.random.default_rng(2).normal(size=points)
-    judge = Evaluator(FakeRun(), FakeNames())
+    judge = evaluator()
     judge.feed([fresh("reward.mean", rise, range(points))])
     begin = int(points * share)
     for step in range(begin, points):
@@ -180,25 +169,25 @@ def test_a_checkpoint_of_long_ago_is_no_crash(points: int, share: float) -> None
 
 def test_joined_ticks_that_are_too_few_make_no_past() -> None:
     """A long run that goes back almost to its beginning is judged point by point again."""
-    track = Ticks("x", None)
-    track.feed(np.arange(100_000), np.ones(100_000), lambda track, begun: None)
-    assert track.stride == 256
-    assert track.rewind(600)
-    assert (track.n, track.stride, track.serial, track.points) == (0, 1, 0, 0)
-    track.feed(np.arange(600, 700), np.ones(100), lambda track, begun: None)
-    assert (track.n, track.stride, track.points) == (100, 1, 100)
-    track.feed(np.arange(700, 100_000), np.ones(99_300), lambda track, begun: None)
-    assert track.rewind(50_000)
-    assert track.stride == 256
-    assert track.n < CAP
-    assert track.last[track.n - 1] < 50_000 == track.last[track.n - 1] + 50_000 - track.last_step
+    ticks = Ticks("x", None)
+    ticks.feed(np.arange(100_000), np.ones(100_000), lambda begun: None)
+    assert ticks.stride == 256
+    assert ticks.rewind(600)
+    assert (ticks.n, ticks.stride, ticks.serial, ticks.points) == (0, 1, 0, 0)
+    ticks.feed(np.arange(600, 700), np.ones(100), lambda begun: None)
+    assert (ticks.n, ticks.stride, ticks.points) == (100, 1, 100)
+    ticks.feed(np.arange(700, 100_000), np.ones(99_300), lambda begun: None)
+    assert ticks.rewind(50_000)
+    assert ticks.stride == 256
+    assert ticks.n < CAP
+    assert ticks.last[ticks.n - 1] < 50_000 == ticks.last[ticks.n - 1] + 50_000 - ticks.last_step
 
 
 def test_what_was_over_before_a_restart_stays_told() -> None:
     """A long run that resumes near its end keeps the history of its beginning as it was told then."""
     values = 0.02 * np.exp(0.1 * np.random.default_rng(3).normal(size=4_000))
     values[300:340] = 20.0
-    judge = Evaluator(FakeRun(), FakeNames())
+    judge = evaluator()
     judge.feed([fresh("policy.kl_ref", values, range(4_000))])
     before = [repr(finding) for finding in judge.history()]
     assert before
@@ -212,13 +201,13 @@ def test_spells_that_are_not_finite_are_bounded() -> None:
     """A series that is not finite now and then, for ever, is remembered by its first and last spells."""
     values = np.ones(100_000)
     values[::30] = np.nan
-    track = Ticks("x", None)
-    track.feed(np.arange(100_000), values, lambda track, begun: None)
-    assert len(track.bad_before) == BAD_KEPT
-    assert track.bad_before[0].since_step == 0
-    assert track.bad_count == 3_334
-    track.rewind(99_900)
-    assert track.bad_count == 3_330
+    ticks = Ticks("x", None)
+    ticks.feed(np.arange(100_000), values, lambda begun: None)
+    assert len(ticks.nonfinite_before) == NONFINITE_KEPT
+    assert ticks.nonfinite_before[0].since_step == 0
+    assert ticks.nonfinite_count == 3_334
+    ticks.rewind(99_900)
+    assert ticks.nonfinite_count == 3_330
 
 
 @given(

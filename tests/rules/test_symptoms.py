@@ -156,8 +156,8 @@ def test_the_kind_of_training_is_told(canonical: set[str], expected: str) -> Non
 def test_faulty_rule_files_are_told_all_at_once(tmp_path) -> None:  # type: ignore[no-untyped-def]
     """Every fault of every file is named; what is right still loads."""
     (tmp_path / "a.toml").write_text(
-        '[[rule]]\nid = "good"\nmetric = ["x.y"]\nkind = "threshold"\nabove = 1\nseverity = "sign"\n'
-        '[[rule]]\nid = "bad"\nmetric = ["x.y"]\nkind = "guess"\nseverity = "sign"\n'
+        '[[rule]]\nid = "good"\nmetric = ["x.y"]\nkind = "threshold"\nabove = 1\nseverity = "recording"\n'
+        '[[rule]]\nid = "bad"\nmetric = ["x.y"]\nkind = "guess"\nseverity = "recording"\n'
         '[[rule]]\nid = "worse"\nmetric = "x.y"\nkind = "threshold"\nabov = 1\nseverity = "loud"\n'
     )
     (tmp_path / "b.toml").write_text("not toml")

@@ -8,8 +8,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pytest
 
-from rltui.rules.evaluate.evaluator import Evaluator
-from tests.support.judged import FakeNames, FakeRun, fresh
+from tests.support.judged import evaluator, fresh
 from tests.support.synthetic import KINDS, PATHOLOGIES, Series, healthy, random_shape
 
 RUNS = 14  # of each kind, in the fast version
@@ -18,7 +17,7 @@ CUTS = 6  # looks at each healthy run while it grows: an alarm that passes is an
 
 def alarms(series: Series, cuts: int = CUTS) -> set[str]:
     """Everything of at least a warning that a run raises while it grows."""
-    judge, told = Evaluator(FakeRun(), FakeNames()), set()
+    judge, told = evaluator(), set()
     for k in range(cuts):
         pieces = []
         for tag, values in series.items():

@@ -28,7 +28,7 @@ def test_runs_that_log_alike_share_what_is_known_and_nothing_else() -> None:
     first, second = one.evaluator.series["actor/entropy"], two.evaluator.series["actor/entropy"]
     assert first.plan is second.plan
     assert first is not second
-    assert (first.track.n, second.track.n, second.track.bad_count) == (30, 0, 30)
+    assert (first.ticks.n, second.ticks.n, second.ticks.nonfinite_count) == (30, 0, 30)
     assert (one.evaluator.health, two.evaluator.health) == ("ok", "critical")
 
 

@@ -1,92 +1,74 @@
-"""Small stand-ins for runs and names, and a judge fed with series: what the tests of rules are made of."""
+"""Evaluators of real runs whose tags are canonical ids: what the tests of rules are made of."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from rltui.rules.evaluate.evaluator import Evaluator
+from rltui.batch import Batch
+from rltui.config import Config
+from rltui.logs.delivery import Delivery, Source
+from rltui.metrics import MetricNames
+from rltui.metrics.glossary import glossary
+from rltui.rules.evaluator import Evaluator
 from rltui.rules.load import Rulebook
+from rltui.store import NewPoints, Points, Run
 
 
-@dataclass
-class FakeName:
-    """A name as the judge sees it."""
-
-    canonical: str | None
-    held_out: bool = False
-    scale: float = 1.0
-    offset: float = 0.0
-    metric: Any = None
-    comparable: bool = True
-    tag: str = ""
-    pane: str = "other"
+@cache
+def canonical_names(framework: str | None = None) -> MetricNames:
+    """Names by which a tag is a canonical id; `eval/` in front: held-out, `@sum` behind: on another scale."""
+    return names_of(framework)
 
 
-class FakeNames:
-    """Tags that are canonical ids; `eval/` in front: held-out, `@sum` behind: on another scale."""
-
-    def __init__(self, framework: str | None = None, mapping: Mapping[str, FakeName] | None = None) -> None:
-        self.framework = framework
-        self.mapping = mapping or {}
-
-    def name(self, tag: str) -> FakeName:
-        """The name of a tag."""
-        if tag in self.mapping:
-            return self.mapping[tag]
-        bare = tag.removeprefix("eval/").partition("@")[0]
-        sums = tag.endswith("@sum")
-        canonical = bare if "." in bare else None
-        return FakeName(canonical, tag.startswith("eval/"), comparable=not sums, tag=tag)
+def names_of(framework: str | None = None, **config: Any) -> MetricNames:
+    """The same with a configuration of the user's; its aliases are added."""
+    aliases: dict[str, Any] = {}
+    for metric in glossary().metrics:
+        aliases[metric] = aliases[f"eval/{metric}"] = metric
+        aliases[f"{metric}@sum"] = {"is": metric, "unit": "per response"}  # no factor leads to such a unit
+    aliases |= config.pop("aliases", {})
+    return MetricNames(framework, Config(aliases=aliases, **config))
 
 
-@dataclass
-class FakeRun:
-    """A run without anything to say of itself."""
-
-    name: str = "run"
-    problems: dict[Any, Any] = field(default_factory=dict)
-    total_steps: int | None = None
-
-
-@dataclass(frozen=True)
-class Points:
-    """Columns of a series."""
-
-    step: np.ndarray
-    wall_time: np.ndarray
-    value: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.step)
-
-
-@dataclass(frozen=True)
-class Fresh:
-    """New points of one tag."""
-
-    tag: str
-    points: Points
-    rewound_to: int | None = None
+def run_with(step_walls: Sequence[tuple[int, float]] = ()) -> Run:
+    """A run of the store whose one series was logged at these steps and times (seconds since 1970)."""
+    run = Run("run", 1024, 64)
+    if step_walls:
+        steps, walls = (np.array(column) for column in zip(*step_walls, strict=True))
+        size = len(steps)
+        batch = Batch(
+            ("loss",), np.zeros(size, np.uint32), steps.astype(np.int64), walls.astype(np.float64),
+            np.ones(size), np.zeros(size, np.bool_),
+        )  # fmt: skip
+        run.apply(Delivery(Source("run", "metrics.jsonl", "jsonl"), batch))
+    return run
 
 
 def fresh(
     tag: str, values: Sequence[float], steps: Sequence[int] | None = None, rewound_to: int | None = None
-) -> Fresh:
-    """New points of one tag, at steps 1, 2, 3, ... unless said otherwise."""
+) -> NewPoints:
+    """New points of one tag, at steps 1, 2, 3, ... unless said otherwise; a second a step."""
     value = np.asarray(values, np.float64)
     step = np.asarray(steps if steps is not None else np.arange(1, len(value) + 1), np.int64)
-    return Fresh(tag, Points(step, step.astype(np.float64), value), rewound_to)
+    return NewPoints(tag, Points(step, step.astype(np.float64), value), rewound_to)
+
+
+def evaluator(
+    names: MetricNames | None = None, config: Config | None = None, book: Rulebook | None = None
+) -> Evaluator:
+    """One that has seen nothing yet."""
+    return Evaluator(run_with(), names if names is not None else canonical_names(), config, book)
 
 
 def judge_of(
     series: Mapping[str, Sequence[float]], *, framework: str | None = None, book: Rulebook | None = None
 ) -> Evaluator:
-    """A judge that has seen whole series; shorter ones are logged every so many steps."""
-    judge = Evaluator(FakeRun(), FakeNames(framework), None, book)
+    """An evaluator that has seen whole series; shorter ones are logged every so many steps."""
+    judge = evaluator(canonical_names(framework), book=book)
     longest = max(map(len, series.values()), default=1)
     for tag, values in series.items():
         every = max(longest // max(len(values), 1), 1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from rltui.demo import recording
 from rltui.demo.replay import Replay as Writer
-from rltui.rules.evaluate.evaluator import Evaluator
+from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
 from rltui.session.session import Session

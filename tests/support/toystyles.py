@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from rltui.metrics import MetricNames, recognise
-from rltui.rules.evaluate.evaluator import Evaluator
-from tests.support.judged import FakeRun, Fresh, Points
+from rltui.store import NewPoints, Points
+from tests.support.judged import evaluator
 
 _K = "policy.approx_kl"
 LANGUAGE: dict[str, dict[str, str]] = {
@@ -247,7 +247,7 @@ def written(series: Mapping[str, np.ndarray], names: Mapping[str, str]) -> dict[
 
 def told_of(log: Mapping[str, np.ndarray], cuts: int = 8, stride: int = 1) -> dict[str, str]:
     """What the judge says while a log grows: id -> worst severity. Names are the real resolver's."""
-    judge = Evaluator(FakeRun(), MetricNames(recognise(log).label))
+    judge = evaluator(MetricNames(recognise(log).label))
     told: dict[str, str] = {}
     longest = max(map(len, log.values()))
     for cut in range(cuts):
@@ -258,7 +258,7 @@ def told_of(log: Mapping[str, np.ndarray], cuts: int = 8, stride: int = 1) -> di
             every = max(longest // len(values), 1) * stride
             steps = every * np.arange(1, len(values) + 1, dtype=np.int64)
             if edges[cut + 1] > edges[cut]:
-                fresh.append(Fresh(tag, Points(steps[part], steps[part].astype(float), values[part])))
+                fresh.append(NewPoints(tag, Points(steps[part], steps[part].astype(float), values[part])))
         judge.feed(fresh)
         for finding in judge.findings():
             if told.get(finding.id) in (None, "info") or finding.severity == "critical":

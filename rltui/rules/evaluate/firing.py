@@ -1,21 +1,18 @@
-"""Which rules fire at one moment, on which series; what explains what away."""
+"""Which rules fire at one moment, on which series; what inhibits what."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rltui.rules.evaluate.rule_state import Episode, RuleState
-from rltui.rules.evaluate.ticks import BAD_GAP, BadEpisode, Ticks
-from rltui.rules.finding import Finding
+from rltui.rules.evaluate.series_state import RuledTicks, SeriesState
+from rltui.rules.evaluate.user_rule_state import UserRuleState
 from rltui.rules.load import Rulebook
-from rltui.rules.model import Gap, Rule
-
-if TYPE_CHECKING:
-    from rltui.rules.evaluate.series_state import SeriesState
+from rltui.rules.model import RECORDING, Gap, Rule
+from rltui.rules.series.ticks import NONFINITE_GAP, NonFiniteEpisode, Ticks
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,64 +20,37 @@ class Firing:
     """One rule that fires on one series."""
 
     rule: Rule
-    track: Ticks
+    ticks: Ticks
     since_step: int
     value: float
     limit: float
     before: float
-    held_out: bool
     severity: str
 
 
 class FiringState:
-    """A snapshot, made from the watches after a feed."""
+    """What fires after a feed. `derived`: ratios and step times, which are no tags."""
 
-    def __init__(self, book: Rulebook, series: Sequence[SeriesState], run: Any) -> None:
+    def __init__(
+        self, book: Rulebook, series: Mapping[str, SeriesState], derived: Sequence[RuledTicks]
+    ) -> None:
         self.book = book
-        self.series = series
-        self.run = run
-        self.findings: list[Finding] | None = None
+        self.judged = [*(each.ruled for each in series.values()), *derived]
+        self._user_states = [state for each in series.values() for state in each.user_states]
         self.firing: dict[str, list[Firing]] = {}
-        for each in series:
-            for watch in each.watches:
-                if watch.episode is not None or watch.kind is None:
-                    self._look(each, watch)
+        for state in self._states():
+            found = _nonfinite(state) if state.rule.kind == "non-finite" else _firing(state)
+            if found is not None:
+                self.firing.setdefault(found.rule.id, []).append(found)
         for name, gap in book.gaps.items():
-            found = _gap(gap, series)
+            found = _gap(gap, self.judged)
             if found is not None:
                 self.firing[name] = [found]
 
-    def _look(self, each: SeriesState, watch: RuleState) -> None:
-        rule, track = watch.rule, watch.track
-        if rule.kind == "non-finite":
-            bad = track.bad
-            if bad is not None and _counts(rule, bad) and track.points - 1 - bad.last_index < BAD_GAP:
-                lasting = bad.count >= 3 or bad.last_index == track.points - 1
-                severity = rule.severity if lasting else "warning"
-                self._add(
-                    Firing(
-                        rule, track, bad.since_step, bad.value, np.nan, track.level(), each.held_out, severity
-                    )
-                )
-            return
-        episode = watch.episode
-        if episode is not None and episode.firing:
-            severity = rule.severity
-            self._add(
-                Firing(
-                    rule,
-                    track,
-                    episode.since_step,
-                    episode.value,
-                    episode.limit,
-                    episode.before,
-                    each.held_out,
-                    severity,
-                )
-            )
-
-    def _add(self, firing: Firing) -> None:
-        self.firing.setdefault(firing.rule.id, []).append(firing)
+    def _states(self) -> Iterator[RuleState | UserRuleState]:
+        yield from self._user_states
+        for each in self.judged:
+            yield from each.rule_states
 
     def any(self, rule_ids: Sequence[str]) -> bool:
         """Whether one of them fires."""
@@ -90,59 +60,74 @@ class FiringState:
         """The first step at which a firing rule's condition held."""
         return min(firing.since_step for firing in self.firing[rule_id])
 
+    def shows(self, rule: Rule) -> bool:
+        """Whether a rule that fires is a finding: not inhibited, and what it requires fires as well."""
+        return (
+            rule.shown and not self.any(rule.inhibited_by) and (not rule.requires or self.any(rule.requires))
+        )
+
     def shown(self) -> list[str]:
-        """The rules that fire and are not explained away."""
-        found = []
-        for rule_id, firings in self.firing.items():
-            rule = firings[0].rule
-            if not rule.shown or self.any(rule.quiet_when) or (rule.needs and not self.any(rule.needs)):
-                continue
-            found.append(rule_id)
-        return found
+        """The rules that fire and are findings."""
+        return [rule_id for rule_id, firings in self.firing.items() if self.shows(firings[0].rule)]
 
-    def history(self) -> list[Finding]:
-        """Resolved episodes of rules that are shown, latest first."""
-        from rltui.rules.messages import resolved
-
-        found: list[Finding] = []
-        for each in self.series:
-            for watch in each.watches:
-                rule = watch.rule
-                if not rule.shown or self.any(rule.quiet_when) or (rule.needs and not self.any(rule.needs)):
-                    continue
-                episodes: list[Episode | BadEpisode] = list(watch.past)
-                if watch.rule.kind == "non-finite":
-                    over = watch.track.bad
-                    episodes = list(watch.track.bad_before)
-                    if over is not None and watch.track.points - 1 - over.last_index >= BAD_GAP:
-                        episodes.append(over)
-                    episodes = [each for each in episodes if _counts(rule, each)]
-                found += [resolved(watch.rule, watch.track, episode) for episode in episodes]
-        found.sort(key=lambda finding: -(finding.resolved_step or 0))
-        return found
+    def resolved(self) -> Iterator[tuple[Rule, Ticks, Episode | NonFiniteEpisode]]:
+        """Episodes that are over, of rules that are findings."""
+        for state in self._states():
+            if self.shows(state.rule):
+                for episode in _over(state):
+                    yield state.rule, state.ticks, episode
 
 
-def _counts(rule: Rule, bad: Episode | BadEpisode) -> bool:
+def _firing(state: RuleState | UserRuleState) -> Firing | None:
+    episode, rule = state.episode, state.rule
+    if episode is None or not episode.firing:
+        return None
+    return Firing(
+        rule, state.ticks, episode.since_step, episode.value, episode.limit, episode.before, rule.severity
+    )
+
+
+def _nonfinite(state: RuleState | UserRuleState) -> Firing | None:
+    """A spell of non-finite values that goes on; a single one that was followed by numbers is a warning."""
+    rule, ticks = state.rule, state.ticks
+    spell = ticks.nonfinite
+    if spell is None or not _counts(rule, spell) or ticks.points - 1 - spell.last_index >= NONFINITE_GAP:
+        return None
+    lasting = spell.count >= 3 or spell.last_index == ticks.points - 1
+    severity = rule.severity if lasting else "warning"
+    return Firing(rule, ticks, spell.since_step, spell.value, np.nan, ticks.level(), severity)
+
+
+def _over(state: RuleState | UserRuleState) -> Sequence[Episode | NonFiniteEpisode]:
+    """The resolved episodes of a rule on a series, oldest first."""
+    if state.rule.kind != "non-finite":
+        return state.past
+    ticks = state.ticks
+    spells = list(ticks.nonfinite_before)
+    if ticks.nonfinite is not None and ticks.points - 1 - ticks.nonfinite.last_index >= NONFINITE_GAP:
+        spells.append(ticks.nonfinite)
+    return [spell for spell in spells if _counts(state.rule, spell)]
+
+
+def _counts(rule: Rule, spell: NonFiniteEpisode) -> bool:
     """Whether a spell of non-finite values is long enough for a rule, and came after enough numbers."""
-    if not isinstance(bad, BadEpisode):
-        return True
-    return bad.count >= rule.number("least", 1) and bad.after >= rule.number("after", 0)
+    return spell.count >= rule.number("least", 1) and spell.after >= rule.number("after", 0)
 
 
-def _gap(gap: Gap, series: Sequence[SeriesState]) -> Firing | None:
+def _gap(gap: Gap, judged: Sequence[RuledTicks]) -> Firing | None:
     """The step since which the held-out level trails the training level, or None."""
-    train = [each.track for each in series if each.track.canonical == gap.train and not each.held_out]
+    train = [each.ticks for each in judged if each.ticks.canonical == gap.train and not each.held_out]
     held = [
-        each.track
-        for each in series
-        if each.track.canonical == gap.held_out and (each.held_out or gap.held_out.startswith("validation."))
+        each.ticks
+        for each in judged
+        if each.ticks.canonical == gap.held_out and (each.held_out or gap.held_out.startswith("validation."))
     ]
     for twin in held:
-        for track in train:
-            if not twin.n or track.n < 8:
+        for ticks in train:
+            if not twin.n or ticks.n < 8:
                 continue
             held_out, steps = twin.value[twin.filled][-64:], twin.last[twin.filled][-64:]
-            level = np.array([track.level_at(int(step), 16) for step in steps])
+            level = np.array([ticks.level_at(int(step), 16) for step in steps])
             distance = (level - held_out) * (1 if gap.above > 0 else -1)
             if gap.relative:
                 with np.errstate(divide="ignore", invalid="ignore"):
@@ -150,15 +135,7 @@ def _gap(gap: Gap, series: Sequence[SeriesState]) -> Firing | None:
             wide = distance > abs(gap.above)
             if len(wide) >= 2 and wide[-2:].all():
                 begun = len(wide) - int(np.argmin(wide[::-1])) if not wide.all() else 0
-                rule = Rule("", (gap.held_out,), "gap", "sign", {}, {})
-                return Firing(
-                    rule,
-                    twin,
-                    int(steps[begun]),
-                    float(held_out[-1]),
-                    float(level[-1]),
-                    float(level[begun]),
-                    True,
-                    "sign",
-                )
+                rule = Rule("", (gap.held_out,), "gap", RECORDING, {}, {})
+                value, limit, before = float(held_out[-1]), float(level[-1]), float(level[begun])
+                return Firing(rule, twin, int(steps[begun]), value, limit, before, RECORDING)
     return None

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rltui.rules.evaluate.robust_statistics import median
-from rltui.rules.evaluate.rolling_window import RollingWindow
-from rltui.rules.evaluate.ticks import Ticks
 from rltui.rules.kinds import KINDS
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
+from rltui.rules.series.robust_statistics import median
+from rltui.rules.series.rolling_window import RollingWindow
+from rltui.rules.series.ticks import Ticks
 
 KEPT = 20  # resolved episodes remembered for one rule on one series
 
@@ -32,14 +32,14 @@ class Episode:
 
 
 class RuleState:
-    """Carries a rule over the moments of a track."""
+    """Carries a rule over the moments of a ticks."""
 
-    __slots__ = ("episode", "kind", "past", "rule", "track")
+    __slots__ = ("episode", "kind", "past", "rule", "ticks")
 
-    def __init__(self, rule: Rule, track: Ticks) -> None:
+    def __init__(self, rule: Rule, ticks: Ticks) -> None:
         self.rule = rule
-        self.kind = KINDS.get(rule.kind)  # None: judged from what the track counts, or by the watch itself
-        self.track = track
+        self.kind = KINDS.get(rule.kind)  # None: judged from what the ticks counts, or by the watch itself
+        self.ticks = ticks
         self.episode: Episode | None = None
         self.past: tuple[Episode, ...] = ()
 
@@ -48,8 +48,8 @@ class RuleState:
         """Whether it is neither idle nor pending."""
         return self.episode is not None and self.episode.firing
 
-    def look(self, window: RollingWindow) -> None:
-        """Judge the window's moments."""
+    def evaluate(self, window: RollingWindow) -> None:
+        """Evaluate the rule at the window's moments."""
         if self.kind is not None:
             verdict = self.kind(self.rule, window, self.episode is None)
             if verdict is not None:
@@ -59,7 +59,7 @@ class RuleState:
         """Take the verdict on the window's moments into the state."""
         on: list[bool] = verdict.on.tolist()
         if self.rule.warmup:
-            early = self.rule.warmup // self.track.stride  # ticks whose points are not judged
+            early = self.rule.warmup // self.ticks.stride  # ticks whose points are not judged
             on = [holds and at >= early for holds, at in zip(on, window.at.tolist(), strict=True)]
         if self.episode is None and not any(on):
             return
@@ -74,16 +74,16 @@ class RuleState:
 
     def _hold(self, verdict: Verdict, window: RollingWindow, first: int, last: int) -> None:
         """It holds from one moment to another, and at all between."""
-        track, rule, episode, serial = self.track, self.rule, self.episode, self._serial(window, last)
+        ticks, rule, episode, serial = self.ticks, self.rule, self.episode, self._serial(window, last)
         if episode is None:
             began = int(window.at[first] if verdict.began is None else verdict.began[first])
-            usual = median(track.value[max(0, began - 10) : began]) if began else np.nan
+            usual = median(ticks.value[max(0, began - 10) : began]) if began else np.nan
             limit, begun = float(verdict.limit[first]), self._serial(window, first)
-            episode = self.episode = Episode(int(track.first[began]), np.nan, limit, usual, begun, begun)
+            episode = self.episode = Episode(int(ticks.first[began]), np.nan, limit, usual, begun, begun)
         episode.value, episode.seen = float(verdict.value[last]), serial
         if not rule.latch:
             episode.limit = float(verdict.limit[last])
-        if serial - episode.begun + 1 >= rule.hold:
+        if serial - episode.begun + 1 >= rule.for_ticks:
             episode.firing = True
 
     def _cease(self, episode: Episode, verdict: Verdict, window: RollingWindow, moments: range) -> None:
@@ -98,15 +98,15 @@ class RuleState:
             elif not episode.firing:
                 self.episode = None
                 return
-            elif serial - episode.seen >= self.rule.keep:
-                episode.resolved_step = int(self.track.last[int(window.at[k])])
+            elif serial - episode.seen >= self.rule.keep_firing_for:
+                episode.resolved_step = int(self.ticks.last[int(window.at[k])])
                 self.past = (*self.past[-(KEPT - 1) :], episode)
                 self.episode = None
                 return
 
     def _serial(self, window: RollingWindow, k: int) -> int:
         """Number of a moment's tick among all ever made, from 1."""
-        return int(window.at[k]) + self.track.serial - self.track.n + 1
+        return int(window.at[k]) + self.ticks.serial - self.ticks.n + 1
 
     def _released(self, episode: Episode, verdict: Verdict, k: int, value: float) -> bool:
         if not self.rule.latch or not episode.firing:

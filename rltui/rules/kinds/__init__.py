@@ -3,7 +3,7 @@
 None: the condition holds at no moment, and the watch is idle, so nobody asks whether it has ceased; or the
 condition can never hold for this series. Most watches are idle most of the time; so each kind first asks,
 in plain numbers, what must be true of some moment for it to hold at any. That is never a guess: what is
-judged is the same without it. What a track carries along (`Window.extremes`, `Window.loudest`) is asked
+judged is the same without it. What a ticks carries along (`Window.extremes`, `Window.loudest`) is asked
 before, because it must be asked every time. Where numbers are not known yet they are NaN and compare as
 such: who calls a kind lets numpy ignore that.
 """
@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.kinds import collapse, drop, flips, frozen, plateau, shift, spike, threshold, trend_test
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
+from rltui.rules.series.rolling_window import RollingWindow
 
 Kind = Callable[[Rule, RollingWindow, bool], Verdict | None]
 
@@ -36,7 +36,7 @@ KINDS: dict[str, Kind] = {
     "best": plateau.best,
     "gained": plateau.gained,
 }
-# Judged from what the track counts, not from ticks: a non-finite value makes no tick.
+# Judged from what the ticks counts, not from ticks: a non-finite value makes no tick.
 POINT_KINDS = ("non-finite",)
 
 NUMBERS: dict[str, tuple[str, ...]] = {

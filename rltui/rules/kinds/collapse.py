@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.evaluate.robust_statistics import trend_length
-from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.kinds.verdict import Bools, Verdict, first_of, nowhere
 from rltui.rules.model import Rule
+from rltui.rules.series.robust_statistics import trend_length
+from rltui.rules.series.rolling_window import RollingWindow
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
@@ -54,7 +54,7 @@ def _stays(window: RollingWindow, start: float, limit: float, quick: float) -> B
     A straight line through zero, as differential entropy takes, is gone from below the limit sooner. With
     `quick` the fall must also have been short: at most that share of the run until then.
     """
-    held = window.track.value[window.track.filled][: int(window.at[-1]) + 1]
+    held = window.ticks.value[window.ticks.filled][: int(window.at[-1]) + 1]
     place = np.arange(len(held))
     high = np.maximum.accumulate(np.where(held > 0.5 * start, place, 0))[window.at]
     above = np.maximum.accumulate(np.where(held > limit, place, 0))[window.at]

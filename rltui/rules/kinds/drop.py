@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.evaluate.rolling_window import BEFORE_MIN, RollingWindow
-from rltui.rules.evaluate.ticks import Floats
 from rltui.rules.kinds.verdict import Bools, Verdict, first_of, nowhere
 from rltui.rules.model import Rule
+from rltui.rules.series.rolling_window import BEFORE_MIN, RollingWindow
+from rltui.rules.series.ticks import Floats
 
 HELD = 12  # ticks that a first level must have lasted
 WAVES = 3.4  # deviations that a fall must exceed
@@ -60,7 +60,7 @@ def _beyond_waves(window: RollingWindow, on: Bools, fall: Floats, gain: Floats, 
     level: twice as much is asked for.
     """
     found = on.copy()
-    held = window.track.value[window.track.filled]
+    held = window.ticks.value[window.ticks.filled]
     for k in np.flatnonzero(on):
         end = int(window.at[k]) + 1 - length
         part = held[max(0, end - REACH * length) : max(0, end)]
@@ -74,7 +74,7 @@ def _beyond_waves(window: RollingWindow, on: Bools, fall: Floats, gain: Floats, 
 
 def _held(window: RollingWindow, on: Bools, gained: Bools, limit: Floats) -> Bools:
     """Leave out falls from a level that was not gained, nor held for enough ticks not below the limit."""
-    found, held = on.copy(), window.track.value
+    found, held = on.copy(), window.ticks.value
     for k in np.flatnonzero(on & ~gained):
         found[k] = np.count_nonzero(held[: int(window.at[k]) + 1] >= limit[k]) >= HELD
     return found

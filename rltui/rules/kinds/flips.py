@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.evaluate.robust_statistics import medians
-from rltui.rules.evaluate.rolling_window import RollingWindow
 from rltui.rules.kinds.verdict import Verdict, nowhere
 from rltui.rules.model import Rule
+from rltui.rules.series.robust_statistics import medians
+from rltui.rules.series.rolling_window import RollingWindow
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:

@@ -9,11 +9,11 @@ import math
 
 import numpy as np
 
-from rltui.rules.evaluate.robust_statistics import NORMAL, concordance, medians
-from rltui.rules.evaluate.rolling_window import RollingWindow
-from rltui.rules.evaluate.ticks import Floats
 from rltui.rules.kinds.verdict import Verdict, nowhere
 from rltui.rules.model import Rule
+from rltui.rules.series.robust_statistics import NORMAL, concordance, medians
+from rltui.rules.series.rolling_window import RollingWindow
+from rltui.rules.series.ticks import Floats
 
 GAIN = 0.15  # share of its size that a reward must have gained to excuse anything
 ONE_WAY = 2.2  # deviations; six values in strict order are 2.8

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.evaluate.rolling_window import BEFORE, RollingWindow
 from rltui.rules.kinds.verdict import Verdict, first_of, nowhere
 from rltui.rules.model import Rule
+from rltui.rules.series.rolling_window import BEFORE, RollingWindow
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:

@@ -11,10 +11,10 @@ import math
 
 import numpy as np
 
-from rltui.rules.evaluate.rolling_window import RollingWindow
-from rltui.rules.evaluate.ticks import Floats
 from rltui.rules.kinds.verdict import Bools, Verdict, first_of, nowhere
 from rltui.rules.model import Rule
+from rltui.rules.series.rolling_window import RollingWindow
+from rltui.rules.series.ticks import Floats
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
@@ -81,7 +81,7 @@ def first(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     With `usual` it is the median of the first ticks: where the level at the start is meant, not one sample.
     With `multiple_of` it is whether the first tick is a whole multiple of a number, `within` a share of it.
     """
-    start = window.track.start
+    start = window.ticks.start
     value = window.start()[0] if rule.number("usual", 0.0) else start[0] if start else math.nan
     above, below = rule.number("above", math.inf), rule.number("below", -math.inf)
     limit, on = above if value > above else below, value > above or value < below
@@ -94,7 +94,7 @@ def first(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
 
 def logged(rule: Rule, window: RollingWindow, idle: bool) -> Verdict:
     """There is such a series: its first ticks are known."""
-    return _always(window, True, window.track.start[0], math.nan)
+    return _always(window, True, window.ticks.start[0], math.nan)
 
 
 def _always(window: RollingWindow, on: bool, value: float, limit: float) -> Verdict:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.rules.evaluate.rolling_window import RollingWindow
-from rltui.rules.evaluate.ticks import Floats, Ints
+from rltui.rules.series.rolling_window import RollingWindow
+from rltui.rules.series.ticks import Floats, Ints
 
 Bools = NDArray[np.bool_]
 

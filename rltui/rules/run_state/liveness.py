@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rltui.rules.evaluate.robust_statistics import median, quantile
 from rltui.rules.run_state.log_state import GONE, all_gone
 from rltui.rules.run_state.planned_steps import planned
+from rltui.rules.series.robust_statistics import median, quantile
 
 LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers buffer up to two minutes
 PATIENCE = 10.0  # usual gaps without a point until a run is stalled

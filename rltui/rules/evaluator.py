@@ -1,29 +1,43 @@
-"""The judge of one run: takes new points in, says what is wrong and since when.
+"""The evaluator of one run: takes new points in, says what is wrong and since when.
 
 Feeding costs O(new points) and a bounded number of rounds: ticks make a long series short (see
-`rltui.rules.track`), and each series is looked at every tick while it is short, every second or fourth
-tick later, each series at its own beat, so that a step of sixty series does not make sixty rounds. What
+`rltui.rules.series.ticks`), and rules on each series are evaluated at every tick while it is short, at
+every second or fourth tick later, staggered, so that a step of sixty series does not make sixty rounds. What
 is found depends only on the order of points within each series, not on the pieces in which they came.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
 from rltui.batch import Problem
+from rltui.config import Config
+from rltui.metrics import MetricNames
 from rltui.rules.evaluate.firing import FiringState
-from rltui.rules.evaluate.rule_selection import RuleSelection, beat_of
-from rltui.rules.evaluate.series_state import JudgedSeries, Paced, Quotient, SeriesState
+from rltui.rules.evaluate.rule_selection import RuleSelection, stagger_of
+from rltui.rules.evaluate.series_state import RatioState, SeriesState, StepTimeState
 from rltui.rules.finding import Finding, Health, health_of, order
 from rltui.rules.load import Rulebook
-from rltui.rules.messages import finding_of, sentence_of
+from rltui.rules.messages import finding_of, resolved_finding, sentence_of
 from rltui.rules.model import Rule
 from rltui.rules.run_state import data_quality
 from rltui.rules.symptoms import gather
-from rltui.store.model import Points, join
+from rltui.store.model import F64, NewPoints, Points, join
+
+
+class EvaluatedRun(Protocol):
+    """What is read of a run: the store's own, or one as of an earlier step."""
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+
+    @property
+    def step_walls(self) -> F64:
+        """(n, 2) recent steps and their wall times."""
 
 
 class Evaluator:
@@ -31,30 +45,30 @@ class Evaluator:
 
     def __init__(
         self,
-        run: Any,
-        names: Any,
-        config: Any = None,
+        run: EvaluatedRun,
+        names: MetricNames,
+        config: Config | None = None,
         rules: Rulebook | None = None,
         selection: RuleSelection | None = None,
     ) -> None:
         """`selection` saves choosing the rules of each tag again, for runs with the same names and limits."""
         self.run = run
-        self.names = names
         self._selection = selection if selection is not None else RuleSelection(names, config, rules)
         self.book = self._selection.book
-        self.series: dict[str, JudgedSeries] = {}
-        self._quotients: dict[tuple[str, bool], Quotient] = {}
-        self._paced: list[Paced] = []
-        self._timed = False  # the writer times its steps itself
-        self._state: FiringState | None = None  # both made once after each feed, when somebody asks
+        self.series: dict[str, SeriesState] = {}
+        self._ratios: dict[tuple[str, bool], RatioState] = {}
+        self._step_times: list[StepTimeState] = []
+        self._logs_step_time = False  # the writer times its steps itself
+        self._state: FiringState | None = None  # these are made once after each feed, when somebody asks
+        self._findings: list[Finding] | None = None
         self._odd: list[Problem] | None = None
 
     # ---- feeding
 
     @np.errstate(invalid="ignore", divide="ignore")  # what is not known yet is NaN, and compares as such
-    def feed(self, fresh: Sequence[Any]) -> None:
+    def feed(self, fresh: Sequence[NewPoints]) -> None:
         """Take new points in, in order of arrival per tag."""
-        by_tag: dict[str, list[Any]] = {}
+        by_tag: dict[str, list[NewPoints]] = {}
         again = False
         for piece in fresh:
             if piece.tag not in self.series:
@@ -70,27 +84,27 @@ class Evaluator:
             series, points = self.series[tag], _joined(pieces)
             if len(points.step):
                 series.feed(points.step, points.value)
-                if series.paced is not None and not self._timed:
-                    series.paced.feed(points.step, points.wall_time)
-        self._state = self._odd = None
+                if series.step_time is not None and not self._logs_step_time:
+                    series.step_time.feed(points.step, points.wall_time)
+        self._state = self._findings = self._odd = None
 
     def _begin(self, tag: str) -> None:
         plan = self._selection.of(tag)
-        series = self.series[tag] = JudgedSeries(plan)
-        for rule in plan.above:
-            self._quotient(rule, plan.held_out).join(series, 0)
-        for rule in plan.below:
-            self._quotient(rule, plan.held_out).join(series, 1)
-        self._timed |= plan.timed
-        if plan.carries:
-            series.paced = Paced(tag, plan.beat, self._selection.pace_rules)
-            self._paced.append(series.paced)
+        series = self.series[tag] = SeriesState(plan)
+        for rule in plan.numerator_of:
+            self._ratio(rule, plan.held_out).join(series, 0)
+        for rule in plan.denominator_of:
+            self._ratio(rule, plan.held_out).join(series, 1)
+        self._logs_step_time |= plan.is_step_time
+        if plan.marks_steps:
+            series.step_time = StepTimeState(tag, plan.stagger, self._selection.step_time_rules)
+            self._step_times.append(series.step_time)
 
-    def _quotient(self, rule: Rule, held_out: bool) -> Quotient:
-        """The quotient of a rule. It waits for its other half: it does not matter which comes first."""
-        found = self._quotients.get((rule.id, held_out))
+    def _ratio(self, rule: Rule, held_out: bool) -> RatioState:
+        """The ratio of a rule. It waits for its other half: it does not matter which comes first."""
+        found = self._ratios.get((rule.id, held_out))
         if found is None:
-            found = self._quotients[rule.id, held_out] = Quotient(rule, held_out, beat_of(rule.id))
+            found = self._ratios[rule.id, held_out] = RatioState(rule, held_out, stagger_of(rule.id))
         return found
 
     # ---- answers
@@ -99,26 +113,29 @@ class Evaluator:
     def state(self) -> FiringState:
         """Which rules fire now, on which series. Made once after each feed."""
         if self._state is None:
-            judged: list[SeriesState] = [*self.series.values(), *self._quotients.values(), *self._paced]
-            self._state = FiringState(self.book, judged, self.run)
+            derived = [each.ruled for each in self._ratios.values()] + [
+                each.ruled for each in self._step_times
+            ]
+            self._state = FiringState(self.book, self.series, derived)
         return self._state
 
     def findings(self) -> list[Finding]:
         """What fires now: symptoms with the findings they explain, most important first."""
-        state = self.state
-        if state.findings is None:
+        if self._findings is None:
+            state = self.state
             single = [finding_of(state, rule_id) for rule_id in state.shown()]
-            state.findings = sorted(gather(state, single), key=order)
-        return list(state.findings)
+            self._findings = sorted(gather(state, single), key=order)
+        return list(self._findings)
 
     def history(self) -> list[Finding]:
         """What fired before and is resolved, latest first."""
-        return self.state.history()
+        found = [resolved_finding(*episode) for episode in self.state.resolved()]
+        return sorted(found, key=lambda finding: -(finding.resolved_step or 0))
 
     def diagnostics(self) -> list[Problem]:
         """What is odd about the data, as opposed to the training."""
         if self._odd is None:
-            self._odd = data_quality.diagnostics(self.run, self.names, self.series)
+            self._odd = data_quality.diagnostics(self.run.name, self.run.step_walls, self.series)
         return list(self._odd)
 
     @property
@@ -131,14 +148,15 @@ class Evaluator:
         return sentence_of(self.findings())
 
 
-def _joined(pieces: Sequence[Any]) -> Any:
+def _joined(pieces: Sequence[NewPoints]) -> Points:
     """The points of one tag, without what a restart among them took back.
 
     As one, because many rounds over few points cost more than few.
     """
     if len(pieces) == 1:
         return pieces[0].points
-    parts, back = [], None
+    parts: list[Points] = []
+    back: int | None = None
     for piece in reversed(pieces):
         points = piece.points
         if back is not None and (gone := points.step >= back).any():

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.evaluate.ticks import Floats, Ints
+from rltui.rules.series.ticks import Floats, Ints
 
-# Points of one side that wait for a partner. Most quotients of a run never get one, so this is what its
+# Points of one side that wait for a partner. Most ratios of a run never get one, so this is what its
 # judge grows by over hours; of a log that is read whole before its partner the newest so many are judged.
 WAITING = 1 << 14
 
@@ -51,13 +51,13 @@ class _Side:
 
 
 class Ratio:
-    """Joins numerator and denominator by step; gives the quotients in order of step."""
+    """Joins numerator and denominator by step; gives the ratios in order of step."""
 
     def __init__(self) -> None:
         self._sides = (_Side(), _Side())
 
     def feed(self, side: int, steps: Ints, values: Floats) -> tuple[Ints, Floats]:
-        """New points of one side (0 above, 1 below the line); the quotients that became known."""
+        """New points of one side (0 above, 1 below the line); the ratios that became known."""
         own, other = self._sides[side], self._sides[1 - side]
         if len(steps) == 1 == other.count and not own.count and other.all()[0][0] == steps[0]:
             waited = other.all()[1]  # a live run: the only point that waits is the partner
@@ -86,6 +86,6 @@ class Ratio:
 
 
 def _quotients(steps: Ints, above: Floats, below: Floats) -> tuple[Ints, Floats]:
-    """Steps and quotients where both are finite and the lower one is not zero."""
+    """Steps and ratios where both are finite and the lower one is not zero."""
     usable = np.isfinite(above) & np.isfinite(below) & (below != 0)
     return steps[usable], above[usable] / below[usable]

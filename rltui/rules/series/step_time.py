@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rltui.rules.evaluate.ticks import Floats, Ints
+from rltui.rules.series.ticks import Floats, Ints
 
 METRIC = "progress.pace"  # what rules call the derived quantity: seconds per step
 # What training writes at every update and evaluation does not: its times are those of the updates.

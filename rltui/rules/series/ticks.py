@@ -16,14 +16,16 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.rules.evaluate.rewindable_counter import RewindableCounter
-from rltui.rules.evaluate.robust_statistics import median
+from rltui.rules.series.rewindable_counter import RewindableCounter
+from rltui.rules.series.robust_statistics import median
 
 CAP = 512  # ticks; 0.2 % of a long run is fine enough to say when something began
 FEW = 16  # ticks that there is room for at first: of a thousand tags most stay short
 START = 3  # ticks that make the first level: few, because a hot learning rate wrecks a run in five steps
-BAD_GAP = 20  # finite points after which a non-finite episode is over
-BAD_KEPT = 20  # non-finite episodes before the newest one that are remembered: the first, and the latest
+NONFINITE_GAP = 20  # finite points after which a non-finite episode is over
+NONFINITE_KEPT = (
+    20  # non-finite episodes before the newest one that are remembered: the first, and the latest
+)
 FEW_LEFT = 8  # joined ticks that a restart must leave: fewer are no past, and too coarse for a new beginning
 
 Floats = NDArray[np.float64]
@@ -33,7 +35,7 @@ _NO_VALUES: Floats = np.empty(0)
 _NO_STEPS: Ints = np.empty(0, np.int64)
 
 
-class BadEpisode(RewindableCounter):
+class NonFiniteEpisode(RewindableCounter):
     """A spell of non-finite values; noted of each: its number, counted over all points, and itself."""
 
     __slots__ = ("after", "before")
@@ -58,8 +60,24 @@ class Ticks:
     """Ticks of one series, on the canonical scale. Most series of most runs are short: all is made lean."""
 
     __slots__ = (
-        "_steps", "_values", "bad", "bad_before", "bad_count", "canonical", "first", "last", "last_step",
-        "marks", "n", "nonzero_from", "points", "serial", "start", "stride", "tag", "value",
+        "_steps",
+        "_values",
+        "canonical",
+        "first",
+        "last",
+        "last_step",
+        "marks",
+        "n",
+        "nonfinite",
+        "nonfinite_before",
+        "nonfinite_count",
+        "nonzero_from",
+        "points",
+        "serial",
+        "start",
+        "stride",
+        "tag",
+        "value",
     )  # fmt: skip
 
     def __init__(self, tag: str, canonical: str | None) -> None:
@@ -76,14 +94,14 @@ class Ticks:
         self.points = 0  # all points, non-finite ones too
         self.last_step = 0
         self.nonzero_from: int | None = None  # step of the first finite value that was not exactly zero
-        self.bad: BadEpisode | None = None
-        self.bad_before: list[BadEpisode] = []
-        self.bad_count = 0
+        self.nonfinite: NonFiniteEpisode | None = None
+        self.nonfinite_before: list[NonFiniteEpisode] = []
+        self.nonfinite_count = 0
         self._steps: list[int] = []  # points not yet in a tick
         self._values: list[float] = []
 
-    def feed(self, steps: Ints, values: Floats, evaluate: Callable[[Ticks, int], None]) -> None:
-        """Take points in; `evaluate(track, a)` is called whenever ticks a..n-1 are new."""
+    def feed(self, steps: Ints, values: Floats, evaluate: Callable[[int], None]) -> None:
+        """Take points in; `evaluate(a)` is called whenever ticks a..n-1 are new."""
         count = len(values)
         if count == 1 and math.isfinite(value := float(values[0])):
             self._take_one(int(steps[0]), value, evaluate)
@@ -95,8 +113,8 @@ class Ticks:
             self.last_step = int(steps[-1])
         else:
             finite = np.isfinite(values)
-            self._note_bad(steps, values, finite)
-            self.last_step = int(steps[-1]) if finite[-1] else max(self.last_step, int(self.bad_step()))
+            self._note_nonfinite(steps, values, finite)
+            self.last_step = int(steps[-1]) if finite[-1] else max(self.last_step, self.last_nonfinite_step())
             steps, values = steps[finite], values[finite]
             if len(values):
                 low, high = float(values.min()), float(values.max())
@@ -106,7 +124,7 @@ class Ticks:
                 self.nonzero_from = int(steps[0 if values[0] else (values != 0).argmax()])
             self._take(steps, values, evaluate)
 
-    def _take(self, steps: Ints, values: Floats, evaluate: Callable[[Ticks, int], None]) -> None:
+    def _take(self, steps: Ints, values: Floats, evaluate: Callable[[int], None]) -> None:
         """Finite points."""
         if self._values:
             steps = np.concatenate((np.array(self._steps, np.int64), steps))
@@ -118,7 +136,7 @@ class Ticks:
             self._make_ticks(steps[at:end], values[at:end])
             at = end
             if self.n > begun:
-                evaluate(self, begun)
+                evaluate(begun)
             if self.n == CAP:
                 self._join()
 
@@ -129,7 +147,7 @@ class Ticks:
         """
         stay = self.last[: self.n] < step
         below = [k for k, waiting in enumerate(self._steps) if waiting < step]
-        if stay.all() and len(below) == len(self._steps) and self.bad_step() < step:
+        if stay.all() and len(below) == len(self._steps) and self.last_nonfinite_step() < step:
             return False
         keep = int(np.count_nonzero(stay))
         if self.stride > 1 and keep < FEW_LEFT:
@@ -148,18 +166,18 @@ class Ticks:
         self.marks = {}
         if self.nonzero_from is not None and self.nonzero_from >= step:
             self.nonzero_from = None
-        self._rewind_bad(step)
+        self._rewind_nonfinite(step)
         return True
 
-    def _rewind_bad(self, step: int) -> None:
+    def _rewind_nonfinite(self, step: int) -> None:
         """The same for non-finite points, and what is counted over all points."""
-        spells = [*self.bad_before, *([self.bad] if self.bad is not None else [])]
+        spells = [*self.nonfinite_before, *([self.nonfinite] if self.nonfinite is not None else [])]
         while spells and not spells[-1].rewind(step):
             spells.pop()
-        self.bad = bad = spells.pop() if spells else None
-        self.bad_before = spells
-        self.bad_count = 0 if bad is None else bad.before + bad.count
-        self.points = self.n * self.stride + len(self._steps) + self.bad_count
+        self.nonfinite = bad = spells.pop() if spells else None
+        self.nonfinite_before = spells
+        self.nonfinite_count = 0 if bad is None else bad.before + bad.count
+        self.points = self.n * self.stride + len(self._steps) + self.nonfinite_count
         reached = [*self.last[self.n - 1 : self.n].tolist(), *self._steps[-1:]]
         if bad is not None:
             self.points = max(self.points, bad.last_index + 1)
@@ -180,11 +198,11 @@ class Ticks:
         end = int(np.searchsorted(self.last[: self.n], step, "right"))
         return median(self.value[max(0, end - window) : end])
 
-    def bad_step(self) -> int:
+    def last_nonfinite_step(self) -> int:
         """The step of the latest non-finite value, or the smallest integer."""
-        return self.bad.last_step if self.bad is not None else -(1 << 63)
+        return self.nonfinite.last_step if self.nonfinite is not None else -(1 << 63)
 
-    def _take_one(self, step: int, value: float, evaluate: Callable[[Ticks, int], None]) -> None:
+    def _take_one(self, step: int, value: float, evaluate: Callable[[int], None]) -> None:
         """One finite point: the common case of a live run."""
         self.points += 1
         self.last_step = step
@@ -201,7 +219,7 @@ class Ticks:
             middle = (ranked[(self.stride - 1) // 2] + ranked[self.stride // 2]) / 2
             self._append(self._steps[0], self._steps[-1], middle)
             self._steps, self._values = [], []
-        evaluate(self, self.n - 1)
+        evaluate(self.n - 1)
         if self.n == CAP:
             self._join()
 
@@ -274,16 +292,16 @@ class Ticks:
         """Whether every finite value is exactly zero."""
         return self.nonzero_from is None and (self.n > 0 or bool(self._values))
 
-    def _note_bad(self, steps: Ints, values: Floats, finite: NDArray[np.bool_]) -> None:
+    def _note_nonfinite(self, steps: Ints, values: Floats, finite: NDArray[np.bool_]) -> None:
         where = np.flatnonzero(~finite)
         numbers = where + self.points
-        for part in np.split(np.arange(len(where)), np.flatnonzero(np.diff(numbers) > BAD_GAP) + 1):
-            bad, begin = self.bad, int(numbers[part[0]])
-            if bad is None or begin - bad.last_index > BAD_GAP:
+        for part in np.split(np.arange(len(where)), np.flatnonzero(np.diff(numbers) > NONFINITE_GAP) + 1):
+            bad, begin = self.nonfinite, int(numbers[part[0]])
+            if bad is None or begin - bad.last_index > NONFINITE_GAP:
                 if bad is not None:
-                    self.bad_before.append(bad)
-                    if len(self.bad_before) > BAD_KEPT:
-                        del self.bad_before[1]
-                self.bad = bad = BadEpisode(self.bad_count, begin - self.bad_count)
+                    self.nonfinite_before.append(bad)
+                    if len(self.nonfinite_before) > NONFINITE_KEPT:
+                        del self.nonfinite_before[1]
+                self.nonfinite = bad = NonFiniteEpisode(self.nonfinite_count, begin - self.nonfinite_count)
             bad.add(steps[where[part]], numbers[part], values[where[part]])
-            self.bad_count += len(part)
+            self.nonfinite_count += len(part)

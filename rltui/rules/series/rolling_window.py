@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.evaluate.robust_statistics import (
+from rltui.rules.series.robust_statistics import (
     NORMAL,
     TREND_FROM,
     TREND_LENGTHS,
@@ -21,7 +21,7 @@ from rltui.rules.evaluate.robust_statistics import (
     part_medians,
     rise,
 )
-from rltui.rules.evaluate.ticks import START, Floats, Ints, Ticks
+from rltui.rules.series.ticks import START, Floats, Ints, Ticks
 
 BEFORE = 50  # ticks of the past that "usual" means
 PAD = 128  # ticks that are nowhere in front of the first: rows and what they leave out are no longer
@@ -37,10 +37,10 @@ Key = tuple[str, int, int]
 class RollingWindow:
     """A series seen at m moments; moment k sees the ticks up to position `at[k]` and none after."""
 
-    __slots__ = ("_cache", "_padded", "_parts", "_ranges", "_start", "at", "end", "every", "track")
+    __slots__ = ("_cache", "_padded", "_parts", "_ranges", "_start", "at", "end", "every", "ticks")
 
-    def __init__(self, track: Ticks, at: Ints) -> None:
-        self.track = track
+    def __init__(self, ticks: Ticks, at: Ints) -> None:
+        self.ticks = ticks
         self.at = at  # (m,) positions among the ticks held, from 0, rising
         self.end = int(at[-1]) + 1  # ticks that the last moment sees
         self.every = self.end - int(at[0]) == len(at)  # no tick is left out between two moments
@@ -64,10 +64,10 @@ class RollingWindow:
         """The same at some of the moments."""
         begin = int(at[0]) + 1 - skip - length
         if begin >= 0 and self.every:
-            return np.ndarray((len(at), length), np.float64, self.track.value, 8 * begin, (8, 8))
+            return np.ndarray((len(at), length), np.float64, self.ticks.value, 8 * begin, (8, 8))
         padded = self._padded
         if padded is None:
-            padded = self._padded = np.concatenate((_PADDING, self.track.value[: self.end]))
+            padded = self._padded = np.concatenate((_PADDING, self.ticks.value[: self.end]))
         shown: Floats = np.ndarray((len(padded) - length + 1, length), np.float64, padded, 0, (8, 8))
         if self.every:
             return shown[begin + PAD : begin + PAD + len(at)]
@@ -88,7 +88,7 @@ class RollingWindow:
         """
         found = self._ranges.get(length)
         if found is None:
-            held = self.track.value[max(int(self.at[0]) + 1 - length, 0) : self.end]
+            held = self.ticks.value[max(int(self.at[0]) + 1 - length, 0) : self.end]
             found = float(np.minimum.reduce(held)), float(np.maximum.reduce(held))
             self._ranges[length] = found
         return found
@@ -101,7 +101,7 @@ class RollingWindow:
             if self.end < length:
                 found = np.full(len(self), np.nan)
             elif length == 1:
-                found = self.track.value[self.at]
+                found = self.ticks.value[self.at]
             else:
                 table = self.rows(length).copy()
                 table.sort(axis=1)
@@ -150,17 +150,17 @@ class RollingWindow:
     def loudest(self, skip: int) -> Floats:
         """(m,) largest jitter so far: a calm end must not make an early stroke of luck look like a level.
 
-        Carried by the track, as `extremes` is.
+        Carried by the ticks, as `extremes` is.
         """
         key = ("loudest", BEFORE, skip)
         found = self._cache.get(key)
         if found is None:
             mark = -1 - skip
-            found = np.full(len(self), self.track.marks.get(mark, (np.nan, np.nan))[0])
+            found = np.full(len(self), self.ticks.marks.get(mark, (np.nan, np.nan))[0])
             known = int(self.at.searchsorted(BEFORE_MIN + skip - 1))
             if known < len(self):
                 found[known:] = np.fmax.accumulate(np.fmax(self.jitter(skip)[known:], found[0]))
-            self.track.marks[mark] = (float(found[-1]), np.nan)
+            self.ticks.marks[mark] = (float(found[-1]), np.nan)
             self._cache[key] = found
         return found
 
@@ -190,7 +190,7 @@ class RollingWindow:
         """Median, lowest and highest of the first ticks. Rules are not asked before they are there."""
         found = self._start
         if found is None:
-            start = self.track.start
+            start = self.ticks.start
             known = len(start) >= START
             found = (sorted(start)[START // 2], min(start), max(start)) if known else (np.nan,) * 3
             self._start = found
@@ -199,15 +199,15 @@ class RollingWindow:
     def extremes(self, length: int) -> tuple[Floats, Floats]:
         """(m,) highest and lowest level so far, the start included; NaN before the start is known.
 
-        Carried by the track from window to window, so it must be asked of every window or of none.
+        Carried by the ticks from window to window, so it must be asked of every window or of none.
         """
         key, other = ("best", length, 0), ("worst", length, 0)
         if key not in self._cache:
             start, level = self.start()[0], self.level(length)
-            high, low = self.track.marks.get(length, (start, start))
+            high, low = self.ticks.marks.get(length, (start, start))
             best = np.fmax.accumulate(np.fmax(level, np.fmax(high, start)))
             worst = np.fmin.accumulate(np.fmin(level, np.fmin(low, start)))
-            self.track.marks[length] = (float(best[-1]), float(worst[-1]))
+            self.ticks.marks[length] = (float(best[-1]), float(worst[-1]))
             self._cache[key], self._cache[other] = best, worst
         return self._cache[key], self._cache[other]
 

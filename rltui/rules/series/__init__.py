@@ -1,0 +1,1 @@
+"""A series as rules see it: ticks, and what is asked of them."""
