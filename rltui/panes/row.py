@@ -11,7 +11,7 @@ import numpy as np
 
 from rltui.draw.numbers import format_change, format_range, format_value
 from rltui.panes.pane_list import worst_of
-from rltui.rules.run_state.data_quality import UNREPORTED
+from rltui.rules.special_metrics import special_metrics
 from rltui.session.time_travel import RunAtStep
 
 if TYPE_CHECKING:
@@ -112,7 +112,11 @@ class Row:
     def unreported(self) -> bool:
         """Whether a writer that does not know the quantity (MFU of an unknown device) writes zero for it."""
         canonical = self.name.canonical if self.name is not None else None
-        if self.main is None or canonical is None or not canonical.startswith(UNREPORTED):
+        if (
+            self.main is None
+            or canonical is None
+            or not canonical.startswith(special_metrics().zero_if_unknown)
+        ):
             return False
         return self.main.count >= 5 and self.main.extent() == (0.0, 0.0)
 

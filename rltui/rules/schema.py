@@ -26,7 +26,7 @@ from rltui.metrics.glossary import glossary
 from rltui.rules.finding import RANK
 from rltui.rules.kinds import KINDS, NUMBERS, POINT_KINDS, WORDS
 from rltui.rules.model import RECORDING
-from rltui.rules.series.step_time import METRIC as PACE
+from rltui.rules.special_metrics import STEP_TIME
 from rltui.text import clean
 
 TEXTS = ListField(TextField())
@@ -165,7 +165,7 @@ def _spelled(path: KeyPath) -> str:
 def _references(book: Mapping[str, list[dict[str, Any]]]) -> Iterable[str]:
     """Names that lead nowhere: rules that there are not, metrics that the glossary does not know."""
     rules = {row["id"] for row in (*book["rules"], *book["gaps"])}
-    metrics = {*glossary().metrics, PACE}
+    metrics = {*glossary().metrics, STEP_TIME}
     for row in (*book["rules"], *book["symptoms"]):
         named = [
             name

@@ -2,46 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from types import SimpleNamespace
-from typing import Any
-
+import numpy as np
 import pytest
 
-from rltui.batch import Text
+from rltui.batch import Batch, Text
+from rltui.logs.delivery import Delivery, Source
 from rltui.metrics import MetricNames
 from rltui.rules.run_state.liveness import liveness
+from rltui.store import Run
+from tests.support.judged import run_with
 
 HOUR = 3600.0
 
 
-@dataclass
-class File:
-    """A log file as liveness sees it."""
+def timed(
+    walls: list[tuple[int, float]],
+    *,
+    total_steps: int | None = None,
+    settings: dict[str, dict[str, Text]] | None = None,
+    files: dict[str, float] | None = None,
+    **rows: list[tuple[int, float, float]],
+) -> Run:
+    """A run whose loss was logged at these steps and times; `rows`: (step, time, value) of more tags.
 
-    path: str = "events"
-    modified: float = 0.0
-    also_of: str | None = None
-    gone: bool = False
-
-
-@dataclass(eq=False)
-class Timed:
-    """A run as liveness sees it."""
-
-    step_walls: list[tuple[int, float]]
-    total_steps: int | None = None
-    series: dict[str, Any] = field(default_factory=dict)
-    sources: dict[str, File] = field(default_factory=dict)
-    settings: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def last_step(self) -> int | None:
-        return self.step_walls[-1][0] if self.step_walls else None
-
-    @property
-    def last_wall(self) -> float:
-        return self.step_walls[-1][1] if self.step_walls else float("nan")
+    `files`: when each of its log files was written last.
+    """
+    run = run_with(walls)
+    for tag, points in rows.items():
+        steps, times, values = (np.array(column) for column in zip(*points, strict=True))
+        size = len(points)
+        columns = (np.zeros(size, np.uint32), steps.astype(np.int64), times, values, np.zeros(size, np.bool_))
+        run.apply(Delivery(Source("run", f"{tag}.jsonl", "jsonl"), Batch((tag,), *columns)))
+    run.sources = {path: Source("run", path, "jsonl", modified=at) for path, at in (files or {}).items()}
+    run.total_steps, run.hparams_texts = total_steps, settings or {}
+    return run
 
 
 def steady(gap: float, n: int = 60, first: int = 1) -> list[tuple[int, float]]:
@@ -64,7 +58,7 @@ def steady(gap: float, n: int = 60, first: int = 1) -> list[tuple[int, float]]:
 )
 def test_patience_comes_from_the_cadence(gap: float, silent: float, state: str) -> None:
     """Ten usual gaps, at least five minutes; very long silence is an end, not a stall."""
-    run = Timed(steady(gap))
+    run = timed(steady(gap))
     found = liveness(run, run.last_wall + silent)
     assert found.state == state
     assert found.age == pytest.approx(silent)
@@ -77,26 +71,25 @@ def test_evaluation_pauses_are_waited_for() -> None:
     for k in range(60):
         now += 30 if k % 10 else 1800
         walls.append((k, now))
-    assert liveness(Timed(walls), now + 1700).state == "live"
+    assert liveness(timed(walls), now + 1700).state == "live"
 
 
 def test_a_run_that_says_it_is_done_has_ended() -> None:
     """The last step reached, or a tag that is written at the end: ended at once."""
-    assert liveness(Timed(steady(1), total_steps=60), 1e9 + 61).state == "ended"
-    final = SimpleNamespace(last_step=60)
-    found = liveness(Timed(steady(1), series={"train/train_runtime": final}), 1e9 + 61)
+    assert liveness(timed(steady(1), total_steps=60), 1e9 + 61).state == "ended"
+    found = liveness(timed(steady(1), **{"train/train_runtime": [(60, 1e9 + 60, 60.0)]}), 1e9 + 61)
     assert (found.state, found.known, found.word) == ("ended", True, "ended")
 
 
 def test_a_run_that_went_on_after_its_final_line_lives() -> None:
     """Trained for longer after it was done: what is written at the end counts only at the end."""
-    run = Timed(steady(1), series={"train/train_runtime": SimpleNamespace(last_step=30)})
+    run = timed(steady(1), **{"train/train_runtime": [(30, 1e9 + 30, 30.0)]})
     assert liveness(run, 1e9 + 61).state == "live"
 
 
 def test_silence_alone_is_a_guess_and_says_so() -> None:
     """A killed run: stalled first, then taken as ended, with a question mark."""
-    run = Timed(steady(1), total_steps=1000)
+    run = timed(steady(1), total_steps=1000)
     assert liveness(run, 1e9 + 60 + 1800).word == "stalled"
     assert liveness(run, 1e9 + 60 + 7200).word == "ended?"
 
@@ -104,10 +97,10 @@ def test_silence_alone_is_a_guess_and_says_so() -> None:
 def test_a_rest_smaller_than_a_logging_interval_is_no_stall() -> None:
     """Batches seldom divide the plan: silent within one interval of it means done, after some patience."""
     walls = [(512 * k, 1e9 + k) for k in range(1, 79)]
-    run = Timed(walls, total_steps=40_000)
+    run = timed(walls, total_steps=40_000)
     assert liveness(run, 1e9 + 79).state == "live"
     assert liveness(run, 1e9 + 78 + 400).word == "ended?"
-    assert liveness(Timed(walls[:60], total_steps=40_000), 1e9 + 60 + 400).state == "stalled"
+    assert liveness(timed(walls[:60], total_steps=40_000), 1e9 + 60 + 400).state == "stalled"
 
 
 SETTINGS = [
@@ -123,7 +116,7 @@ SETTINGS = [
 @pytest.mark.parametrize(("tag", "body", "total"), SETTINGS)
 def test_the_plan_is_read_from_recorded_settings(tag: str, body: str, total: int | None) -> None:
     """Writers that state no total record it among their settings; it gives progress and time left."""
-    run = Timed(steady(1), settings={"log": {tag: Text(tag, 0, 1e9, "text", body)}})
+    run = timed(steady(1), settings={"log": {tag: Text(tag, 0, 1e9, "text", body)}})
     found = liveness(run, 1e9 + 61)
     assert found.total == total and (found.eta is None) == (total is None)
 
@@ -134,68 +127,60 @@ def test_eta_counts_pauses_and_is_never_negative() -> None:
     for k in range(1, 101):
         now += 40 if k % 10 == 0 else 10
         walls.append((k, now))
-    found = liveness(Timed(walls, total_steps=200), now)
+    found = liveness(timed(walls, total_steps=200), now)
     assert found.eta == pytest.approx(100 * 13, rel=0.05)
     assert found.progress == pytest.approx(0.5)
-    late = liveness(Timed(steady(10), total_steps=61), 1e9 + 60 * 10 + 200)
+    late = liveness(timed(steady(10), total_steps=61), 1e9 + 60 * 10 + 200)
     assert late.eta == 0.0
 
 
 def test_eta_after_a_resume() -> None:
     """After a resume the pace is that of the present attempt, and the night in between is no step."""
     walls = [*steady(10, 50), *[(k, 1e9 + 50_000 + 10 * (k - 40)) for k in range(40, 80)]]
-    found = liveness(Timed(walls, total_steps=180), walls[-1][1])
+    found = liveness(timed(walls, total_steps=180), walls[-1][1])
     assert found.eta == pytest.approx(1010, rel=0.1)
 
 
 def test_a_log_without_times_or_points() -> None:
     """Nothing is invented: no time, no age, no estimate."""
-    empty = liveness(Timed([]), 1e9)
+    empty = liveness(timed([]), 1e9)
     assert (empty.state, empty.age, empty.eta, empty.gap) == ("ended", None, None, None)
-    untimed = liveness(Timed([(k, float("nan")) for k in range(30)], total_steps=100), 1e9)
+    untimed = liveness(timed([(k, float("nan")) for k in range(30)], total_steps=100), 1e9)
     assert untimed.state == "ended" and untimed.eta is None
 
 
 def test_a_clock_ahead_of_ours() -> None:
     """A writer whose clock runs ahead has written just now, not in the future."""
-    run = Timed(steady(10))
+    run = timed(steady(10))
     assert liveness(run, run.last_wall - 500).age == 0.0
 
 
 def test_a_stall_names_the_file_that_went_quiet_first() -> None:
     """Of several files the one that stopped first is named."""
     last = steady(1)[-1][1]
-    files = {"a": File("trainer.jsonl", last), "b": File("rollout.jsonl", last - 900)}
-    found = liveness(Timed(steady(1), sources=files), last + 600)
+    files = {"trainer.jsonl": last, "rollout.jsonl": last - 900}
+    found = liveness(timed(steady(1), files=files), last + 600)
     assert found.state == "stalled" and found.quiet == "rollout.jsonl"
-
-
-@dataclass
-class Phase:
-    """The times of one phase as liveness sees them."""
-
-    tag: str
-    last_step: int
-    last_value: float
-    count: int = 60
-    last_wall: float = 1e9
 
 
 def test_a_stall_names_the_phase_that_is_missing() -> None:
     """Generation of step 61 is told, its reward is not: there it hangs. Times of whole steps say nothing."""
-    told = [
-        Phase("timing_s/gen", 61, 9.0, last_wall=2e9),
-        Phase("timing_s/reward", 60, 3.0),
-        Phase("timing_s/update_actor", 60, 5.0, last_wall=1.1e9),
-        Phase("timing_s/step", 60, 20.0),
-        Phase("timing_s/testing", 30, 50.0, count=6),
-    ]
-    run = Timed(steady(60), series={phase.tag: phase for phase in told})
-    assert run.last_wall is not None
+
+    def phase(last: int, seconds: float, after: float, count: int = 60) -> list[tuple[int, float, float]]:
+        return [(step, 1e9 + 60 * step + after, seconds) for step in range(last - count + 1, last + 1)]
+
+    told = {
+        "timing_s/gen": phase(61, 9.0, 9),
+        "timing_s/reward": phase(60, 3.0, 12),
+        "timing_s/update_actor": phase(60, 5.0, 17),
+        "timing_s/step": phase(60, 20.0, 20),
+        "timing_s/testing": phase(30, 50.0, 55, count=6),
+    }
+    run = timed(steady(60), **told)
     found = liveness(run, run.last_wall + 900, names=MetricNames("verl"))
     assert found.quiet == "timing_s/reward is missing for step 61"
-    for phase in told:
-        phase.last_step = 61
+    told |= {"timing_s/reward": phase(61, 3.0, 12), "timing_s/update_actor": phase(61, 5.0, 17)}
+    run = timed(steady(60), **told)
     found = liveness(run, run.last_wall + 900, names=MetricNames("verl"))
     assert found.quiet == "between steps; the longest phase of the last was timing_s/gen"
     assert liveness(run, run.last_wall + 10, names=MetricNames("verl")).quiet == ""

@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 from rltui.batch import Problem
+from rltui.logs.delivery import Source
 from rltui.logs.follow.follower import Follower
 from rltui.rules.run_state.liveness import liveness
 from rltui.rules.run_state.log_state import OLD, of_sources
 from rltui.screen.start import build
 from rltui.session.session import Session
+from tests.support.judged import run_with
 from tests.support.screens import Screen, screen_of
 from tests.support.shared import SHARED
 
@@ -115,10 +117,8 @@ def test_a_real_log_that_was_cut_off(tmp_path: Path) -> None:
 
 def test_a_finished_run_whose_log_is_gone_has_ended() -> None:
     """It needs no log any more: nothing is said of it in the header."""
-    gone = SimpleNamespace(path="x", gone=True, also_of=None, modified=NOW)
-    run = SimpleNamespace(
-        sources={"x": gone}, last_wall=NOW, total_steps=10, last_step=10, step_walls=[], series={}
-    )  # fmt: skip
+    run = run_with([(10, NOW)])
+    run.sources = {"x": Source("run", "x", "jsonl", gone=True, modified=NOW)}
     found = liveness(run, NOW + 5, 10)
     assert (found.state, found.known, found.quiet) == ("ended", True, "")
 

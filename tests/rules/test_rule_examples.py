@@ -7,7 +7,7 @@ import pytest
 
 from rltui.rules.load import rulebook
 from rltui.rules.model import Example, Rule
-from rltui.rules.series.step_time import METRIC
+from rltui.rules.special_metrics import STEP_TIME
 from rltui.rules.window_language import values
 from rltui.store import NewPoints, Points
 from tests.support.judged import evaluator, fresh
@@ -29,7 +29,7 @@ def _fired(rule: Rule, example: Example) -> bool:
     fired = False
     for i in range(len(series)):
         pieces = [fresh(tag, series[i : i + 1], [i + 1])]
-        if tag == METRIC:  # derived from when a writer that tells no times logged its updates
+        if tag == STEP_TIME:  # derived from when a writer that tells no times logged its updates
             wall = 1e9 + series[: i + 1].sum()
             pieces = [NewPoints("policy.loss", Points(np.array([i + 1]), np.array([wall]), np.ones(1)))]
         if below is not None and i < len(below):

@@ -13,7 +13,7 @@ from rltui.metrics import MetricNames
 from rltui.rules.load import Rulebook, rulebook
 from rltui.rules.model import Rule
 from rltui.rules.series.impossible_values import hard_limits
-from rltui.rules.series.step_time import CARRIERS, METRIC, TIMED
+from rltui.rules.special_metrics import STEP_TIME, special_metrics
 from rltui.rules.user_rules import user_rules
 
 
@@ -57,7 +57,7 @@ class RuleSelection:
                 self._by_metric.setdefault(metric, []).append(rule)
             if rule.per:
                 self._by_denominator.setdefault(rule.per, []).append(rule)
-        self.step_time_rules = tuple(self._by_metric.get(METRIC, ()))
+        self.step_time_rules = tuple(self._by_metric.get(STEP_TIME, ()))
         self._plans: dict[str, RulePlan] = {}
 
     def of(self, tag: str) -> RulePlan:
@@ -93,6 +93,6 @@ class RuleSelection:
             rules=tuple(rule for rule in rules if not rule.per),
             numerator_of=tuple(rule for rule in rules if rule.per),
             denominator_of=tuple(self._by_denominator.get(canonical, ())),
-            is_step_time=canonical in TIMED,
-            marks_steps=canonical in CARRIERS and not held_out,
+            is_step_time=canonical in special_metrics().step_times,
+            marks_steps=canonical in special_metrics().logged_at_updates and not held_out,
         )

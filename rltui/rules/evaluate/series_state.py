@@ -14,8 +14,9 @@ from rltui.rules.model import Rule
 from rltui.rules.series.impossible_values import ImpossibleValues, impossible_values
 from rltui.rules.series.ratio import Ratio
 from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.step_time import TIMED, StepTime
+from rltui.rules.series.step_time import StepTime
 from rltui.rules.series.ticks import CAP, START, Floats, Ints, Ticks
+from rltui.rules.special_metrics import special_metrics
 
 ALL, HALF = 32, 128  # ticks up to which rules are evaluated at every one, and at every second one
 _DERIVED = " / "  # joins the tags of a ratio
@@ -118,7 +119,7 @@ class StepTimeState:
     __slots__ = ("_step_time", "ruled")
 
     def __init__(self, tag: str, stagger: int, rules: Sequence[Rule]) -> None:
-        self.ruled = RuledTicks(Ticks(tag, TIMED[0]), False, stagger, rules)
+        self.ruled = RuledTicks(Ticks(tag, special_metrics().step_times[0]), False, stagger, rules)
         self._step_time = StepTime()
 
     def feed(self, steps: Ints, walls: Floats) -> None:

@@ -11,13 +11,11 @@ from rltui.batch import Problem
 from rltui.rules.evaluate.series_state import SeriesState
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.ticks import Ticks
+from rltui.rules.special_metrics import special_metrics
 from rltui.store.model import F64
 from rltui.text import clean
 
-UNREPORTED = ("perf.mfu", "perf.tflops", "perf.mbu")  # quantities that writers set to 0 when unknown
 CLOCK_SLACK = 5.0  # seconds that two machines may differ
-# Facts that a writer says once; RLlib, which reduces over a window, spells them NaN from then on.
-SAID_ONCE = ("optimizer.param_count",)
 GAP_STEPS = 20.0  # usual distances without a point that make a gap
 
 
@@ -36,9 +34,9 @@ def diagnostics(run: str, step_walls: F64, series: Mapping[str, SeriesState]) ->
 
 
 def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
-    ticks = each.ticks
+    ticks, canonical = each.ticks, each.plan.canonical or ""
     found = []
-    if ticks.nonfinite_count and not (ticks.canonical or "").startswith(SAID_ONCE):
+    if ticks.nonfinite_count and not canonical.startswith(special_metrics().said_once):
         episodes = [*ticks.nonfinite_before, *([ticks.nonfinite] if ticks.nonfinite else [])]
         first = f", the first at step {episodes[0].since_step:,}" if episodes else ""
         message = f"{tag}: {_times(ticks.nonfinite_count, 'value')} not finite{first}"
@@ -51,7 +49,7 @@ def _of_tag(where: str, tag: str, each: SeriesState) -> list[Problem]:
             f"{odd.since_step:,}, the farthest {odd.worst:g}; suspect the metric before the training"
         )
         found.append(Problem("warning", "impossible-value", where, message, count=odd.count))
-    if ticks.zeros and ticks.points >= 5 and (ticks.canonical or "").startswith(UNREPORTED):
+    if ticks.zeros and ticks.points >= 5 and canonical.startswith(special_metrics().zero_if_unknown):
         message = f"{tag}: always exactly 0, taken as not reported"
         found.append(Problem("info", "not-reported", where, message))
     return found

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from rltui.metrics import MetricNames
 from rltui.rules.run_state.log_state import GONE, all_gone
 from rltui.rules.run_state.planned_steps import planned
 from rltui.rules.series.robust_statistics import median, quantile
+from rltui.rules.special_metrics import special_metrics
+from rltui.store import Run, Series
+from rltui.store.model import F64
 
 LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers buffer up to two minutes
 PATIENCE = 10.0  # usual gaps without a point until a run is stalled
@@ -18,8 +22,6 @@ LONGEST = 3.0  # or the longest pause seen (evaluation, checkpoint), times this
 ENDED_GAPS = 100.0  # gaps after which nobody waits any more
 ENDED_SECONDS = 3600.0  # and at least this long
 RECENT = 200  # steps of the present attempt that the pace is taken from
-_WHOLE_STEP = ("timing.step", "timing.total", "timing.validation", "timing.checkpoint")
-_FINAL_TAGS = ("train/train_runtime", "train_runtime", "train/total_flos", "total_flos")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Liveness:
         return self.state if self.known else f"{self.state}?"
 
 
-def liveness(run: Any, now: float, total: int | None = None, names: Any = None) -> Liveness:
+def liveness(run: Run, now: float, total: int | None = None, names: MetricNames | None = None) -> Liveness:
     """Judge one run at a time `now` (seconds since 1970). `total`: planned steps, over the log's own.
 
     `names` tells which tags are times of phases, so that a stall can name the phase that is missing. A run
@@ -75,7 +77,7 @@ def liveness(run: Any, now: float, total: int | None = None, names: Any = None) 
     return Liveness(state, age, gap, quiet, eta, total, progress, done or state != "ended")
 
 
-def _last_wall(run: Any) -> float | None:
+def _last_wall(run: Run) -> float | None:
     wall = run.last_wall
     if wall is not None and math.isfinite(wall):
         return float(wall)
@@ -83,24 +85,21 @@ def _last_wall(run: Any) -> float | None:
     return max(written) if written else None
 
 
-def _pairs(run: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Recent steps and their wall times, of the present attempt, both rising."""
-    pairs = run.step_walls
-    if not len(pairs):
-        return np.empty(0), np.empty(0)
-    table = np.asarray(pairs, np.float64)
-    steps, walls = table[:, 0], table[:, 1]
-    usable = np.isfinite(walls)
-    steps, walls = steps[usable], walls[usable]
+def _pairs(run: Run) -> tuple[F64, F64]:
+    """Recent steps and their wall times, both rising. What passed between two attempts is left out."""
+    table = run.step_walls
+    steps, walls = table[:, 0], table[:, 1].copy()
     back = np.flatnonzero((np.diff(steps) < 0) | (np.diff(walls) < 0))
-    if len(back):  # a resume, or a clock that jumped: the pace is that of what came after
+    if len(back):  # a clock that jumped: the pace is that of what came after
         steps, walls = steps[back[-1] + 1 :], walls[back[-1] + 1 :]
+    for attempt in run.attempts[1:]:
+        first = int(steps.searchsorted(attempt.first_step))
+        if 1 < first < len(steps):  # the step that was lost took as long as the one before
+            walls[first:] -= walls[first] - walls[first - 1] - (walls[first - 1] - walls[first - 2])
     return steps[-RECENT:], walls[-RECENT:]
 
 
-def _cadence(
-    steps: np.ndarray[Any, Any], walls: np.ndarray[Any, Any]
-) -> tuple[float | None, float | None, float | None]:
+def _cadence(steps: F64, walls: F64) -> tuple[float | None, float | None, float | None]:
     """Usual gap, longest usual pause, and seconds per step including pauses."""
     if len(walls) < 3:
         return None, None, None
@@ -116,19 +115,19 @@ def _cadence(
     return gap, longest, float(bounded.sum() / advance.sum())
 
 
-def _advance(steps: np.ndarray[Any, Any]) -> float:
+def _advance(steps: F64) -> float:
     """Steps from one point to the next, usually; nothing where that is not known."""
     forward = np.diff(steps)
     return median(forward[forward > 0]) if (forward > 0).any() else 0.0
 
 
-def _finished(run: Any) -> bool:
+def _finished(run: Run) -> bool:
     """Whether the line that is written at the end is there, and nothing of a later step came after it."""
-    last = [run.series[tag].last_step for tag in _FINAL_TAGS if tag in run.series]
+    last = [run.series[tag].last_step for tag in special_metrics().final_tags if tag in run.series]
     return any(step is not None and (run.last_step is None or step >= run.last_step) for step in last)
 
 
-def _quiet(run: Any, names: Any) -> str:
+def _quiet(run: Run, names: MetricNames | None) -> str:
     """The file that went quiet before the others, or the phase of the step that is missing."""
     files = [s for s in run.sources.values() if s.also_of is None and not s.gone]
     if len(files) > 1:
@@ -138,7 +137,7 @@ def _quiet(run: Any, names: Any) -> str:
     return "" if names is None else _phase(run, names)
 
 
-def _phase(run: Any, names: Any) -> str:
+def _phase(run: Run, names: MetricNames) -> str:
     """The first phase whose time is missing at the last step; else the longest phase of that step.
 
     Times of phases are written when the phase is over, so the missing one is where it hangs. Only phases that
@@ -149,15 +148,20 @@ def _phase(run: Any, names: Any) -> str:
         for tag, series in run.series.items()
         if series.count >= 5
         and (names.name(tag).canonical or "").startswith("timing.")
-        and names.name(tag).canonical not in _WHOLE_STEP
+        and names.name(tag).canonical not in special_metrics().whole_steps
     ]
     if not phases:
         return ""
-    most, newest = max(series.count for series in phases), max(series.last_step for series in phases)
+    most, newest = max(series.count for series in phases), max(_last(series) for series in phases)
     usual = [series for series in phases if series.count >= 0.9 * most]
-    missing = [series for series in usual if series.last_step < newest]
+    missing = [series for series in usual if _last(series) < newest]
     if missing and len(missing) < len(usual):
         first = min(missing, key=lambda series: float(series.last_wall))
         return f"{first.tag} is missing for step {newest:,}"
     longest = max(usual, key=lambda series: float(series.last_value))
     return f"between steps; the longest phase of the last was {longest.tag}"
+
+
+def _last(series: Series) -> int:
+    """The last step of a series that has points."""
+    return series.last_step or 0

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 from rltui.batch import Level, Problem
+from rltui.logs.delivery import Source
+from rltui.store import Run
 
 OLD = 600.0  # seconds without a write after which a record that is begun will hardly be finished
 GONE = "the log is gone"
@@ -13,7 +12,7 @@ GONE = "the log is gone"
 _TOLD = ("torn-tail", "damaged-stretch", "implausible-length")
 
 
-def of_sources(run: Any, now: float) -> list[Problem]:
+def of_sources(run: Run, now: float) -> list[Problem]:
     """Troubles with files that only show with time; `now` in seconds since 1970."""
     told = {problem.path for problem in run.problems.values() if problem.code in _TOLD}
     mains = _mains(run)
@@ -32,13 +31,12 @@ def of_sources(run: Any, now: float) -> list[Problem]:
     return found
 
 
-def all_gone(run: Any) -> bool:
+def all_gone(run: Run) -> bool:
     """Whether none of its log files is there any more: then nothing more can come."""
     mains = _mains(run)
     return bool(mains) and all(source.gone for source in mains)
 
 
-def _mains(run: Any) -> list[Any]:
+def _mains(run: Run) -> list[Source]:
     """The files that say something of their own."""
-    sources: Iterable[Any] = run.sources.values()
-    return [source for source in sources if source.also_of is None]
+    return [source for source in run.sources.values() if source.also_of is None]

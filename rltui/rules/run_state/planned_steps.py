@@ -1,31 +1,28 @@
-"""How many steps a run was meant to take, by the settings that its log records."""
+"""How many steps a run was meant to take, by the hyperparameters that its log records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 from weakref import WeakKeyDictionary
 
+from rltui.batch import Text
 from rltui.hparams.logged_text import logged_hparams
+from rltui.rules.special_metrics import special_metrics
+from rltui.store import Run
 
-# Settings that count what such writers use as their step: updates of Transformers and TRL, environment steps
-# of CleanRL, updates of veRL, iterations of rsl_rl. Minus one and zero: something else ends the run.
-KEYS = ("max_steps", "total_timesteps", "total_training_steps", "max_iterations")
-
-_known: WeakKeyDictionary[Any, tuple[tuple[int, ...], tuple[int, ...]]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Run, tuple[tuple[int, ...], tuple[int, ...]]] = WeakKeyDictionary()
 
 
-def planned(run: Any) -> int | None:
+def planned(run: Run) -> int | None:
     """The planned number of steps; None where the log does not say, or has gone beyond what it says.
 
     What the log states outright counts first; a setting that the steps have passed counts something else.
     """
     if run.total_steps:
         return int(run.total_steps)
-    settings: Mapping[str, Mapping[str, Any]] | None = getattr(run, "hparams_texts", None)
-    if not settings or run.last_step is None:
+    if not run.hparams_texts or run.last_step is None:
         return None
-    texts = [text for log in settings.values() for text in log.values()]
+    texts = [text for log in run.hparams_texts.values() for text in log.values()]
     mark = tuple(map(id, texts))
     found = _known.get(run)
     if found is None or found[0] != mark:
@@ -33,11 +30,14 @@ def planned(run: Any) -> int | None:
     return next((total for total in found[1] if total >= run.last_step), None)
 
 
-def _totals(texts: Iterable[Any]) -> Iterable[int]:
-    """Candidates, the latest attempt's first, in the order of KEYS."""
+def _totals(texts: Iterable[Text]) -> Iterable[int]:
+    """Candidates, the latest attempt's first, in the order of the table.
+
+    Minus one and zero are none: something else ends the run.
+    """
     for text in reversed(list(texts)):
         entries = logged_hparams([text]).entries
-        for wanted in KEYS:
+        for wanted in special_metrics().planned_steps:
             for key, entry in entries.items():
                 value = entry.value
                 named = key.replace("/", ".").rpartition(".")[2] == wanted

@@ -8,11 +8,6 @@ import numpy as np
 
 from rltui.rules.series.ticks import Floats, Ints
 
-METRIC = "progress.pace"  # what rules call the derived quantity: seconds per step
-# What training writes at every update and evaluation does not: its times are those of the updates.
-CARRIERS = ("policy.loss", "optimizer.loss", "critic.loss", "optimizer.learning_rate")
-TIMED = ("timing.step", "perf.time_per_step")  # who logs these need not be timed
-
 
 class StepTime:
     """Turns the (step, wall time) of one series into seconds per step, whatever pieces they come in."""

@@ -1,0 +1,31 @@
+"""Metrics and tags that say something of the run itself: `rltui/data/special_metrics.toml`."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from rltui.data.schema import ListField, TableField, TextField
+from rltui.data.toml_files import read_table
+
+STEP_TIME = "progress.pace"  # what rules call the seconds per step, derived from the times of points
+
+
+class SpecialMetrics(NamedTuple):
+    """Canonical ids, except for final tags and hyperparameters."""
+
+    final_tags: tuple[str, ...]
+    planned_steps: tuple[str, ...]  # hyperparameters
+    whole_steps: tuple[str, ...]
+    step_times: tuple[str, ...]
+    logged_at_updates: tuple[str, ...]
+    zero_if_unknown: tuple[str, ...]
+    said_once: tuple[str, ...]
+
+
+@cache
+def special_metrics() -> SpecialMetrics:
+    """The shipped table."""
+    keys = SpecialMetrics._fields
+    fields = dict.fromkeys(keys, ListField(TextField()))
+    return read_table("special_metrics", TableField(fields, SpecialMetrics, required=keys))
