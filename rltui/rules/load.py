@@ -81,6 +81,7 @@ def rule_of(row: Mapping[str, Any]) -> Rule:
         words={key: row[key] for key in WORDS.get(kind, {}) if key in row},
         for_ticks=int(row.get("for", 1)),
         keep_firing_for=int(row.get("keep_firing_for", 4)),
+        unless_logged=dict(row.get("unless_logged", {})),
         warmup=int(row.get("warmup", 0)),
         latch=bool(
             row.get("latch", kind in ("spike", "shift") and row["severity"] in ("warning", "critical"))

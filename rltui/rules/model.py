@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rltui.batch import Severity
@@ -70,6 +71,7 @@ class Rule(NamedTuple):
     check_next: tuple[str, ...] = ()
     source: str = ""
     pane: str = ""
+    unless_logged: Mapping[str, str] = MappingProxyType({})  # metric -> the one that is judged in its place
     per: str = ""  # canonical id that divides the metric, point by point
     for_ticks: int = 1  # `for`: ticks that the condition must hold until the rule fires
     keep_firing_for: int = 4  # ticks that it must have ceased until the rule is resolved

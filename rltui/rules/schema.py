@@ -17,6 +17,7 @@ from rltui.data.schema import (
     Field,
     KeyPath,
     ListField,
+    MapField,
     NumberField,
     TableField,
     TextField,
@@ -42,6 +43,7 @@ _RULE: dict[str, Field[Any]] = {
     "severity": TextField(choices=(*RANK, RECORDING)),
     **dict.fromkeys(("for", "keep_firing_for", "warmup"), _POINTS),
     "latch": BoolField(),
+    "unless_logged": MapField(TextField()),
     "applies": TableField(
         {
             **dict.fromkeys(("frameworks", "frameworks_not", "tags", "tags_not"), TEXTS),
@@ -180,6 +182,7 @@ def _references(book: Mapping[str, list[dict[str, Any]]]) -> Iterable[str]:
         named = [name for key in ("metric", "check_next", "any") for name in row.get(key, ())]
         named += [row[key] for key in ("per", "train", "held_out") if key in row]
         named += [name for group in row.get("groups", ()) for name in group["metrics"]]
+        named += [name for pair in row.get("unless_logged", {}).items() for name in pair]
         for name in named:
             if name not in metrics:
                 yield f"{row['id']} names '{clean(name, 60)}', which is no metric of the glossary"

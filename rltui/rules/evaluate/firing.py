@@ -12,7 +12,7 @@ from rltui.rules.evaluate.series_state import RuledTicks, SeriesState
 from rltui.rules.evaluate.user_rule_state import UserRuleState
 from rltui.rules.load import Rulebook
 from rltui.rules.model import RECORDING, Gap, Rule
-from rltui.rules.series.ticks import NONFINITE_GAP, NonFiniteEpisode, Ticks
+from rltui.rules.series.ticks import NONFINITE_GAP, START, NonFiniteEpisode, Ticks
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,9 @@ class FiringState:
         self.book = book
         self.judged = [*(each.ruled for each in series.values()), *derived]
         self._user_states = [state for each in series.values() for state in each.user_states]
+        self._logged = {
+            each.ticks.canonical for each in self.judged if each.ticks.n >= START and not each.held_out
+        }
         self.firing: dict[str, list[Firing]] = {}
         for state in self._states():
             found = _nonfinite(state) if state.rule.kind == "non-finite" else _firing(state)
@@ -48,9 +51,13 @@ class FiringState:
                 self.firing[name] = [found]
 
     def _states(self) -> Iterator[RuleState | UserRuleState]:
+        """All states, without those on metrics that another metric of the run replaces."""
         yield from self._user_states
         for each in self.judged:
-            yield from each.rule_states
+            for state in each.rule_states:
+                instead = state.rule.unless_logged
+                if not instead or instead.get(state.ticks.canonical or "") not in self._logged:
+                    yield state
 
     def any(self, rule_ids: Sequence[str]) -> bool:
         """Whether one of them fires."""

@@ -1,11 +1,10 @@
 """The kinds of conditions, one small module each: `KINDS[name](rule, window, idle) -> Verdict | None`.
 
-None: the condition holds at no moment, and the watch is idle, so nobody asks whether it has ceased; or the
-condition can never hold for this series. Most watches are idle most of the time; so each kind first asks,
-in plain numbers, what must be true of some moment for it to hold at any. That is never a guess: what is
-judged is the same without it. What a ticks carries along (`Window.extremes`, `Window.loudest`) is asked
-before, because it must be asked every time. Where numbers are not known yet they are NaN and compare as
-such: who calls a kind lets numpy ignore that.
+`idle`: the rule is neither pending nor firing on the series, so nobody asks whether its condition has
+ceased. Most are, most of the time: then a kind gives None as soon as it knows that its condition holds at no
+moment. None may also mean that it never can for this series. What a series carries along
+(`RollingWindow.extremes`, `RollingWindow.loudest`) is asked before, because it must be asked every time.
+Where numbers are not known yet they are NaN and compare as such: who calls a kind lets numpy ignore that.
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ KINDS: dict[str, Kind] = {
     "first": threshold.first,
     "logged": threshold.logged,
     "constant": plateau.constant,
-    "dead": plateau.dead,
     "flat": plateau.flat,
     "best": plateau.best,
     "gained": plateau.gained,
@@ -57,11 +55,10 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "collapse": ("fraction", "window", "release", "least", "arrival", "quick"),
     "drop": ("fraction", "window", "sigmas", "release", "least", "young"),
     "flips": ("window", "least", "share"),
-    "frozen": ("window",),
+    "frozen": ("window", "within"),
     "first": ("above", "below", "usual", "multiple_of", "within"),
     "constant": ("window", "within", "above"),
     "logged": (),
-    "dead": ("window",),
     "flat": ("window", "sigmas"),
     "best": ("fraction", "window", "sigmas"),
     "gained": ("fraction", "window", "sigmas"),
@@ -75,6 +72,7 @@ WORDS: dict[str, dict[str, tuple[str, ...]]] = {
     "trend": {"direction": ("up", "down", "flat")},
     "shift": {"direction": ("up", "down", "both")},
     "spike": {"direction": ("up", "both")},
+    "frozen": {"at": ("", "lowest")},
     "drop": {"from": ("best", "worst")},
 }
 

@@ -1,4 +1,4 @@
-"""A series that repeats one value exactly after it has moved: measured anew, real quantities differ."""
+"""A series that repeats one value after it has moved: measured anew, real quantities differ."""
 
 from __future__ import annotations
 
@@ -8,14 +8,26 @@ from rltui.rules.kinds.verdict import Verdict, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
 
+HIGHER = 1e-3  # share of its size by which a series must have been above its lowest to be called dead
+
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
-    """The last `window` ticks are equal, and the series was not always so."""
-    length = int(rule.number("window", 30))
-    best, worst = window.extremes(1)
-    spread, level = window.spread(length), window.level(1)
-    on = (spread == 0) & (best > worst)
+    """The last `window` ticks are equal, `within` a share of their size, and the series was not always so.
+
+    With `at = "lowest"` the value is the lowest seen, and the series was clearly higher before.
+    """
+    length, within = int(rule.number("window", 30)), rule.number("within", 0.0)
+    highest, lowest = window.extremes(1)
+    spread, level = window.spread(length), window.level(length)
+    size = np.maximum(np.maximum(np.abs(lowest), np.abs(highest)), 1e-12)
+    on, off, best = spread <= within * size, spread > within * size, highest
+    if rule.words.get("at") == "lowest":
+        best = np.fmax(window.extremes(length)[0], window.start()[2])
+        low = level <= lowest + within * size
+        off |= ~low & ~np.isnan(spread)
+        on &= low & (best > level + HIGHER * size)
+    else:
+        on &= highest > lowest
     if nowhere(idle, on):
         return None
-    began = np.maximum(window.at - length + 1, 0)
-    return Verdict(on, spread > 0, level, np.zeros(len(window)), began)
+    return Verdict(on, off, level, best, np.maximum(window.at - length + 1, 0), upward=False)

@@ -1,4 +1,4 @@
-"""Where a score stands: constant from the start, dead at its worst, flat where it began, or at its best.
+"""Where a score stands: constant from the start, flat where it began, or at its best.
 
 The scale is the run's own range; noise is the robust deviation of recent ticks.
 """
@@ -17,23 +17,6 @@ from rltui.rules.series.ticks import Floats
 
 GAIN = 0.15  # share of its size that a reward must have gained to excuse anything
 ONE_WAY = 2.2  # deviations; six values in strict order are 2.8
-
-
-def dead(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
-    """The same value at every tick of the window, the lowest seen, and it was higher before."""
-    length = int(rule.number("window", 12))
-    tops, (highest, lowest) = window.extremes(length)[0], window.extremes(1)
-    spread, level = window.spread(length), window.level(length)
-    size = np.maximum(np.maximum(np.abs(lowest), np.abs(highest)), 1e-12)
-    best = np.fmax(tops, window.start()[2])
-    low = level <= lowest + 1e-7 * size
-    on = (spread <= 1e-7 * size) & low & (best > level + 1e-3 * size)
-    if nowhere(idle, on):
-        return None
-    off = (spread > 1e-7 * size) | ~low
-    return Verdict(
-        on, off & ~np.isnan(spread), level, best, np.maximum(window.at - length + 1, 0), upward=False
-    )
 
 
 def constant(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
