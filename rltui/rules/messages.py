@@ -12,7 +12,7 @@ from rltui.metrics.glossary import glossary
 from rltui.rules.evaluate.firing import Firing, FiringState
 from rltui.rules.evaluate.rule_state import Episode
 from rltui.rules.finding import RANK, Evidence, Finding, order
-from rltui.rules.model import Rule, Symptom
+from rltui.rules.model import NON_FINITE, Rule, Symptom
 from rltui.rules.series.ticks import NonFiniteEpisode, Ticks
 
 
@@ -68,7 +68,7 @@ def _finding(
         advice=rule.advice,
         check_next=rule.check_next,
         title=_fill(rule.title, words),
-        value=None if math.isnan(value) and rule.kind != "non-finite" else value,
+        value=None if math.isnan(value) and rule.kind != NON_FINITE else value,
         limit=_or_none(limit),
         evidence=(Evidence(tags[0], _or_none(before), _or_none(value), since, series[0].canonical),),
         source=rule.source,
@@ -84,7 +84,7 @@ def _fill(text: str, words: dict[str, str]) -> str:
 
 def evidence_of(firing: Firing) -> Evidence:
     """What one series did: from the level before to the level now."""
-    now = firing.value if firing.rule.kind in ("non-finite", "gap") else firing.ticks.level(5)
+    now = firing.value if firing.rule.kind in (NON_FINITE, "gap") else firing.ticks.level(5)
     before = firing.before
     if math.isnan(before) and firing.ticks.start:
         before = firing.ticks.start[0]

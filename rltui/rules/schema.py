@@ -25,8 +25,8 @@ from rltui.data.schema import (
 )
 from rltui.metrics.glossary import glossary
 from rltui.rules.finding import RANK
-from rltui.rules.kinds import KINDS, NUMBERS, POINT_KINDS, WORDS
-from rltui.rules.model import RECORDING
+from rltui.rules.kinds import KINDS, NUMBERS, WORDS
+from rltui.rules.model import NON_FINITE, RECORDING
 from rltui.rules.special_metrics import STEP_TIME
 from rltui.text import clean
 
@@ -39,7 +39,7 @@ _PANE = TextField(choices=("overview", *(pane.id for pane in glossary().panes)))
 _RULE: dict[str, Field[Any]] = {
     "id": _ID,
     "metric": TEXTS,
-    "kind": TextField(choices=(*KINDS, *POINT_KINDS)),
+    "kind": TextField(choices=(*KINDS, NON_FINITE)),
     "severity": TextField(choices=(*RANK, RECORDING)),
     **dict.fromkeys(("for", "keep_firing_for", "warmup"), _POINTS),
     "latch": BoolField(),

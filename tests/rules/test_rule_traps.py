@@ -140,3 +140,14 @@ def test_an_early_truncation_that_the_model_learns_to_avoid() -> None:
     """All answers cut at first, none later: that is learning."""
     cut = np.concatenate((np.ones(18), np.linspace(1, 0, 16), np.zeros(60)))
     assert quiet({"lengths.response_clip_fraction": cut})
+
+
+def test_the_total_reward_is_not_judged_beside_the_score() -> None:
+    """A crash of the reward with its penalties counts only where no score without them is logged."""
+    crash = np.concatenate((np.linspace(0.2, 0.9, 60), np.full(20, 0.9), np.full(20, 0.3)))
+    crash += 0.01 * np.random.default_rng(0).normal(size=100)
+    assert "reward-crash" in ids(judge_of({"reward.mean": crash}))
+    assert "reward-crash" not in ids(
+        judge_of({"reward.mean": crash, "reward.score.mean": crash[:80].repeat(2)})
+    )
+    assert "reward-crash" in ids(judge_of({"reward.mean": crash, "reward.score.mean": crash}))

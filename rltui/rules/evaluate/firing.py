@@ -11,7 +11,7 @@ from rltui.rules.evaluate.rule_state import Episode, RuleState
 from rltui.rules.evaluate.series_state import RuledTicks, SeriesState
 from rltui.rules.evaluate.user_rule_state import UserRuleState
 from rltui.rules.load import Rulebook
-from rltui.rules.model import RECORDING, Gap, Rule
+from rltui.rules.model import NON_FINITE, RECORDING, Gap, Rule
 from rltui.rules.series.ticks import NONFINITE_GAP, START, NonFiniteEpisode, Ticks
 
 
@@ -42,7 +42,11 @@ class FiringState:
         }
         self.firing: dict[str, list[Firing]] = {}
         for state in self._states():
-            found = _nonfinite(state) if state.rule.kind == "non-finite" else _firing(state)
+            found = None
+            if state.episode is not None:
+                found = _firing(state, state.episode)
+            elif state.rule.kind == NON_FINITE:
+                found = _nonfinite(state)
             if found is not None:
                 self.firing.setdefault(found.rule.id, []).append(found)
         for name, gap in book.gaps.items():
@@ -85,9 +89,9 @@ class FiringState:
                     yield state.rule, state.ticks, episode
 
 
-def _firing(state: RuleState | UserRuleState) -> Firing | None:
-    episode, rule = state.episode, state.rule
-    if episode is None or not episode.firing:
+def _firing(state: RuleState | UserRuleState, episode: Episode) -> Firing | None:
+    rule = state.rule
+    if not episode.firing:
         return None
     return Firing(
         rule, state.ticks, episode.since_step, episode.value, episode.limit, episode.before, rule.severity
@@ -107,7 +111,7 @@ def _nonfinite(state: RuleState | UserRuleState) -> Firing | None:
 
 def _over(state: RuleState | UserRuleState) -> Sequence[Episode | NonFiniteEpisode]:
     """The resolved episodes of a rule on a series, oldest first."""
-    if state.rule.kind != "non-finite":
+    if state.rule.kind != NON_FINITE:
         return state.past
     ticks = state.ticks
     spells = list(ticks.nonfinite_before)

@@ -34,8 +34,6 @@ KINDS: dict[str, Kind] = {
     "best": plateau.best,
     "gained": plateau.gained,
 }
-# Judged from what the ticks counts, not from ticks: a non-finite value makes no tick.
-POINT_KINDS = ("non-finite",)
 
 NUMBERS: dict[str, tuple[str, ...]] = {
     "threshold": (
@@ -76,4 +74,4 @@ WORDS: dict[str, dict[str, tuple[str, ...]]] = {
     "drop": {"from": ("best", "worst")},
 }
 
-__all__ = ["KINDS", "NUMBERS", "POINT_KINDS", "WORDS", "Kind", "Verdict"]
+__all__ = ["KINDS", "NUMBERS", "WORDS", "Kind", "Verdict"]

@@ -23,9 +23,7 @@ CAP = 512  # ticks; 0.2 % of a long run is fine enough to say when something beg
 FEW = 16  # ticks that there is room for at first: of a thousand tags most stay short
 START = 3  # ticks that make the first level: few, because a hot learning rate wrecks a run in five steps
 NONFINITE_GAP = 20  # finite points after which a non-finite episode is over
-NONFINITE_KEPT = (
-    20  # non-finite episodes before the newest one that are remembered: the first, and the latest
-)
+NONFINITE_KEPT = 20  # such episodes remembered before the newest one: the first, and the latest
 FEW_LEFT = 8  # joined ticks that a restart must leave: fewer are no past, and too coarse for a new beginning
 
 Floats = NDArray[np.float64]
