@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from rltui.draw.value_range import value_range
 from rltui.panes.row import Row
 from rltui.panes.step_window import StepWindow
-from rltui.rules.evaluate.robust_statistics import median
+from rltui.rules.series.robust_statistics import median
 from rltui.store.model import Columns
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ def user_rules(thresholds: Sequence[Threshold], name: MetricName) -> list[Rule]:
         if name.canonical is None or not matches(entry.metric, name.canonical):
             if not matches(entry.metric, name.tag):
                 continue
-            low, high = (None if limit is None else name.judged(limit) for limit in (low, high))
+            low, high = (None if limit is None else name.to_canonical(limit) for limit in (low, high))
             if name.scale < 0:
                 low, high = high, low
         found.append(_rule(entry, user_rule_id(thresholds, place), name, low, high))

@@ -10,6 +10,7 @@ import numpy as np
 
 from rltui.batch import Batch
 from rltui.config import Config
+from rltui.data.metric import Entry
 from rltui.logs.delivery import Delivery, Source
 from rltui.metrics import MetricNames
 from rltui.metrics.glossary import glossary
@@ -26,10 +27,10 @@ def canonical_names(framework: str | None = None) -> MetricNames:
 
 def names_of(framework: str | None = None, **config: Any) -> MetricNames:
     """The same with a configuration of the user's; its aliases are added."""
-    aliases: dict[str, Any] = {}
+    aliases: dict[str, Entry | str] = {}
     for metric in glossary().metrics:
         aliases[metric] = aliases[f"eval/{metric}"] = metric
-        aliases[f"{metric}@sum"] = {"is": metric, "unit": "per response"}  # no factor leads to such a unit
+        aliases[f"{metric}@sum"] = Entry(metric, unit="per response")  # no factor leads to such a unit
     aliases |= config.pop("aliases", {})
     return MetricNames(framework, Config(aliases=aliases, **config))
 
