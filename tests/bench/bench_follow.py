@@ -224,7 +224,7 @@ def growing(count: int = 1000, seconds: int = 8) -> None:
         late.sort()
         print(
             f"{count} growing logs: a line is seen {statistics.median(late):.2f} s late, at worst"
-            f" {late[-1]:.2f} s, {late[-1] / follower.pace.poll:.2f}x of what was asked for;"
+            f" {late[-1]:.2f} s, {late[-1] / follower.interval.poll:.2f}x of what was asked for;"
             f" poll {follower.status().poll:.2f} s"
         )
 

@@ -29,7 +29,8 @@ from tests.support.week import Week
 _WAYS = """
 import sys, time
 from pathlib import Path
-from rltui.logs.follow import Follower, read_all
+from rltui.logs.follow.follower import Follower
+from rltui.logs.follow.read_all import read_all
 from rltui.session import Session
 from rltui.store import Store
 

@@ -31,7 +31,7 @@ class PointPrinter:
         self._printer = JsonlWriter()
         self._readers: dict[tuple[str, str | None], SupersededFlags] = {}
         self._given: dict[str, dict[str, int]] = {}  # points read, by path and tag
-        self._repeats: dict[str, dict[str, int]] = {}  # of a rewritten log: points still to be told again
+        self._repeats: dict[str, dict[str, int]] = {}  # of a rewritten log: points that will come again
 
     def take(self, delivery: Delivery) -> bool:
         """Print what is new; whether that was anything."""

@@ -95,8 +95,8 @@ def ending(known: Format, file: File) -> Sample:
 def _collect(
     step: NDArray[np.int64], value: NDArray[np.float64], steps: dict[int, list[NDArray[np.float64]]]
 ) -> None:
-    said = np.isfinite(value) & (value != step)
-    step, value = step[said], value[said]
+    counts = np.isfinite(value) & (value != step)
+    step, value = step[counts], value[counts]
     if not len(step):
         return
     order = np.argsort(step, kind="stable")
