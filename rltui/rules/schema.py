@@ -35,7 +35,6 @@ _ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="lower-case words joined b
 _POINTS = NumberField(minimum=0, integer=True)
 _WINDOWS = ListField(TextField(permitted="a window, such as '0.1*50 0.4*20'"))
 _SEVERITY = TextField(choices=tuple(RANK))
-_PANE = TextField(choices=("overview", *(pane.id for pane in glossary().panes)))
 _RULE: dict[str, Field[Any]] = {
     "id": _ID,
     "metric": TEXTS,
@@ -55,22 +54,8 @@ _RULE: dict[str, Field[Any]] = {
     **dict.fromkeys(("fires", "quiet"), _WINDOWS),
     **dict.fromkeys(("check_next", "inhibited_by", "info_when", "requires"), TEXTS),
     **dict.fromkeys(("title", "message", "advice", "source", "per"), TextField()),
-    "pane": _PANE,
 }
 _NEEDED = ("id", "metric", "kind", "severity")
-_SYMPTOM = TableField(
-    {
-        "id": _ID,
-        "severity": _SEVERITY,
-        "all": ListField(ListField(TextField(), single=True)),
-        **dict.fromkeys(("none", "explains", "check_next"), TEXTS),
-        **dict.fromkeys(("title", "message", "advice", "source"), TextField()),
-        "pane": _PANE,
-        "together": NumberField(minimum=0),
-    },
-    as_dict,
-    required=("id", "severity", "title", "message", "all"),
-)
 _SCENARIO = TableField(
     {
         "id": _ID,
@@ -97,10 +82,33 @@ _GAP = TableField(
 
 
 @cache
+def _pane_field() -> TextField:
+    """The glossary is read when the rules are (24 ms), not when this module is imported."""
+    return TextField(choices=("overview", *(pane.id for pane in glossary().panes)))
+
+
+@cache
+def _symptom_field() -> TableField[dict[str, Any]]:
+    return TableField(
+        {
+            "id": _ID,
+            "severity": _SEVERITY,
+            "all": ListField(ListField(TextField(), single=True)),
+            **dict.fromkeys(("none", "explains", "check_next"), TEXTS),
+            **dict.fromkeys(("title", "message", "advice", "source"), TextField()),
+            "pane": _pane_field(),
+            "together": NumberField(minimum=0),
+        },
+        as_dict,
+        required=("id", "severity", "title", "message", "all"),
+    )
+
+
+@cache
 def _rule_of(kind: str) -> TableField[dict[str, Any]]:
     own: dict[str, Field[Any]] = dict.fromkeys(NUMBERS.get(kind, ()), NumberField())
     own |= {key: TextField(choices=tuple(filter(None, words))) for key, words in WORDS.get(kind, {}).items()}
-    return TableField(_RULE | own, as_dict, required=_NEEDED)
+    return TableField(_RULE | own | {"pane": _pane_field()}, as_dict, required=_NEEDED)
 
 
 def check_rule(row: object, tell: Callable[[str], None]) -> dict[str, Any]:
@@ -156,7 +164,7 @@ def _take(word: str, row: object, tell: Callable[[str], None]) -> dict[str, Any]
     def say(path: KeyPath, message: str) -> None:
         tell(f"{_spelled(path)} {message}".strip())
 
-    taken = {"symptom": _SYMPTOM, "scenario": _SCENARIO, "gap": _GAP}[word].check(row, (), say)
+    taken = {"symptom": _symptom_field(), "scenario": _SCENARIO, "gap": _GAP}[word].check(row, (), say)
     return taken if isinstance(taken, dict) else {}
 
 
