@@ -36,6 +36,7 @@ class FoundFile:
     run: str  # by its place and name alone
     rank: int | None  # the worker that wrote it, where the name says so
     device: int = 0  # of its folder: what hangs together when a mount dies
+    asked: bool = False  # the user named this very file
 
 
 class GivenUpError(Exception):

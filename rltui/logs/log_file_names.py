@@ -33,6 +33,8 @@ class LogFileNames:
     tracker_folder: re.Pattern[str]
     step_files: re.Pattern[str]
     not_logs: re.Pattern[str]
+    no_runs: re.Pattern[str]
+    console: re.Pattern[str]
     telling: re.Pattern[str]
     ambiguous_endings: tuple[str, ...]
     data_set_keys: frozenset[str]
@@ -45,6 +47,7 @@ class LogFileNames:
     richest_formats: tuple[str, ...]
     richest_stems: frozenset[str]
     poorer_formats: frozenset[str]
+    copied_formats: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,8 @@ def log_files_field() -> TableField[LogFileNames]:
         "tracker_folder": pattern,
         "step_files": patterns,
         "not_logs": _Converted(texts, lambda globs: _any_of(map(fnmatch.translate, globs))),
+        "no_runs": patterns,
+        "console": pattern,
         "telling": patterns,
         "ambiguous_endings": texts,
         "data_set_keys": stems,
@@ -98,6 +103,7 @@ def log_files_field() -> TableField[LogFileNames]:
         "richest_formats": texts,
         "richest_stems": stems,
         "poorer_formats": stems,
+        "copied_formats": stems,
     }
     return TableField(fields, LogFileNames, required=tuple(fields))
 

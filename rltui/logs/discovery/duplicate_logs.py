@@ -22,6 +22,7 @@ _FIRST = 16 << 10  # bytes of the first piece: that many steps of most logs
 TOLERANCE = 2e-5  # relative: event files hold float32, tables often five or six digits
 ENOUGH = 4  # values that both logs must hold at equal steps before anything is concluded
 AGREEING = 0.5  # share of these that must agree
+AGREEING_COPY = 0.95  # the same for two logs of one format: a copy says all of it
 ENOUGH_WHOLE, AGREEING_WHOLE = 6, 0.8  # the same for logs of one folder, whole numbers included
 
 
@@ -115,10 +116,11 @@ def _distinct(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values[np.concatenate(([True], values[1:] != values[:-1]))]
 
 
-def same(one: Sample, other: Sample, *, beside: bool = False) -> bool | None:
+def same(one: Sample, other: Sample, *, beside: bool = False, copy: bool = False) -> bool | None:
     """Whether two logs tell of the same training; None when they do not say enough yet.
 
     beside: they lie in one folder, so that whole numbers count too (lengths and returns of some games).
+    copy: they are of one format, so that one can be but a copy of the other.
     """
     shared = agreed = whole = whole_agreed = 0
     for step in one.rows.keys() & other.rows.keys():
@@ -135,7 +137,7 @@ def same(one: Sample, other: Sample, *, beside: bool = False) -> bool | None:
         whole += len(few)
         whole_agreed += int(np.count_nonzero(hit))
     if shared >= ENOUGH:
-        return agreed >= AGREEING * shared
+        return agreed >= (AGREEING_COPY if copy else AGREEING) * shared
     if beside and whole >= ENOUGH_WHOLE:
         return whole_agreed >= AGREEING_WHOLE * whole
     return False if one.complete and other.complete else None

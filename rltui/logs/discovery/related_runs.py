@@ -153,7 +153,7 @@ class RelatedRuns:
             return (
                 other is not log
                 and other.format is not None
-                and other.format.name != known.name
+                and (other.format.name != known.name or _may_be_copy(known.name, found, other.found))
                 and other.also_of is None
                 and not other.gone
                 and (other.published or duplicate_logs.rank(other.format, other.found.name) <= mine)
@@ -171,7 +171,8 @@ class RelatedRuns:
             if its is None or its.empty or other.format is None:
                 continue
             begin = its_begin = 0
-            if not duplicate_logs.same(sample, its, beside=other.found.folder == found.folder):
+            beside, copy = other.found.folder == found.folder, other.format.name == known.name
+            if not duplicate_logs.same(sample, its, beside=beside, copy=copy):
                 if not self._end_alike(log, other, calls):
                     continue
                 begin, its_begin = min(sample.rows), min(its.rows)  # the one that goes farther back is richer
@@ -238,6 +239,17 @@ def _distance(one: FoundFile, other: FoundFile) -> tuple[int, int, str, str]:
         theirs[-1].lower() if theirs else "",
     )
     return (-common - 4 * same_name, len(parts) + len(theirs) - 2 * common, other.folder, other.name)
+
+
+def _may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
+    """Whether two logs of one format may be copies by their places: one folder lies above the other.
+
+    Two folders side by side are two trainings, though they may say the same for having the same seed.
+    """
+    if form not in names().copied_formats:
+        return False
+    upper, lower = sorted((_parts(one.folder), _parts(other.folder)), key=len)
+    return lower[: len(upper)] == upper
 
 
 def _parts(folder: str) -> list[str]:

@@ -236,7 +236,7 @@ class FolderWalker:
                             yield self._found(folder, name, found)
                     elif entry.is_dir(follow_symlinks=False):
                         folders.append(name)
-                    elif self._could_be_log(name) or name == only:
+                    elif self._wanted(folder, name):
                         if entry.is_file(follow_symlinks=False):
                             yield self._found(folder, name, found)
                         else:
@@ -248,6 +248,12 @@ class FolderWalker:
         folder.folders = sorted(folders)
         yield from self._healed(folder.place)
         return True
+
+    def _wanted(self, folder: _Folder, name: str) -> bool:
+        """Whether a file is one to open: the one that the user named, or what may be a log of a training."""
+        if name == folder.root.only:
+            return True
+        return self._could_be_log(name) and not names().no_runs.search(_shown(folder, name))
 
     def _found(self, folder: _Folder, name: str, found: dict[str, FoundFile]) -> FoundFile:
         log = folder.found.get(name)
@@ -261,6 +267,7 @@ class FolderWalker:
                 run=by_name.run,
                 rank=by_name.rank,
                 device=folder.device,
+                asked=folder.root.only == name,
             )
         found[name] = log
         return log
@@ -276,12 +283,12 @@ class FolderWalker:
             mode = calls.run(place, os.stat, place).st_mode
             real = calls.run(place, os.path.realpath, place)
         except OSError as error:
-            if self._could_be_log(name):
+            if self._wanted(parent, name):
                 yield from self._failed(place, _shown(parent, name), error)
             return None
         if stat.S_ISDIR(mode):
             return None if name.startswith(names().skipped_folders) else _below(parent, name, real)
-        if self._could_be_log(name) and real not in reals:
+        if self._wanted(parent, name) and real not in reals:
             reals.add(real)
             if stat.S_ISREG(mode):
                 yield from self._healed(place)

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from rltui.batch import Problem
 from rltui.logs.formats.interface import File
 from rltui.logs.formats.line_reader import LineReader
+from rltui.logs.log_file_names import names
 from rltui.logs.records.parse_number import from_text
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.logs.records.trainer_lines import TrainerLines
@@ -163,12 +164,22 @@ class ConsoleParser:
         return found
 
 
-_NAME = re.compile(r"\.(log|out|txt|err)\Z|\A(stdout|stderr|console|output|nohup)\b", re.IGNORECASE)
-# Said long before the first step by programs that print such lines.
-_SIGNS = re.compile(
-    rb"\((?:TaskRunner|main_task|WorkerDict|Runner|\w*Trainer\w*) pid=|\bverl[./_ ]|Creating file logger at"
-    rb"|step:-?\d+ - \S+:|(?:^|\n)Step \d+ \| \S+:|\{'(?:loss|eval_loss|reward)': |[Gg]lobal.step \d+[:,] "
-    rb"|(?:step|perf|eval) \d+: \{'|Train step \d+/\d+ done|Step \d+: *\r?\n|\| +total_timesteps +\|"
+# The beginnings of what the parsers take for metrics. Each pattern starts with plain text, which is searched
+# for ten times as fast as one pattern of alternatives.
+_METRICS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        rb"step:-?\d{1,19} - [^\s:]+:-?[\w.]",  # veRL
+        rb"Step \d{1,19} \| \S+:-?[\dni]",  # torchtune
+        rb"\{'(?:loss|eval_loss|reward)': ",  # Hugging Face Trainer
+        rb"lobal[ _]step \d{1,18}(?:|, \w+): \{'",  # OpenRLHF
+        rb"step \d{1,18}: \{'",  # slime
+        rb"perf \d{1,18}: \{'",
+        rb"eval \d{1,18}: \{'",
+        rb"Train step \d{1,18}/\d+ done",  # AReaL
+        rb"Step \d{1,18}: *\r?\n[^\n{]{0,200}\{'",  # SkyRL
+        rb"\|[ ]{1,40}total_timesteps[ ]{1,40}\|",  # Stable-Baselines3
+    )
 )
 
 
@@ -179,10 +190,12 @@ class ConsoleFormat:
     rewrites = False
 
     def matches(self, name: str, head: bytes) -> bool:
-        """By name, then by a metrics line or by a sign of a program that will print them."""
-        if not _NAME.search(name) or name.startswith("."):
-            return False
-        return not head or bool(_SIGNS.search(head))
+        """By name, then by a metrics line: a console may be long before its first one."""
+        return bool(names().console.search(name)) and (not head or self.holds_metrics(head))
+
+    def holds_metrics(self, data: bytes) -> bool:
+        """Whether a piece of a file has a metrics line."""
+        return any(pattern.search(data) for pattern in _METRICS)
 
     def open(self, path: str, *, verify: bool = False) -> LineReader:
         """A reader at the beginning of a file; there are no checksums to verify."""

@@ -37,6 +37,17 @@ class FormatRegistry:
         name = _original_name(name)
         return next((form for form in self.formats if form.matches(name, head)), None)
 
+    def recognise_asked(self, name: str, head: bytes) -> Format | None:
+        """The format of a file that the user named, by its first bytes where its name says nothing."""
+        names = (name, f"{name}.jsonl", f"{name}.csv", f"{name}.log")
+        return next((known for each in names if (known := self.recognise(each, head)) is not None), None)
+
+    def holds_metrics(self, data: bytes) -> Format | None:
+        """The format whose first record `data`, from anywhere in a file, may hold; the others say at once."""
+        from rltui.logs.formats import console
+
+        return console.FORMAT if console.FORMAT.holds_metrics(data) else None
+
     def could_be_log(self, name: str) -> bool:
         """Whether a file of that base name is worth opening. Nothing is opened."""
         return self.recognise(name, b"") is not None

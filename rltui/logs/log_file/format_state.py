@@ -7,20 +7,26 @@ import stat
 from dataclasses import replace
 
 from rltui.batch import Problem
-from rltui.logs.formats.interface import Format
+from rltui.logs.formats.interface import BLOCK, HEAD, File, Format
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.log_contents import is_foreign
 from rltui.logs.log_file_names import is_events, names
 from rltui.text import quote
 
+SEARCHED = 16 << 20  # bytes of a console that are searched for its first metrics line
+SEARCHED_ASKED = 256 << 20  # the same of a file that the user named
+_OVERLAP = 1024  # bytes that two blocks of the search share
+
 
 class FormatState:
     """What is known of one file, and which problem was reported of it."""
 
-    __slots__ = ("_formats", "_name", "_path", "_unknown", "presumed")
+    __slots__ = ("_asked", "_formats", "_name", "_path", "_searched", "_unknown", "presumed")
 
-    def __init__(self, name: str, path: str, formats: FormatRegistry) -> None:
+    def __init__(self, name: str, path: str, formats: FormatRegistry, *, asked: bool = False) -> None:
         self._name, self._path = name, path
+        self._asked = asked  # the user named the file: its name decides nothing
+        self._searched = 0  # bytes without a metrics line
         self._formats = formats
         self._unknown: Problem | None = None
         self.presumed: Format | None = None  # the format as the name has it; no byte was looked at yet
@@ -32,11 +38,14 @@ class FormatState:
         self.presumed = self._formats.recognise(self._name, b"")
         return self.presumed
 
-    def of(self, head: bytes, presumed: Format | None) -> tuple[Format | None, Problem | None]:
-        """The format of a file that begins with `head`, and the problem to report or withdraw."""
+    def of(self, head: bytes, presumed: Format | None, file: File) -> tuple[Format | None, Problem | None]:
+        """The format of a file that begins with `head`, and the problem to report or withdraw.
+
+        Raises OSError where a console is searched for its first metrics line.
+        """
         if presumed is not None and head and presumed.matches(self._name, head):
             return presumed, None
-        known = self._formats.recognise(self._name, head) if head else None
+        known = self._recognise(head, file) if head else None
         before = self._unknown
         if known is not None:
             self._unknown = None
@@ -49,3 +58,21 @@ class FormatState:
         message = f"not a log that rltui can read: begins with {quote(repr(head[:24]))}"
         self._unknown = Problem("warning", "unrecognised", self._path, message)
         return None, self._unknown
+
+    def _recognise(self, head: bytes, file: File) -> Format | None:
+        """By name and head; a console also by a metrics line further on, each byte of it looked at once."""
+        by_head = self._formats.recognise_asked if self._asked else self._formats.recognise
+        known = by_head(self._name, head)
+        if known is not None or not (self._asked or names().console.search(self._name)):
+            return known
+        size = min(file.size(), SEARCHED_ASKED if self._asked else SEARCHED)
+        if size < self._searched:  # another file came in its place
+            self._searched = 0
+        while known is None and max(self._searched, HEAD) < size:
+            begin = max(self._searched - _OVERLAP, 0)
+            data = file.read_at(begin, min(BLOCK, size - begin))
+            if begin + len(data) <= self._searched:
+                break
+            known = self._formats.holds_metrics(data)
+            self._searched = begin + len(data)
+        return known

@@ -37,7 +37,7 @@ class LogFile:
 
     def __init__(self, found: FoundFile, formats: FormatRegistry, *, verify: bool = False) -> None:
         self.found = found
-        self._recognition = FormatState(found.name, found.path, formats)
+        self._recognition = FormatState(found.name, found.path, formats, asked=found.asked)
         self._verify = verify
         self.run = found.run
         self.also_of: str | None = None
@@ -328,7 +328,7 @@ class LogFile:
         self._recognition.presumed = None
         before = self.rotated and self._read_before(file)
         head = b"" if before else first_text(file)
-        known, problem = (None, None) if before else self._recognition.of(head, presumed)
+        known, problem = (None, None) if before else self._recognition.of(head, presumed, file)
         _add(pieces, problem)
         if known is not None and known is not presumed:
             self._take_for(known)

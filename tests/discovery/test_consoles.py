@@ -1,0 +1,125 @@
+"""Consoles: found however much stands before their first metrics line, and none without metrics."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rltui.logs.follow.read_all import read_all
+from rltui.logs.log_file import format_state
+from tests.support.livelogs import Heard, Live, append, write
+
+NOISE = "(WorkerDict pid=7) verl.trainer loading step 5 of the plan\n" * 3000  # 170 kB
+
+
+def metrics(scale: float = 0.37) -> str:
+    """What a trainer prints in eight steps; its learning rate is that of every run."""
+    return "".join(
+        f"step:{step} - actor/loss:{scale * step + 0.25} - b:{step * scale / 7} - lr:{step / 7e5}\n"
+        for step in range(1, 9)
+    )
+
+
+METRICS = metrics()
+
+
+def runs(*places: Path) -> dict[str, list[str]]:
+    """Names of the runs, each with its sources."""
+    heard = Heard()
+    heard.take(read_all(places))
+    return heard.runs()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["slurm-12.out", "slurm-12.err", "train.log", "stdout.txt", "nohup.out", "output.log"],
+)
+def test_a_console_is_looked_through_to_its_first_metrics_line(tmp_path: Path, name: str) -> None:
+    """Whatever stands before it, and every point is read."""
+    write(tmp_path / name, NOISE + METRICS)
+    heard = Heard()
+    heard.take(read_all([tmp_path]))
+    assert len(heard.points[name]) == 24
+
+
+def test_a_metrics_line_across_two_blocks_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The blocks of the search overlap."""
+    monkeypatch.setattr(format_state, "BLOCK", 8192)
+    write(tmp_path / "a.log", "x" * 8188 + " step:1 - loss:0.5\n")
+    assert runs(tmp_path) == {"a": ["a.log"]}
+
+
+def test_a_console_without_metrics_makes_no_run(tmp_path: Path) -> None:
+    """However much it says of a trainer."""
+    write(tmp_path / "train.log", NOISE)
+    assert runs(tmp_path) == {}
+
+
+def test_the_search_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind the bound nothing is looked for, except in a file that the user named."""
+    monkeypatch.setattr(format_state, "SEARCHED", 100_000)
+    write(tmp_path / "train.log", NOISE + METRICS)
+    assert runs(tmp_path) == {}
+    assert runs(tmp_path / "train.log") == {"train": ["train.log"]}
+
+
+@pytest.mark.parametrize("name", ["run42", "metrics.dump", "job.txt.old"])
+@pytest.mark.parametrize("content", [NOISE + METRICS, '{"step": 1, "loss": 0.5}\n' * 2])
+def test_a_file_that_the_user_names_is_tried_whatever_its_name(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    """In a folder the same file is left alone."""
+    write(tmp_path / name, content)
+    assert runs(tmp_path) == {}
+    assert list(runs(tmp_path / name).values()) == [[name]]
+
+
+def test_a_console_becomes_a_run_with_its_first_metrics_line(tmp_path: Path) -> None:
+    """While it is followed: each byte is searched once, and the whole file is read then."""
+    live = Live(tmp_path)
+    log = write(tmp_path / "train.log", NOISE)
+    live.after(60)
+    assert live.heard.runs() == {}
+    append(log, NOISE)
+    live.after(60)
+    append(log, METRICS)
+    live.after(60)
+    assert live.heard.runs() == {"train": ["train.log"]} and len(live.heard.points["train.log"]) == 24
+
+
+def test_output_and_errors_of_one_job_are_one_run(tmp_path: Path) -> None:
+    """slurm-N.out and slurm-N.err, whichever of them has metrics, or both the same ones."""
+    write(tmp_path / "slurm-1.out", NOISE + METRICS)
+    write(tmp_path / "slurm-1.err", NOISE)
+    write(tmp_path / "slurm-2.out", NOISE)
+    write(tmp_path / "slurm-2.err", metrics(0.41))
+    assert set(runs(tmp_path)) == {"slurm-1", "slurm-2"}
+
+
+def test_copies_of_a_console_are_one_run(tmp_path: Path) -> None:
+    """AReaL prints the same tables into main.log and merged.log, and a shell keeps a third copy."""
+    for name in ("train.log", "logs/main.log", "logs/merged.log"):
+        write(tmp_path / name, NOISE + METRICS)
+    write(tmp_path / "logs/other.log", metrics(0.41))
+    heard = Heard()
+    heard.take(read_all([tmp_path]))
+    found = heard.runs()
+    assert sorted(map(len, found.values())) == [1, 3]
+    assert sum(map(len, heard.points.values())) == 48
+
+
+def test_equal_consoles_side_by_side_are_two_runs(tmp_path: Path) -> None:
+    """Two trainings with one seed may say the same."""
+    write(tmp_path / "a/train.log", METRICS)
+    write(tmp_path / "b/train.log", METRICS)
+    assert runs(tmp_path) == {"a/train": ["a/train.log"], "b/train": ["b/train.log"]}
+
+
+def test_what_the_client_of_a_tracker_says_of_itself_is_no_run(tmp_path: Path) -> None:
+    """The debug logs of wandb; another program's debug.log is a console like any other."""
+    write(tmp_path / "wandb/offline-run-1/logs/debug.log", METRICS)
+    write(tmp_path / "wandb/debug-internal.log", METRICS)
+    assert runs(tmp_path) == {}
+    write(tmp_path / "out/debug.log", METRICS)
+    assert runs(tmp_path) == {"out/debug": ["out/debug.log"]}
