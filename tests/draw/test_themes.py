@@ -42,14 +42,13 @@ def test_every_role_has_a_colour(name: str) -> None:
 def test_text_can_be_read(name: str) -> None:
     """Text, hints, warnings and curves stand out from the background, also on the selected line."""
     colors, backs = THEMES[name].colors, THEMES[name].backgrounds
+    texts = ("text", "strong", "dim", "faint", "good", "warn", "bad", "info", "accent", "mark")
     for back in (colors["background"], backs["select"], backs["panel"], backs["bar"]):
-        for role in ("text", "strong", "good", "warn", "bad", "info"):
+        for role in texts:
             assert contrast(colors[role], back) >= 4.5, (role, back)
-        for role in ("dim", "accent", "mark"):
-            assert contrast(colors[role], back) >= 3.5, (role, back)
-    for index in range(8):
-        assert contrast(colors[f"series{index}"], colors["background"]) >= 3.0, index
-    assert contrast(colors["faint"], colors["background"]) >= 1.5
+    for curve in ("band", *(f"series{index}" for index in range(SERIES))):
+        assert contrast(colors[curve], colors["background"]) >= 3.0, curve
+    assert contrast(backs["select"], colors["background"]) >= 1.5
 
 
 def test_a_bad_theme_is_left_out_with_all_its_faults(tmp_path: Path) -> None:
