@@ -9,18 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from rltui.alerts import Dispatcher, SentLog
 from rltui.alerts.dispatcher import report_failures
 from rltui.cli.check_report import symbols
-from rltui.cli.file_problems import FileProblemReporter
+from rltui.cli.followed_session import FollowedSession
 from rltui.cli.output import emit, emit_json, note
 from rltui.config import Config
 from rltui.draw.numbers import format_step
 from rltui.logs.delivery import Delivery
-from rltui.logs.follow.follower import Follower
-from rltui.logs.follow.read_all import Deliveries
 from rltui.rules.finding import Finding, as_json
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
-
-LOOK = 1.0  # seconds between looks
 
 
 def follow(
@@ -38,18 +33,12 @@ def follow(
 
     deliveries: what is read instead of the LOGDIRs; its end is the end.
     """
-    every = poll or config.poll or LOOK
-    session = Session(config, run_glob=run_glob)
-    follower = Follower(logdirs, run_glob=run_glob, poll=every)
+    followed = FollowedSession(logdirs, config, run_glob=run_glob, poll=poll, deliveries=deliveries)
     if dispatcher is None:
         dispatcher = Dispatcher(config.alerts, sent_log=SentLog.of_logdirs(logdirs))
     findings = FindingReporter(as_json, clock)
-    file_problems = FileProblemReporter()
     try:
-        for each in deliveries if deliveries is not None else Deliveries(follower, wait=every):
-            file_problems.waits_for(follower.search.waiting)
-            session.apply(file_problems.passing(each))
-            session.evaluate()
+        for session in followed:
             for view in session.ordered():
                 findings.report(view)
                 if dispatcher.config.enabled:

@@ -15,7 +15,8 @@ from rltui.text import clean, pad
 
 FOUND = 1  # a finding at or above --fail-on, or an unknown name asked for
 WRONG = 2  # wrong usage, unreadable configuration, or nothing that can be read
-STALLED = 3  # check only: no finding, but a run that should be live has stalled
+STALLED = 3  # check and wait: no finding, but a run that should be live has stalled
+TIMED_OUT = 4  # wait only: nothing that was waited for has happened
 
 EXTRAS = {"parquet": ("pyarrow",)}  # optional dependencies by the extra of `pyproject.toml` that brings them
 

@@ -1,0 +1,53 @@
+"""A session whose logs are followed: what `check --follow`, `watch --no-ui` and `wait` read with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rltui.cli.file_problems import FileProblemReporter
+from rltui.config import Config
+from rltui.logs.delivery import Delivery
+from rltui.logs.follow.follower import Follower
+from rltui.logs.follow.read_all import Deliveries
+from rltui.session.session import Session
+
+POLL = 1.0  # seconds between looks, unless the configuration says otherwise
+
+
+class FollowedSession:
+    """Iterates after each change of the logs, with the session evaluated, and at least every `wait` seconds.
+
+    poll, wait: seconds; by default as often as the configuration says. deliveries: what is read instead of
+    the LOGDIRs; its end ends the iteration, and an empty list in it says that nothing is left to read.
+    """
+
+    def __init__(
+        self,
+        logdirs: Sequence[str],
+        config: Config,
+        *,
+        run_glob: str | None = None,
+        poll: float | None = None,
+        wait: float | None = None,
+        deliveries: Iterable[list[Delivery]] | None = None,
+    ) -> None:
+        every = poll or config.poll or POLL
+        self.session = Session(config, run_glob=run_glob)
+        self.at_rest = False  # everything that was there has been evaluated
+        self._follower = Follower(logdirs, run_glob=run_glob, poll=every)
+        self._deliveries = (
+            deliveries if deliveries is not None else Deliveries(self._follower, wait=wait or every)
+        )
+        self._file_problems = FileProblemReporter()
+
+    def __iter__(self) -> Iterator[Session]:
+        for each in self._deliveries:
+            self._file_problems.waits_for(self._follower.search.waiting)
+            self.session.apply(self._file_problems.passing(each))
+            self.session.evaluate()
+            self.at_rest = (
+                self._deliveries.at_rest
+                if isinstance(self._deliveries, Deliveries)
+                else self.at_rest or not each
+            )
+            yield self.session

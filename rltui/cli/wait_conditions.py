@@ -1,0 +1,141 @@
+"""What `rltui wait` waits for: a step, a value of a metric, a finding, the end of the runs, or a stall."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from typing import Literal, NamedTuple
+
+from rltui.batch import SEVERITIES
+from rltui.draw.numbers import format_step
+from rltui.rules.finding import RANK, Finding
+from rltui.rules.messages import number
+from rltui.session.run_view import RunView
+from rltui.text import clean
+
+Kind = Literal["step", "finding", "end", "stalled", "metric"]
+
+DEFAULT = ("end", "finding>=critical", "stalled")
+_OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_COMPARISON = re.compile(r"(metric\s+)?(.+?)\s*(>=|<=|>|<)\s*([^<>=]+)")
+
+
+class ConditionError(ValueError):
+    """A condition that cannot be read, in one line."""
+
+
+class Condition(NamedTuple):
+    """One condition. limit: a step, a value, or the rank of a severity."""
+
+    text: str  # as the user wrote it
+    kind: Kind
+    metric: str = ""  # a tag as written or a canonical id
+    compare: Callable[[float, float], bool] = operator.ge
+    limit: float = 0.0
+
+
+class Match(NamedTuple):
+    """A condition that holds, and where."""
+
+    condition: Condition
+    run: str | None  # None: all runs together
+    message: str
+    value: float | None = None
+    step: int | None = None
+    finding: Finding | None = None
+
+
+def parse_condition(text: str) -> Condition:
+    """Read one condition. Raises ConditionError."""
+    words = text.strip()
+    if words == "end":
+        return Condition(words, "end")
+    if words == "stalled":
+        return Condition(words, "stalled")
+    match = _COMPARISON.fullmatch(words)
+    if match is None:
+        raise ConditionError(
+            f"{clean(text)!r} is no condition; one is step>=500, finding>=critical, end, stalled, "
+            f"or metric NAME>0.6"
+        )
+    metric, name, sign, limit = match[1], match[2], match[3], match[4].strip()
+    if metric is None and name == "finding":
+        if sign != ">=" or limit not in RANK:
+            severities = ", ".join(SEVERITIES)
+            raise ConditionError(f"{clean(text)!r}: write finding>= and one of {severities}")
+        return Condition(words, "finding", limit=RANK[limit])
+    try:
+        value = float(limit)
+    except ValueError:
+        raise ConditionError(f"{clean(text)!r}: {clean(limit)!r} is no number") from None
+    if metric is not None:
+        return Condition(words, "metric", name, _OPERATORS[sign], value)
+    if name == "step":
+        return Condition(words, "step", compare=_OPERATORS[sign], limit=value)
+    raise ConditionError(f"{clean(text)!r}: for a metric write 'metric {clean(name)}{sign}{clean(limit)}'")
+
+
+def first_match(
+    conditions: Sequence[Condition], views: Sequence[RunView], now: float, *, at_rest: bool
+) -> Match | None:
+    """The first condition that holds for a run whose history has been read, in the order given.
+
+    `end` holds when all runs have ended, and everything that was there has been read (`at_rest`).
+    now: seconds since 1970.
+    """
+    read = [view for view in views if not view.loading]
+    for condition in conditions:
+        if condition.kind == "end":
+            if at_rest and read and len(read) == len(views):
+                states = [view.liveness(now).state for view in read]
+                if all(state == "ended" for state in states):
+                    whose = f"run {read[0].name} has" if len(read) == 1 else f"all {len(read)} runs have"
+                    return Match(condition, read[0].name if len(read) == 1 else None, f"{whose} ended")
+            continue
+        for view in read:
+            match = _match(condition, view, now)
+            if match is not None:
+                return match
+    return None
+
+
+def _match(condition: Condition, view: RunView, now: float) -> Match | None:
+    last = view.run.last_step
+    if condition.kind == "step":
+        if last is None or not condition.compare(last, condition.limit):
+            return None
+        return Match(condition, view.name, f"{view.name} is at step {format_step(last)}", last, last)
+    if condition.kind == "finding":
+        found = [one for one in view.evaluator.findings() if one.rank >= condition.limit]
+        if not found:
+            return None
+        since = f"since step {format_step(found[0].since_step)}"
+        message = f"{view.name}: {found[0].message} ({since})"
+        return Match(condition, view.name, message, found[0].value, found[0].since_step, found[0])
+    if condition.kind == "stalled":
+        live = view.liveness(now)
+        if live.state != "stalled":
+            return None
+        quiet = f"; {live.quiet}" if live.quiet else ""
+        return Match(condition, view.name, f"{view.name} has stalled{quiet}", step=last)
+    return _metric_match(condition, view)
+
+
+def _metric_match(condition: Condition, view: RunView) -> Match | None:
+    """The newest value of a metric decides; NaN never does."""
+    series = view.run.series
+    name = condition.metric
+    for tag in [name] if name in series else view.tag_index.canonical.get(name, []):
+        value = float(series[tag].last_value)
+        if condition.compare(value, condition.limit):
+            step = series[tag].last_step
+            where = "" if step is None else f" at step {format_step(step)}"
+            message = f"{view.name}: {tag} is {number(value)}{where}"
+            return Match(condition, view.name, message, value, step)
+    return None

@@ -1,0 +1,146 @@
+"""`rltui wait`: what ends it, its exit codes and its document."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from rltui.cli.commands.wait import wait
+from rltui.cli.wait_conditions import ConditionError, parse_condition
+from rltui.config import Config
+from tests.support.checked import SICK, WELL, environment, write
+from tests.support.child import running
+from tests.support.commands import rltui
+from tests.support.livelogs import Live
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    ("until", "code", "outcome"),
+    [
+        ("step>=80", 0, "reached"),
+        ("step>79", 0, "reached"),
+        ("end", 0, "reached"),
+        ("metric actor/kl_loss>10", 0, "reached"),
+        ("metric critic/score/mean >= 0.65", 0, "reached"),
+        ("finding>=critical", 1, "finding"),
+        ("step>=81", 4, "timed-out"),
+        ("metric actor/kl_loss<0.01", 4, "timed-out"),
+        ("metric no/such>0", 4, "timed-out"),
+        ("stalled", 4, "timed-out"),
+    ],
+)
+def test_each_condition_ends_the_wait(tmp_path: Path, until: str, code: int, outcome: str) -> None:
+    """0 reached, 1 a finding, 4 timed out; the document names the condition and what was met."""
+    write(tmp_path / "logs" / "a", SICK)
+    done = rltui("wait", tmp_path / "logs", "--until", until, "--timeout", 1.5, "--json")
+    data = done.json()
+    assert (done.code, data["exit_code"], data["outcome"]) == (code, code, outcome)
+    assert data["condition"] == (None if code == 4 else until)
+    assert [run["last_step"] for run in data["runs"]] == [80]
+    assert (data["finding"] is not None) == (code == 1)
+
+
+def test_a_metric_is_named_by_its_canonical_id(tmp_path: Path) -> None:
+    """`metric reward.mean>...` takes the tag that means it in this run."""
+    write(tmp_path / "logs" / "a", WELL)
+    data = rltui(
+        "wait", tmp_path / "logs", "--until", "metric policy.kl_loss>0.01", "--timeout", 2, "--json"
+    ).json()
+    assert data["outcome"] == "reached" and data["value"] == 0.05 and data["step"] == 80
+
+
+def test_a_stall_ends_it_with_three(tmp_path: Path) -> None:
+    """Exit code 3 for a run that is silent although it should be live."""
+    write(tmp_path / "logs" / "a", WELL, ago=1800, gap=10)
+    done = rltui("wait", tmp_path / "logs", "--until", "end", "--until", "stalled", "--timeout", 5)
+    assert done.code == 3 and done.out.splitlines()[-1].startswith("stalled: a has stalled")
+
+
+def test_the_end_waits_for_all_runs(tmp_path: Path) -> None:
+    """`end` holds when all runs have ended; --run picks those that count."""
+    write(tmp_path / "logs" / "old", WELL)
+    write(tmp_path / "logs" / "new", WELL, ago=1)
+    assert rltui("wait", tmp_path / "logs", "--until", "end", "--timeout", 1.5).code == 4
+    assert rltui("wait", tmp_path / "logs", "--until", "end", "--timeout", 5, "--run", "old").code == 0
+
+
+def test_without_conditions_whatever_needs_a_look_ends_it(tmp_path: Path) -> None:
+    """The default: the end, a critical finding, a stall, in this order."""
+    write(tmp_path / "logs" / "a", SICK, ago=1)
+    done = rltui("wait", tmp_path / "logs", "--timeout", 5)
+    assert done.code == 1 and "✖ a:" in done.out and done.out.splitlines()[-1].startswith("finding: a: ")
+
+
+@pytest.mark.parametrize(
+    "text", ["step", "step>=many", "finding>=bad", "finding<critical", "reward.mean>0.6", "", ">=3"]
+)
+def test_what_is_no_condition_is_said(text: str) -> None:
+    """One line and exit code 2."""
+    with pytest.raises(ConditionError):
+        parse_condition(text)
+    done = rltui("wait", ".", "--until", text)
+    assert done.code == 2 and done.err.count("\n") == 1 and not done.out
+
+
+def test_points_that_come_later_end_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing holds at first; a point that is written later is what was waited for."""
+    logs = tmp_path / "logs"
+    run = write(logs / "a", WELL, ago=1)
+    live = Live(logs)
+
+    def deliveries():  # type: ignore[no-untyped-def]
+        yield live.look()
+        yield []
+        with (run / "metrics.jsonl").open("a") as file:
+            file.write(
+                json.dumps({"step": 81, "data": {"actor/kl_loss": 0.05}, "timestamp": time.time()}) + "\n"
+            )
+        yield live.after(2.0)
+        raise AssertionError("went on after the condition held")
+
+    outcome = wait([str(logs)], Config(), [parse_condition("step>=81")], deliveries=deliveries())
+    assert (outcome["outcome"], outcome["step"], outcome["run"]) == ("reached", 81, "a")
+    assert capsys.readouterr().out.count("\n") == 1  # the run, once
+
+
+def test_a_folder_that_comes_later_is_waited_for(tmp_path: Path) -> None:
+    """A LOGDIR that does not exist yet: said on standard error, then read."""
+    with running(
+        "wait", "logs", "--until", "step>=80", "--timeout", "30", cwd=tmp_path, env=environment(tmp_path)
+    ) as process:
+        assert process.stderr is not None and process.stdout is not None
+        assert "waiting for it" in process.stderr.readline()
+        write(tmp_path / "logs" / "a", WELL)
+        assert process.wait(20) == 0
+        assert process.stdout.read().splitlines()[-1] == "reached: a is at step 80"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_it(tmp_path: Path, number: int, code: int) -> None:
+    """130 and 143, no traceback."""
+    write(tmp_path / "logs" / "a", WELL, ago=1)
+    with running("wait", "logs", "--until", "step>=999", cwd=tmp_path, env=environment(tmp_path)) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert "a: " in process.stdout.readline()
+        process.send_signal(number)
+        assert process.wait(10) == code
+        assert process.stderr.read().strip() == ""
+
+
+def test_a_folder_without_runs_times_out(tmp_path: Path) -> None:
+    """4, and it says that no run was found; threads of the reader end with the wait."""
+    before = threading.active_count()
+    done = rltui("wait", tmp_path, "--timeout", 0.5)
+    assert done.code == 4 and "no run was found" in done.out
+    assert threading.active_count() <= before + 2
