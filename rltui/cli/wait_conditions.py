@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from rltui.batch import SEVERITIES
-from rltui.draw.numbers import format_step
+from rltui.draw.numbers import format_short, format_step
 from rltui.rules.finding import RANK, Finding
-from rltui.rules.messages import number
 from rltui.session.run_view import RunView
 from rltui.text import clean
 
@@ -136,6 +135,6 @@ def _metric_match(condition: Condition, view: RunView) -> Match | None:
         if condition.compare(value, condition.limit):
             step = series[tag].last_step
             where = "" if step is None else f" at step {format_step(step)}"
-            message = f"{view.name}: {tag} is {number(value)}{where}"
+            message = f"{view.name}: {tag} is {format_short(value)}{where}"
             return Match(condition, view.name, message, value, step)
     return None
