@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rltui.cli.file_problems import note_problems
 from rltui.cli.hparams_output import hparams_pane_of, pane_data
@@ -24,6 +24,9 @@ from rltui.panes.report import pane_report
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.text import clean
+
+if TYPE_CHECKING:
+    from rltui.cli.samples_output import ReadSamples
 
 Form = Literal["text", "ansi", "markdown", "svg", "json"]
 WIDTH = 100  # cells
@@ -56,10 +59,15 @@ def render_pane(
     hparams: list[HParamsPane | None] = [None] * len(chosen)
     if pane == "config":
         hparams = [hparams_pane_of(view, logdirs, session=session) for view in chosen]
+    samples: list[ReadSamples | None] = [None] * len(chosen)
+    if pane == "samples":
+        from rltui.cli.samples_output import read_samples  # no other pane needs it
+
+        samples = [*read_samples(chosen, logdirs, session.ordered(), at_step)]
     colors = theme_named(theme)
     parts = [
-        _one(view, pane, form, width, height, colors, at_step, columns)
-        for view, columns in zip(chosen, hparams, strict=True)
+        _one(view, pane, form, width, height, colors, at_step, columns, read)
+        for view, columns, read in zip(chosen, hparams, samples, strict=True)
     ]
     if form == "json":
         return to_json(parts if every else parts[0], indent=2) + "\n"
@@ -98,13 +106,18 @@ def _one(
     theme: Theme,
     at_step: int | None,
     hparams: HParamsPane | None,
+    samples: ReadSamples | None,
 ) -> object:
     now = as_of(view, at_step)
     if form in ("markdown", "json"):
         if hparams is not None:
             return pane_data(view, hparams, form, now, at_step)
+        if samples is not None:
+            from rltui.cli.samples_output import samples_data
+
+            return samples_data(view, samples, form, now, at_step)
         return _as_data(view, pane, form, now, at_step)
-    lines = pane_text(view, pane, now, width=width, at_step=at_step, hparams=hparams)
+    lines = pane_text(view, pane, now, width=width, at_step=at_step, hparams=hparams, samples=samples)
     if height is not None and len(lines) > height:
         hidden = len(lines) - height + 1
         lines = [*lines[: height - 1], line((f" … {hidden} more lines; use a larger --height", "dim"))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,12 +43,17 @@ def pane_title(view: RunView, pane: str) -> str:
 
 
 def panes_of(
-    view: RunView, findings: list[Finding] | None = None, here: str = "", odd: int = 0
+    view: RunView,
+    findings: list[Finding] | None = None,
+    here: str = "",
+    odd: int = 0,
+    present: Collection[str] = (),
 ) -> list[PaneTab]:
     """The tabs of a run in order: always-present ones, those its metrics call for, its own sections.
 
     `findings` are those to count, where not all that fire; `here` is a pane that is there whatever it holds;
-    `odd` counts warnings about the data, which the findings pane tells too.
+    `odd` counts warnings about the data, which the findings pane tells too; `present` are panes without
+    metrics that have something to show, such as samples.
     """
     counts = {pane: len(tags) for pane, tags in view.tag_index.panes.items()}
     if findings is None:
@@ -77,7 +83,11 @@ def panes_of(
     ]
     own = dict.fromkeys([*counts, *([here] if here else [])])
     tabs += [tab(pane, pane, "") for pane in own if pane not in FIXED]
-    tabs += [tab(pane.id, pane.tab, pane.key) for pane in _LAST]
+    tabs += [
+        tab(pane.id, pane.tab, pane.key)
+        for pane in _LAST
+        if pane.always or pane.id in present or pane.id == here
+    ]
     return tabs
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gzip
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from rltui.samples.layouts import (
     unread_reason,
     with_text,
 )
-from rltui.samples.model import Message, Sample, SampleHead, head_of
+from rltui.samples.model import Message, RunSamples, Sample, SampleHead, head_of
 from rltui.text import clean
 
 HEADS = 300_000  # kept at the most; beyond that the oldest steps are left out, and that is said
@@ -116,6 +116,29 @@ class Catalog:
         """The sample of a head with its texts. Raises OSError and ValueError."""
         file = self.files[head.file]
         return self._records(file, head)[head.item]
+
+    def load_many(self, heads: Iterable[SampleHead]) -> Iterator[tuple[SampleHead, Sample]]:
+        """The samples of several heads; a file that is read only as a whole is read once for its heads.
+
+        What cannot be read any more is left out.
+        """
+        by_place: dict[tuple[int, int], list[SampleHead]] = {}
+        for head in heads:
+            by_place.setdefault((head.file, head.offset), []).append(head)
+        for group in by_place.values():
+            try:
+                records = self._records(self.files[group[0].file], group[0])
+            except (OSError, ValueError, IndexError):
+                continue
+            yield from ((head, records[head.item]) for head in group if head.item < len(records))
+
+    def snapshot(self) -> RunSamples:
+        """What is known now, as a value that does not change."""
+        by_step: dict[int, list[SampleHead]] = {}
+        for head in self.heads:
+            by_step.setdefault(head.step, []).append(head)
+        steps = {step: tuple(by_step[step]) for step in sorted(by_step)}
+        return RunSamples(steps, tuple(self.problems.values()), self.left_out, self.bytes_left)
 
     def _records(self, file: SampleFile, head: SampleHead) -> list[Sample]:
         if file.place.layout.kind in _WHOLE or file.path.endswith(".gz"):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from rltui.batch import Problem
+
 
 @dataclass(frozen=True, slots=True)
 class Message:
@@ -59,6 +61,33 @@ class SampleHead:
     dataset: str
     ok: bool
     prompt: int  # hash of the prompt: equal prompts are a group where none is named
+
+    @property
+    def key(self) -> str:
+        """Tells it from the other samples of its run, as long as its file is not rewritten."""
+        return f"{self.file}:{self.offset}:{self.item}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSamples:
+    """What is known of the samples of a run at a moment. `by_step` rises."""
+
+    by_step: Mapping[int, tuple[SampleHead, ...]] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+    left_out: int = 0  # samples beyond what is held
+    bytes_left: int = 0  # known to be there and not read yet
+
+    def nearest(self, step: int) -> int | None:
+        """The step with samples that is nearest to a step, the earlier of two; None without samples."""
+        return min(self.by_step, key=lambda each: (abs(each - step), each), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSummary:
+    """What a list shows of a sample beyond its head; the beginning of its answer is cleaned."""
+
+    rewards: Mapping[str, float]
+    answer: str
 
 
 def head_of(sample: Sample, file: int, offset: int, size: int, item: int) -> SampleHead:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rltui.logs.discovery.walk import scan
+from rltui.logs.discovery.walk import roots_of, scan
 from rltui.logs.files import LocalFile
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers.wandb import table_steps
@@ -13,25 +13,80 @@ from rltui.samples.catalog import Catalog
 from rltui.samples.find import run_of, sample_files
 from rltui.samples.layouts import place_of
 
+Runs = Mapping[str, Sequence[str]]  # paths of a run's logs as the session shows them, by the run's name
+
+
+class RunCatalogs:
+    """The catalogs of the runs below the LOGDIRs; `search` finds files and the run that each belongs to."""
+
+    def __init__(self, logdirs: Sequence[str]) -> None:
+        self._logdirs = tuple(logdirs)
+        self.catalogs: dict[str, Catalog] = {}
+        self._files: dict[str, tuple[str, str]] = {}  # by path: path as shown, name of the catalog
+        self._folders: dict[str, str] = {}  # name of the catalog by folder
+        self.runs: Runs = {}
+
+    def search(self, runs: Runs) -> dict[str, str]:
+        """Look for files; returns the catalog of each run that has samples. Nothing is read but names."""
+        found = sorted(self._find(), key=lambda each: each[2])
+        folders = dict.fromkeys(shown.rpartition("/")[0] for _, _, shown in found)
+        if runs != self.runs:
+            self._folders, self.runs = {}, dict(runs)
+        self._folders.update(_owners([one for one in folders if one not in self._folders], self.runs))
+        for root, path, shown in found:
+            owner = self._folders[shown.rpartition("/")[0]]
+            before = self._files.get(path)
+            if before is not None and before[1] != owner:  # a run was found that is nearer
+                for name in (before[1], owner):
+                    self.catalogs.pop(name, None)
+                self._files = {one: of for one, of in self._files.items() if of[1] not in (before[1], owner)}
+            if path not in self._files:
+                self._files[path] = (shown, owner)
+                catalog = self.catalogs.setdefault(owner, Catalog(_table_steps(root)))
+                catalog.add([(path, shown)])
+        of_path = dict(self._files.values())
+        known = {name: name for name in self.runs if name in self.catalogs}
+        for name, paths in self.runs.items():  # a run that is nothing but samples of another one
+            owner = next((of_path[path] for path in paths if path in of_path), "")
+            if name not in known and owner in self.catalogs:
+                known[name] = owner
+        return known
+
+    def forget(self, name: str) -> None:
+        """Let go of what was read for a catalog; its files stay known."""
+        old = self.catalogs.get(name)
+        if old is not None:
+            fresh = self.catalogs[name] = Catalog(old.table_steps)
+            fresh.add([(path, shown) for path, (shown, owner) in self._files.items() if owner == name])
+
+    def _find(self) -> Iterator[tuple[str, str, str]]:
+        """Files of samples: folder of the LOGDIR, path, path as the session shows it."""
+        for root in roots_of(self._logdirs, REGISTRY.could_be_log):
+            start = root.place if root.only is None else str(Path(root.place, root.only))
+            for path, shown in sample_files(start):
+                yield root.place, path, root.prefix + shown
+
 
 def catalogs_of(logdirs: Sequence[str]) -> dict[str, Catalog]:
     """A catalog for each run that has files of samples, by the run's name. Nothing is read yet but names."""
-    catalogs: dict[str, Catalog] = {}
-    for logdir in logdirs:
-        found, _, _ = scan([logdir], REGISTRY.could_be_log)
-        runs = [
-            (log.run, log.run if Path(logdir, log.run).is_dir() else log.folder)
-            for log in found
-            if place_of(log.path) is None
-        ]
-        files = sorted(sample_files(logdir), key=lambda each: each[1])
-        for path, shown in files:
-            run = run_of(shown, runs) or shown.rpartition("/")[0] or "."
-            catalog = catalogs.get(run)
-            if catalog is None:
-                catalog = catalogs[run] = Catalog(_table_steps(logdir))
-            catalog.add([(path, shown)])
-    return catalogs
+    found, _, _ = scan(logdirs, REGISTRY.could_be_log)
+    runs: dict[str, list[str]] = {}
+    for log in found:
+        runs.setdefault(log.run, []).append(log.path)
+    made = RunCatalogs(logdirs)
+    made.search(runs)
+    return made.catalogs
+
+
+def _owners(folders: Iterable[str], runs: Runs) -> dict[str, str]:
+    """The run that files of samples in each folder belong to; one that is near no run stands for itself."""
+    places = [
+        (name, folder)
+        for name, paths in runs.items()
+        if (logs := [path for path in paths if place_of(path) is None])
+        for folder in dict.fromkeys([name, *(path.rpartition("/")[0] for path in logs)])
+    ]
+    return {folder: run_of(f"{folder}/", places) or folder or "." for folder in folders}
 
 
 def _table_steps(logdir: str) -> Callable[[], dict[str, int]]:

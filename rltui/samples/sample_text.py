@@ -7,9 +7,10 @@ import json
 from collections.abc import Iterator, Sequence
 
 from rltui.draw.numbers import format_plain
-from rltui.samples.model import Sample, SampleHead
+from rltui.samples.model import Sample, SampleHead, SampleSummary
 from rltui.text import clean, fit, in_markdown, pad
 
+_BEGINNING = 400  # characters of an answer that a list may show
 _LISTED = 8  # numbers of a list that are shown
 
 
@@ -65,7 +66,7 @@ def as_text(sample: Sample) -> str:
     if sample.note:
         lines += ["", f"({clean(sample.note)})"]
     others = [
-        f"{clean(key)}: {clean(_short(value), 300)}"
+        f"{clean(key)}: {clean(short_value(value), 300)}"
         for key, value in sample.metadata.items()
         if value is not None
     ]
@@ -125,7 +126,21 @@ def turns(sample: Sample) -> Iterator[tuple[str, list[str]]]:
 def differences(before: Sample, after: Sample) -> list[str]:
     """The answers of two samples as a line-by-line difference: blank, `-` or `+` before each line."""
     first, second = clean_lines(before.response), clean_lines(after.response)
-    return [line for line in difflib.ndiff(first, second) if not line.startswith("?")]
+    lines: list[str] = []
+    # Not `ndiff`: looking for similar lines takes it minutes for long answers.
+    for kind, low, high, start, end in difflib.SequenceMatcher(None, first, second).get_opcodes():
+        if kind == "equal":
+            lines += [f"  {line}" for line in first[low:high]]
+        else:
+            lines += [f"- {line}" for line in first[low:high]]
+            lines += [f"+ {line}" for line in second[start:end]]
+    return lines
+
+
+def summary(sample: Sample) -> SampleSummary:
+    """What a list shows of a sample: the parts of its reward, and where its answer begins."""
+    start = " ".join(sample.response[:_BEGINNING].split())
+    return SampleSummary(dict(sample.rewards), clean(start))
 
 
 def _plain(value: float | None) -> str:
@@ -139,7 +154,8 @@ def _number(value: float | None) -> object:
     return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
 
 
-def _short(value: object) -> str:
+def short_value(value: object) -> str:
+    """A value of the metadata in a few words; long lists of numbers are counted."""
     if (
         isinstance(value, list)
         and len(value) > _LISTED

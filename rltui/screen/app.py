@@ -25,7 +25,7 @@ from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.screen import shown
 from rltui.screen.input.bindings import key_name
 from rltui.screen.pages.page import Page
-from rltui.screen.paint import paint
+from rltui.screen.paint import follow_samples, paint
 from rltui.screen.saved_layout import save_layout
 from rltui.screen.state import AppState
 from rltui.screen.terminal.cell_diff import CellDiffApp
@@ -69,7 +69,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.animation_level = "none"
         self.session = session
         self.state = state
-        state.hparams.files.ready = lambda: self.post_message(Arrived())
+        state.hparams.files.ready = state.samples.files.ready = lambda: self.post_message(Arrived())
         self.crash: BaseException | None = None
         self.reader: ReaderThread | None = None
         self.follower: Follower | None = None
@@ -140,6 +140,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
     def stop(self) -> None:
         """Let the reader go, whatever it is waiting for, and save the layout."""
         self.updates.stop()
+        self.state.samples.files.stop()
         if self.reader is not None:
             self.reader.stop()
             self.reader = None
@@ -267,6 +268,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         """Once a second: redraw if the words about time have changed."""
         state, view = self.state, self._view
         self._alert()
+        if self.updates.shown:
+            follow_samples(self.session, state)
         words = state.message
         if view is not None:
             head = shown.header(self.session, state, view)

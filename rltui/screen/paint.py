@@ -6,7 +6,18 @@ from rltui.panes.pane_list import WITHOUT_METRICS
 from rltui.screen import shown
 from rltui.screen.pages.frame import frame
 from rltui.screen.pages.page import Page
-from rltui.screen.state import AppState, ChartDrawn, ChartOverlay, Drawn, ListDrawn, ListOverlay, PaneDrawn
+from rltui.screen.state import (
+    SAMPLES,
+    AppState,
+    ChartDrawn,
+    ChartOverlay,
+    Drawn,
+    ListDrawn,
+    ListOverlay,
+    PaneDrawn,
+    SampleDrawn,
+    SampleOverlay,
+)
 from rltui.session.session import Session
 
 
@@ -14,6 +25,8 @@ def paint(session: Session, state: AppState, width: int, height: int) -> Page:
     """The whole screen at a size."""
     follow_newest_run(session, state)
     leave_empty_pane(session, state)
+    if state.on_samples:
+        follow_samples(session, state)
     page, drawn = frame(session, state, width, height)
     _store(state, drawn)
     return page
@@ -27,12 +40,24 @@ def follow_newest_run(session: Session, state: AppState) -> None:
         selection.run = view.name if view is not None else selection.run
 
 
+def follow_samples(session: Session, state: AppState) -> None:
+    """Tell the thread that reads samples which runs there are, and whose samples are shown."""
+    view = shown.run(session, state)
+    paths = {
+        name: tuple(source.path for source in list(one.run.sources.values()))
+        for name, one in session.runs.items()
+    }
+    state.samples.files.follow(paths, view.name if view is not None and state.on_samples else None)
+
+
 def leave_empty_pane(session: Session, state: AppState) -> None:
     """Leave a pane of an earlier session in which the run has nothing, once all is read: it looks broken."""
     view, selection = shown.run(session, state), state.selection
     if not selection.pane_recalled or view is None or not view.run.series:
         return
     known = selection.pane in WITHOUT_METRICS or selection.pane in view.tag_index.panes
+    if selection.pane == SAMPLES:
+        known = state.samples.files.has(view.name)
     if known or state.loading is None:
         selection.pane_recalled = False
         selection.pane = selection.pane if known else "overview"
@@ -48,3 +73,5 @@ def _store(state: AppState, drawn: list[Drawn | None]) -> None:
             overlay.drawn, overlay.at, overlay.top = one, one.at, one.top
         elif isinstance(overlay, ChartOverlay) and isinstance(one, ChartDrawn):
             overlay.drawn, overlay.y_range = one, one.y
+        elif isinstance(overlay, SampleOverlay) and isinstance(one, SampleDrawn):
+            overlay.drawn, overlay.top = one, one.top

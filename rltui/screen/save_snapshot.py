@@ -10,7 +10,7 @@ from pathlib import Path
 from rltui import paths
 from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.screen import shown
-from rltui.screen.pages import hparams_page
+from rltui.screen.pages import hparams_page, samples_page
 from rltui.screen.state import AppState
 from rltui.session.session import Session
 from rltui.text import clean
@@ -26,6 +26,7 @@ def save_snapshot(session: Session, state: AppState) -> None:
         view, pane, state.now, at_step=at_step, then=shown.past_findings(session, state),
         glyphs=state.options.glyphs,
         hparams=hparams_page.hparams(session, state) if pane == "config" else None,
+        samples=samples_page.with_summaries(session, state) if state.on_samples else None,
     )  # fmt: skip
     text = as_text(lines)
     step = view.run.last_step if at_step is None else at_step

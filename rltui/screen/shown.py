@@ -13,7 +13,7 @@ from rltui.panes import header as run_header
 from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.rules.finding import Finding
-from rltui.screen.state import AppState
+from rltui.screen.state import SAMPLES, AppState
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.session.time_travel import PastFindings
@@ -209,8 +209,14 @@ def tabs(session: Session, state: AppState) -> list[PaneTab]:
     view, pane = run(session, state), state.selection.pane
     if view is None:
         return []
-    found = panes_of(view, unacknowledged(session, state), pane, len(file_warnings(session, state)))
+    odd = len(file_warnings(session, state))
+    found = panes_of(view, unacknowledged(session, state), pane, odd, panes_present(state, view))
     return [tab for tab in found if tab.id not in state.saved.hidden or tab.id == pane]
+
+
+def panes_present(state: AppState, view: RunView) -> tuple[str, ...]:
+    """Panes without metrics that not every run has."""
+    return (SAMPLES,) if state.samples.files.has(view.name) else ()
 
 
 def tag_of(session: Session, state: AppState, canonical: str) -> str | None:

@@ -16,13 +16,19 @@ from rltui.panes.row import Row
 from rltui.screen.acknowledgements import Acknowledgements
 from rltui.screen.hparams_thread import HParamsThread
 from rltui.screen.input.bindings import Keys
+from rltui.screen.samples_thread import SamplesThread
 from rltui.screen.saved_layout import SavedLayout
 from rltui.session.time_travel import PastFindings
 
-if TYPE_CHECKING:
-    from rltui.panes.hparams_pane import HParamsPane  # 7 ms that the first values do not wait for
+if TYPE_CHECKING:  # what the first values do not wait for
+    from rltui.panes.hparams_pane import HParamsPane
+    from rltui.panes.render.sample_text import SampleView
+    from rltui.panes.samples_pane import SamplesPane
+    from rltui.samples.model import SampleHead
+    from rltui.samples.query import SortKey
 
 WINDOW_SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by panes
+SAMPLES = "samples"  # the id of their pane
 DENSITIES = ("auto", "compact", "full")
 SMOOTHINGS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99)  # EMA weights of charts
 DEFAULT_SMOOTHING = 4  # index into SMOOTHINGS
@@ -220,7 +226,31 @@ class ChartOverlay:
     typing: bool = False
 
 
-Overlay: TypeAlias = ListOverlay | FilterPrompt | ChartOverlay
+@dataclass(frozen=True, slots=True)
+class SampleDrawn:
+    """What the last frame showed of a sample."""
+
+    top: int = 0  # first line in sight
+    rows: int = 10  # that fit
+    found: tuple[int, ...] = ()  # lines that hold what was searched for
+
+
+@dataclass(slots=True, eq=False)
+class SampleOverlay:
+    """One sample to read, or its answer compared with that of another one."""
+
+    head: SampleHead
+    top: int = 0
+    unfolded: bool = False  # reasoning is shown
+    query: str = ""  # searched for
+    other: SampleHead | None = None
+    comparison: Literal["difference", "beside"] = "difference"
+    typing: bool = False
+    drawn: SampleDrawn = SampleDrawn()
+    place: str = "samples"
+
+
+Overlay: TypeAlias = ListOverlay | FilterPrompt | ChartOverlay | SampleOverlay
 
 
 # ---- what the last frame showed, and values that are costly to compute again
@@ -235,7 +265,7 @@ class PaneDrawn:
     card_columns: int = 1
 
 
-Drawn: TypeAlias = PaneDrawn | ListDrawn | ChartDrawn
+Drawn: TypeAlias = PaneDrawn | ListDrawn | ChartDrawn | SampleDrawn
 
 
 @dataclass(slots=True)
@@ -257,6 +287,8 @@ class Caches:
     short_names: Cached[dict[str, str]] = field(default_factory=Cached)
     pane: Cached[PaneView] = field(default_factory=Cached)
     hparams: Cached[HParamsPane] = field(default_factory=Cached)
+    samples: Cached[SamplesPane] = field(default_factory=Cached)
+    sample: Cached[SampleView] = field(default_factory=Cached)
 
 
 @dataclass(slots=True)
@@ -265,6 +297,18 @@ class HParamsView:
 
     files: HParamsThread
     only_differences: bool | None = None
+
+
+@dataclass(slots=True)
+class SamplesView:
+    """The samples pane: what a thread has read of them, the step, order and filter of the list."""
+
+    files: SamplesThread
+    step: int | None = None  # None: the newest
+    sort: SortKey | None = None  # None: as they were written
+    reverse: bool = False
+    query: str = ""
+    origin: tuple[str, list[Overlay]] | None = None  # the pane and chart from which they were opened
 
 
 Request: TypeAlias = tuple[Literal["copy", "theme", "redraw"], str]  # for the owner of the terminal
@@ -290,11 +334,13 @@ class AppState:
     caches: Caches = field(default_factory=Caches)
     acknowledgements: Acknowledgements = field(init=False)
     hparams: HParamsView = field(init=False)
+    samples: SamplesView = field(init=False)
     _message: tuple[str, float] = ("", 0.0)
 
     def __post_init__(self) -> None:
         self.acknowledgements = Acknowledgements(self.saved)
         self.hparams = HParamsView(HParamsThread(self.options.logdirs))
+        self.samples = SamplesView(SamplesThread(self.options.logdirs))
 
     @property
     def now(self) -> float:
@@ -307,6 +353,23 @@ class AppState:
         themes = self.options.themes
         known = next((name for name in (self.theme_id, DEFAULT) if name in themes), next(iter(themes)))
         return themes[known]
+
+    @property
+    def on_samples(self) -> bool:
+        """Whether the pane shown is that of samples."""
+        return self.selection.pane == SAMPLES
+
+    @property
+    def query(self) -> str:
+        """The filter of the pane shown."""
+        return self.samples.query if self.on_samples else self.filters.query
+
+    @query.setter
+    def query(self, query: str) -> None:
+        if self.on_samples:
+            self.samples.query = query
+        else:
+            self.filters.query = query
 
     @property
     def overlay(self) -> Overlay | None:

@@ -18,7 +18,7 @@ from rltui.draw.symbols import (
     STATE_ROLE,
 )
 from rltui.panes.header import Header
-from rltui.panes.pane_list import PaneTab
+from rltui.panes.pane_list import WITHOUT_METRICS, PaneTab
 from rltui.panes.render.pane_lines import finding_text
 from rltui.text import cell_width, fit
 
@@ -147,7 +147,7 @@ def tab_bar(tabs: Sequence[PaneTab], active: str, width: int) -> TabBar:
 
 
 def _empty(tab: PaneTab) -> bool:
-    return tab.metrics == 0 and not tab.warnings and tab.id not in ("overview", "findings", "all", "config")
+    return tab.metrics == 0 and not tab.warnings and tab.id not in WITHOUT_METRICS
 
 
 def _cells(labels: list[list[Span]], gap: int) -> int:

@@ -13,7 +13,10 @@ from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane
 from rltui.panes.render.header_lines import finding_lines, header_lines
 from rltui.panes.render.hparams_lines import hparams_lines
 from rltui.panes.render.pane_lines import finding_text, pane_lines
+from rltui.panes.render.samples_lines import Summaries, samples_lines
 from rltui.panes.report import pane_report
+from rltui.panes.samples_pane import SamplesPane, samples_pane
+from rltui.samples.model import RunSamples
 from rltui.text import fit
 
 if TYPE_CHECKING:
@@ -31,10 +34,12 @@ def pane_text(
     then: PastFindings | None = None,
     glyphs: Glyphs = "blocks",
     hparams: HParamsPane | None = None,
+    samples: tuple[SamplesPane, Summaries] | None = None,
 ) -> list[Line]:
-    """A pane with its header as lines of cells, as many as needed. `hparams` are for the pane `config`.
+    """A pane with its header as lines of cells, as many as needed.
 
-    `then` is what was wrong at `at_step`, for a run that has gone on since.
+    `hparams` and `samples` are for the panes `config` and `samples`; `then` is what was wrong at `at_step`,
+    for a run that has gone on since.
     """
     report = pane_report(view, pane, now, at_step, then)
     shown = report.pane
@@ -42,6 +47,8 @@ def pane_text(
     if pane == "config":
         hparams = hparams or hparams_pane(columns_of(view), history=history_lines(view))
         return lines + hparams_lines(hparams, width)
+    if pane == "samples":
+        return lines + samples_lines(*(samples or (samples_pane(RunSamples(), None), {})), width)
     if pane == "findings":
         return lines + findings_text(view, width, then)
     if pane == "overview":

@@ -11,6 +11,7 @@ from rltui.screen.pages.hparams_page import hparams, selected_hparam
 from rltui.screen.save_snapshot import save_snapshot
 from rltui.screen.state import (
     DENSITIES,
+    SAMPLES,
     SMOOTHINGS,
     WINDOW_SHARES,
     AppState,
@@ -30,6 +31,9 @@ Action = Callable[[Session, AppState, str], None]
 
 def perform(session: Session, state: AppState, action: str, argument: str = "") -> None:
     """Do an action that no overlay has taken."""
+    if action == f"pane:{SAMPLES}":
+        navigation.turn_to_samples(session, state)
+        return
     if action.startswith("pane:"):
         navigation.go(session, state, action.removeprefix("pane:"))
         return
@@ -99,8 +103,10 @@ def _explain(session: Session, state: AppState, _: str) -> None:
 def _back(session: Session, state: AppState, _: str) -> None:
     if state.overlays:
         state.overlays.pop()
-    elif state.filters.query:
-        state.filters.query = ""
+    elif state.query:
+        state.query = ""
+    elif state.on_samples and state.samples.origin is not None:
+        navigation.back_from_samples(session, state)
     elif state.time.at_step is not None:
         state.time.resume()
     elif state.selection.pane != "overview":

@@ -28,7 +28,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """One action and its keys. `where`: any, chart, runs; `hint` is the footer's word, if any."""
+    """One action and its keys. `where`: any, chart, runs, samples; `hint` is the footer's word, if any."""
 
     action: str
     keys: tuple[str, ...]
@@ -40,6 +40,7 @@ class Bind:
 
 MOVE, LOOK, PANES, TIME = "Moving", "Looking closer", "Panes", "Time"
 RUNS, SHARE, PROGRAM, CHART = "Runs", "Sharing", "Program", "Large chart"
+SAMPLES = "Samples"
 
 
 def _in_a_row(title: str) -> str:
@@ -99,6 +100,24 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("zoom-in", ("z", "i"), "zoom in round the cursor", CHART, where="chart"),
     Bind("zoom-out", ("Z", "o"), "zoom out", CHART, where="chart"),
     Bind("reset", ("0",), "the whole run again", CHART, where="chart"),
+    Bind("sample-sort", ("S",), "sort by the next column", SAMPLES, where="samples"),
+    Bind("sample-reverse", ("R",), "the other way round", SAMPLES, where="samples"),
+    Bind("sample-step-back", ("[",), "step before; over a sample: its prompt at the step before", SAMPLES,
+         where="samples"),
+    Bind("sample-step-on", ("]",), "step after; over a sample: its prompt at the step after", SAMPLES,
+         where="samples"),
+    Bind("sample-best", ("b",), "to the sample with the best reward", SAMPLES, where="samples"),
+    Bind("sample-worst", ("w",), "to the one with the worst reward", SAMPLES, where="samples"),
+    Bind("sample-longest", ("L",), "to the longest", SAMPLES, where="samples"),
+    Bind("sample-truncated", ("X",), "to one that ended at the length limit", SAMPLES, where="samples"),
+    Bind("sample-typical", ("Y",), "to the most typical one", SAMPLES, where="samples"),
+    Bind("sample-groups", ("D",), "to the group whose rewards differ most; again: the next group", SAMPLES,
+         where="samples"),
+    Bind("sample-compare", ("C",), "over a sample: difference to the next answer of its group", SAMPLES,
+         where="samples"),
+    Bind("sample-fold", ("z",), "over a sample: show or fold its reasoning", SAMPLES, where="samples"),
+    Bind("sample-match-back", ("N",), "over a sample: previous place of what / searches; n: next", SAMPLES,
+         where="samples"),
     Bind("palette", (":", "ctrl+p"), "everything by name: panes, metrics, runs, commands", PROGRAM),
     Bind("theme", ("t",), "next theme", PROGRAM),
     Bind("redraw", ("ctrl+l",), "draw the whole screen again, when something else wrote on it", PROGRAM),

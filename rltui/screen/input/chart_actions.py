@@ -10,10 +10,10 @@ from rltui.panes.curve import words_of
 from rltui.screen import shown, shown_pane
 from rltui.screen.input import actions, navigation
 from rltui.screen.input.bindings import Command
-from rltui.screen.pages.chart.chart_page import grows, whole_range
+from rltui.screen.pages.chart.chart_page import chart_axis, grows, whole_range
 from rltui.screen.pages.chart.curves import weight_of
 from rltui.screen.pages.chart.x_axis import axes_of
-from rltui.screen.state import SMOOTHINGS, AppState, ChartOverlay, ListOverlay, MetricPicker, Spread
+from rltui.screen.state import SAMPLES, SMOOTHINGS, AppState, ChartOverlay, ListOverlay, MetricPicker, Spread
 from rltui.session.session import Session
 
 SPREADS: tuple[Spread, ...] = get_args(Spread)
@@ -22,6 +22,9 @@ LEAST_RANGE = 4.0  # steps or seconds that can be zoomed to
 
 def perform(session: Session, state: AppState, chart: ChartOverlay, command: Command) -> Command | None:
     """Do an action in a chart; returns the command where it is not one of a chart."""
+    if command.action == f"pane:{SAMPLES}":
+        navigation.go_to_samples(session, state, _step_at_cursor(session, state, chart))
+        return None
     if command.action.startswith("pane:"):
         state.overlays.clear()
         return command
@@ -36,6 +39,14 @@ def _place_of(chart: ChartOverlay, column: float) -> float:
     """Where a column of the plot is on the x axis."""
     low, high = chart.drawn.x
     return low + (high - low) * column / max(chart.drawn.columns - 1, 1)
+
+
+def _step_at_cursor(session: Session, state: AppState, chart: ChartOverlay) -> int | None:
+    """The step below the cursor, whatever the x axis counts; None without a cursor, or where nobody knows."""
+    axis, main = chart_axis(session, state), chart.row.main
+    if chart.cursor is None or axis is None or main is None:
+        return None
+    return axis.step_at(main, chart.cursor)
 
 
 def _put_cursor(chart: ChartOverlay, place: float) -> None:

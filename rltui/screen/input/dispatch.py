@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
-from rltui.screen.input import actions, chart_actions, list_actions
+from rltui.screen.input import actions, chart_actions, list_actions, sample_actions
 from rltui.screen.input.bindings import Command
-from rltui.screen.state import AppState, ChartOverlay, FilterPrompt, ListOverlay, Overlay
+from rltui.screen.state import (
+    SAMPLES,
+    AppState,
+    ChartOverlay,
+    FilterPrompt,
+    ListOverlay,
+    Overlay,
+    SampleOverlay,
+)
 from rltui.session.session import Session
 
 
 def press(session: Session, state: AppState, key: str) -> None:
     """A key, as the table of bindings writes it."""
     top = state.overlay
-    if top is not None and top.typing and _typed(state, top, key):
+    if top is not None and top.typing and _typed(session, state, top, key):
         return
-    action = state.options.keys.action(key, top.place if top is not None else "pane")
+    action = state.options.keys.action(key, _place(state, top))
     if action is not None:
         state.clear_message()
         perform(session, state, action)
+
+
+def _place(state: AppState, top: Overlay | None) -> str:
+    """The place whose keys are taken."""
+    if top is not None:
+        return top.place
+    return SAMPLES if state.on_samples else "pane"
 
 
 def perform(session: Session, state: AppState, action: str, argument: str = "") -> None:
@@ -29,6 +44,8 @@ def perform(session: Session, state: AppState, action: str, argument: str = "") 
         if following == command:  # not for this overlay
             break
         command = following  # the palette has closed: what was chosen in it
+    if state.on_samples and state.overlay is None and sample_actions.perform_in_list(session, state, command):
+        return
     actions.perform(session, state, command.action, command.argument)
 
 
@@ -38,31 +55,34 @@ def _performed_by(session: Session, state: AppState, top: Overlay, command: Comm
         return chart_actions.perform(session, state, top, command)
     if isinstance(top, ListOverlay):
         return list_actions.perform(session, state, top, command)
+    if isinstance(top, SampleOverlay):
+        return sample_actions.perform(session, state, top, command)
     if command.action not in ("interrupt", "up", "down", "page-up", "page-down"):
         state.overlays.remove(top)  # clicks and moves go to the pane below the prompt
     return command
 
 
-def _typed(state: AppState, top: Overlay, key: str) -> bool:
+def _typed(session: Session, state: AppState, top: Overlay, key: str) -> bool:
     """Take a key as text; False when it is none."""
     if isinstance(top, ListOverlay):
         return list_actions.typed(state, top, key)
+    if isinstance(top, SampleOverlay):
+        return sample_actions.typed(session, state, top, key)
     if isinstance(top, FilterPrompt):
         return _typed_into_filter(state, top, key)
     return False
 
 
 def _typed_into_filter(state: AppState, prompt: FilterPrompt, key: str) -> bool:
-    filters = state.filters
     if key in ("enter", "escape"):
         state.overlays.remove(prompt)
-        filters.query = filters.query if key == "enter" else ""
+        state.query = state.query if key == "enter" else ""
     elif key == "backspace":
-        filters.query = filters.query[:-1]
+        state.query = state.query[:-1]
     elif key == "ctrl+u":
-        filters.query = ""
+        state.query = ""
     elif len(key) == 1 and key.isprintable():
-        filters.query += key
+        state.query += key
     else:
         return False
     return True

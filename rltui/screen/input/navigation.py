@@ -6,7 +6,7 @@ from rltui.screen import shown, shown_pane
 from rltui.screen.pages.findings_page import selected_finding
 from rltui.screen.pages.hparams_page import PANE as HPARAMS
 from rltui.screen.pages.hparams_page import hparams
-from rltui.screen.state import AppState
+from rltui.screen.state import SAMPLES, AppState
 from rltui.session.session import Session
 from rltui.session.time_travel import span_of
 
@@ -46,6 +46,39 @@ def go_to_finding(session: Session, state: AppState, at: int) -> None:
         go_to_tag(session, state, tag)
     else:
         go(session, state, findings[at].pane)
+
+
+def turn_to_samples(session: Session, state: AppState) -> None:
+    """From the charts to the samples, where findings are shown to those of the selected one; and back."""
+    if state.on_samples:
+        back_from_samples(session, state)
+        return
+    step = None
+    if on_findings(state):
+        findings = [*shown.findings(session, state), *shown.resolved_findings(session, state)]
+        at = finding_selected(session, state)
+        step = findings[at].since_step if at < len(findings) else None
+    go_to_samples(session, state, step)
+
+
+def go_to_samples(session: Session, state: AppState, step: int | None) -> None:
+    """Show the samples of a step, else of the nearest that has some, which is said; the newest for None."""
+    view, samples = shown.run(session, state), state.samples
+    samples.origin = (state.selection.pane, list(state.overlays))
+    go(session, state, SAMPLES)
+    samples.step = step
+    found = samples.files.of(view.name) if view is not None else None
+    near = found.nearest(step) if found is not None and step is not None else None
+    if step is not None and near is not None and near != step:
+        state.notify(f"step {step:,} has no samples; the nearest that has is {near:,}")
+
+
+def back_from_samples(session: Session, state: AppState) -> None:
+    """Back to the pane and the chart from which samples were opened."""
+    pane, overlays = state.samples.origin or ("overview", [])
+    state.samples.origin = None
+    go(session, state, pane)
+    state.overlays.extend(overlays)
 
 
 def choose_run(state: AppState, name: str) -> None:

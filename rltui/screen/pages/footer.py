@@ -50,6 +50,10 @@ def _hints(session: Session, state: AppState, room: int) -> list[tuple[str, str]
         from rltui.screen.pages.hparams_page import hparams_hints  # see `frame`
 
         hints = hparams_hints(session, state, hints)
+    if state.on_samples:
+        from rltui.screen.pages.samples_page import samples_hints  # see `frame`
+
+        hints = samples_hints(hints)
     fitting = set()
     for action in sorted(hints, key=lambda one: _HINT_ORDER.index(one) if one in _HINT_ORDER else 99):
         cells = cell_width(keys.hint_of(action)) + cell_width(hints[action]) + 3
@@ -78,8 +82,9 @@ def _status(session: Session, state: AppState) -> list[Span]:
     count = len(state.selection.overlaid_tags)
     if count:
         pieces.append((f"{count} {'metric' if count == 1 else 'metrics'} marked for charts", "mark"))
-    filtered = bool(state.filters.query)
-    made = pane(session, state) if pane_id not in ("overview", "findings") or filtered else None
+    filtered = bool(state.query)
+    without_rows = state.on_samples or (pane_id in ("overview", "findings") and not filtered)
+    made = None if without_rows else pane(session, state)
     row = selected(session, state) if made is not None else None
     if row is not None:
         pieces.append((fit(row.tag, 40), "dim"))
@@ -106,5 +111,10 @@ def filter_counts(session: Session, state: AppState) -> tuple[str, int, int]:
 
         hparams_shown = hparams(session, state)
         return "settings", len(hparams_shown.hparams) if hparams_shown is not None else 0, 0
+    if state.on_samples:
+        from rltui.screen.pages.samples_page import samples  # see `frame`
+
+        samples_shown = samples(session, state)
+        return "samples", len(samples_shown.rows), samples_shown.of
     made = pane(session, state)
     return ("metrics", 0, 0) if made is None else ("metrics", len(made.metrics), made.of)

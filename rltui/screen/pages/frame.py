@@ -72,6 +72,10 @@ def _body(session: Session, state: AppState, view: RunView, width: int, height: 
         from rltui.screen.pages.hparams_page import hparams_page  # 8 ms, as above
 
         return hparams_page(session, state, width, height)
+    if state.on_samples:
+        from rltui.screen.pages.samples_page import samples_page  # as above
+
+        return samples_page(session, state, width, height)
     if not state.filters.query:
         if name == "overview":
             return overview_page(session, state, view, width, height)
@@ -84,7 +88,7 @@ def _body(session: Session, state: AppState, view: RunView, width: int, height: 
 def _position(session: Session, state: AppState, view: RunView, width: int) -> list[Span]:
     """What is in sight of how much: the metrics that a filter leaves, the run among the others."""
     spans: list[Span] = []
-    query = state.filters.query
+    query = state.query
     if query:
         what, count, total = filter_counts(session, state)
         words = f"{count} of {total} {what}" if total else f"{count} {what}"

@@ -71,6 +71,24 @@ class XAxis:
             return step
         return float(np.interp(step, self.steps, self.counts))
 
+    def step_at(self, main: Series, place: float) -> int | None:
+        """The step of a series at a place; before its exact recent points by interpolation from the start.
+
+        None where points are only counted.
+        """
+        if self.axis == ARRIVALS or not main.count or main.first_step is None:
+            return None
+        if self.steps is not None and self.counts is not None:
+            return round(float(np.interp(place, self.counts, self.steps)))
+        if self.axis == "step":
+            return round(place)
+        start, recent = start_of(self.view), main.recent()
+        walls = np.concatenate(([start], recent.wall_time))
+        steps = np.concatenate(([float(main.first_step)], recent.step))
+        known = np.isfinite(walls)
+        wall = place + (start if self.axis == "relative" else 0.0)
+        return round(float(np.interp(wall, np.maximum.accumulate(walls[known]), steps[known])))
+
     def cut(
         self, series: Series, low: float, high: float, columns: int
     ) -> tuple[NDArray[np.float64], Columns]:

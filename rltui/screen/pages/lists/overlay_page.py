@@ -12,6 +12,7 @@ from rltui.screen.pages.lists.list_page import ListContent, list_page, list_size
 from rltui.screen.pages.lists.palette_page import palette
 from rltui.screen.pages.lists.runs_page import run_list
 from rltui.screen.pages.page import Page
+from rltui.screen.pages.sample_page import sample_page
 from rltui.screen.state import (
     AppState,
     ChartOverlay,
@@ -21,6 +22,7 @@ from rltui.screen.state import (
     ListOverlay,
     Overlay,
     RunList,
+    SampleOverlay,
 )
 from rltui.session.session import Session
 from rltui.text import cell_width
@@ -35,6 +37,8 @@ def overlay_page(
     if isinstance(overlay, ListOverlay):
         content = list_content(session, state, overlay, *list_size(width, height))
         return list_page(overlay, content, under, width, height)
+    if isinstance(overlay, SampleOverlay):
+        return sample_page(session, state, overlay, width, height)
     return filter_prompt(session, state, under, width, height)
 
 
@@ -56,9 +60,10 @@ def list_content(
 
 def filter_prompt(session: Session, state: AppState, under: Page, width: int, height: int) -> Page:
     """The screen with the filter in its last line, and how much it finds."""
-    query = state.filters.query
+    query = state.query
     what, count, _ = filter_counts(session, state)
-    hint = f"{count} {what}   words, glob with *, or /regex/   Enter keep   Esc clear "
+    forms = "reward<0.5 stop=length words /regex/" if state.on_samples else "words, glob with *, or /regex/"
+    hint = f"{count} {what}   {forms}   Enter keep   Esc clear "
     text = f" filter {query}"
     hint = hint if cell_width(hint) <= width - cell_width(text) - 2 else ""
     gap = max(width - cell_width(text) - 1 - cell_width(hint), 0)

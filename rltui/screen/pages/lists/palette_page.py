@@ -11,7 +11,7 @@ from rltui.screen import shown
 from rltui.screen.input.bindings import MOVE
 from rltui.screen.input.bindings import shown as shown_key
 from rltui.screen.pages.lists.list_page import ListContent
-from rltui.screen.state import AppState, ListOverlay, MetricPicker, Palette
+from rltui.screen.state import SAMPLES, AppState, ListOverlay, MetricPicker, Palette
 from rltui.screen.text_filter import SCATTERED, fuzzy
 from rltui.session.session import Session
 from rltui.text import cell_width, pad
@@ -107,10 +107,10 @@ def _everything(session: Session, state: AppState) -> list[Entry]:
         entries += [
             Entry("pane", f"{tab.title}  hidden" if tab.id in hidden else tab.title, tab.key,
                   f"do pane:{tab.id}")
-            for tab in panes_of(view) if tab.id in present
+            for tab in panes_of(view, present=shown.panes_present(state, view)) if tab.id in present
         ]  # fmt: skip
     entries += [Entry("show", f"{pane} among the tabs again", "", f"hide {pane}") for pane in hidden]
-    below = state.overlays[-2].place if len(state.overlays) > 1 else ""
+    below = state.overlays[-2].place if len(state.overlays) > 1 else SAMPLES if state.on_samples else ""
     binds = [bind for bind in keys.binds if not bind.action.startswith("pane:")]
     binds = [bind for bind in binds if bind.where in ("any", below) and bind.action != "palette"]
     binds.sort(key=lambda bind: bind.group == MOVE)  # whoever types does not look for an arrow key

@@ -1,0 +1,50 @@
+"""The samples pane of `snapshot`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from rltui.panes.render.markdown import as_markdown
+from rltui.panes.render.plain_data import as_record
+from rltui.panes.render.samples_lines import ROWS, Summaries, samples_markdown, samples_record
+from rltui.panes.report import pane_report
+from rltui.panes.samples_pane import SamplesPane, samples_pane, step_at
+from rltui.samples.model import RunSamples
+from rltui.samples.run_samples import RunCatalogs
+from rltui.samples.sample_text import summary
+from rltui.session.run_view import RunView
+
+_ALL = 3600.0  # seconds: a command reads everything
+
+ReadSamples = tuple[SamplesPane, Summaries]
+
+
+def read_samples(
+    views: Sequence[RunView], logdirs: Sequence[str], neighbours: Sequence[RunView], at_step: int | None
+) -> list[ReadSamples]:
+    """The newest samples of each run, or those of the newest step up to `at_step`."""
+    made = RunCatalogs(logdirs)
+    paths = {one.name: [source.path for source in one.run.sources.values()] for one in neighbours}
+    owners = made.search(paths)
+    found: list[ReadSamples] = []
+    for view in views:
+        catalog = made.catalogs.get(owners.get(view.name, ""))
+        if catalog is None:
+            found.append((samples_pane(RunSamples(), None), {}))
+            continue
+        catalog.refresh(_ALL)
+        samples = catalog.snapshot()
+        pane = samples_pane(samples, step_at(samples, None, at_step))
+        rows = pane.rows[:ROWS]
+        found.append((pane, {head.key: summary(sample) for head, sample in catalog.load_many(rows)}))
+    return found
+
+
+def samples_data(view: RunView, read: ReadSamples, form: str, now: float, at_step: int | None) -> object:
+    """The samples pane as Markdown text, or as data for programs."""
+    report = pane_report(view, "samples", now, at_step)
+    report = dataclasses.replace(report, pane=dataclasses.replace(report.pane, empty=""))
+    if form == "markdown":
+        return as_markdown(report).rstrip("\n") + "\n\n" + samples_markdown(*read)
+    return as_record(report) | samples_record(*read)

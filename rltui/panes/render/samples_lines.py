@@ -1,0 +1,177 @@
+"""The samples pane in its forms: lines of cells at a width, Markdown, and data for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rltui.draw.cells import BLANK, Line, Span, cut, line, wrap
+from rltui.draw.numbers import format_plain
+from rltui.panes.samples_pane import SamplesPane, headline
+from rltui.samples.layouts import ended_at_limit
+from rltui.samples.model import SampleHead, SampleSummary
+from rltui.text import clean, in_markdown, pad
+
+ANSWER_LEAST = 12  # cells of an answer's beginning
+ROWS = 200  # printed without a screen
+COMPONENTS = 4  # parts of a reward that have a column
+Summaries = Mapping[str, SampleSummary]  # by the key of the sample
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    heading: str
+    width: int
+    text: Callable[[SampleHead], str]
+    right: bool = True
+
+
+class SamplesLayout:
+    """Which columns fit at a width: those that say something, the most telling ones first."""
+
+    def __init__(self, pane: SamplesPane, summaries: Summaries, width: int) -> None:
+        self.summaries = summaries
+        self.columns: list[_Column] = []
+        room = width - 2 - ANSWER_LEAST - 2
+        for column in self._wanted(pane.rows):
+            if column.width + 2 <= room:
+                self.columns.append(column)
+                room -= column.width + 2
+        self.answer = room + ANSWER_LEAST
+        self.sort = pane.sort
+
+    def _wanted(self, rows: Sequence[SampleHead]) -> list[_Column]:
+        columns = [_Column("reward", 8, lambda head: _number(head.reward))]
+        if any(head.length is not None for head in rows):
+            text = _Column("length", 7, lambda head: "" if head.length is None else f"{head.length:,}")
+            columns.append(text)
+        if any(head.stop for head in rows):
+            columns.append(_Column("stop", 9, lambda head: clean(head.stop), right=False))
+        if any(head.advantage is not None for head in rows):
+            columns.append(_Column("advantage", 9, lambda head: _number(head.advantage)))
+        if len({head.split for head in rows}) > 1:
+            columns.append(_Column("split", 10, lambda head: clean(head.split), right=False))
+        if any(head.group for head in rows):
+            columns.append(_Column("group", 8, lambda head: clean(head.group or ""), right=False))
+        names = dict.fromkeys(name for one in self.summaries.values() for name in one.rewards)
+        return [*columns, *(self._component(name) for name in list(names)[:COMPONENTS])]
+
+    def _component(self, name: str) -> _Column:
+        def text(head: SampleHead) -> str:
+            known = self.summaries.get(head.key)
+            return _number(known.rewards.get(name)) if known is not None else ""
+
+        shown = clean(name)
+        return _Column(shown, min(max(len(shown), 8), 14), text)
+
+    def head(self) -> Line:
+        """The words over the columns."""
+        spans: list[Span] = [("  ", "faint")]
+        for column in self.columns:
+            role = "accent" if column.heading == self.sort else "faint"
+            spans += [(pad(column.heading, column.width, right=column.right), role), ("  ", "faint")]
+        return line(*spans, ("answer", "faint"))
+
+    def row(self, head: SampleHead, *, selected: bool = False) -> Line:
+        """One sample."""
+        spans: list[Span] = [("▸ " if selected else "  ", "accent")]
+        for column in self.columns:
+            role = "strong" if column.heading == "reward" else "text"
+            if column.heading == "stop":
+                role = "warn" if ended_at_limit(head.stop) else "dim"
+            spans += [(pad(column.text(head), column.width, right=column.right), role), ("  ", "text")]
+        known = self.summaries.get(head.key)
+        answer = "" if known is None else known.answer or "(empty)"
+        spans.append((cut(answer, self.answer), "dim" if head.ok else "warn"))
+        return line(*spans, back="select" if selected else "")
+
+
+def top_lines(pane: SamplesPane, width: int, most: int = 4) -> list[Line]:
+    """The step, what its samples are like, and what is wrong with their files."""
+    head = headline(pane)
+    lines = [line((f" {cut(head, width - 2)}", "strong"))] if head else []
+    if pane.facts:
+        lines.append(line((f" {cut(' · '.join(pane.facts), width - 2)}", "text")))
+    if pane.notes:
+        lines.append(line((f" {cut(' · '.join(pane.notes), width - 2)}", "mark")))
+    lines = lines[:most]
+    by_words: dict[str, list[str]] = {}
+    for one in pane.problems:
+        by_words.setdefault(one.message, []).append(one.path)
+    for message, paths in list(by_words.items())[: max(most - len(lines), 0)]:
+        more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
+        lines.append(line((" ▲ ", "warn"), (cut(f"{paths[0]}{more}: {message}", width - 4), "text")))
+    return lines
+
+
+def samples_lines(pane: SamplesPane, summaries: Summaries, width: int, most: int = ROWS) -> list[Line]:
+    """The whole pane without a screen: at most so many rows."""
+    lines = [*top_lines(pane, width, 8), BLANK]
+    if not pane.rows:
+        return [*lines, *(line(("   " + part, "dim")) for part in wrap(pane.empty, width - 4))]
+    layout = SamplesLayout(pane, summaries, width)
+    lines.append(layout.head())
+    lines += [layout.row(head) for head in pane.rows[:most]]
+    if len(pane.rows) > most:
+        lines.append(line((f" … {len(pane.rows) - most:,} more; `rltui samples` prints all", "dim")))
+    return lines
+
+
+def samples_markdown(pane: SamplesPane, summaries: Summaries, most: int = ROWS) -> str:
+    """The pane as a list of facts and one table."""
+    out = [f"- {in_markdown(text)}" for text in (headline(pane), *pane.facts, *pane.notes) if text]
+    out += [f"- {in_markdown(one.path)}: {in_markdown(one.message)}" for one in pane.problems]
+    if not pane.rows:
+        return "\n".join([*out, "", pane.empty]) + "\n"
+    out += [
+        "",
+        "| reward | advantage | length | stop | split | group | answer |",
+        "|--:|--:|--:|---|---|---|---|",
+    ]
+    for head in pane.rows[:most]:
+        known = summaries.get(head.key)
+        length = "" if head.length is None else str(head.length)
+        answer = cut(known.answer, 80) if known is not None else ""
+        cells = (
+            _number(head.reward),
+            _number(head.advantage),
+            length,
+            head.stop,
+            head.split,
+            head.group or "",
+        )
+        out.append("| " + " | ".join(in_markdown(clean(cell)) for cell in (*cells, answer)) + " |")
+    return "\n".join(out) + "\n"
+
+
+def samples_record(pane: SamplesPane, summaries: Summaries, most: int = ROWS) -> dict[str, object]:
+    """The pane as plain data: fields may be added, never renamed."""
+    return {
+        "sample_step": pane.step,
+        "sample_steps": len(pane.steps),
+        "samples_of_step": pane.of,
+        "samples": [_record(head, summaries.get(head.key)) for head in pane.rows[:most]],
+        "sample_problems": [{"path": one.path, "message": one.message} for one in pane.problems],
+    }
+
+
+def _record(head: SampleHead, known: SampleSummary | None) -> dict[str, object]:
+    return {
+        "step": head.step,
+        "split": clean(head.split),
+        "reward": _finite(head.reward),
+        "advantage": _finite(head.advantage),
+        "rewards": {} if known is None else {clean(k): _finite(v) for k, v in known.rewards.items()},
+        "length": head.length,
+        "stop": clean(head.stop),
+        "group": None if head.group is None else clean(head.group),
+        "answer": None if known is None else known.answer,
+    }
+
+
+def _finite(value: float | None) -> object:
+    return value if value is None or value - value == 0 else format_plain(value)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else format_plain(value)

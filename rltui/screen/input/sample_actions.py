@@ -1,0 +1,303 @@
+"""Actions in the samples pane and over one sample: order, steps, notable samples, comparing, searching."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rltui.samples.model import SampleHead
+from rltui.samples.query import SORT_KEYS, notable, widest_groups
+from rltui.samples.sample_text import as_markdown
+from rltui.screen import shown
+from rltui.screen.input.bindings import Command
+from rltui.screen.pages.samples_page import run_samples, samples, selected_index, selected_sample
+from rltui.screen.state import AppState, SampleOverlay
+from rltui.session.session import Session
+
+_FAR = 10**9
+_PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette", "help")
+_NOTABLE = {
+    "sample-best": "best",
+    "sample-worst": "worst",
+    "sample-longest": "longest",
+    "sample-truncated": "truncated",
+    "sample-typical": "typical",
+}
+_MISSING = {
+    "best": "no sample of this step has a reward",
+    "worst": "no sample of this step has a reward",
+    "longest": "no sample of this step says its length",
+    "truncated": "no answer of this step ended at the length limit",
+    "typical": "no sample of this step has both reward and length",
+}
+
+
+# ---- in the list
+
+
+def perform_in_list(session: Session, state: AppState, command: Command) -> bool:
+    """Do an action in the list of samples; False where it is not one of the list."""
+    action = command.action
+    if action == "select" and state.selection.row == command.argument:
+        action = "open"
+    does = _IN_LIST.get(action)
+    if does is not None:
+        does(session, state, command.argument)
+    elif action in _NOTABLE:
+        _go_to_notable(session, state, _NOTABLE[action])
+    else:
+        return False
+    return True
+
+
+def _select(session: Session, state: AppState, head: SampleHead | None) -> None:
+    """Select a sample in the list, and show it where one is being read."""
+    if head is None:
+        return
+    state.selection.row = head.key
+    top = state.overlay
+    if isinstance(top, SampleOverlay):
+        top.head, top.other, top.top = head, None, 0
+
+
+def _move(session: Session, state: AppState, by: int) -> None:
+    pane = samples(session, state)
+    if pane.rows:
+        to = min(max(selected_index(state, pane) + by, 0), len(pane.rows) - 1)
+        _select(session, state, pane.rows[to])
+
+
+def _open(session: Session, state: AppState) -> None:
+    head = selected_sample(session, state)
+    if head is not None:
+        state.overlays.append(SampleOverlay(head))
+
+
+def _sort(session: Session, state: AppState) -> None:
+    orders = (None, *SORT_KEYS[:3])  # one step is shown: its number is no order
+    chosen = state.samples
+    chosen.sort = orders[(orders.index(chosen.sort) + 1) % len(orders)]
+    state.notify(f"sorted by {chosen.sort}" if chosen.sort else "in the order of the file")
+
+
+def _reverse(session: Session, state: AppState) -> None:
+    state.samples.reverse = not state.samples.reverse
+    state.notify(
+        "the largest first" if state.samples.reverse and state.samples.sort else "the other way round"
+    )
+
+
+def _turn_step(session: Session, state: AppState, by: int) -> None:
+    """To the next or previous step that has samples; behind the newest one the newest is followed again."""
+    pane = samples(session, state)
+    to = pane.beside(by)
+    if to is None:
+        if by > 0:
+            state.samples.step = None
+        state.notify("the newest samples, as they are written" if by > 0 else "no earlier step has samples")
+        return
+    state.samples.step = to
+
+
+def _go_to_notable(session: Session, state: AppState, word: str) -> None:
+    pane = samples(session, state)
+    head = notable(pane.rows).get(word)
+    if head is None:
+        state.notify(_MISSING[word])
+        return
+    _select(session, state, head)
+    state.notify(f"the {word} of {len(pane.rows):,} samples" if word != "truncated" else "an answer cut off")
+
+
+def _go_to_widest_group(session: Session, state: AppState) -> None:
+    """To the best sample of the group whose rewards differ most; pressed again, to the group after it."""
+    groups = widest_groups(samples(session, state).rows)
+    if not groups:
+        state.notify("no group of this step has two rewards")
+        return
+    best = [max(group, key=_reward) for group in groups]
+    at = next((index for index, head in enumerate(best) if head.key == state.selection.row), -1)
+    index = (at + 1) % len(groups)
+    rewards = [head.reward for head in groups[index] if head.reward is not None]
+    _select(session, state, best[index])
+    state.notify(
+        f"a group of {len(groups[index])} with rewards from {min(rewards):.4g} to {max(rewards):.4g}"
+    )
+
+
+def _reward(head: SampleHead) -> float:
+    return head.reward if head.reward is not None and head.reward == head.reward else float("-inf")
+
+
+def _copy(session: Session, state: AppState, head: SampleHead | None) -> None:
+    """Copy a sample as Markdown."""
+    run = shown.run(session, state)
+    sample = state.samples.files.sample(run.name, head) if run is not None and head is not None else None
+    if sample is None or isinstance(sample, str):
+        state.notify(sample or "the sample is still being read: press again")
+        return
+    state.requests.append(("copy", as_markdown(sample)))
+    state.notify("copied the sample as Markdown")
+
+
+def _compare_from_list(session: Session, state: AppState, action: str) -> None:
+    _open(session, state)
+    top = state.overlay
+    if isinstance(top, SampleOverlay):
+        perform(session, state, top, Command(action))
+
+
+_IN_LIST: dict[str, Callable[[Session, AppState, str], None]] = {
+    "up": lambda session, state, _: _move(session, state, -1),
+    "down": lambda session, state, _: _move(session, state, 1),
+    "page-up": lambda session, state, _: _move(session, state, -state.drawn_pane.rows),
+    "page-down": lambda session, state, _: _move(session, state, state.drawn_pane.rows),
+    "home": lambda session, state, _: _move(session, state, -_FAR),
+    "end": lambda session, state, _: _move(session, state, _FAR),
+    "open": lambda session, state, _: _open(session, state),
+    "select": lambda session, state, key: setattr(state.selection, "row", key),
+    "sample-sort": lambda session, state, _: _sort(session, state),
+    "sample-reverse": lambda session, state, _: _reverse(session, state),
+    "sample-step-back": lambda session, state, _: _turn_step(session, state, -1),
+    "sample-step-on": lambda session, state, _: _turn_step(session, state, 1),
+    "sample-groups": lambda session, state, _: _go_to_widest_group(session, state),
+    "sample-compare": lambda session, state, _: _compare_from_list(session, state, "sample-compare"),
+    "copy": lambda session, state, _: _copy(session, state, selected_sample(session, state)),
+    "explain": lambda session, state, _: state.notify("a sample has no explanation; Enter reads it"),
+}
+
+
+# ---- over one sample
+
+
+def perform(session: Session, state: AppState, overlay: SampleOverlay, command: Command) -> Command | None:
+    """Do an action over a sample; returns the command where it is not one."""
+    action = command.action
+    if action.startswith("pane:"):
+        state.overlays.clear()
+        return command
+    if action in _PASSED_ON:
+        return command
+    if by := _lines(overlay, action):
+        overlay.top = max(overlay.top + by, 0)
+        return None
+    does = _OVER_SAMPLE.get(action)
+    if does is not None:
+        does(session, state, overlay)
+    elif action in _NOTABLE:
+        _go_to_notable(session, state, _NOTABLE[action])
+    return None
+
+
+def _lines(overlay: SampleOverlay, action: str) -> int:
+    page = max(overlay.drawn.rows - 2, 1)
+    return {"up": -1, "down": 1, "page-up": -page, "page-down": page, "home": -_FAR, "end": _FAR}.get(
+        action, 0
+    )
+
+
+def _back(session: Session, state: AppState, overlay: SampleOverlay) -> None:
+    """Out of the search, out of the comparison, out of the sample."""
+    if overlay.query:
+        overlay.query = ""
+    elif overlay.other is not None:
+        overlay.other, overlay.top = None, 0
+    else:
+        state.overlays.remove(overlay)
+
+
+def _compare(session: Session, state: AppState, overlay: SampleOverlay) -> None:
+    """The difference to the next answer of the group; after the last one the sample itself again."""
+    head = overlay.head
+    group = [one for one in _same_prompt(session, state, head, head.step) if one.key != head.key]
+    if not group:
+        state.notify("no other answer to this prompt at this step")
+        return
+    other = overlay.other if overlay.comparison == "difference" else None
+    at = next((at for at, one in enumerate(group) if other is not None and one.key == other.key), -1)
+    overlay.other = group[at + 1] if at + 1 < len(group) else None
+    overlay.comparison, overlay.top = "difference", 0
+
+
+def _turn_prompt(session: Session, state: AppState, overlay: SampleOverlay, by: int) -> None:
+    """The same prompt at the step before or after, side by side with this answer."""
+    found = run_samples(session, state)
+    beside = overlay.other if overlay.comparison == "beside" else None
+    start = beside.step if beside is not None else overlay.head.step
+    steps = [step for step in found.by_step if (step - start) * by > 0 and step != overlay.head.step]
+    for step in sorted(steps, reverse=by < 0):
+        same = _same_prompt(session, state, overlay.head, step, named=False)
+        if same:
+            overlay.other, overlay.comparison, overlay.top = same[0], "beside", 0
+            return
+    state.notify(f"no {'later' if by > 0 else 'earlier'} step has this prompt")
+
+
+def _same_prompt(
+    session: Session, state: AppState, head: SampleHead, step: int, *, named: bool = True
+) -> list[SampleHead]:
+    """The samples of a step that answer the same prompt; by their group where `named` and it has a name."""
+    heads = run_samples(session, state).by_step.get(step, ())
+    if named and head.group is not None:
+        return [one for one in heads if one.group == head.group and one.split == head.split]
+    if head.prompt == hash(""):  # written without prompts: only a group that keeps its name tells
+        return [one for one in heads if head.group is not None and one.group == head.group]
+    return [one for one in heads if one.prompt == head.prompt]
+
+
+def _turn_sample(session: Session, state: AppState, by: int) -> None:
+    _move(session, state, by)
+
+
+def _fold(session: Session, state: AppState, overlay: SampleOverlay) -> None:
+    overlay.unfolded = not overlay.unfolded
+
+
+def _search(session: Session, state: AppState, overlay: SampleOverlay) -> None:
+    overlay.query, overlay.typing = "", True
+
+
+def _next_match(session: Session, state: AppState, overlay: SampleOverlay, by: int) -> None:
+    found = overlay.drawn.found
+    if not found:
+        state.notify("nothing is searched for: / searches" if not overlay.query else "not in this sample")
+        return
+    later = [at for at in found if (at - overlay.top) * by > 0]
+    overlay.top = (later[0] if by > 0 else later[-1]) if later else (found[0] if by > 0 else found[-1])
+
+
+def typed(session: Session, state: AppState, overlay: SampleOverlay, key: str) -> bool:
+    """Take a key as text of the search; False when it is none."""
+    if key in ("enter", "escape"):
+        overlay.typing = False
+        overlay.query = overlay.query if key == "enter" else ""
+        if overlay.query and overlay.drawn.found:
+            ahead = [at for at in overlay.drawn.found if at >= overlay.top]
+            overlay.top = (ahead or overlay.drawn.found)[0]
+    elif key == "backspace":
+        overlay.query = overlay.query[:-1]
+    elif key == "ctrl+u":
+        overlay.query = ""
+    elif len(key) == 1 and key.isprintable():
+        overlay.query += key
+    else:
+        return False
+    return True
+
+
+_OVER_SAMPLE: dict[str, Callable[[Session, AppState, SampleOverlay], None]] = {
+    "back": _back,
+    "open": _back,
+    "left": lambda session, state, _: _turn_sample(session, state, -1),
+    "right": lambda session, state, _: _turn_sample(session, state, 1),
+    "next-pane": lambda session, state, _: _turn_sample(session, state, 1),
+    "previous-pane": lambda session, state, _: _turn_sample(session, state, -1),
+    "filter": _search,
+    "next-finding": lambda session, state, overlay: _next_match(session, state, overlay, 1),
+    "sample-match-back": lambda session, state, overlay: _next_match(session, state, overlay, -1),
+    "sample-fold": _fold,
+    "sample-compare": _compare,
+    "sample-step-back": lambda session, state, overlay: _turn_prompt(session, state, overlay, -1),
+    "sample-step-on": lambda session, state, overlay: _turn_prompt(session, state, overlay, 1),
+    "sample-groups": lambda session, state, _: _go_to_widest_group(session, state),
+    "copy": lambda session, state, overlay: _copy(session, state, overlay.head),
+}

@@ -1,0 +1,129 @@
+"""One sample in full, or the answers of two compared, over the whole screen."""
+
+from __future__ import annotations
+
+from rltui.draw.cells import BLANK, Line, Span, fill, line, sides
+from rltui.panes.render.sample_text import (
+    SampleView,
+    beside_view,
+    difference_view,
+    piece_line,
+    sample_view,
+)
+from rltui.samples.model import Sample, SampleHead
+from rltui.screen import shown
+from rltui.screen.pages.page import Page
+from rltui.screen.pages.samples_page import samples
+from rltui.screen.state import AppState, SampleDrawn, SampleOverlay
+from rltui.session.session import Session
+from rltui.text import cell_width, clean, fit
+
+
+def sample_page(session: Session, state: AppState, overlay: SampleOverlay, width: int, height: int) -> Page:
+    """Which sample, its text from the first line in sight on, what was searched for, keys."""
+    room = max(height - 2, 1)
+    view = _view(session, state, overlay, width)
+    title = _title(session, state, overlay, width)
+    if isinstance(view, str):
+        lines = [title, BLANK, line(("   " + fit(view, width - 4), "dim"))]
+        lines = (lines + [BLANK] * height)[: height - 1]
+        return Page([*lines, _foot(state, overlay, None, width)], drawn=SampleDrawn(0, room))
+    hits = view.find(overlay.query)
+    top = min(max(overlay.top, 0), max(len(view.pieces) - room, 0))
+    body = [
+        piece_line(piece, hits.get(index, ()))
+        for index, piece in enumerate(view.pieces[top : top + room], top)
+    ]
+    lines = [title, *(body + [BLANK] * room)[:room]]
+    drawn = SampleDrawn(top, room, tuple(hits))
+    return Page([*lines, _foot(state, overlay, view, width, drawn)], drawn=drawn)
+
+
+def _view(session: Session, state: AppState, overlay: SampleOverlay, width: int) -> SampleView | str:
+    """The text for a width, made anew only when something of it has changed; a string while there is none."""
+    run, files = shown.run(session, state), state.samples.files
+    if run is None:
+        return "The run is gone."
+    sample = files.sample(run.name, overlay.head)
+    other = files.sample(run.name, overlay.other) if overlay.other is not None else None
+    if sample is None or (overlay.other is not None and other is None):
+        return "reading"
+    if isinstance(sample, str):
+        return sample
+    if isinstance(other, str):
+        return other
+    key = (id(sample), id(other), overlay.comparison, overlay.unfolded, width)
+    cache = state.caches.sample
+    if cache.value is None or cache.key != key:
+        cache.key, cache.value = key, _made(overlay, sample, other, width)
+    return cache.value
+
+
+def _made(overlay: SampleOverlay, sample: Sample, other: Sample | None, width: int) -> SampleView:
+    if other is None or overlay.other is None:
+        return sample_view(sample, width, unfolded=overlay.unfolded)
+    titles = (_words(overlay.head), _words(overlay.other))
+    if overlay.comparison == "beside":
+        first = overlay.head.step <= overlay.other.step
+        pair = (sample, other) if first else (other, sample)
+        return beside_view(*pair, width, titles if first else (titles[1], titles[0]))
+    return difference_view(sample, other, width, f"- {titles[0]}   + {titles[1]}")
+
+
+def _words(head: SampleHead) -> str:
+    reward = "" if head.reward is None else f", reward {head.reward:.4g}"
+    return clean(f"step {head.step}{reward}")
+
+
+def _title(session: Session, state: AppState, overlay: SampleOverlay, width: int) -> Line:
+    pane, head = samples(session, state), overlay.head
+    place = next((at for at, one in enumerate(pane.rows, 1) if one.key == head.key), 0)
+    left: list[Span] = [(f" step {head.step:,}", "strong")]
+    if head.reward is not None:
+        left.append((f"  reward {head.reward:.4g}", "text"))
+    right: list[Span] = [(f"sample {place:,} of {len(pane.rows):,} " if place else "", "dim")]
+    return sides(left, right, width, back="bar")
+
+
+def _foot(
+    state: AppState,
+    overlay: SampleOverlay,
+    view: SampleView | None,
+    width: int,
+    drawn: SampleDrawn | None = None,
+) -> Line:
+    hint = state.options.keys.hint_of
+    if overlay.typing:
+        found = f"  {len(drawn.found):,} lines" if drawn is not None and overlay.query else ""
+        left: list[Span] = [
+            (" search ", "accent"),
+            (overlay.query, "strong"),
+            ("▏", "accent"),
+            (found, "dim"),
+        ]
+        return fill(line(*left, back="bar"), width)
+    left = [(" ", "dim")]
+    if state.message:
+        left.append((fit(state.message, max(width - 12, 8)), "strong"))
+    elif drawn is not None and view is not None:
+        last = min(drawn.top + drawn.rows, len(view.pieces))
+        left.append((f"{last / max(len(view.pieces), 1):.0%}", "dim"))
+        if overlay.query:
+            left.append((f" · {len(drawn.found):,} lines with {fit(overlay.query, 20)}", "mark"))
+    hints = [("Esc", "back"), (f"{hint('left')} {hint('right')}", "samples")]
+    if view is not None and (view.folded or overlay.unfolded):
+        hints.append((hint("sample-fold"), "fold" if overlay.unfolded else "unfold"))
+    hints += [
+        (hint("sample-compare"), "compare"),
+        (f"{hint('sample-step-back')} {hint('sample-step-on')}", "same prompt, other step"),
+        (hint("filter"), "search"),
+        (hint("copy"), "copy"),
+    ]
+    used = max(sum(cell_width(text) for text, _ in left) + 2, 10)
+    right: list[Span] = []
+    for key, word in hints:
+        cells = cell_width(key) + cell_width(word) + 3
+        if used + cells < width:
+            right += [(key, "accent"), (f" {word}  ", "dim")]
+            used += cells
+    return sides(left, right, width, back="bar")

@@ -1,0 +1,96 @@
+"""The samples pane on the screen: the samples of one step, the selected one in sight."""
+
+from __future__ import annotations
+
+from rltui.draw.cells import BLANK, line, wrap
+from rltui.panes.render.samples_lines import ROWS, SamplesLayout, Summaries, top_lines
+from rltui.panes.samples_pane import SamplesPane, parsed, samples_pane, step_at
+from rltui.samples.model import RunSamples, SampleHead
+from rltui.screen import shown
+from rltui.screen.pages.page import Page, Spot, scrolled
+from rltui.screen.state import AppState, PaneDrawn
+from rltui.session.session import Session
+
+_NONE = RunSamples()
+
+
+def run_samples(session: Session, state: AppState) -> RunSamples:
+    """What is known of the samples of the run shown."""
+    view = shown.run(session, state)
+    return (state.samples.files.of(view.name) if view is not None else None) or _NONE
+
+
+def samples(session: Session, state: AppState) -> SamplesPane:
+    """The samples of the step shown, filtered and sorted."""
+    view, chosen = shown.run(session, state), state.samples
+    name = view.name if view is not None else ""
+    found = run_samples(session, state)
+    step = step_at(found, chosen.step, state.time.at_step)
+    wanted, _ = parsed(chosen.query)
+    matches = None
+    if wanted is not None and wanted.texts and step is not None:
+        matches = chosen.files.matches(name, found.by_step[step], chosen.query)
+    loading = chosen.files.loading
+    key = (name, id(found), step, chosen.sort, chosen.reverse, chosen.query, loading, matches)
+    cache = state.caches.samples
+    if cache.value is None or cache.key != key:
+        cache.key = key
+        cache.value = samples_pane(
+            found, step, sort=chosen.sort, reverse=chosen.reverse, expression=chosen.query, matches=matches,
+            loading=loading,
+        )  # fmt: skip
+    return cache.value
+
+
+def with_summaries(session: Session, state: AppState) -> tuple[SamplesPane, Summaries]:
+    """The samples of the step shown, with what has been read of them."""
+    view, pane = shown.run(session, state), samples(session, state)
+    name = view.name if view is not None else ""
+    return pane, state.samples.files.summaries(name, pane.rows[:ROWS])
+
+
+def selected_index(state: AppState, pane: SamplesPane) -> int:
+    """The index of the selected sample."""
+    key = state.selection.rows.get("samples", "")
+    return next((index for index, head in enumerate(pane.rows) if head.key == key), 0)
+
+
+def selected_sample(session: Session, state: AppState) -> SampleHead | None:
+    """The selected sample."""
+    pane = samples(session, state)
+    return pane.rows[selected_index(state, pane)] if pane.rows else None
+
+
+def samples_page(session: Session, state: AppState, width: int, height: int) -> Page:
+    """What is said of the step, the words over the columns, the samples."""
+    view, pane = shown.run(session, state), samples(session, state)
+    lines = top_lines(pane, width, 4 if height >= 14 else 1)
+    if not pane.rows:
+        words = wrap(pane.empty, width - 4)
+        return Page([*lines, BLANK, *(line(("   " + part, "dim")) for part in words)][:height])
+    if lines and height >= 14:
+        lines.append(BLANK)
+    room = max(height - len(lines) - 1, 1)
+    at = selected_index(state, pane)
+    top = scrolled(state.drawn_pane.top, at, at, len(pane.rows), room)
+    visible = pane.rows[top : top + room]
+    name = view.name if view is not None else ""
+    summaries = state.samples.files.summaries(name, visible)
+    layout = SamplesLayout(pane, summaries, width)
+    page = Page([*lines, layout.head()][-height:], drawn=PaneDrawn(top, max(room - 2, 1)))
+    for index, head in enumerate(visible, top):
+        page.spots.append(Spot(0, len(page.lines), width, 1, "select", head.key))
+        page.lines.append(layout.row(head, selected=index == at))
+    return page
+
+
+def samples_hints(known: dict[str, str]) -> dict[str, str]:
+    """The footer's hints in this pane."""
+    others = {action: hint for action, hint in known.items() if action not in ("open", "explain")}
+    own = {
+        "open": "read",
+        "sample-sort": "sort",
+        "sample-step-back": "step before",
+        "sample-step-on": "step after",
+    }
+    return own | others

@@ -1,0 +1,343 @@
+"""Samples in files beside the logs, read by a thread of their own: a stuck file system stops no key."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rltui import crash
+from rltui.text import clean
+
+if TYPE_CHECKING:
+    from rltui.panes.samples_pane import TextMatches
+    from rltui.samples.catalog import Catalog
+    from rltui.samples.model import RunSamples, Sample, SampleHead, SampleSummary
+    from rltui.samples.run_samples import RunCatalogs
+
+SLICE = 0.1  # seconds of reading between two looks at what the screen asks for
+AGAIN = 0.4  # seconds after which the files of the run shown are looked at again
+LOOK_SHOWN, LOOK_HIDDEN = 0.6, 20.0  # seconds between two searches for files, pane shown and not
+DUTY = 5  # a look is at most one part of so many of the time: folders of a network file system may be slow
+RUNS = 3  # whose heads are kept
+TEXTS, CHARACTERS = 16, 32_000_000  # samples kept in full, and characters of them together
+SUMMARIES = 2_000  # kept
+
+Runs = Mapping[str, Sequence[str]]  # paths of a run's logs by its name
+
+
+class SamplesThread:
+    """What was read so far. Nothing is read until `follow` is called.
+
+    ready: called from the reading thread when there is something new.
+    """
+
+    def __init__(self, logdirs: Sequence[str], ready: Callable[[], object] | None = None) -> None:
+        self.logdirs = tuple(logdirs)
+        self.ready = ready
+        self.version = 0  # rises with everything that is new
+        self._lock = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._stopped = False
+        # Set by the screen.
+        self._runs: Runs = {}
+        self._shown: str | None = None
+        self._asked: OrderedDict[tuple[str, str], SampleHead] = OrderedDict()
+        self._asked_rows: tuple[str, tuple[SampleHead, ...]] | None = None
+        self._asked_words: tuple[str, tuple[SampleHead, ...], str] | None = None
+        # Set by the thread.
+        self._owners: dict[str, str] = {}  # the catalog of each run that has samples
+        self._found: dict[str, RunSamples] = {}
+        self._texts: OrderedDict[tuple[str, str], Sample | str] = OrderedDict()
+        self._summaries: OrderedDict[tuple[str, str], SampleSummary] = OrderedDict()
+        self._matches: TextMatches | None = None
+        self._matched: tuple[str, tuple[SampleHead, ...], str] | None = None
+        self._verdicts: dict[str, bool] = {}  # by key, whether the words of the filter are in the sample
+        self._searching: Iterator[tuple[SampleHead, Sample]] = iter(())
+        self._reader = _Reader(self.logdirs)
+        self._all_read = False  # of the run shown, at the last look
+        self._searched = False
+
+    # ---- for the screen
+
+    def follow(self, runs: Runs, shown: str | None) -> None:
+        """The runs that there are, and the one whose samples are shown now, if any."""
+        if not self.logdirs or self._stopped:
+            return
+        with self._lock:
+            if shown != self._shown:
+                self._all_read = False
+            self._runs, self._shown = runs, shown
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="samples", daemon=True)
+                self._thread.start()
+            self._lock.notify_all()
+
+    def has(self, run: str) -> bool:
+        """Whether a run has files of samples, as far as that is known."""
+        return run in self._owners
+
+    @property
+    def loading(self) -> bool:
+        """Whether files are searched or read that may hold more samples of the run shown."""
+        return bool(self.logdirs) and not (self._searched and self._all_read)
+
+    def of(self, run: str) -> RunSamples | None:
+        """The samples of a run as far as they have been read."""
+        return self._found.get(self._owners.get(run, ""))
+
+    def sample(self, run: str, head: SampleHead) -> Sample | str | None:
+        """A sample in full, or why it cannot be read; None while it is being read."""
+        key = (self._owners.get(run, run), head.key)
+        with self._lock:
+            if key not in self._texts and not self._stopped:
+                self._asked[key] = head
+                while len(self._asked) > 2:  # whoever turns pages wants the last ones
+                    self._asked.popitem(last=False)
+                self._lock.notify_all()
+            return self._texts.get(key)
+
+    def summaries(self, run: str, heads: Sequence[SampleHead]) -> dict[str, SampleSummary]:
+        """What is known of rows in sight, by key; asks for the others."""
+        owner = self._owners.get(run, run)
+        with self._lock:
+            found = {h.key: s for h in heads if (s := self._summaries.get((owner, h.key))) is not None}
+            if len(found) < len(heads):
+                self._asked_rows = (owner, tuple(head for head in heads if head.key not in found))
+                self._lock.notify_all()
+        return found
+
+    def matches(self, run: str, heads: tuple[SampleHead, ...], expression: str) -> TextMatches | None:
+        """Which samples hold the words of a filter, as far as they have been searched."""
+        asked = (self._owners.get(run, run), heads, expression)
+        with self._lock:
+            if self._asked_words != asked:
+                self._asked_words = asked
+                self._lock.notify_all()
+            return self._matches if self._matched == asked else None
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until everything that was asked for is there; False when that takes too long."""
+        with self._lock:
+            return self._lock.wait_for(lambda: not self._busy, seconds)
+
+    def stop(self) -> None:
+        """Read nothing more."""
+        with self._lock:
+            self._stopped = True
+            self._lock.notify_all()
+
+    # ---- the thread
+
+    @property
+    def _busy(self) -> bool:
+        words = self._asked_words is not None and (
+            self._matched != self._asked_words
+            or self._matches is None
+            or self._matches.read < self._matches.of
+        )
+        if self._thread is None:
+            return bool(self._asked)
+        unread = self._shown is not None and not self._all_read
+        return bool(self._asked) or self._asked_rows is not None or words or unread or not self._searched
+
+    def _work(self) -> None:
+        while not self._stopped:
+            try:
+                wait = self._step()
+            except Exception as error:  # noqa: BLE001 (the thread's edge: the screen must go on)
+                crash.report(error)
+                wait = LOOK_HIDDEN
+            with self._lock:
+                self._lock.notify_all()
+                if wait and not self._stopped:
+                    self._lock.wait(wait)
+
+    def _step(self) -> float:
+        """Do what is most urgent; returns the seconds after which there is something to do unasked."""
+        reader = self._reader
+        with self._lock:
+            runs, shown, rows = self._runs, self._shown, self._asked_rows
+            wanted = next(reversed(self._asked.items()), None)
+            words = self._asked_words
+        if wanted is not None:
+            self._load(*wanted)
+            return 0.0
+        if rows is not None:
+            self._summarize(*rows)
+            return 0.0
+        now = time.monotonic()
+        if now >= reader.search_due(shown is not None, runs):
+            self._owners = reader.search(runs)
+            self._searched = True
+            self._publish()
+        owner = self._owners.get(shown or "")
+        if owner is None:
+            self._all_read = self._searched
+        elif now >= reader.read_due:
+            self._all_read, found = reader.read(owner)
+            if found is not None:
+                self._found = {name: one for name, one in self._found.items() if name in reader.recent}
+                self._found[owner] = found
+                self._publish()
+        if words is not None and self._match(*words):
+            return 0.0
+        if not self._all_read:
+            return 0.001
+        dues = [reader.search_due(shown is not None, runs)]
+        if owner is not None:
+            dues.append(reader.read_due)
+        return max(min(dues) - time.monotonic(), 0.02)
+
+    def _publish(self) -> None:
+        self.version += 1
+        if self.ready is not None:
+            self.ready()
+
+    def _load(self, key: tuple[str, str], head: SampleHead) -> None:
+        text: Sample | str
+        try:
+            text = self._reader.load(key[0], head)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
+            text = f"changed while it was read, or cannot be read: {clean(str(error), 100)}"
+        with self._lock:
+            self._texts[key] = text
+            self._asked.pop(key, None)
+            while len(self._texts) > TEXTS or (
+                len(self._texts) > 2 and sum(map(_characters, self._texts.values())) > CHARACTERS
+            ):
+                self._texts.popitem(last=False)
+        self._publish()
+
+    def _summarize(self, owner: str, heads: tuple[SampleHead, ...]) -> None:
+        from rltui.samples.sample_text import summary
+
+        until = time.monotonic() + SLICE
+        made: dict[tuple[str, str], SampleSummary] = {}
+        over = True
+        for head, sample in self._reader.load_many(owner, heads):
+            made[owner, head.key] = summary(sample)
+            if time.monotonic() > until:
+                over = False
+                break
+        with self._lock:
+            self._summaries.update(made)
+            if over:  # what cannot be read is not asked for again and again
+                for head in heads:
+                    self._summaries.setdefault((owner, head.key), _unread())
+            while len(self._summaries) > SUMMARIES:
+                self._summaries.popitem(last=False)
+            if self._asked_rows == (owner, heads):
+                self._asked_rows = None
+        self._publish()
+
+    def _match(self, owner: str, heads: tuple[SampleHead, ...], expression: str) -> bool:
+        """Search texts for the words of a filter for a slice of time; True when there is more to do."""
+        from rltui.panes.samples_pane import parsed
+
+        asked = (owner, heads, expression)
+        if self._matched != asked:
+            if self._matched is None or (self._matched[0], self._matched[2]) != (owner, expression):
+                self._verdicts = {}
+            left = [head for head in heads if head.key not in self._verdicts]
+            self._searching = self._reader.load_many(owner, left)
+            self._matched, self._matches = asked, self._matches_of(heads)
+        wanted, _ = parsed(expression)
+        if wanted is None or self._matches is None or self._matches.read >= self._matches.of:
+            return False
+        until = time.monotonic() + SLICE
+        for head, sample in self._searching:
+            self._verdicts[head.key] = wanted.keeps_text(sample)
+            if time.monotonic() > until:
+                break
+        else:  # what cannot be read matches nothing
+            self._verdicts.update((head.key, False) for head in heads if head.key not in self._verdicts)
+        self._matches = self._matches_of(heads)
+        self._publish()
+        return self._matches.read < self._matches.of
+
+    def _matches_of(self, heads: tuple[SampleHead, ...]) -> TextMatches:
+        from rltui.panes.samples_pane import TextMatches
+
+        known = [head.key for head in heads if head.key in self._verdicts]
+        return TextMatches(frozenset(key for key in known if self._verdicts[key]), len(known), len(heads))
+
+
+class _Reader:
+    """Files of samples and when they are looked at; used by the thread alone."""
+
+    def __init__(self, logdirs: Sequence[str]) -> None:
+        self._logdirs = logdirs
+        self._made: RunCatalogs | None = None
+        self._search_ended = float("-inf")
+        self._search_took = 0.0
+        self.read_due = 0.0
+        self.recent: list[str] = []  # owners whose heads are held
+
+    @property
+    def _runs(self) -> RunCatalogs:
+        if self._made is None:
+            from rltui.samples.run_samples import RunCatalogs
+
+            self._made = RunCatalogs(self._logdirs)
+        return self._made
+
+    def search_due(self, shown: bool, runs: Runs) -> float:
+        """When files are to be searched next; a new run may be the one that known files belong to."""
+        least = 0.0 if len(runs) != len(self._runs.runs) else LOOK_SHOWN if shown else LOOK_HIDDEN
+        return self._search_ended + max(least, self._search_took * DUTY)
+
+    def search(self, runs: Runs) -> dict[str, str]:
+        """Look for files of samples; returns the owner of the samples of each run that has some."""
+        began = time.monotonic()
+        known = self._runs.search(runs)
+        self._search_ended = time.monotonic()
+        self._search_took = self._search_ended - began
+        self.read_due = 0.0
+        return known
+
+    def read(self, owner: str) -> tuple[bool, RunSamples | None]:
+        """Take in what is new for a slice of time. Whether all is read, and the samples if any are new."""
+        catalog = self._runs.catalogs.get(owner)
+        if catalog is None:
+            return True, None
+        first = owner not in self.recent
+        self.recent = [*(one for one in self.recent if one != owner), owner]
+        for old in self.recent[:-RUNS]:
+            self._runs.forget(old)
+        self.recent = self.recent[-RUNS:]
+        before = _state(catalog)
+        began = time.monotonic()
+        done = catalog.refresh(SLICE)
+        ended = time.monotonic()
+        self.read_due = ended + max(AGAIN, (ended - began) * DUTY) if done else 0.0
+        return done, catalog.snapshot() if first or _state(catalog) != before else None
+
+    def load(self, owner: str, head: SampleHead) -> Sample:
+        """A sample in full. Raises what `Catalog.load` does."""
+        return self._runs.catalogs[owner].load(head)
+
+    def load_many(self, owner: str, heads: Sequence[SampleHead]) -> Iterator[tuple[SampleHead, Sample]]:
+        """Several samples, as far as they can be read."""
+        catalog = self._runs.catalogs.get(owner)
+        return iter(()) if catalog is None else catalog.load_many(heads)
+
+
+def _state(catalog: Catalog) -> tuple[object, ...]:
+    """What differs when a catalog has taken something in."""
+    last = catalog.heads[-1] if catalog.heads else None
+    return (len(catalog.heads), last, len(catalog.problems), catalog.left_out, catalog.bytes_left)
+
+
+def _characters(text: Sample | str) -> int:
+    if isinstance(text, str):
+        return len(text)
+    return len(text.prompt) + len(text.response) + sum(len(one.text) for one in text.messages)
+
+
+def _unread() -> SampleSummary:
+    from rltui.samples.model import SampleSummary
+
+    return SampleSummary({}, "(cannot be read)")
