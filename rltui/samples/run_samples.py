@@ -83,7 +83,7 @@ def _owners(folders: Iterable[str], runs: Runs) -> dict[str, str]:
     places = [
         (name, folder)
         for name, paths in runs.items()
-        if (logs := [path for path in paths if place_of(path) is None])
+        if (logs := [path for path in paths if place_of(path) is None]) or not paths
         for folder in dict.fromkeys([name, *(path.rpartition("/")[0] for path in logs)])
     ]
     return {folder: run_of(f"{folder}/", places) or folder or "." for folder in folders}

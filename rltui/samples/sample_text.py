@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterator, Sequence
 
 from rltui.draw.numbers import format_plain
 from rltui.samples.model import Sample, SampleHead, SampleSummary
 from rltui.text import clean, fit, in_markdown, pad
 
+_REASONED = re.compile(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
 _BEGINNING = 400  # characters of an answer that a list may show
 _LISTED = 8  # numbers of a list that are shown
 
@@ -138,8 +140,10 @@ def differences(before: Sample, after: Sample) -> list[str]:
 
 
 def summary(sample: Sample) -> SampleSummary:
-    """What a list shows of a sample: the parts of its reward, and where its answer begins."""
-    start = " ".join(sample.response[:_BEGINNING].split())
+    """What a list shows of a sample: the parts of its reward, and where its answer begins after reasoning."""
+    after = _REASONED.search(sample.response)
+    answer = sample.response[after.end() :] if after is not None else ""
+    start = " ".join((answer.strip() or sample.response)[:_BEGINNING].split())
     return SampleSummary(dict(sample.rewards), clean(start))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 from dataclasses import fields
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -13,6 +15,7 @@ from rltui.screen.pages.frame import frame
 from rltui.screen.state import AppState
 from rltui.screen.terminal.strips import StripPalette
 from tests.support.golden import FOLDER, drawn, recorded, same
+from tests.support.rollouts import attach, press, write_step
 from tests.support.screens import Screen
 
 SIZES = ((140, 45), (100, 30), (80, 24), (40, 12))
@@ -40,10 +43,15 @@ PAGES: dict[str, tuple[tuple[str, ...], float, str]] = {
     "explain": (("verl-ppo",), 1.0, "3 e"),
     "runs": (("verl-ppo", "kl-runaway", "forgetting", "overfitting", "slowdown"), 1.0, "r"),
     "help": (("verl-ppo",), 1.0, "H"),
+    "samples": (("verl-ppo",), 1.0, "T"),
+    "sample": (("verl-ppo",), 1.0, "T end enter"),
+    "samples-compared": (("verl-ppo",), 1.0, "T D enter C"),
 }
 # Pages whose picture says little more at every size than at one.
 FEW = {"chart-of-two": SIZES[1:2], "comparison": SIZES[1:2], "help": SIZES[:3], "turns": SIZES[2:3],
-       "reward-model": SIZES[2:3], "config": SIZES[2:3]}  # fmt: skip
+       "reward-model": SIZES[2:3], "config": SIZES[2:3],
+       "samples": (SIZES[0], *SIZES[2:]), "sample": (SIZES[0], *SIZES[2:]),
+       "samples-compared": SIZES[2:3]}  # fmt: skip
 CASES = [(page, size) for page in PAGES for size in FEW.get(page, SIZES)]
 THEMES = [*sorted(load_themes([shipped_folder()])[0]), PLAIN.id]
 
@@ -58,6 +66,13 @@ def page(name: str, **options: object) -> Screen:
     """A screen that shows a page."""
     runs, share, keys = PAGES[name]
     screen = recorded(*runs, share=share, **options)  # type: ignore[arg-type]
+    if keys.startswith("T"):
+        with TemporaryDirectory() as folder:
+            for step in (50, 100, 150):
+                write_step(Path(folder, runs[0]), step)
+            press(attach(screen, Path(folder)), *keys.split(), width=140, height=45)
+            screen.state.samples.files.stop()
+        return screen
     for key in keys.split():
         screen.frame(100, 30)
         screen.press(key)

@@ -15,7 +15,7 @@ from rltui.interpreter import finish_imports, import_asyncio_without_ssl
 @click.option(
     "--pane",
     metavar="NAME",
-    help="Open on a pane: overview, reward, policy, critic, lengths, timing, findings, all, …",
+    help="Open on a pane: overview, reward, policy, critic, lengths, timing, samples, findings, all, …",
 )
 @click.option(
     "--run",
