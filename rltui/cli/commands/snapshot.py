@@ -28,7 +28,7 @@ ENDINGS: dict[str, Form] = {
     default="overview",
     show_default=True,
     metavar="NAME",
-    help="overview, validation, reward, policy, critic, lengths, timing, perf, samples, findings, config, all, …",
+    help="overview, validation, reward, policy, critic, lengths, timing, perf, samples, findings, all, …",
 )
 @click.option(
     "--chart", metavar="METRIC", help="The chart of one metric (tag or id) as text instead of a pane."
