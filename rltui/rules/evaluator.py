@@ -62,6 +62,7 @@ class Evaluator:
         self._state: FiringState | None = None  # these are made once after each feed, when somebody asks
         self._findings: list[Finding] | None = None
         self._odd: list[Problem] | None = None
+        self._job_findings: tuple[Finding, ...] = ()
 
     # ---- feeding
 
@@ -107,6 +108,13 @@ class Evaluator:
             found = self._ratios[rule.id, held_out] = RatioState(rule, held_out, stagger_of(rule.id))
         return found
 
+    def set_job_findings(self, findings: Sequence[Finding]) -> bool:
+        """Findings of the job, not of metrics, in place of those before; True when they changed."""
+        changed = self._job_findings != tuple(findings)
+        if changed:
+            self._job_findings, self._findings = tuple(findings), None
+        return changed
+
     # ---- answers
 
     @property
@@ -124,7 +132,7 @@ class Evaluator:
         if self._findings is None:
             state = self.state
             single = [finding_of(state, rule_id) for rule_id in state.shown()]
-            self._findings = sorted(gather(state, single), key=order)
+            self._findings = sorted([*gather(state, single), *self._job_findings], key=order)
         return list(self._findings)
 
     def history(self) -> list[Finding]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from rltui.batch import SEVERITIES, Severity
@@ -24,6 +24,17 @@ class Evidence:
     since_step: int
     canonical: str | None = None
     word: str = ""  # what it did: "rises", "falls below 0.1", ...
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleEvidence:
+    """The line of a console that tells of a failure."""
+
+    path: str  # of the console, relative to LOGDIR, cleaned
+    offset: int  # bytes from its start
+    text: str  # cleaned
+    line: int | None = None  # from 1; None where it is not known
+    wall_time: float | None = None  # seconds since 1970, as the console says
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,7 @@ class Finding:
     explained_by: str | None = None
     symptom: bool = False
     source: str = ""
+    console: ConsoleEvidence | None = None  # of a failure that a console tells of
 
     @property
     def rank(self) -> int:
@@ -66,8 +78,9 @@ class Finding:
 
 
 def order(finding: Finding) -> tuple[int, int, int, str]:
-    """Sort key: most severe first, symptoms before single findings, older before younger."""
-    return (-finding.rank, not finding.symptom, finding.since_step, finding.id)
+    """Sort key: most severe first; failures of the job, symptoms, single findings; older first."""
+    kind = 0 if finding.console is not None else 1 if finding.symptom else 2
+    return (-finding.rank, kind, finding.since_step, finding.id)
 
 
 def health_of(findings: Iterable[Finding]) -> Health:
@@ -110,4 +123,5 @@ def as_json(finding: Finding) -> dict[str, Any]:
             }
             for item in finding.evidence
         ],
+        **({} if finding.console is None else {"console": asdict(finding.console)}),
     }

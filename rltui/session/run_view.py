@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rltui.batch import Problem
+from rltui.console.scan import ConsoleReport
 from rltui.metrics import FrameworkMatch, MetricNames
 from rltui.rules.evaluator import Evaluator
+from rltui.rules.finding import Finding
 from rltui.rules.run_state.liveness import Liveness, liveness
 from rltui.rules.run_state.log_state import of_sources
+from rltui.session.console_findings import console_findings
 from rltui.session.shared_names import SharedNames
 from rltui.session.tag_index import TagIndex
 from rltui.session.time_travel import PastFindings, current_findings, evaluated_again, recalled_findings
@@ -44,6 +47,8 @@ class RunView:
         self.recognition: FrameworkMatch = shared.recognise((), run.name)
         self._evaluator: Evaluator | None = None
         self._tag_index: TagIndex | None = None
+        self.consoles: tuple[ConsoleReport, ...] = ()  # what the run's consoles told last
+        self._job_findings: tuple[Finding, ...] = ()
 
     @property
     def names(self) -> MetricNames:
@@ -64,6 +69,7 @@ class RunView:
         if self._evaluator is None:
             label = self.recognition.label
             self._evaluator = Evaluator(self.run, self.names, selection=self._shared.selection(label))
+            self._evaluator.set_job_findings(self._job_findings)
         return self._evaluator
 
     @property
@@ -105,6 +111,12 @@ class RunView:
             known = liveness(self.run, now, self._shared.config.total_of(self.run.name), self.names)
             self._liveness = (self.run.version, now, known)
         return known
+
+    def set_consoles(self, reports: Sequence[ConsoleReport], now: float) -> bool:
+        """Take in what its consoles tell; now: seconds since 1970. True when findings changed."""
+        self.consoles = tuple(reports)
+        self._job_findings = console_findings(self.run, self.consoles, self.liveness(now).state)
+        return self.evaluator.set_job_findings(self._job_findings)
 
     def hold(self, fresh: Iterable[NewPoints]) -> None:
         """Keep the points of one delivery for the next evaluation."""

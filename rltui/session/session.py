@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rltui.batch import Problem, Problems
 from rltui.config import Config
+from rltui.console.run_consoles import RunConsoles
+from rltui.console.scan import ConsoleReport
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.run_names import called
@@ -96,6 +99,14 @@ class Session:
         """Evaluate the rules on all points that came since the last call; the names of the runs concerned."""
         return {name for name, view in list(self._held.views.items()) if view.evaluate_held(force=force)}
 
+    def sources(self) -> dict[str, tuple[str, ...]]:
+        """The paths of each run's log files, relative to their LOGDIR."""
+        return {name: tuple(view.run.sources) for name, view in list(self.runs.items())}
+
+    def set_consoles(self, reports: Mapping[str, Sequence[ConsoleReport]], now: float) -> set[str]:
+        """Take in what the consoles of the runs tell; the names of the runs whose findings changed."""
+        return {name for name, view in self.runs.items() if view.set_consoles(reports.get(name, ()), now)}
+
     def ordered(self) -> list[RunView]:
         """The runs, that with the newest point first."""
         if self._ordered is None:
@@ -157,4 +168,7 @@ class Session:
             if progress is not None:
                 progress(delivery)
         session.evaluate(force=True)
+        if at_step is None:  # what a console tells of an earlier step is not known
+            reports = RunConsoles([str(logdir) for logdir in logdirs]).look(session.sources())
+            session.set_consoles(reports, time.time())
         return session

@@ -1,0 +1,1 @@
+"""Consoles beside a run: their lines, and the failures that they tell of."""

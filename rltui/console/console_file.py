@@ -1,0 +1,138 @@
+"""One console file: pieces of it by place, line numbers, search; the end first, however large it is."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from rltui.console.lines import ConsoleLine, console_lines, plain_text
+from rltui.logs.files import LocalFile
+
+PIECE = 1 << 20  # bytes between two entries of the index of lines
+PAGE = 128 << 10  # bytes that are read for a page of lines
+LONGEST = 4 << 20  # bytes in which the beginning of a line is looked for
+
+
+class ConsoleFile:
+    """A console that may grow. Each call opens the file for its own time; all raise OSError.
+
+    A place in it is a byte offset. The index of lines counts the newlines of each PIECE, in slices.
+    """
+
+    def __init__(self, place: str, path: str) -> None:
+        self.place = place
+        self.path = path  # relative to LOGDIR, cleaned
+        self.size = 0
+        self.modified = 0.0  # seconds since 1970
+        self._identity = (0, 0)
+        self._newlines: list[int] = [0]  # before each PIECE
+
+    def look(self) -> bool:
+        """Whether the file changed since the last look; one that was replaced or cut is indexed anew."""
+        with LocalFile(self.place, self.path) as file:
+            status = file.status
+        assert status is not None  # of an opened file
+        identity, size = (status.st_dev, status.st_ino), status.st_size
+        changed = (identity, size, status.st_mtime) != (self._identity, self.size, self.modified)
+        if identity != self._identity or size < self.size:
+            self._newlines = [0]
+        self._identity, self.size, self.modified = identity, size, status.st_mtime
+        return changed
+
+    def read(self, begin: int, end: int) -> bytes:
+        """The bytes from `begin` to `end`, fewer where the file ends before."""
+        begin = max(begin, 0)
+        with LocalFile(self.place, self.path) as file:
+            return file.read_at(begin, max(min(end, self.size) - begin, 0))
+
+    def tail(self, size: int) -> tuple[int, bytes]:
+        """About the last `size` bytes from the beginning of a line on, and where they begin."""
+        begin = max(self.size - size, 0)
+        data = self.read(begin, self.size)
+        if begin:
+            cut = (
+                data.find(b"\n", 0, LONGEST) + 1
+            )  # a line without a beginning is shown from where it is known
+            begin, data = begin + cut, data[cut:]
+        return begin, data
+
+    def before(self, offset: int, count: int) -> list[ConsoleLine]:
+        """At most `count` lines that end at or before a place, the nearest ones, in their order."""
+        size = PAGE
+        while True:
+            begin = max(offset - size, 0)
+            data = self.read(begin, offset)
+            if begin:
+                cut = data.find(b"\n") + 1
+                begin, data = begin + cut, data[cut:]
+            lines = console_lines(data, begin)
+            if len(lines) >= count or size >= LONGEST or offset <= size:
+                return lines[-count:]
+            size *= 4
+
+    def after(self, offset: int, count: int) -> list[ConsoleLine]:
+        """At most `count` lines from a place on, which is the beginning of a line."""
+        size = PAGE
+        while True:
+            data = self.read(offset, offset + size)
+            if offset + len(data) < self.size:
+                data = data[: data.rfind(b"\n") + 1] or data
+            lines = console_lines(data, offset)
+            if len(lines) > count or size >= LONGEST or offset + size >= self.size:
+                return lines[:count]
+            size *= 4
+
+    def index(self, budget: int = 16 * PIECE) -> bool:
+        """Count the newlines of so many more bytes. True when the whole file is counted."""
+        while budget > 0 and len(self._newlines) * PIECE <= self.size:
+            begin = (len(self._newlines) - 1) * PIECE
+            self._newlines.append(self._newlines[-1] + self.read(begin, begin + PIECE).count(b"\n"))
+            budget -= PIECE
+        return len(self._newlines) * PIECE > self.size
+
+    def line_number(self, offset: int) -> int | None:
+        """The number, from 1, of the line at a place; None where it is not counted yet."""
+        piece = offset // PIECE
+        if piece >= len(self._newlines):
+            return None
+        return self._newlines[piece] + self.read(piece * PIECE, offset).count(b"\n") + 1
+
+    def offset_of(self, number: int) -> int | None:
+        """Where the line of a number, from 1, begins; None where it is not counted yet."""
+        if number < 2:
+            return 0
+        piece = bisect_right(self._newlines, number - 2) - 1
+        left = number - 2 - self._newlines[piece]
+        begin = piece * PIECE
+        data = self.read(begin, begin + PIECE)
+        at = -1
+        for _ in range(left + 1):
+            at = data.find(b"\n", at + 1)
+            if at < 0:
+                return None
+        return begin + at + 1
+
+    def search(self, text: str, *, begin: int = 0, most: int = 1000) -> Iterator[tuple[int, str] | None]:
+        """Lines that hold a text, in any case of ASCII letters, from a place on: where each begins, cleaned.
+
+        None comes after each few megabytes: the caller may do something else, or stop.
+        """
+        needle = text.encode("utf-8", "surrogateescape").lower()
+        found, step, at = 0, 4 * PIECE, begin
+        while needle and at < self.size and found < most:
+            data = self.read(at, at + step + len(needle))
+            low = data.lower()
+            hit = low.find(needle)
+            next_at = at + step
+            while 0 <= hit < step and found < most:
+                first = data.rfind(b"\n", 0, hit) + 1
+                last = data.find(b"\n", hit)
+                raw = data[first : last if last >= 0 else None]
+                segment = raw[raw.rfind(b"\r", 0, hit - first) + 1 :].partition(b"\r")[0]
+                yield at + first, plain_text(segment)
+                found += 1
+                if last < 0:
+                    break
+                hit = low.find(needle, last)
+            at = next_at
+            yield None

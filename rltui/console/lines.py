@@ -1,0 +1,143 @@
+"""The lines of a console as people read them: bars collapsed, repeats counted, tracebacks folded, cleaned."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+
+from rltui.console.failures import console_facts
+from rltui.logs.records.trainer_lines import ANSI
+from rltui.text import clean
+
+Level = Literal["", "warning", "error"]
+LIMIT = 2000  # characters of one line that are kept
+MOST_BYTES = 64 << 10  # of one line that are looked at: a progress bar may rewrite a line of megabytes
+_BAR = re.compile(r"(?P<name>[^|]{0,80}?)\b\d{1,3}%\|[^|]*\|\s*(?P<done>\d{1,15})/(?P<total>\d{1,15})\b")
+_TRACEBACK = "Traceback (most recent call last)"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleLine:
+    """One line as it is shown. `offset` and `end` are bytes from the start of the file."""
+
+    text: str  # cleaned
+    offset: int
+    end: int
+    level: Level = ""
+    count: int = 1  # equal lines, or states of a progress bar, that this one stands for
+    folded: tuple[str, ...] = ()  # of a traceback: its lines, cleaned; `text` is the exception's
+    bar: tuple[str, int, int] | None = None  # of a progress bar: name, done, total
+
+
+def console_lines(data: bytes, offset: int = 0) -> list[ConsoleLine]:
+    """Complete and open lines of a piece of a console that begins at `offset`, collapsed and folded.
+
+    Never raises; undecodable bytes become U+FFFD.
+    """
+    return list(_collapsed(_folded(_lines(data, offset))))
+
+
+def body_of(text: str) -> str:
+    """A line without what its writer put before it: `(TaskRunner pid=12)`, `[rank3]:`."""
+    match = console_facts().prefix.match(text)
+    return text if match is None else text[match.end() :]
+
+
+def level_of(text: str) -> Level:
+    """Whether a line tells of an error or a warning."""
+    facts, body = console_facts(), body_of(text)
+    if facts.error.search(text) or facts.error.search(body):
+        return "error"
+    return "warning" if facts.warning.search(text) else ""
+
+
+def wall_time_of(text: str) -> float | None:
+    """Seconds since 1970 that a line says, in this machine's time zone; None where it says none."""
+    match = console_facts().time.search(text)
+    if match is None:
+        return None
+    try:
+        return datetime.fromisoformat(f"{match['date']}T{match['time']}").timestamp()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def plain_text(raw: bytes) -> str:
+    """One raw line as text: the last state of what was overwritten, without colours, cleaned."""
+    if len(raw) > MOST_BYTES:
+        raw = raw[-MOST_BYTES:]
+    raw = raw.rstrip(b"\r")
+    if b"\r" in raw:
+        raw = next((part for part in reversed(raw.split(b"\r")) if part.strip()), b"")
+    text = raw.decode("utf-8", "replace")
+    if "\x1b" in text:
+        text = ANSI.sub("", text)
+    if "\t" in text:
+        text = text.expandtabs(8)
+    return clean(text.rstrip(), LIMIT)
+
+
+def _lines(data: bytes, offset: int) -> Iterator[ConsoleLine]:
+    at = 0
+    while at < len(data):
+        end = data.find(b"\n", at)
+        end = len(data) if end < 0 else end + 1
+        raw = data[max(at, end - MOST_BYTES) : end].rstrip(b"\n")
+        text = plain_text(raw)
+        states = max(raw.rstrip(b"\r").count(b"\r") + (not raw.startswith(b"\r")), 1)
+        match = _BAR.search(text) if "|" in text else None
+        bar = None if match is None else (match["name"].strip(), int(match["done"]), int(match["total"]))
+        yield ConsoleLine(
+            text, offset + at, offset + end, level_of(text), 1 if bar is None else states, bar=bar
+        )
+        at = end
+
+
+def _folded(lines: Iterator[ConsoleLine]) -> Iterator[ConsoleLine]:
+    """Each traceback as the line of its exception."""
+    held: list[ConsoleLine] = []
+    for line in lines:
+        if not held:
+            if _TRACEBACK in line.text:
+                held = [line]
+            else:
+                yield line
+            continue
+        held.append(line)
+        body = body_of(line.text)
+        # Frames and their code are indented; the first line that is not is the exception itself.
+        if body and not body[0].isspace() and _TRACEBACK not in body:
+            yield _fold(held, body)
+            held = []
+        elif len(held) > 500:
+            yield from held
+            held = []
+    yield from held if len(held) < 2 else [_fold(held, _TRACEBACK)]
+
+
+def _fold(held: list[ConsoleLine], text: str) -> ConsoleLine:
+    lines = tuple(line.text for line in held)
+    return ConsoleLine(text, held[0].offset, held[-1].end, "error", folded=lines)
+
+
+def _collapsed(lines: Iterator[ConsoleLine]) -> Iterator[ConsoleLine]:
+    """States of one progress bar, and equal lines, as one with their number; the last state stays."""
+    last: ConsoleLine | None = None
+    for line in lines:
+        if last is not None and _same(last, line):
+            last = replace(line, offset=last.offset, count=last.count + line.count)
+            continue
+        if last is not None:
+            yield last
+        last = line
+    if last is not None:
+        yield last
+
+
+def _same(one: ConsoleLine, other: ConsoleLine) -> bool:
+    if one.bar is not None and other.bar is not None:
+        return one.bar[0] == other.bar[0] and one.bar[2] == other.bar[2]
+    return one.text == other.text and one.folded == other.folded

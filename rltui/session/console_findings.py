@@ -1,0 +1,71 @@
+"""Failures that consoles tell of, as findings of their run."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+from rltui.batch import Severity
+from rltui.console.scan import ConsoleReport, FoundFailure
+from rltui.rules.finding import ConsoleEvidence, Finding
+from rltui.store import Run
+
+PANE = "console"
+WENT_ON = 60.0  # seconds by which a run's points outlive a console whose failure did not end it
+
+
+def console_findings(
+    run: Run, reports: Sequence[ConsoleReport], state: Literal["live", "stalled", "ended"]
+) -> tuple[Finding, ...]:
+    """One finding for each failure, with the line of the console that was written last.
+
+    A failure after which the training went on is a remark. While a run still writes points nobody knows
+    whether it will: then no failure is more than a warning, and an exception is none.
+    """
+    last_wall = run.last_wall
+    found: dict[str, Finding] = {}
+    for report in reports:
+        outlived = math.isfinite(last_wall) and last_wall > report.modified + WENT_ON
+        for each in report.failures:
+            over = each.over or outlived
+            if each.failure.general and (over or state == "live"):
+                continue
+            severity: Severity = each.failure.severity
+            if over:
+                severity = "info"
+            elif state == "live" and severity == "critical":
+                severity = "warning"
+            finding = _finding(run, each, severity, over)
+            known = found.get(finding.id)
+            if known is None or finding.rank > known.rank:
+                found[finding.id] = finding
+    # An exception in one console says nothing new where another one names the failure.
+    named = any(one.rank > 0 and one.id != "exception" for one in found.values())
+    return tuple(one for one in found.values() if not (named and one.id == "exception"))
+
+
+def _finding(run: Run, found: FoundFailure, severity: Severity, over: bool) -> Finding:
+    failure = found.failure
+    place = f"line {found.line:,} of {found.path}" if found.line else f"byte {found.offset:,} of {found.path}"
+    at = "" if found.wall_time is None else f", {time.strftime('%H:%M:%S', time.localtime(found.wall_time))}"
+    went_on = "; the training went on" if over else ""
+    said = f": {_short(found.text)}" if failure.general else ""
+    return Finding(
+        id=failure.id,
+        severity=severity,
+        pane=PANE,
+        metrics=(),
+        canonical=(),
+        since_step=run.last_step or 0,
+        message=f"{failure.message}{said} ({place}{at}{went_on})",
+        advice=failure.advice,
+        title=failure.title,
+        source=failure.source,
+        console=ConsoleEvidence(found.path, found.offset, found.text, found.line, found.wall_time),
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 160 else f"{text[:157]}…"

@@ -1,0 +1,106 @@
+"""Failures in consoles are findings of the run that wrote them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from rltui.cli.commands.check import exit_code, report
+from rltui.panes.header import header
+from rltui.session.session import Session
+
+NOW = 1_800_000_000.0
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB.\n"
+
+
+def _run(folder: Path, steps: int = 60, wall: float = 1_700_000_000.0) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    rows = [
+        {"step": step, "loss": 1.0 + step % 3 / 10, "wall_time": wall + 10 * step} for step in range(steps)
+    ]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def _console(place: Path, text: str, modified: float = 1_700_000_700.0) -> None:
+    place.write_text(text)
+    os.utime(place, (modified, modified))
+
+
+def test_a_failure_is_the_headline_of_a_run_that_ended(tmp_path: Path) -> None:
+    """The finding names the line; header, health, exit code and JSON follow."""
+    _run(tmp_path / "ppo")
+    _console(tmp_path / "ppo" / "slurm-4711.out", f"started\n[2026-01-31T04:40:19] step\n{OOM}")
+    session = Session.load([tmp_path])
+    view = session.runs["ppo"]
+    (finding,) = view.evaluator.findings()
+    assert (finding.id, finding.severity, finding.pane) == ("cuda-out-of-memory", "critical", "console")
+    assert finding.since_step == 59
+    assert header(view, NOW).sentence.startswith(
+        "A GPU ran out of memory (line 3 of ppo/slurm-4711.out, 04:40:19"
+    )
+    assert exit_code(session.ordered(), "critical") == 1
+    (told,) = report(session, str(tmp_path))["runs"][0]["findings"]
+    assert told["console"]["line"] == 3
+    assert told["console"]["text"] == OOM.strip()
+
+
+def test_a_console_belongs_to_the_nearest_run(tmp_path: Path) -> None:
+    """A tracker's console is its run's; one that could be of several runs is nobody's."""
+    _run(tmp_path / "a")
+    _run(tmp_path / "b")
+    (tmp_path / "b" / "files").mkdir()
+    _console(tmp_path / "b" / "files" / "output.log", OOM)
+    _console(tmp_path / "slurm-12.out", "OSError: [Errno 28] No space left on device\n")
+    session = Session.load([tmp_path])
+    assert [one.id for one in session.runs["a"].evaluator.findings()] == []
+    assert [one.id for one in session.runs["b"].evaluator.findings()] == ["cuda-out-of-memory"]
+
+
+def test_a_run_that_outlived_its_failure_is_healthy(tmp_path: Path) -> None:
+    """Points after the console's last line, or a later job, make a failure a remark or nothing."""
+    _run(tmp_path / "later")
+    _console(tmp_path / "later" / "slurm-11.out", OOM, modified=1_700_000_100.0)
+    _run(tmp_path / "again")
+    _console(tmp_path / "again" / "slurm-11.out", OOM)
+    _console(tmp_path / "again" / "slurm-12.out", "all is well\n")
+    session = Session.load([tmp_path])
+    (remark,) = session.runs["later"].evaluator.findings()
+    assert remark.severity == "info"
+    assert "the training went on" in remark.message
+    assert session.runs["again"].evaluator.findings() == []
+    assert {view.evaluator.health for view in session.runs.values()} == {"ok"}
+
+
+def test_an_exception_counts_only_when_the_run_is_over(tmp_path: Path) -> None:
+    """A live run may have caught it; of one that ended it is the last word."""
+    trace = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: no JSON\n'
+    _run(tmp_path / "run")
+    _console(tmp_path / "run" / "console.log", trace)
+    session = Session.load([tmp_path])
+    view = session.runs["run"]
+    (finding,) = view.evaluator.findings()
+    assert "ValueError: no JSON" in finding.message
+    assert session.set_consoles({"run": view.consoles}, 1_700_000_650.0) == {"run"}
+    assert view.evaluator.findings() == []
+
+
+def test_an_earlier_step_knows_no_console(tmp_path: Path) -> None:
+    """As of a step nothing is told that the console said later."""
+    _run(tmp_path / "run")
+    _console(tmp_path / "run" / "console.log", OOM)
+    assert Session.load([tmp_path], at_step=20).runs["run"].evaluator.findings() == []
+
+
+@pytest.mark.parametrize(
+    "text", [OOM, "slurmstepd: error: *** JOB 4 ON n CANCELLED AT x DUE TO TIME LIMIT ***\n"]
+)
+def test_a_live_run_is_warned_at_most(tmp_path: Path, text: str) -> None:
+    """While points may still come no failure is critical."""
+    _run(tmp_path / "run")
+    _console(tmp_path / "run" / "console.log", text)
+    session = Session.load([tmp_path])
+    session.set_consoles({"run": session.runs["run"].consoles}, 1_700_000_650.0)
+    assert [one.severity for one in session.runs["run"].evaluator.findings()] == ["warning"]
