@@ -92,7 +92,9 @@ class Metric:
     `bounds` are hard, both ends allowed: a value outside is a bug, not bad training; ends may be
     infinite. `range` is a declared scale for charts, `band` the healthy values where `healthy` states
     numbers (ends may be infinite); both are of display only and judge nothing. `smooth` is false where a
-    moving average would lie: schedules, counters, coefficients.
+    moving average would lie: schedules, counters, coefficients. `within`: the time of a phase of a step; the
+    metrics whose time may include it, the innermost first. `derived`: what a pane derives from it, each with
+    its formula.
     """
 
     id: str
@@ -112,6 +114,8 @@ class Metric:
     bounds: tuple[float, float] | None = None
     range: tuple[float, float] | None = None
     band: tuple[float, float] | None = None
+    within: tuple[str, ...] = ()
+    derived: tuple[str, ...] = ()
 
 
 class Entry(NamedTuple):
@@ -154,6 +158,8 @@ METRIC_FIELDS: dict[str, Field[object]] = {
     "bounds": IntervalField(infinite=True),
     "range": IntervalField(infinite=True),
     "band": IntervalField(infinite=True),
+    "within": ListField(METRIC_ID),
+    "derived": TEXTS,
 }
 
 

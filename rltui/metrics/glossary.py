@@ -140,6 +140,8 @@ def load(folder: Path) -> Glossary:
             ordered[metric.pane][1].add(f"{metric.id}: check_next names no metric: {', '.join(missing)}")
             known = tuple(name for name in metric.check_next if name in metrics)
             metrics[metric.id] = replace(metric, check_next=known)
+        if missing := [name for name in metric.within if name not in metrics]:
+            ordered[metric.pane][1].add(f"{metric.id}: within names no metric: {', '.join(missing)}")
     return Glossary(metrics, tuple(panes), tuple(problems))
 
 

@@ -115,6 +115,8 @@ class GlossaryEntry:
             yield "healthy", metric.healthy
         if metric.watch_for:
             yield "watch for", metric.watch_for
+        for at, formula in enumerate(metric.derived):
+            yield ("" if at else "derived"), formula
         for at, note in enumerate(self._notes()):
             yield ("" if at else "note"), note
         if self.writer is not None:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rltui.panes.answers.model import Answer
+from rltui.panes.answers.of_pane import answer_of
 from rltui.panes.pane_list import FIXED, PANES, pane_title
 from rltui.panes.row import Row, rows_of
 from rltui.panes.step_window import StepWindow, window_of
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PaneView:
-    """One pane of one run at one moment. `notes` are short facts about how honest the picture is."""
+    """One pane of one run at one moment. `notes` are short facts about how honest the picture is.
+
+    `answer` is what the pane says before its rows; None where it has nothing to say but them.
+    """
 
     pane: str
     title: str
@@ -28,6 +33,7 @@ class PaneView:
     notes: tuple[str, ...] = ()
     empty: str = ""  # what to say when there are no rows
     of: int = 0  # how many metrics there were before they were filtered
+    answer: Answer | None = None
 
     @property
     def metrics(self) -> list[Row]:
@@ -83,6 +89,7 @@ def pane_view(
         window=window,
         notes=tuple(_notes(view, tags, at_step)),
         empty="" if rows else _why_empty(view, pane),
+        answer=answer_of(view, pane, at_step) if rows else None,
     )
 
 

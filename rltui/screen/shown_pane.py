@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from rltui.panes.answers.of_pane import answer_of
 from rltui.panes.comparison import Difference, compare
 from rltui.panes.overview import key_rows
 from rltui.panes.pane import PaneView, pane_view, window_for
@@ -65,7 +66,9 @@ def pane(session: Session, state: AppState) -> PaneView | None:
             row for row in made.rows
             if row.kind != "heading" and any(match(words) for words in _filter_words(row))
         )  # fmt: skip
-        made = replace(made, rows=rows, empty=f"No metric matches {query}.", of=len(made.metrics))
+        made = replace(
+            made, rows=rows, empty=f"No metric matches {query}.", of=len(made.metrics), answer=None
+        )
     cache.key, cache.value, cache.version, cache.time = key, made, view.run.version, state.options.clock()
     return made
 
@@ -84,7 +87,8 @@ def _refreshed(cache: Cached[PaneView], pane: PaneView, state: AppState, view: R
         return None
     live = view.liveness(state.now).state == "live"
     window = window_for(view, live=live, share=state.time.share, at_step=state.time.at_step)
-    cache.version, cache.value = view.run.version, replace(pane, window=window)
+    answer = answer_of(view, pane.pane, state.time.at_step) if pane.answer is not None else None
+    cache.version, cache.value = view.run.version, replace(pane, window=window, answer=answer)
     return cache.value
 
 

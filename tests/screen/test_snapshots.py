@@ -32,6 +32,7 @@ PAGES: dict[str, tuple[tuple[str, ...], float, str]] = {
     "turns": (("verl-ppo",), 1.0, "u"),
     "load": (("verl-ppo",), 1.0, "6"),
     "timing": (("slowdown",), 1.0, "7"),
+    "timing-of-phases": (("verl-ppo",), 1.0, "7"),
     "perf": (("verl-ppo",), 1.0, "8"),
     "rollout": (("late-collapse",), 1.0, "o"),
     "findings": (("late-collapse",), 1.0, "f"),

@@ -105,6 +105,9 @@ class FakeName:
     caveat: str = ""
     metric: Any = None
     declared_range: tuple[float, float] | None = None
+    scale: float = 1.0
+    offset: float = 0.0
+    comparable: bool = True
 
 
 @dataclass(eq=False)

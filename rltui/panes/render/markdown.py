@@ -9,8 +9,10 @@ from rltui.draw.numbers import format_step, format_value
 from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.draw.value_range import value_range
+from rltui.panes.answers.model import Answer
 from rltui.panes.curve import curve
 from rltui.panes.pane import PaneView
+from rltui.panes.render.answer_lines import part_times, per_token_text, percent_text, trend_text
 from rltui.panes.report import PaneReport
 from rltui.panes.row import Row
 from rltui.text import code_in_markdown, in_markdown
@@ -34,10 +36,36 @@ def as_markdown(report: PaneReport) -> str:
         "",
     ]
     out += _findings(report.findings)
+    if shown.answer is not None:
+        out += _answer(shown.answer)
     out += _table(shown)
     if shown.notes:
         out += ["", *(f"*{in_markdown(note)}*" for note in shown.notes)]
     return "\n".join(out) + "\n"
+
+
+def _answer(answer: Answer) -> list[str]:
+    """The sentence, the facts, tables of shares, phases and ranges, and how they were derived."""
+    out = [f"**{in_markdown(answer.sentence)}**", ""]
+    for fact in answer.facts:
+        words = f"{fact.words} {trend_text(fact)}".rstrip()
+        out.append(f"- {in_markdown(words)}{' (derived)' if fact.formula else ''}")
+    if answer.shares:
+        shares = ", ".join(f"{share.title} {percent_text(share.share)}" for share in answer.shares)
+        out.append(f"- {in_markdown(f'share of {answer.shares_of}: {shares}')}")
+    pictures = [(one.title, one.text) for one in answer.ranges] + [
+        (one.title, one.text) for one in answer.strips
+    ]
+    out += [f"- {in_markdown(f'{title}: {text}')}" for title, text in pictures]
+    if answer.parts:
+        out += ["", "| phase | key | median | p95 | share | per token |", "|---|---|---:|---:|---:|---:|"]
+    for part in answer.parts:
+        share = percent_text(part.share) if part.share is not None else part.note
+        cells = ("\u2003" * part.depth + part.title, *part_times(part), share, per_token_text(part))
+        names = (in_markdown(cells[0]), code_in_markdown(part.tag))
+        out.append("| " + " | ".join((*names, *map(in_markdown, cells[1:]))) + " |")
+    out += ["", *(f"*{in_markdown(text)}*  " for text in (*answer.notes, *answer.formulas)), ""]
+    return out
 
 
 def _findings(findings: Iterable[Finding]) -> list[str]:

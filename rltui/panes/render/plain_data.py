@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from rltui.panes.curve import curve
@@ -32,6 +33,7 @@ def as_record(report: PaneReport) -> dict[str, Any]:
         "rows": [_row(row, shown) for row in shown.metrics],
         "findings": [as_json(finding) for finding in report.findings],
         "notes": list(shown.notes),
+        "answer": None if shown.answer is None else asdict(shown.answer),
     }
 
 

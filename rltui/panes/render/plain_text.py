@@ -10,6 +10,7 @@ from rltui.draw.sparkline import Glyphs
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.attempt_history import history_lines
 from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane
+from rltui.panes.render.answer_lines import answer_lines
 from rltui.panes.render.header_lines import finding_lines, header_lines
 from rltui.panes.render.hparams_lines import hparams_lines
 from rltui.panes.render.pane_lines import finding_text, pane_lines
@@ -55,6 +56,11 @@ def pane_text(
         lines += finding_lines(report.findings, width, 12) if shown.rows or report.findings else []
     else:
         lines.append(line((f" {shown.title}", "strong"), (f"   {len(shown.metrics)} rows", "dim")))
+    if shown.answer is not None:
+        lines += [BLANK, *answer_lines(shown.answer, width, glyphs=glyphs)]
+        lines += [
+            line((" " + part, "faint")) for one in shown.answer.formulas for part in wrap(one, width - 2)
+        ]
     lines += [BLANK, *pane_lines(shown, width, glyphs)]
     if shown.notes:
         lines += [BLANK, line((" " + " · ".join(shown.notes), "dim"))]

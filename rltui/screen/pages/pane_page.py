@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, cut_sentence, line
 from rltui.panes.pane import PaneView
+from rltui.panes.render.answer_lines import answer_lines
 from rltui.panes.render.cards import card_lines
 from rltui.panes.render.pane_lines import finding_rows, header_line, plan_columns, row_lines
 from rltui.panes.row import Row
@@ -13,6 +14,8 @@ from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.session.session import Session
 
+TALL = 16  # rows of a page from which the answer may take three fifths of it, else two
+LEAST_ANSWER = 5  # rows of a page below which its metrics come first
 LEAST_CURVE = 8  # free rows below the pane from which a curve is worth looking at
 MOST_CURVE = 26  # a taller one says no more, and costs bytes whenever a pane is opened
 
@@ -25,7 +28,13 @@ def pane_page(
         return Page([BLANK, line(("   " + made.empty, "dim"))][:height])
     columns = plan_columns(width, made, state.options.glyphs)
     page = Page()
-    if column_words and height >= 6:
+    if made.answer is not None and height >= LEAST_ANSWER:
+        page.lines += answer_lines(
+            made.answer, width, _answer_room(made, state, height), state.options.glyphs
+        )
+        if height >= TALL - 2:
+            page.lines.append(BLANK)
+    if column_words and height - len(page.lines) >= 6:
         page.lines.append(header_line(columns, made.window))
     room = height - len(page.lines)
     notes = finding_rows(made.rows) if state.saved.density != "compact" else {}
@@ -60,6 +69,14 @@ def pane_page(
     page.lines += body
     page.lines += _selected_metric(session, state, made.rows[at], made.window, width, room - len(body))
     return page
+
+
+def _answer_room(made: PaneView, state: AppState, height: int) -> int:
+    """Lines for the answer: what the rows leave, at least a part of the page; few in a compact density."""
+    if state.saved.density == "compact":
+        return min(3, height // 3)
+    share = 3 if height >= TALL else 2
+    return max(share * height // 5, height - len(made.rows) - LEAST_CURVE)
 
 
 def _selected_metric(

@@ -1,0 +1,100 @@
+"""The answer of a pane: one shape for all panes, so that every form of output draws it the same way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One number with its unit. `change` is its relative change over `change_steps` steps; None unknown.
+
+    `formula`: how it was derived; empty for what was logged. `plain`: the text says all without the title.
+    """
+
+    title: str
+    value: float
+    text: str
+    change: float | None = None
+    change_steps: int = 0
+    formula: str = ""
+    plain: bool = False
+
+    @property
+    def words(self) -> str:
+        """The title, where it is needed, and the number with its unit."""
+        return self.text if self.plain else f"{self.title} {self.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of the stacked bar; the shares of a bar add up to one."""
+
+    title: str
+    share: float
+    seconds: float
+    named: bool = True  # False for what is left over: small phases and time in no phase
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A line of the table: a phase of a step. `depth` is 0 for those that the shares are made of.
+
+    `share` is None for what is inside another phase or does not run at every step; `note` says so. Times are
+    in seconds, `per_token` in milliseconds. `history` are its shares over time, means of equal
+    numbers of steps; NaN where they are unknown.
+    """
+
+    title: str
+    tag: str
+    median: float
+    p95: float
+    share: float | None = None
+    depth: int = 0
+    note: str = ""
+    per_token: float | None = None
+    per_token_derived: bool = False
+    history: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A range on the scale that all ranges of an answer share: `low`, `middle`, `high`, as text, too."""
+
+    title: str
+    low: float
+    middle: float
+    high: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One value of each rank, worker or device, by its number."""
+
+    title: str
+    ranks: tuple[int, ...]
+    values: tuple[float, ...]
+    text: str  # the extremes with their unit
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a pane says first. Empty parts are left out; `sentence` is never empty.
+
+    `shares_of` says what the shares are shares of. `marks` are values marked on the scale of the ranges.
+    """
+
+    question: str
+    sentence: str
+    facts: tuple[Fact, ...] = ()
+    shares_of: str = ""
+    shares: tuple[Share, ...] = ()
+    parts: tuple[Part, ...] = ()
+    parts_of: str = ""  # which steps median, p95 and history of the parts are of
+    ranges: tuple[Range, ...] = ()
+    scale: tuple[float, float] = (0.0, 1.0)
+    marks: tuple[float, ...] = ()
+    strips: tuple[Strip, ...] = ()
+    notes: tuple[str, ...] = ()
+    formulas: tuple[str, ...] = ()

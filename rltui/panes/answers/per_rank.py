@@ -1,0 +1,39 @@
+"""Values that a run logs for each rank, worker or device under keys that differ in a number alone."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rltui.draw.numbers import format_range
+from rltui.panes.answers.model import Strip
+from rltui.panes.answers.recent_steps import values_of
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+
+_RANK = re.compile(r"(?<![a-z])(rank|worker|dp|gpu|device)[_\-./: ]?(\d+)(?!\d)", re.IGNORECASE)
+MOST_STRIPS = 3
+
+
+def per_rank(view: RunView, pane: str, at_step: int | None = None) -> tuple[Strip, ...]:
+    """The medians of the last points by rank; a family of keys needs at least two ranks."""
+    families: dict[str, list[tuple[int, str]]] = {}
+    for tag in view.tag_index.panes.get(pane, ()):
+        found = _RANK.search(tag)
+        if found is not None and not view.names.name(tag).held_out:
+            family = f"{tag[: found.start(2)]}*{tag[found.end(2) :]}"
+            families.setdefault(family, []).append((int(found[2]), tag))
+    strips = []
+    for family, members in families.items():
+        values = {rank: values_of(view, tag, at_step) for rank, tag in sorted(members)}
+        known = {rank: one.now for rank, one in values.items() if len(one.value)}
+        if len(known) < 2:
+            continue
+        name = view.names.name(members[0][1])
+        unit = name.metric.unit if name.metric is not None and name.comparable else name.unit
+        low, high = format_range(min(known.values()), max(known.values()), unit)
+        title = f"{name.title} by {_RANK.search(members[0][1])[1].lower()}"  # type: ignore[index]
+        text = f"{low} … {high}, {len(known)} of {family}"
+        strips.append(Strip(title, tuple(known), tuple(known.values()), text))
+    return tuple(strips[:MOST_STRIPS])

@@ -1,0 +1,106 @@
+"""Values of a metric at the recent steps of a run, the first step left out, and how they moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.draw.numbers import format_value
+from rltui.panes.answers.model import Fact
+from rltui.rules.series.robust_statistics import median, quantile
+from rltui.rules.special_metrics import special_metrics
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+
+LAST = 20  # steps that "now" means
+STEADY = 0.03  # a smaller relative change of the median is none
+F64 = NDArray[np.float64]
+I64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """Finite values of one tag in canonical units, (n,) each, one for a step, in step order."""
+
+    tag: str
+    step: I64
+    value: F64
+
+    def at(self, steps: I64) -> F64:
+        """The values at (m,) sorted steps; 0 where there is none."""
+        out = np.zeros(len(steps))
+        if len(self.step) and len(steps):
+            place = np.minimum(np.searchsorted(self.step, steps), len(self.step) - 1)
+            there = self.step[place] == steps
+            out[there] = self.value[place[there]]
+        return out
+
+    def without_first(self, first: int) -> Values:
+        """Without the points at or before the first step of the run, unless nothing else is left."""
+        kept = self.step > first
+        return Values(self.tag, self.step[kept], self.value[kept]) if kept.any() else self
+
+    @property
+    def now(self) -> float:
+        """The median of the last points."""
+        return median(self.value[-LAST:])
+
+    @property
+    def change(self) -> float | None:
+        """Relative change of the median from the first to the last points; 0 within noise, None unknown.
+
+        It counts where the medians differ by more than the distance of the quartiles of either side.
+        """
+        if len(self.value) < 2 * 5:
+            return None
+        count = min(LAST, len(self.value) // 2)
+        before, after = self.value[:count], self.value[-count:]
+        was, now = median(before), median(after)
+        if not was > 0:
+            return None
+        spread = max(quantile(part, 0.75) - quantile(part, 0.25) for part in (before, after))
+        return 0.0 if abs(now - was) < max(STEADY * was, spread) else now / was - 1
+
+
+def values_of(view: RunView, tag: str, at_step: int | None = None) -> Values:
+    """The exact recent values of a tag, up to a step."""
+    name, points = view.names.name(tag), view.run.series[tag].recent()
+    kept = np.isfinite(points.value)
+    if at_step is not None:
+        kept &= points.step <= at_step
+    steps, value = points.step[kept], points.value[kept]
+    if len(steps):
+        newest = np.append(steps[1:] != steps[:-1], True)  # of several points at a step the newest
+        steps, value = steps[newest], value[newest]
+    if name.comparable:
+        value = value * name.scale + name.offset
+    return Values(tag, steps, value)
+
+
+def find(view: RunView, canonical: str, at_step: int | None = None) -> Values | None:
+    """The values of a metric in training: the tag with most points, None without any or always zero MFU."""
+    found = [
+        values_of(view, tag, at_step)
+        for tag in view.tag_index.canonical.get(canonical, ())
+        if not view.names.name(tag).held_out and not view.names.name(tag).part
+    ]
+    best = max((one for one in found if len(one.value)), key=lambda one: len(one.value), default=None)
+    if best is not None and canonical.startswith(special_metrics().zero_if_unknown) and not best.value.any():
+        return None
+    return best
+
+
+def first_step_of(view: RunView) -> int:
+    """The first step of a run, which compilation and warm-up make slow."""
+    span = view.run.span
+    return span[0] if span is not None else 0
+
+
+def fact(title: str, values: Values, unit: str, *, formula: str = "") -> Fact:
+    """The median of the last points with its change."""
+    steps = int(values.step[-1] - values.step[0]) if len(values.step) else 0
+    return Fact(title, values.now, format_value(values.now, unit), values.change, steps, formula)

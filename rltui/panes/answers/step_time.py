@@ -1,0 +1,466 @@
+"""Where the time of a step goes: the phases that a run logs, what they are parts of, and what is left.
+
+Which metrics are phases, and what they may be parts of, is data (`within` of a metric). What a log leaves
+open is decided by its values: a part is never longer than its whole, a phase that is missing at most steps
+runs every N steps, and phases that add up to more than the step run at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rltui.draw.numbers import format_seconds, format_step
+from rltui.metrics.glossary import glossary
+from rltui.panes.answers.model import Answer, Fact, Part, Share
+from rltui.panes.answers.recent_steps import F64, I64, LAST, Values, fact, find, first_step_of, values_of
+from rltui.rules.series.robust_statistics import median, quantile
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+
+STEP = "timing.step"
+NAMED = ("timing.phase", "timing.connector")  # named by the run itself: each key is a phase of its own
+GENERATION = ("timing.generation", "timing.rollout")
+TOKENS_PER_SECOND = ("perf.throughput", "perf.tokens_per_second", "perf.train_tokens_per_second")
+TOKENS = ("perf.tokens", "load.batch_tokens")
+PER_TOKEN = "timing.per_token."
+# Their tokens are those of the responses alone: the quotient with the tokens of the batch is another one.
+OTHER_TOKENS = ("timing.generation", "timing.rollout")
+
+SMALL = 0.01  # share below which a phase is gathered with others
+OVERLAP = 1.02  # phases that add up to more than so many steps overlap; less is rounding of the timers
+DOMINANT = 0.35  # share from which the largest phase is called the bottleneck
+SELDOM = 0.6  # a phase at fewer of the steps than this runs every N steps
+SLOW_FIRST = 1.5  # times the median from which the first step is worth a word
+PART_SLACK = 1.05  # timers of a part and its whole start and stop at different moments
+HISTORY = 48  # values that a share over time is told by
+MOST_PHASES = 200  # keys; a log with more names something else by them
+
+QUESTION = "Where does a step's time go?"
+FORMULAS = {"steps per minute": "60 / step time", "tokens per second": "tokens of a step / step time"}
+
+
+@dataclass(slots=True)
+class _Phase:
+    """A key that logs the time of a phase. `inside` is the phase that it is a part of."""
+
+    values: Values
+    title: str
+    canonical: str
+    inside: _Phase | None = None
+    parts: list[_Phase] = field(default_factory=list)
+
+    @property
+    def tag(self) -> str:
+        return self.values.tag
+
+
+@dataclass(frozen=True, slots=True)
+class StepTime:
+    """The time of steps and of their phases; the first step is not among them."""
+
+    answer: Answer
+    generation: float | None = None  # its share of what the shares are of
+
+
+def step_time_answer(view: RunView, at_step: int | None = None) -> Answer | None:
+    """The answer of the pane timing; None for a run that logs no times of steps or phases."""
+    found = step_time(view, at_step)
+    return None if found is None else found.answer
+
+
+def step_time(view: RunView, at_step: int | None = None) -> StepTime | None:
+    """The shares of a step's time, as of a step; None where nothing can be said."""
+    first = first_step_of(view)
+    whole = _step_values(view, at_step)
+    phases = _phases(view, at_step, first)
+    steps = whole.without_first(first) if whole is not None else None
+    regular, seldom = _split(phases, steps)
+    if steps is None and not regular:
+        return None
+    axis = steps.step if steps is not None else _common(regular)
+    if not len(axis):
+        return None
+    top = [phase for phase in regular if phase.inside is None]
+    whole_steps = steps if steps is not None else None
+    lengths = whole_steps.at(axis) if whole_steps is not None else np.zeros(len(axis))
+    work = np.sum([phase.values.at(axis) for phase in top], axis=0) if top else np.zeros(len(axis))
+    between = {id(phase): _within_step(phase, axis, lengths - work) for phase in seldom}
+    for phase in seldom:
+        if between[id(phase)]:
+            lengths = np.maximum(lengths - phase.values.at(axis), 0.0)
+    last = slice(-LAST, None)
+    total, busy = float(lengths[last].sum()), float(work[last].sum())
+    overlap = total > 0 and busy > OVERLAP * total
+    base = busy if overlap or not total else max(total, busy)
+    shares, kept = _shares(top, axis[last], base, base - busy)
+    facts = _facts(view, at_step, whole_steps)
+    per_token = _per_token(view, at_step, axis)
+    parts = _parts(kept, axis, lengths if total and not overlap else work, base, last, per_token)
+    parts += [_seldom_part(phase, axis, lengths, between[id(phase)]) for phase in seldom]
+    count = min(LAST, len(axis))
+    of = f"the last {count} steps" if count > 1 else f"step {format_step(int(axis[-1]))}"
+    notes = _notes(whole, first, steps, top, kept, base, axis[last])
+    rest = any(between.values())
+    sentence = _sentence(shares, total / count, busy / count, overlap, bool(top))
+    answer = Answer(
+        QUESTION, sentence, facts,
+        shares_of=_shares_of(total, overlap, of, rest), shares=shares, parts=tuple(parts),
+        parts_of=f"median and p95 of {len(axis):,} steps", notes=tuple(notes),
+        formulas=_formulas(bool(shares), overlap or not total, facts, parts),
+    )  # fmt: skip
+    generating = [one for one in kept if one.canonical in GENERATION]
+    share = float(sum(one.values.at(axis[last]).sum() for one in generating)) / base if base else 0.0
+    return StepTime(answer, share if generating else None)
+
+
+def _step_values(view: RunView, at_step: int | None) -> Values | None:
+    """The step time; of several keys the one with most points, then the longest."""
+    names = view.names
+    found = [
+        values_of(view, tag, at_step)
+        for tag in view.tag_index.canonical.get(STEP, ())
+        if not names.name(tag).held_out and not names.name(tag).statistic
+    ]
+    return max(
+        (one for one in found if len(one.value)),
+        key=lambda one: (len(one.value), median(one.value)),
+        default=None,
+    )
+
+
+def _phases(view: RunView, at_step: int | None, first: int) -> list[_Phase]:
+    """The phases that a run logs, each with the one that it is a part of."""
+    metrics = glossary().metrics
+    found: list[_Phase] = []
+    for canonical, tags in view.tag_index.canonical.items():
+        metric = metrics.get(canonical)
+        if metric is None or not metric.within:
+            continue
+        for tag in tags[:MOST_PHASES]:
+            name = view.names.name(tag)
+            if name.held_out and canonical != "timing.validation":
+                continue
+            values = values_of(view, tag, at_step)
+            if len(values.value) and bool((values.value > 0).any()):
+                title = _key_title(tag) if canonical in NAMED else _short(name.title)
+                found.append(_Phase(values, title, canonical))
+    heads: dict[str, _Phase] = {}
+    for phase in sorted(found, key=lambda one: -float(one.values.value.sum())):
+        if phase.canonical in NAMED:
+            continue
+        head = heads.setdefault(phase.canonical, phase)
+        if head is not phase and np.isin(phase.values.step, head.values.step).all():
+            phase.inside, phase.title = head, _key_title(phase.tag)
+    for phase in found:
+        if phase.inside is None:
+            phase.inside = _whole_of(phase, found, heads)
+    for phase in found:
+        phase.values = phase.values.without_first(first)
+        if phase.inside is not None:
+            phase.inside.parts.append(phase)
+    return found
+
+
+def _whole_of(phase: _Phase, phases: Sequence[_Phase], heads: dict[str, _Phase]) -> _Phase | None:
+    """The phase that another one is a part of: by its key, else by what is known of the metric."""
+    above = [one for one in phases if one is not phase and phase.tag.startswith(f"{one.tag}/")]
+    for canonical in glossary().metrics[phase.canonical].within:
+        above += [heads[canonical]] if canonical in heads else []
+    for one in above:
+        whole = one.values.at(phase.values.step)
+        there = whole > 0
+        shorter = phase.values.value[there] <= PART_SLACK * whole[there]
+        if one is not phase and there.any() and bool(shorter.all()):
+            return one
+    return None
+
+
+def _short(title: str) -> str:
+    """`Generation` for `Generation time`: what is timed is said once, by the pane."""
+    return title.removesuffix(" time").removesuffix(" phase")
+
+
+def _key_title(tag: str) -> str:
+    return tag.rpartition("/")[2] or tag
+
+
+def _split(phases: Sequence[_Phase], steps: Values | None) -> tuple[list[_Phase], list[_Phase]]:
+    """Phases of every step, and those that run every N steps.
+
+    Without step times the most frequent phase counts as every step; phases of other steps than its own tell
+    nothing of a step then, unless they are evaluation and checkpoints.
+    """
+    if steps is None:
+        axis = max((phase.values.step for phase in phases), key=len, default=np.empty(0, np.int64))
+    else:
+        axis = steps.step
+    regular: list[_Phase] = []
+    seldom: list[_Phase] = []
+    for phase in phases:
+        at = phase.values.at(axis)
+        begun = max(int(np.argmax(at > 0)), 0)
+        ran = int((at > 0).sum())
+        if not ran:
+            continue
+        if ran >= SELDOM * (len(at) - begun) and (ran > 1 or len(at) == 1):
+            regular.append(phase)
+        elif phase.inside is None:
+            seldom.append(phase)
+    known = [one for one in seldom if one.canonical in ("timing.validation", "timing.checkpoint")]
+    if steps is None and (len(known) < len(seldom) or len([p for p in regular if p.inside is None]) < 2):
+        return [], []  # one phase alone, or phases that count different things
+    for phase in regular:
+        if phase.inside is not None and phase.inside not in regular:
+            phase.inside = None
+    return regular, seldom
+
+
+def _common(phases: Sequence[_Phase]) -> I64:
+    """The steps of the phase with most of them."""
+    return max((phase.values.step for phase in phases), key=len)
+
+
+def _within_step(phase: _Phase, axis: I64, left: F64) -> bool:
+    """Whether the step time includes a phase that runs every N steps: what is left is longer when it ran."""
+    at = phase.values.at(axis)
+    ran = at > 0
+    if not ran.any():
+        return False
+    usual = median(left[~ran]) if (~ran).any() else 0.0
+    return median(left[ran]) - usual >= 0.5 * median(at[ran])
+
+
+def _shares(
+    top: Sequence[_Phase], steps: I64, base: float, rest: float
+) -> tuple[tuple[Share, ...], list[_Phase]]:
+    """Shares that add up to one, the largest first, what is left over last; and the phases not below 1 %."""
+    if not base > 0 or not top:
+        return (), []
+    sums = sorted(((float(one.values.at(steps).sum()), one) for one in top), key=lambda pair: -pair[0])
+    large = [(seconds, one) for seconds, one in sums if seconds >= SMALL * base]
+    small = sum(seconds for seconds, _ in sums[len(large) :])
+    count = len(steps)
+    shares = [Share(one.title, seconds / base, seconds / count) for seconds, one in large]
+    if small + rest > 0:
+        shares.append(Share("other", (small + rest) / base, (small + rest) / count, named=False))
+    return tuple(shares), [one for _, one in large]
+
+
+def _parts(
+    top: Sequence[_Phase],
+    axis: I64,
+    lengths: F64,
+    base: float,
+    last: slice,
+    per_token: dict[str, tuple[float, bool]],
+) -> list[Part]:
+    """The phases as lines, each followed by what is inside it, the longest first."""
+    found: list[Part] = []
+
+    def add(phase: _Phase, depth: int) -> None:
+        at = phase.values.at(axis)
+        ran = at[at > 0]
+        share = float(at[last].sum()) / base if base else 0.0
+        with np.errstate(invalid="ignore", divide="ignore"):
+            history = np.where(lengths > 0, at / lengths, np.nan)
+        token, derived = per_token.get(phase.tag, per_token.get(phase.canonical, (None, False)))
+        if token is None and "" in per_token and phase.canonical not in OTHER_TOKENS:
+            token, derived = 1e3 * float(at[last].sum()) / per_token[""][0], True
+        found.append(
+            Part(
+                phase.title, phase.tag, median(ran), quantile(ran, 0.95), None if depth else share, depth,
+                "inside" if depth else "", token, derived, _binned(history),
+            )
+        )  # fmt: skip
+        for one in sorted(phase.parts, key=lambda one: -float(one.values.at(axis).sum())):
+            if depth < 3 and float(one.values.at(axis[last]).sum()) >= SMALL * base:
+                add(one, depth + 1)
+
+    for phase in top:
+        add(phase, 0)
+    return found
+
+
+def _binned(values: F64) -> tuple[float, ...]:
+    """Means of equal numbers of neighbours, at most `HISTORY` of them; NaN where none is known."""
+    pieces = np.array_split(values, min(len(values), HISTORY)) if len(values) else []
+    return tuple(float(np.nanmean(one)) if np.isfinite(one).any() else float("nan") for one in pieces)
+
+
+def _seldom_part(phase: _Phase, axis: I64, lengths: F64, inside: bool) -> Part:
+    """A phase that runs every N steps, with what it adds to a step on average."""
+    values = phase.values
+    cost, usual = float(values.value.mean()), median(lengths[lengths > 0]) if (lengths > 0).any() else 0.0
+    if len(values.step) < 2:
+        note = f"once, at step {format_step(int(values.step[-1]))}"
+    else:
+        every = median(np.diff(values.step).astype(float))
+        stride = median(np.diff(axis).astype(float)) if len(axis) > 1 else 1.0
+        note = f"every {every:,.0f} steps"
+        if usual > 0 and every > 0:
+            note += f", +{_percent(cost / (every / max(stride, 1.0)) / usual)} a step"
+    if not inside and usual > 0:
+        note += ", outside the step time"
+    middle, high = median(values.value), quantile(values.value, 0.95)
+    return Part(phase.title, phase.tag, middle, high, None, 0, note)
+
+
+def _facts(view: RunView, at_step: int | None, steps: Values | None) -> tuple[Fact, ...]:
+    """Step time, steps per minute and tokens per second, with their trend."""
+    first = first_step_of(view)
+    found: list[Fact] = []
+    if steps is not None and steps.now > 0:
+        length = fact("step", steps, "s")
+        rate = 60 / steps.now
+        slower = None if length.change is None else 1 / (1 + length.change) - 1
+        text = f"{rate / 60:.3g} steps/s" if rate >= 300 else f"{rate:.3g} steps/min"
+        formula = FORMULAS["steps per minute"]
+        found = [
+            length,
+            Fact("steps per minute", rate, text, slower, length.change_steps, formula, plain=True),
+        ]
+    for canonical in TOKENS_PER_SECOND:
+        values = find(view, canonical, at_step)
+        if values is not None:
+            unit = glossary().metrics[canonical].unit
+            found.append(token_rate(fact("tokens per second", values.without_first(first), unit), unit))
+            return tuple(found)
+    tokens = _tokens(view, at_step)
+    if tokens is not None and steps is not None:
+        at = tokens.at(steps.step)
+        there = (at > 0) & (steps.value > 0)
+        if there.any():
+            rate_values = Values("", steps.step[there], at[there] / steps.value[there])
+            derived = fact(
+                "tokens per second", rate_values, "tokens/s", formula=FORMULAS["tokens per second"]
+            )
+            found.append(token_rate(derived, "tokens/s"))
+    return tuple(found)
+
+
+def token_rate(one: Fact, unit: str) -> Fact:
+    """A rate with its unit in words."""
+    number = one.text.split(" ")[0]
+    words = {"tokens/s/gpu": "tok/s per GPU", "tokens/s": "tok/s"}.get(unit, unit)
+    return Fact(
+        one.title, one.value, f"{number} {words}", one.change, one.change_steps, one.formula, plain=True
+    )
+
+
+def _tokens(view: RunView, at_step: int | None) -> Values | None:
+    """Tokens of each step; None where they are not logged, or where the key counts on from step to step."""
+    for canonical in TOKENS:
+        values = find(view, canonical, at_step)
+        if values is not None and not _counts_on(values):
+            return values
+    return None
+
+
+def _counts_on(values: Values) -> bool:
+    steps = np.diff(values.value)
+    return (
+        len(steps) >= 3 and bool((steps > 0).all()) and float(values.value[-1]) > 2 * float(values.value[0])
+    )
+
+
+def _per_token(view: RunView, at_step: int | None, axis: I64) -> dict[str, tuple[float, bool]]:
+    """Milliseconds per token by phase as logged, and under `""` the tokens of the last steps together."""
+    found: dict[str, tuple[float, bool]] = {}
+    for canonical in view.tag_index.canonical:
+        if canonical.startswith(PER_TOKEN) and not canonical.endswith(".other"):
+            values = find(view, canonical, at_step)
+            if values is not None:
+                found[f"timing.{canonical.removeprefix(PER_TOKEN)}"] = (values.now, False)
+    tokens = _tokens(view, at_step)
+    if tokens is not None:
+        at = tokens.at(axis[-LAST:])
+        if (at > 0).all() and len(at):
+            found[""] = (float(at.sum()), True)
+    return found
+
+
+def _shares_of(total: float, overlap: bool, of: str, rest: bool) -> str:
+    if overlap:
+        return f"all phases together, {of}"
+    if not total:
+        return f"all phases that are logged, {of}"
+    return f"the step time, {of}" + (", without what runs every N steps" if rest else "")
+
+
+def _sentence(shares: Sequence[Share], step: float, busy: float, overlap: bool, phases: bool) -> str:
+    """The bottleneck."""
+    if not phases or not shares:
+        return "The log has the time of whole steps only, none of their phases."
+    named = [share for share in shares if share.named]
+    if overlap:
+        longest, work, whole = named[0], format_seconds(busy), format_seconds(step)
+        return (
+            f"Phases run at the same time: {work} of work in a step of {whole}; "
+            f"the longest is {_spoken(longest.title)}, {format_seconds(longest.seconds)}."
+        )
+    rest = next((share for share in shares if not share.named), None)
+    if rest is not None and (not named or rest.share > max(0.5, named[0].share)):
+        tail = (
+            f"; the longest named one is {_spoken(named[0].title)}, {_percent(named[0].share)}"
+            if named
+            else ""
+        )
+        return f"{_percent(rest.share)} of a step is in no phase that the log names{tail}."
+    head, of = named[0], "a step" if step > 0 else "the logged time"
+    tail = ""
+    if len(named) > 1:
+        second = f"{_spoken(named[1].title)} {_percent(named[1].share)}"
+        if head.share < DOMINANT:
+            return (
+                f"No phase dominates: {_spoken(head.title)} takes {_percent(head.share)}, {second} of {of}."
+            )
+        tail = f"; {second}"
+    return f"The bottleneck is {_spoken(head.title)}: {_percent(head.share)} of {of}{tail}."
+
+
+def _spoken(title: str) -> str:
+    """A title inside a sentence: `KL` and keys as written stay."""
+    return title[:1].lower() + title[1:] if title[1:2].islower() and title[:1].isupper() else title
+
+
+def _notes(
+    whole: Values | None, first: int, steps: Values | None, top: Sequence[_Phase], kept: Sequence[_Phase],
+    base: float, last: I64,
+) -> list[str]:  # fmt: skip
+    """What was left out or gathered."""
+    notes = []
+    small = [phase for phase in top if phase not in kept]
+    if small and base > 0:
+        share = sum(float(one.values.at(last).sum()) for one in small) / base
+        word = "phase" if len(small) == 1 else "phases"
+        names = ", ".join(one.title for one in small[:4]) + (", …" if len(small) > 4 else "")
+        notes.append(f"{len(small)} {word} below 1 %, together {_percent(share)}: {names}")
+    if whole is not None and steps is not None and len(steps.value) < len(whole.value):
+        slow = float(whole.value[0])
+        if slow > SLOW_FIRST * steps.now > 0:
+            notes.append(f"step {format_step(first)} is left out: it took {format_seconds(slow)}")
+    return notes
+
+
+def _formulas(shares: bool, of_phases: bool, facts: Sequence[Fact], parts: Sequence[Part]) -> tuple[str, ...]:
+    """How what is not logged was derived."""
+    found = [f"{one.title} = {one.formula}" for one in facts if one.formula]
+    if shares:
+        of = "all phases" if of_phases else "the steps"
+        found.insert(
+            0, f"share of a phase = its seconds / seconds of {of}, both summed over the last {LAST} steps"
+        )
+    if any(part.per_token_derived for part in parts):
+        found.append("per token = phase seconds / tokens of the batch, where it is not logged (marked ≈)")
+    return tuple(found)
+
+
+def _percent(share: float) -> str:
+    """A share in words: `48 %`, `0.4 %`."""
+    size = 100 * share
+    return f"{size:.0f} %" if size >= 9.95 else f"{size:.1f} %" if size >= 0.095 else "below 0.1 %"

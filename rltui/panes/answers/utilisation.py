@@ -1,0 +1,110 @@
+"""What a run gets for its hardware: utilisation with its usual band, throughput, what bounds a step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rltui.draw.numbers import format_value
+from rltui.metrics.glossary import glossary
+from rltui.panes.answers.model import Answer, Fact, Range
+from rltui.panes.answers.per_rank import per_rank
+from rltui.panes.answers.recent_steps import LAST, fact, find, first_step_of
+from rltui.panes.answers.step_time import step_time, token_rate
+from rltui.rules.series.robust_statistics import quantile
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+
+QUESTION = "What do I get for the hardware?"
+MFU = ("perf.mfu", "perf.mfu.actor", "perf.mfu.actor_infer", "perf.mfu.critic", "perf.mbu")
+RATES = (
+    "perf.throughput",
+    "perf.tokens_per_second",
+    "perf.train_tokens_per_second",
+    "perf.tflops",
+    "perf.fps",
+)
+WAITING = ("perf.idle_fraction", "perf.wait_fraction")
+LOW = 0.3  # the limit of the rule mfu-low, as in the glossary
+USUAL = (0.5, 0.6)  # the band of the glossary
+BOUND = 0.5  # share of generation from which it bounds a step
+MOST_FACTS = 4
+
+
+def utilisation_answer(view: RunView, at_step: int | None = None) -> Answer | None:
+    """The answer of the pane perf; None for a run that logs neither utilisation nor throughput."""
+    first = first_step_of(view)
+    ranges, said = [], []
+    for canonical in MFU:
+        values = find(view, canonical, at_step)
+        if values is None:
+            continue
+        values = values.without_first(first)
+        last = values.value[-LAST:]
+        title = glossary().metrics[canonical].title
+        now = _percent(fact(title, values, "fraction"))
+        low, high = quantile(last, 0.05), quantile(last, 0.95)
+        ranges.append(Range(title, low, values.now, high, now.text))
+        said.append(now)
+    rates = []
+    for canonical in RATES:
+        values = find(view, canonical, at_step)
+        if values is not None:
+            unit = glossary().metrics[canonical].unit
+            title = glossary().metrics[canonical].title
+            rates.append(token_rate(fact(title, values.without_first(first), unit), unit))
+    strips = per_rank(view, "perf", at_step)
+    steps = step_time(view, at_step)
+    if not rates and steps is not None:
+        rates = [one for one in steps.answer.facts if one.title == "tokens per second"]
+    if not ranges and not rates and not strips:
+        return None
+    waiting = []
+    for canonical in WAITING:
+        values = find(view, canonical, at_step)
+        if values is not None:
+            waiting.append(
+                fact(glossary().metrics[canonical].title.lower(), values.without_first(first), "fraction")
+            )
+    missing = any(view.tag_index.canonical.get(canonical) for canonical in MFU) and not ranges
+    share = steps.generation if steps is not None else None
+    scale = (0.0, min(max(0.7, *(one.high * 1.1 for one in ranges)), 1.0) if ranges else 1.0)
+    notes = []
+    if ranges:
+        notes.append(f"│ marks 30 % (low) and 50 to 60 % (usual); ranges hold 90 % of the last {LAST} steps")
+    facts = (*rates, *waiting)[:MOST_FACTS]
+    return Answer(
+        QUESTION, _sentence(said, rates, share, missing), facts, ranges=tuple(ranges), scale=scale,
+        marks=(LOW, *USUAL) if ranges else (), strips=strips, notes=tuple(notes),
+        formulas=tuple(f"{one.title} = {one.formula}" for one in facts if one.formula),
+    )  # fmt: skip
+
+
+def _percent(one: Fact) -> Fact:
+    return replace(one, text=format_value(100 * one.value, "percent"))
+
+
+def _sentence(said: list[Fact], rates: list[Fact], generation: float | None, missing: bool) -> str:
+    """How busy the accelerators are, and what bounds a step."""
+    if said:
+        head = said[0]
+        how = (
+            "below 30 %: the accelerators wait" if head.value < LOW
+            else "below the usual 50 to 60 %" if head.value < USUAL[0]
+            else "in the usual range" if head.value <= USUAL[1]
+            else "above the usual 50 to 60 %"
+        )  # fmt: skip
+        text = f"{head.title} is {head.text.strip()}, {how}"
+        if head.change:
+            text += f", {100 * head.change:+.0f} % over {head.change_steps:,} steps"
+    else:
+        text = "MFU is not reported: the log has zeros alone" if missing else "The log has no MFU"
+        if rates and rates[0].change is not None:
+            how = "steady" if not rates[0].change else "rising" if rates[0].change > 0 else "falling"
+            text += f"; throughput is {how}"
+    if generation is not None and generation >= BOUND:
+        text += f". Generation bounds a step: {100 * generation:.0f} % of its time"
+    elif generation is not None:
+        text += f". Generation takes {100 * generation:.0f} % of a step"
+    return text + "."

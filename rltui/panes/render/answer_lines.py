@@ -1,0 +1,242 @@
+"""The answer of a pane as lines of cells: facts, a sentence, a stacked bar, a table, ranges, ranks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from rltui.draw.cells import Line, Span, crop, cut, cut_sentence, line, wrap
+from rltui.draw.numbers import format_seconds
+from rltui.draw.sparkline import Glyphs, sparkline
+from rltui.panes.answers.model import Answer, Fact, Part, Range, Share, Strip
+from rltui.text import cell_width, pad
+
+TITLE = 24  # cells of the first column of the table
+NUMBER = 9
+SHARE = 7
+PER_TOKEN = 15
+HISTORY_LEAST, HISTORY_MOST = 8, 40
+FILLS = "█▓▒░"  # neighbours differ without colours, too
+COLORS = 7  # roles `series0` onwards that tell segments apart
+SHADES = " ░▒▓█"
+STEPS_WORD = 4  # facts beside which the number of steps of a trend is said
+
+
+def answer_lines(
+    answer: Answer, width: int, height: int | None = None, glyphs: Glyphs = "blocks"
+) -> list[Line]:
+    """The answer in at most `height` lines; the sentence and the picture stay longest."""
+    said = answer.sentence
+    if height is not None and len(wrap(said, width - 2)) > (most := max(height - bool(answer.shares), 1)):
+        said = cut_sentence(said, most * (width - 2) - 8 * (most - 1))  # room for lines that break early
+    sentence = [line((" " + part, "strong")) for part in wrap(said, width - 2)]
+    bar = _bar(answer, width)
+    facts = _facts(answer.facts, width)
+    ranges = [crop(one, width) for one in _ranges(answer, width)]
+    strips = [crop(one, width) for strip in answer.strips for one in _strip(strip, width)]
+    notes = [line((" " + part, "dim")) for note in answer.notes for part in wrap(note, width - 2)]
+    room = 10_000 if height is None else height
+    table = _table(answer, width, glyphs)
+    kept = []
+    for block in (sentence, bar[:1] if height is not None and height < 4 else bar, ranges, facts, strips):
+        fits = len(block) <= room
+        kept.append(block if fits else [])
+        room -= len(block) if fits else 0
+    sentence, bar, ranges, facts, strips = kept
+    notes = notes if len(notes) <= room - min(len(table), 4) else []
+    room -= len(notes)
+    if len(table) > room:
+        more = len(table) - room + 1
+        table = [*table[: room - 1], line((f"   {more} more phases", "dim"))] if room >= 3 else []
+    return [*facts, *sentence, *bar, *ranges, *table, *strips, *notes]
+
+
+def trend_text(fact: Fact, *, steps: bool = True) -> str:
+    """`+21 % over 60 steps`, `steady`; empty where nothing is known."""
+    if fact.change is None:
+        return ""
+    if fact.change == 0:
+        return "steady"
+    size = 100 * fact.change
+    text = f"{size:+.0f} %" if size < 200 else f"{fact.change + 1:.1f}x as much"
+    return f"{text} over {fact.change_steps:,} steps" if steps else text
+
+
+def percent_text(share: float) -> str:
+    """A share as the bar's legend and the table write it: `48 %`, `1.7 %`."""
+    size = 100 * share
+    return f"{size:.0f} %" if size >= 9.95 else f"{size:.1f} %"
+
+
+def derived_mark(fact: Fact) -> str:
+    """`≈ ` before what is not logged."""
+    return "≈ " if fact.formula else ""
+
+
+def per_token_text(part: Part) -> str:
+    """Time per token; `≈` before what is derived."""
+    if part.per_token is None:
+        return ""
+    size = part.per_token
+    text = f"{size:.3g} ms/tok" if size >= 1 else f"{1e3 * size:.3g} µs/tok"
+    return f"≈ {text}" if part.per_token_derived else text
+
+
+def part_times(part: Part) -> tuple[str, str]:
+    """Median and 95th percentile as text."""
+    return format_seconds(part.median), format_seconds(part.p95)
+
+
+def _facts(facts: Sequence[Fact], width: int) -> list[Line]:
+    """A line of the facts that fit whole, the first ones before the others."""
+    spans: list[Span] = []
+    for fact in facts:
+        trend = trend_text(fact, steps=width >= 100 and len(facts) < STEPS_WORD)
+        more = [
+            (" · " if spans else " ", "faint"),
+            ("" if fact.plain else f"{fact.title} ", "dim"),
+            (derived_mark(fact) + fact.text, "strong"),
+            (f" {trend}" if trend else "", "dim"),
+        ]
+        if spans and sum(cell_width(text) for text, _ in (*spans, *more)) > width:
+            break
+        spans += more
+    return [crop(line(*spans), width)] if spans else []
+
+
+def _bar(answer: Answer, width: int) -> list[Line]:
+    """The bar, its legend below."""
+    shares = answer.shares
+    if not shares:
+        return []
+    room = width - 2
+    cells = _cells([share.share for share in shares], room)
+    bar: list[Span] = [(" ", "text")]
+    legend: list[tuple[Span, ...]] = []
+    for at, (share, count) in enumerate(zip(shares, cells, strict=True)):
+        fill, role = _look(at, share)
+        bar.append((fill * count, role))
+        legend.append(((fill, role), (f" {share.title} ", "text"), (percent_text(share.share), "strong")))
+    lines = [line(*bar)]
+    current: list[Span] = [(" ", "text")]
+    for entry in legend:
+        used = sum(cell_width(text) for text, _ in current)
+        need = sum(cell_width(text) for text, _ in entry)
+        if used + need > width - 1 and len(current) > 1:
+            lines.append(line(*current))
+            current = [(" ", "text")]
+        current += [*entry, ("   ", "text")]
+    lines.append(line(*current))
+    tail = f"of {answer.shares_of}"
+    if lines[-1].width + cell_width(tail) < width:
+        lines[-1] = line(*lines[-1].spans, (tail, "dim"))
+    return [crop(one, width) for one in lines]
+
+
+def _look(at: int, share: Share) -> tuple[str, str]:
+    return (FILLS[at % len(FILLS)], f"series{at % COLORS}") if share.named else ("·", "faint")
+
+
+def _cells(shares: Sequence[float], width: int) -> list[int]:
+    """Whole cells for shares that add up to one; the largest remainders are rounded up."""
+    exact = [share * width for share in shares]
+    cells = [math.floor(one) for one in exact]
+    order = sorted(range(len(exact)), key=lambda at: cells[at] - exact[at])
+    for at in order[: max(width - sum(cells), 0)]:
+        cells[at] += 1
+    return cells
+
+
+def _table(answer: Answer, width: int, glyphs: Glyphs) -> list[Line]:
+    """Phases with median, p95, share, time per token and share over time; columns go as the width does."""
+    if not answer.parts:
+        return []
+    title = min(TITLE, max(width - 2 * NUMBER - SHARE - 3, 8))
+    per_token = PER_TOKEN if width >= 76 and any(part.per_token is not None for part in answer.parts) else 0
+    shares = any(part.share is not None for part in answer.parts)
+    rest = width - 2 - title - 2 * NUMBER - SHARE - per_token - 4
+    history = min(rest, HISTORY_MOST) if rest >= HISTORY_LEAST else 0
+    head = f" {pad('phase', title)}{pad('median', NUMBER, right=True)}{pad('p95', NUMBER, right=True)}"
+    head += pad("share" if shares else "", SHARE, right=True)
+    if per_token:
+        head += pad("per token", per_token, right=True)
+    if history and shares:
+        head += "   " + cut("share over time", history)
+    lines = [crop(line((head, "faint")), width)]
+    lines += [crop(_part(part, title, per_token, history, glyphs), width) for part in answer.parts]
+    return lines
+
+
+def _part(part: Part, title: int, per_token: int, history: int, glyphs: Glyphs) -> Line:
+    name = cut("  " * part.depth + part.title, title)
+    role = "dim" if part.depth else "text"
+    median, p95 = part_times(part)
+    spans: list[Span] = [
+        (" " + pad(name, title), role),
+        (pad(median, NUMBER, right=True), "dim" if part.depth else "strong"),
+        (pad(p95, NUMBER, right=True), "dim"),
+    ]
+    if part.share is None:
+        return line(*spans, ("  " + part.note, "dim"))
+    spans.append((pad(percent_text(part.share), SHARE, right=True), "text"))
+    if per_token:
+        spans.append((pad(per_token_text(part), per_token, right=True), "dim"))
+    known = np.array([value for value in part.history if math.isfinite(value)])
+    if history and len(known) > 1:
+        few = np.array([piece.mean() for piece in np.array_split(known, min(history, len(known)))])
+        top = max(float(few.max()), 0.01)
+        spans += [("   ", "text"), (sparkline(few, few, 0.0, top, glyphs=glyphs).text, "accent")]
+    return line(*spans)
+
+
+def _ranges(answer: Answer, width: int) -> list[Line]:
+    """Each range as `├──●──┤` on the scale that all share."""
+    if not answer.ranges:
+        return []
+    title = max(cell_width(one.title) for one in answer.ranges)
+    text = max(cell_width(one.text) for one in answer.ranges)
+    room = width - title - text - 6
+    if room < 8:
+        return [line((f" {pad(one.title, title)} ", "text"), (one.text, "dim")) for one in answer.ranges]
+    return [
+        line((f" {pad(one.title, title)}  ", "text"), *_range(one, answer, room), (f"  {one.text}", "dim"))
+        for one in answer.ranges
+    ]
+
+
+def _range(one: Range, answer: Answer, room: int) -> list[Span]:
+    low, high = answer.scale
+
+    def place(value: float) -> int:
+        share = (value - low) / (high - low) if high > low else 0.0
+        return round(min(max(share, 0.0), 1.0) * (room - 1))
+
+    left, middle, right = place(one.low), place(one.middle), place(one.high)
+    marks = {place(value) for value in answer.marks}
+    spans: list[Span] = []
+    for at in range(room):
+        if at == middle:
+            spans.append(("●", "accent"))
+        elif at == left:
+            spans.append(("├", "accent"))
+        elif at == right:
+            spans.append(("┤", "accent"))
+        elif left < at < right:
+            spans.append(("─", "accent"))
+        else:
+            spans.append(("│" if at in marks else "·", "mark" if at in marks else "faint"))
+    return spans
+
+
+def _strip(strip: Strip, width: int) -> list[Line]:
+    """One cell for each rank, darker for more; neighbours are joined where there are too many."""
+    values = np.array(strip.values)
+    room = max(width - cell_width(strip.title) - cell_width(strip.text) - 6, 4)
+    if len(values) > room:
+        values = np.array([piece.max() for piece in np.array_split(values, room)])
+    low, high = float(values.min()), float(values.max())
+    level = np.full(len(values), 2) if high <= low else 1 + np.round(3 * (values - low) / (high - low))
+    cells = "".join(SHADES[int(one)] for one in level)
+    return [line((f" {strip.title}  ", "text"), (cells, "accent"), (f"  {strip.text}", "dim"))]

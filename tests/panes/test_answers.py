@@ -1,0 +1,307 @@
+"""What the panes timing, load and MFU answer: shares, overlap, phases now and then, derived numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rltui.draw.cells import Line
+from rltui.metrics.glossary import glossary
+from rltui.panes.answers.load_balance import idle_share, imbalance
+from rltui.panes.answers.model import Answer
+from rltui.panes.answers.of_pane import ANSWERS, answer_of
+from rltui.panes.answers.per_rank import per_rank
+from rltui.panes.answers.step_time import step_time
+from rltui.panes.render.answer_lines import answer_lines
+from rltui.panes.render.markdown import as_markdown
+from rltui.panes.render.plain_data import as_record
+from rltui.panes.report import pane_report
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
+from tests.support.feeding import Row, delivery
+from tests.support.golden import recorded
+
+NOW = 1_900_000_000.0
+VERL = {"actor/pg_loss": 0.1, "critic/score/mean": 0.5, "response_length/mean": 100.0}  # recognised as veRL
+
+
+def run(series: Mapping[str, object], steps: int = 60, first: int = 0, others: bool = True) -> RunView:
+    """A veRL-like run of tags with a value for all steps, a list of values, or values by step."""
+    rows: list[Row] = []
+    for at in range(steps):
+        step = first + at
+        for tag, value in {**(VERL if others else {}), **series}.items():
+            if isinstance(value, dict):
+                rows += [(tag, step, value[step])] if step in value else []
+            else:
+                rows.append((tag, step, value[at] if isinstance(value, list) else value))  # type: ignore[arg-type]
+    session = Session()
+    session.apply((delivery(rows, wall=NOW - 1000),))
+    session.evaluate(force=True)
+    return session.ordered()[0]
+
+
+def answer(pane: str, series: Mapping[str, object], **more: object) -> Answer:
+    """The answer of a pane for such a run."""
+    found = answer_of(run(series, **more), pane)  # type: ignore[arg-type]
+    assert found is not None
+    return found
+
+
+def shares(found: Answer) -> dict[str, float]:
+    """The shares by title."""
+    return {share.title: round(share.share, 3) for share in found.shares}
+
+
+def test_shares_of_a_step_and_its_bottleneck() -> None:
+    """The largest phase comes first, time in no phase last, and the sentence names the bottleneck."""
+    found = answer("timing", {"timing_s/step": 10.0, "timing_s/gen": 6.0, "timing_s/update_actor": 3.0})
+    assert shares(found) == {"Generation": 0.6, "Actor update": 0.3, "other": 0.1}
+    assert found.sentence == "The bottleneck is generation: 60 % of a step; actor update 30 %."
+    assert [fact.text for fact in found.facts][:2] == ["10.0 s", "6 steps/min"]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    phases=st.dictionaries(
+        st.sampled_from(["gen", "update_actor", "reward", "old_log_prob", "ref", "adv", "own_phase"]),
+        st.lists(st.floats(0, 100), min_size=8, max_size=8),
+        max_size=7,
+    ),
+    step=st.one_of(st.none(), st.lists(st.floats(0.01, 200), min_size=8, max_size=8)),
+)
+def test_shares_add_up_to_one_or_the_overlap_is_stated(
+    phases: dict[str, list[float]], step: list[float] | None
+) -> None:
+    """Whatever is logged, shares are a partition; where phases exceed the step the sentence says so."""
+    series: dict[str, object] = {f"timing_s/{name}": values for name, values in phases.items()}
+    if step is not None:
+        series["timing_s/step"] = step
+    found = step_time(run(series, steps=8))
+    if found is None or not found.answer.shares:
+        return
+    assert sum(share.share for share in found.answer.shares) == pytest.approx(1)
+    assert all(0 <= share.share <= 1 + 1e-9 for share in found.answer.shares)
+    large = [share.share for share in found.answer.shares if share.named]
+    assert large == sorted(large, reverse=True)
+    if step is not None:
+        top = sum(share.seconds for share in found.answer.shares)
+        says = "at the same time" in found.answer.sentence
+        assert says or top <= 1.03 * np.mean(step[1:]) or "without" in found.answer.shares_of
+
+
+def test_overlap_is_stated_and_never_above_one() -> None:
+    """Phases of asynchronous training that exceed the step overlap; shares are of their sum."""
+    found = answer("timing", {"timing_s/step": 10.0, "timing_s/gen": 9.0, "timing_s/update_actor": 5.0})
+    assert "at the same time: 14.0 s of work in a step of 10.0 s" in found.sentence
+    assert found.shares_of.startswith("all phases together")
+    assert shares(found) == {"Generation": 0.643, "Actor update": 0.357}
+
+
+def test_what_runs_every_n_steps_is_no_share_of_a_step() -> None:
+    """Evaluation every 10 steps is told with its period and cost, inside or outside the step time."""
+    at = dict.fromkeys(range(10, 60, 10), 5.0)
+    outside = answer("timing", {"timing_s/step": 10.0, "timing_s/gen": 6.0, "timing_s/testing": at})
+    part = next(part for part in outside.parts if part.title == "Evaluation")
+    assert part.note == "every 10 steps, +5.0 % a step, outside the step time"
+    assert part.share is None
+    longer = [15.0 if step in at else 10.0 for step in range(60)]
+    inside = answer("timing", {"timing_s/step": longer, "timing_s/gen": 6.0, "timing_s/testing": at})
+    part = next(part for part in inside.parts if part.title == "Evaluation")
+    assert part.note == "every 10 steps, +5.0 % a step"
+    assert shares(inside) == shares(outside) == {"Generation": 0.6, "other": 0.4}
+
+
+def test_the_first_step_counts_nowhere() -> None:
+    """A first step that compiles for an hour changes no share, no median and no curve; it is mentioned."""
+    quiet = {"timing_s/step": 10.0, "timing_s/gen": 6.0}
+    slow = {"timing_s/step": [3600.0, *[10.0] * 59], "timing_s/gen": [3000.0, *[6.0] * 59]}
+    usual, found = answer("timing", quiet), answer("timing", slow)
+    assert (found.shares, found.parts, found.facts) == (usual.shares, usual.parts, usual.facts)
+    assert found.notes == ("step 0 is left out: it took 1h 00m",)
+
+
+def test_nested_phases_are_listed_once() -> None:
+    """Two keys of one phase, and keys below another key, are parts of it and add nothing to the shares."""
+    found = answer(
+        "timing",
+        {
+            "timing_s/step": 10.0,
+            "timing_s/gen": 6.0,
+            "timing_s/generate_sequences": 5.5,
+            "timing_s/sync": 3.0,
+            "timing_s/sync/pack": 2.0,
+        },
+    )
+    assert [(part.title, part.depth) for part in found.parts] == [
+        ("Generation", 0), ("generate_sequences", 1), ("sync", 0), ("pack", 1),
+    ]  # fmt: skip
+    assert shares(found) == {"Generation": 0.6, "sync": 0.3, "other": 0.1}
+
+
+def test_a_part_is_never_longer_than_its_whole() -> None:
+    """A metric that may be inside another one is not, where it was longer than that at any step."""
+    long = [3.0 if step == 7 else 1.0 for step in range(60)]
+    found = answer("timing", {"timing_s/step": 10.0, "timing_s/gen": long, "timing_s/rollout": 2.0})
+    assert all(part.depth == 0 for part in found.parts)
+
+
+def test_small_phases_are_gathered() -> None:
+    """Phases below one percent are one line that names them."""
+    found = answer(
+        "timing", {"timing_s/step": 10.0, "timing_s/gen": 9.0, "timing_s/adv": 0.01, "timing_s/x": 0.02}
+    )
+    assert found.notes == ("2 phases below 1 %, together 0.3 %: Advantage, x",)
+    assert [part.title for part in found.parts] == ["Generation"]
+
+
+def test_time_per_token_is_derived_where_it_is_not_logged() -> None:
+    """Seconds by tokens, marked as derived; what the log says itself is taken as it is."""
+    found = answer(
+        "timing",
+        {
+            "timing_s/step": 10.0, "timing_s/gen": 5.0, "timing_s/update_actor": 2.0,
+            "timing_per_token_ms/gen": 0.7, "perf/total_num_tokens": 1000.0,
+        },
+    )  # fmt: skip
+    by_title = {part.title: (part.per_token, part.per_token_derived) for part in found.parts}
+    assert by_title == {"Generation": (0.7, False), "Actor update": (2.0, True)}
+    rate = next(fact for fact in found.facts if fact.title == "tokens per second")
+    assert (rate.value, rate.formula) == (100.0, "tokens of a step / step time")
+    assert any(text.startswith("per token =") for text in found.formulas)
+
+
+def test_a_count_of_tokens_since_the_start_is_no_count_of_a_step() -> None:
+    """A key that only grows is not divided by the time of a step."""
+    tokens = [1000.0 * (step + 1) for step in range(60)]
+    found = answer("timing", {"timing_s/step": 10.0, "timing_s/gen": 5.0, "perf/total_num_tokens": tokens})
+    assert [fact.title for fact in found.facts] == ["step", "steps per minute"]
+
+
+def test_trend_of_the_step_time() -> None:
+    """A step time that doubles is told with the steps over which it did; noise is steady."""
+    grown = answer("timing", {"timing_s/step": [10.0 + (step >= 30) * 10.0 for step in range(60)]})
+    assert grown.facts[0].change == pytest.approx(1.0)
+    noisy = np.random.default_rng(1).normal(10, 1, 60).tolist()
+    assert answer("timing", {"timing_s/step": noisy}).facts[0].change == 0.0
+
+
+def test_an_earlier_step_knows_nothing_of_later_ones() -> None:
+    """As of a step the answer is that of a run which ended there."""
+    later = [6.0] * 30 + [1.0] * 30
+    whole = run({"timing_s/step": 10.0, "timing_s/gen": later})
+    cut = run({"timing_s/step": 10.0, "timing_s/gen": [6.0] * 30}, steps=30)
+    assert answer_of(whole, "timing", 29) == answer_of(cut, "timing")
+
+
+def test_nothing_is_said_without_times() -> None:
+    """A run without times of steps and phases has no answer."""
+    assert answer_of(run({}), "timing") is None
+    assert answer_of(run({"timing_s/gen": 3.0}), "timing") is None
+
+
+def test_load_before_and_after_balancing() -> None:
+    """Ranges of both, imbalance and idle share with their formula, and a sentence about the present state."""
+    found = answer(
+        "load",
+        {
+            "global_seqlen/min": 80.0, "global_seqlen/mean": 100.0, "global_seqlen/max": 160.0,
+            "global_seqlen/balanced_min": 90.0, "global_seqlen/balanced_max": 120.0,
+        },
+    )  # fmt: skip
+    assert [(one.title, one.low, one.middle, one.high) for one in found.ranges] == [
+        ("before balancing", 80, 100, 160), ("after balancing", 90, 100, 120),
+    ]  # fmt: skip
+    assert [round(fact.value, 3) for fact in found.facts] == [1.6, 0.5, 1.2, 0.25]
+    assert found.sentence == (
+        "After balancing the lightest rank waits 25 % of the time for the heaviest (50 % before)."
+    )
+    assert found.formulas == glossary().metrics["load.seqlen.max"].derived
+
+
+@given(st.tuples(*[st.floats(0, 1e9)] * 3).map(lambda three: tuple(sorted(three))))
+def test_imbalance_and_idle_share_are_possible_numbers(load: tuple[float, float, float]) -> None:
+    """The heaviest is never below the mean, and nobody waits longer than the whole time."""
+    assert imbalance(load) >= 1
+    assert 0 <= idle_share(load) <= 1
+
+
+def test_values_of_ranks_are_a_strip() -> None:
+    """Keys that differ in the number of a rank alone are one strip in the order of ranks."""
+    series: dict[str, object] = {f"global_seqlen/rank_{rank}": 100.0 + rank for rank in (0, 10, 2)}
+    view = run(series)
+    pane = view.names.name("global_seqlen/rank_2").pane
+    strips = per_rank(view, pane)
+    assert [(one.ranks, one.values) for one in strips] == [((0, 2, 10), (100.0, 102.0, 110.0))]
+
+
+def test_utilisation_with_its_limits_and_what_bounds_a_step() -> None:
+    """MFU stands on a scale with its limits; generation that takes most of a step is named."""
+    found = answer(
+        "perf",
+        {
+            "perf/mfu/actor": [0.9, *[0.25] * 59], "perf/throughput": 1000.0,
+            "timing_s/step": 10.0, "timing_s/gen": 7.0,
+        },
+    )  # fmt: skip
+    assert [(one.title, one.middle, one.high) for one in found.ranges] == [("MFU actor", 0.25, 0.25)]
+    assert found.sentence == (
+        "MFU actor is 25.0 %, below 30 %: the accelerators wait. Generation bounds a step: 70 % of its time."
+    )
+    band = glossary().metrics["perf.mfu.actor"].band
+    assert band is not None and set(band) <= set(found.marks)
+
+
+def test_a_utilisation_of_zeros_is_not_reported() -> None:
+    """Zeros that a writer fills in are no measurement."""
+    found = answer("perf", {"perf/mfu/actor": 0.0, "perf/throughput": 1000.0})
+    assert found.ranges == ()
+    assert found.sentence.startswith("MFU is not reported")
+
+
+@pytest.mark.parametrize("pane", sorted(ANSWERS))
+@pytest.mark.parametrize("name", ["verl-ppo", "slowdown", "late-collapse"])
+def test_all_forms_say_the_same(pane: str, name: str) -> None:
+    """Text, Markdown and JSON of recorded runs have the sentence, each fact and each phase."""
+    view = recorded(name).session.ordered()[0]
+    report = pane_report(view, pane, NOW)
+    found = report.pane.answer
+    record = json.loads(json.dumps(as_record(report), default=str))
+    if found is None:
+        assert record["answer"] is None
+        return
+    text = "\n".join(line.text for line in answer_lines(found, 140))
+    for out in (text, as_markdown(report).replace("\\", "")):
+        assert found.sentence in out
+        assert all(fact.text in out for fact in found.facts)
+        assert all(part.title in out for part in found.parts)
+    assert record["answer"]["sentence"] == found.sentence
+    assert len(record["answer"]["parts"]) == len(found.parts)
+
+
+@pytest.mark.parametrize("width", [20, 38, 60, 80, 100, 140, 300])
+@pytest.mark.parametrize("height", [1, 2, 3, 5, 8, 13, None])
+def test_an_answer_fits(width: int, height: int | None) -> None:
+    """No line is wider than asked, the lines are no more than asked, and the sentence is among them."""
+    view = recorded("verl-ppo").session.ordered()[0]
+    for pane in ANSWERS:
+        found = answer_of(view, pane)
+        assert found is not None
+        lines: list[Line] = answer_lines(found, width, height)
+        assert all(line.width <= width for line in lines)
+        assert height is None or len(lines) <= max(height, 2)
+        assert found.sentence.split()[0] in "\n".join(line.text for line in lines) or width < 30
+
+
+def test_parts_of_steps_are_data() -> None:
+    """Every metric that may be inside another one names metrics of time, and ends in the step."""
+    for metric in glossary().metrics.values():
+        if metric.within:
+            assert metric.unit == "s"
+            assert metric.within[-1] == "timing.step"
+            assert metric.id not in metric.within
