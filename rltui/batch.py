@@ -69,7 +69,7 @@ class Text:
     step: int
     wall_time: float
     kind: Literal["text", "hparams", "total-steps", "exit-code"]
-    body: str  # hparams: JSON object; total-steps, exit-code: decimal integer
+    body: str  # hparams: JSON object; total-steps, exit-code: decimal integer, empty: it goes on again
 
 
 _NO_U32 = np.empty(0, np.uint32)

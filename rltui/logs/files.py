@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
+from rltui.logs.formats.container import Part
 from rltui.logs.formats.interface import HEAD, File
 
 P = ParamSpec("P")
@@ -37,6 +38,7 @@ class FoundFile:
     rank: int | None  # the worker that wrote it, where the name says so
     device: int = 0  # of its folder: what hangs together when a mount dies
     asked: bool = False  # the user named this very file
+    part: Part | None = None  # of a container: `place` and `name` tell it from the others in there
 
 
 class GivenUpError(Exception):
@@ -132,6 +134,15 @@ class LocalFile:
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
+
+    def stamp(self) -> tuple[int, ...]:
+        """The attributes that tell of a change, as they were when they were asked for last."""
+        return stamp(self.status) if self.status else ()
+
+    @property
+    def modified(self) -> float:
+        """When it was written last, seconds since 1970; 0 when unknown."""
+        return self.status.st_mtime if self.status else 0.0
 
     def size(self) -> int:
         """Bytes known to be there: what `fstat` says, or more where reading got further (late attributes)."""

@@ -69,7 +69,7 @@ class RunCatalogs:
 
 def catalogs_of(logdirs: Sequence[str]) -> dict[str, Catalog]:
     """A catalog for each run that has files of samples, by the run's name. Nothing is read yet but names."""
-    found, _, _ = scan(logdirs, REGISTRY.could_be_log)
+    found, _, _ = scan(logdirs, REGISTRY.could_be_log, REGISTRY)
     runs: dict[str, list[str]] = {}
     for log in found:
         runs.setdefault(log.run, []).append(log.path)

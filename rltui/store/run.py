@@ -22,6 +22,7 @@ from rltui.store.tag_rows import PointBlock, TagRows
 
 KEPT_TEXTS = 1000  # text tags kept, the newest of each
 KEPT_LOGS = 64  # logs whose own settings are kept apart, the newest
+WRITTEN_TOGETHER = 60.0  # seconds between the last writes of logs that one process ended with
 CADENCE = 256  # recent (step, wall) pairs for the pace of the run
 
 
@@ -58,6 +59,7 @@ class Run:
         self.hparams: dict[str, object] = {}
         self.hparams_texts: dict[str, dict[str, Text]] = {}  # by log and tag, the newest
         self.total_steps: int | None = None
+        self.exit_codes: dict[str, int] = {}  # by log, of trackers that note how a run ends
         self.version = 0
         self._walls: tuple[int, F64] = (-1, np.empty((0, 2)))
         self._ends: tuple[int, int | None, tuple[int, int] | None] = (-1, None, None)
@@ -156,13 +158,14 @@ class Run:
         if batch.problems:
             self.problems.note(batch.problems)
         if batch.texts:
-            self._note_texts(batch.texts)
+            self._note_texts(source.path, batch.texts)
             self._note_hparams_texts(source.path, batch.texts)
         new: list[NewPoints] = []
         if kind in ("rewritten", "restarted"):
             self.previews.forget(source.path)
         if kind == "rewritten":
             self.problems.pop(("odd-times", source.path, None), None)
+            self.exit_codes.pop(source.path, None)
             new = self._appender.forget(source.path)
         elif kind == "restarted":
             self.restarts.replaced(source.path)
@@ -227,8 +230,37 @@ class Run:
                 if len(self.hparams_texts) > KEPT_LOGS:
                     del self.hparams_texts[next(iter(self.hparams_texts))]
 
-    def _note_texts(self, texts: Sequence[Text]) -> None:
+    @property
+    def exit_code(self) -> int | None:
+        """How the run ended, as its tracker noted it in the log that was written last; None while it goes on.
+
+        A run that is resumed goes on in another log, which has no end yet.
+        """
+        if not self.exit_codes:
+            return None
+        logs = [source for source in self.sources.values() if source.also_of is None]
+        newest = max((source.modified for source in logs), default=0.0)
+        ended = [
+            source for source in self.sources.values()
+            if source.path in self.exit_codes and source.modified >= newest - WRITTEN_TOGETHER
+        ]  # fmt: skip
+        if not ended:
+            return None
+        return self.exit_codes[max(ended, key=lambda source: source.modified).path]
+
+    def _note_exit_code(self, path: str, body: str) -> None:
+        """Note the end of a run, or that it goes on (an empty text)."""
+        self.exit_codes.pop(path, None)
+        try:
+            self.exit_codes[path] = int(body)
+        except ValueError:
+            return
+
+    def _note_texts(self, path: str, texts: Sequence[Text]) -> None:
         for text in texts:
+            if text.kind == "exit-code":
+                self._note_exit_code(path, text.body)
+                continue
             if text.kind == "total-steps":
                 try:
                     self.total_steps = int(text.body)

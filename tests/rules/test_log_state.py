@@ -86,7 +86,9 @@ def test_one_log_of_several_that_is_gone_is_a_remark() -> None:
             path=path, gone=gone, also_of=None, size=9, read=9, caught_up=True, modified=NOW
         )
 
-    run = SimpleNamespace(sources={"1": source("1", True), "2": source("2", False)}, problems={})
+    run = SimpleNamespace(
+        sources={"1": source("1", True), "2": source("2", False)}, problems={}, exit_code=None
+    )
     (found,) = of_sources(run, NOW)
     assert (found.level, found.code, found.path) == ("info", "log-gone", "1")
 
@@ -94,7 +96,7 @@ def test_one_log_of_several_that_is_gone_is_a_remark() -> None:
 def test_a_record_that_is_cut_off_is_told_once_it_is_old() -> None:
     """While it may still be finished nothing is said; nor when the reader has said it."""
     torn = SimpleNamespace(path="x", gone=False, also_of=None, size=99, read=54, caught_up=True, modified=NOW)
-    run = SimpleNamespace(sources={"x": torn}, problems={})
+    run = SimpleNamespace(sources={"x": torn}, problems={}, exit_code=None)
     assert of_sources(run, NOW + OLD) == []
     (found,) = of_sources(run, NOW + OLD + 1)
     assert (found.code, found.offset, found.count) == ("torn-tail", 54, 45)

@@ -141,6 +141,7 @@ class FakeRun:
         self.problems: dict[Any, Any] = {}
         self.hparams: dict[str, Any] = {}
         self.texts: dict[str, Any] = {}
+        self.exit_code: int | None = None
         self.hparams_texts: dict[str, Any] = {}
         self.version = 1
         self.superseded = 0

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from rltui.batch import Problem
-from rltui.logs.discovery.walk import FolderWalker, Item, Root, is_folder, roots_of
+from rltui.logs.discovery.walk import Containers, FolderWalker, Item, Root, is_folder, roots_of
 from rltui.logs.file_systems import FileSystem, kind_of
 from rltui.logs.files import Calls, FoundFile
 
@@ -29,12 +29,14 @@ class LogSearch:
         logdirs: Sequence[str],
         could_be_log: Callable[[str], bool],
         *,
+        containers: Containers | None = None,
         poll: float,
         system: FileSystem | None,
         wall: Callable[[], float],
     ) -> None:
         self._logdirs = tuple(logdirs)
         self._could_be_log = could_be_log
+        self._containers = containers
         self._poll = poll
         self._given = system
         self._wall = wall
@@ -134,7 +136,11 @@ class LogSearch:
                 attributes=all(system.attributes for system in systems),
             )
         walker = FolderWalker(
-            self.roots, self._could_be_log, trust_times=self.system.attributes, wall=self._wall
+            self.roots,
+            self._could_be_log,
+            containers=self._containers,
+            trust_times=self.system.attributes,
+            wall=self._wall,
         )
         walker.skipped = self.not_answering
         return walker

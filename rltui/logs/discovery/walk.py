@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
+import posixpath
 import stat
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from rltui.batch import Problem
 from rltui.logs.files import Calls, FoundFile
+from rltui.logs.formats.container import Part, Parts
 from rltui.logs.log_file_names import names
 from rltui.logs.run_names import run_name
 from rltui.text import clean, quote
@@ -31,6 +34,18 @@ class Root:
     prefix: str = ""  # in front of run names and paths where several LOGDIRs are given
 
 
+class Containers(Protocol):
+    """What tells containers of several runs from other files and folders (`FormatRegistry`)."""
+
+    def could_be_container(self, place: str) -> bool:
+        """Whether a path is worth a look by `parts`. Touches no file."""
+        ...
+
+    def parts(self, place: str) -> Parts | None:
+        """The runs of a container; None for what is none. Raises OSError."""
+        ...
+
+
 Item = FoundFile | Problem | None  # what a walk yields; None is a chance to stop for a while
 
 
@@ -46,6 +61,8 @@ class _Folder:
     found: dict[str, FoundFile] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
+    containers: dict[str, tuple[int, ...]] = field(default_factory=dict)  # name: stamp when it was listed
+    contained: set[str] = field(default_factory=set)  # folders that belong to containers
 
 
 def is_folder(place: str) -> bool | None:
@@ -104,6 +121,8 @@ class _WalkState:
         """Go on in what is below a folder; its links come last."""
         self.links += [(folder, name) for name in folder.links]
         for name in reversed(folder.folders):
+            if name in folder.contained:
+                continue
             if name.startswith(names().skipped_folders):
                 self.pruned += 1
             else:
@@ -118,10 +137,12 @@ class FolderWalker:
         roots: Sequence[Root],
         could_be_log: Callable[[str], bool],
         *,
+        containers: Containers | None = None,
         trust_times: bool = True,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.roots = tuple(roots)
+        self._containers = containers
         self._could_be_log = could_be_log
         self._trust = trust_times  # false on network file systems: their folder attributes are cached
         self._wall = wall
@@ -206,6 +227,8 @@ class FolderWalker:
             young = self._wall() - status.st_mtime < YOUNG
             complete = yield from self._list(known, calls)
             known.changed_ns = status.st_mtime_ns if complete and not young else -1
+        else:
+            yield from self._relist_containers(known, calls)
         return known
 
     def _list(self, folder: _Folder, calls: Calls) -> Generator[Item, None, bool]:
@@ -229,6 +252,8 @@ class FolderWalker:
                 for entry in batch:
                     name = entry.name
                     if (only is not None and name != only) or name.startswith("."):
+                        continue
+                    if not entry.is_symlink() and (yield from self._list_parts(folder, name, found, calls)):
                         continue
                     if entry.is_symlink():
                         links.append(name)
@@ -254,6 +279,59 @@ class FolderWalker:
         if name == folder.root.only:
             return True
         return self._could_be_log(name) and not names().no_runs.search(_shown(folder, name))
+
+    def _list_parts(
+        self, folder: _Folder, name: str, found: dict[str, FoundFile], calls: Calls
+    ) -> Generator[Item, None, bool]:
+        """The runs of a container; the generator's value says whether it is one."""
+        place = f"{folder.place}/{name}"
+        if self._containers is None or not self._containers.could_be_container(place):
+            return False
+        try:
+            stamp = calls.run(place, _container_stamp, place)
+            listed = calls.run(place, self._containers.parts, place)
+        except OSError as error:
+            yield from self._failed(place, _shown(folder, name), error)
+            return True
+        folder.containers[name] = stamp
+        if listed is None:
+            return False
+        yield from self._healed(place)
+        folder.contained.update(listed.folders)
+        for part in listed.parts:
+            yield self._found_part(folder, name, part, found)
+        return True
+
+    def _relist_containers(self, folder: _Folder, calls: Calls) -> Iterator[Item]:
+        """List the containers anew that changed since: a run may have begun in them."""
+        for name, seen in list(folder.containers.items()):
+            place = f"{folder.place}/{name}"
+            try:
+                changed = calls.run(place, _container_stamp, place) != seen
+            except OSError:
+                continue  # it is gone, and its folder will be listed
+            if changed:
+                yield from self._list_parts(folder, name, folder.found, calls)
+
+    def _found_part(self, folder: _Folder, name: str, part: Part, found: dict[str, FoundFile]) -> FoundFile:
+        shown = f"{name}[{part.key}]" if part.key else name
+        log = folder.found.get(shown)
+        if log is None:
+            run = posixpath.normpath(posixpath.join(folder.shown, part.run))
+            while run.startswith("../"):
+                run = run[3:]
+            log = FoundFile(
+                place=f"{folder.place}/{shown}",
+                path=clean(_shown(folder, shown)),
+                folder=clean(folder.shown),
+                name=shown,
+                run=clean(run) or ".",
+                rank=None,
+                device=folder.device,
+                part=part,
+            )
+        found[shown] = log
+        return log
 
     def _found(self, folder: _Folder, name: str, found: dict[str, FoundFile]) -> FoundFile:
         log = folder.found.get(name)
@@ -325,6 +403,16 @@ class FolderWalker:
             yield Problem(problem.level, problem.code, problem.path, "can be read again", healed=True)
 
 
+def _container_stamp(place: str) -> tuple[int, ...]:
+    """Size and time of a container, and of the WAL of a database. Raises OSError."""
+    status = os.stat(place)  # noqa: PTH116 - a string is what is kept
+    try:
+        wal = os.stat(f"{place}-wal")  # noqa: PTH116
+    except OSError:
+        return (status.st_size, status.st_mtime_ns)
+    return (status.st_size, status.st_mtime_ns, wal.st_size, wal.st_mtime_ns)
+
+
 def _take(entries: Iterator[os.DirEntry[str]], count: int) -> list[os.DirEntry[str]]:
     batch: list[os.DirEntry[str]] = []
     for entry in entries:
@@ -343,10 +431,12 @@ def _below(parent: _Folder, name: str, real: str) -> _Folder:
 
 
 def scan(
-    logdirs: Sequence[str | os.PathLike[str]], could_be_log: Callable[[str], bool]
+    logdirs: Sequence[str | os.PathLike[str]],
+    could_be_log: Callable[[str], bool],
+    containers: Containers | None = None,
 ) -> tuple[list[FoundFile], list[Problem], tuple[str, ...]]:
     """One walk: the logs in the order of their paths, the problems met, the LOGDIRs that do not exist."""
-    walker = FolderWalker(roots_of(logdirs, could_be_log), could_be_log)
+    walker = FolderWalker(roots_of(logdirs, could_be_log), could_be_log, containers=containers)
     items = list(walker.walk(Calls()))
     found = {item.place: item for item in reversed(items) if isinstance(item, FoundFile)}
     problems = [item for item in items if isinstance(item, Problem)]

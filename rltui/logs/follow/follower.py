@@ -78,7 +78,14 @@ class Follower:
         self.once = once
         self.caught_up = False  # whether everything that was there has been read, as of the last look
         self.formats = formats
-        self.search = LogSearch(self.logdirs, self.formats.could_be_log, poll=poll, system=system, wall=wall)
+        self.search = LogSearch(
+            self.logdirs,
+            self.formats.could_be_log,
+            containers=self.formats,
+            poll=poll,
+            system=system,
+            wall=wall,
+        )
         self.interval = PollInterval(poll, self.search.system)
         self.stats = FollowStats()
         self.logs: dict[str, LogFile] = {}  # by place

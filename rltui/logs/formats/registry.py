@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import Format
 from rltui.logs.log_file_names import rotated_from
 
@@ -18,12 +19,13 @@ class FormatRegistry:
         # screen does not wait for them (25 ms).
         from rltui.logs.formats import console, csv_table, gzip_log, json_document, jsonl, samples
         from rltui.logs.formats.tfevents import event_file
-        from rltui.logs.formats.trackers import swanlab, wandb
+        from rltui.logs.formats.trackers import clearml, swanlab, wandb
 
         plain: tuple[Format, ...] = (
             event_file.FORMAT,
             wandb.FORMAT,
             swanlab.FORMAT,
+            clearml.FORMAT,
             json_document.FORMAT,
             samples.FORMAT,
             jsonl.FORMAT,
@@ -31,6 +33,29 @@ class FormatRegistry:
             console.FORMAT,
         )
         return (*plain, gzip_log.GzipFormat(plain), gzip_log.UnreadCompression(plain))
+
+    @cached_property
+    def containers(self) -> tuple[Container, ...]:
+        """Every kind of container: files and folders that hold several runs, or one in many files."""
+        from rltui.logs.formats.trackers import databases, metric_files, mlflow, trackio
+
+        return (
+            databases.TrackerDatabase(),
+            mlflow.MlflowFolders(),
+            metric_files.DvcliveFolder(),
+            trackio.Inbox(),
+        )
+
+    def could_be_container(self, place: str) -> bool:
+        """Whether a path is worth a look by `parts`. Touches no file."""
+        return any(container.could_be(place) for container in self.containers)
+
+    def parts(self, place: str) -> Parts | None:
+        """The runs of a container; None for what is none. Raises OSError."""
+        for container in self.containers:
+            if container.could_be(place) and (parts := container.parts(place)) is not None:
+                return parts
+        return None
 
     def recognise(self, name: str, head: bytes) -> Format | None:
         """The format of a file of the base name `name` that starts with `head`; None when it is no log."""

@@ -10,8 +10,9 @@ from dataclasses import replace
 from rltui.batch import EMPTY, Batch, Problem, concat
 from rltui.logs.delivery import Kind, Source
 from rltui.logs.files import Calls, FoundFile, GivenUpError, LocalFile, identity, stamp
+from rltui.logs.formats.container import PartFile
 from rltui.logs.formats.gzip_log import decompressed_head
-from rltui.logs.formats.interface import BLOCK, HEAD, Format, LogReader
+from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.formats.text_lines import first_text
 from rltui.logs.log_file import rotation
@@ -22,7 +23,7 @@ from rltui.logs.log_file.read_errors import ReadErrors
 from rltui.logs.log_file_names import is_events
 
 Piece = tuple[Kind, Batch]
-_Question = Callable[[LogReader, LocalFile], Batch]
+_Question = Callable[[LogReader, File], Batch]
 
 _SHORTEST_RECHECK, _LONGEST_RECHECK = (
     0.5,
@@ -118,8 +119,10 @@ class LogFile:
             return batch
         return replace(batch, tags=[self.tag_map(tag) for tag in batch.tags], written=batch.tags)
 
-    def file(self, calls: Calls) -> LocalFile:
+    def file(self, calls: Calls) -> LocalFile | PartFile:
         """The file, to be opened for a visit."""
+        if self.found.part is not None:
+            return PartFile(self.found.part, self.found.path, calls.run)
         return LocalFile(self.found.place, self.found.path, calls)
 
     def presume(self, status: os.stat_result) -> None:
@@ -156,7 +159,7 @@ class LogFile:
                 if self.gone:
                     self.gone = False
                     pieces.append(("state", EMPTY))
-                if self._check(file, now, trust, forced, pieces) and until is not None:
+                if self._check(file, calls, now, trust, forced, pieces) and until is not None:
                     self.caught_up = self.caught_up and self.unread <= limit
                     if self.unread <= limit:
                         self._advance(file, until, pieces)
@@ -189,6 +192,8 @@ class LogFile:
     def _unchanged(self, calls: Calls, forced: bool) -> bool:
         if forced or not self.opened or self.gone or self.errors.count:
             return False
+        if self.found.part is not None:
+            return calls.run(self.found.place, self.found.part.stamp) == self._stamp
         return stamp(calls.run(self.found.place, os.stat, self.found.place)) == self._stamp
 
     def newest(self, calls: Calls, length: int) -> list[Piece]:
@@ -238,10 +243,18 @@ class LogFile:
         if self.recheck:
             self._recheck_at = now + min(_LONGEST_RECHECK, max(_SHORTEST_RECHECK, (now - self.changed) / 4))
 
-    def _check(self, file: LocalFile, now: float, trust: bool, forced: bool, pieces: list[Piece]) -> bool:
+    def _check(
+        self,
+        file: LocalFile | PartFile,
+        calls: Calls,
+        now: float,
+        trust: bool,
+        forced: bool,
+        pieces: list[Piece],
+    ) -> bool:
         """Take in size and time, find out whether it is the same file. False: nothing to read now."""
         size = file.size()
-        seen = stamp(file.status) if file.status else ()
+        seen = file.stamp()
         # Attributes may be late: a byte behind the end would tell of growth without reading all again.
         quiet = not trust and seen == self._stamp and self.caught_up and not forced
         if quiet and not file.read_at(self.size, 1):
@@ -250,12 +263,12 @@ class LogFile:
             self.changed = self.grown = now
         self._stamp, self.recheck = seen, False
         self.size = size
-        self.modified = file.status.st_mtime if file.status else 0.0
+        self.modified = file.modified
         verdict = self._identity.compare(file, self.offset, now, trust=trust)
         if verdict == "wait":
             self.recheck = True
             if not size and self.format is not None and not self.format.rewrites:
-                self._read_moved(file.calls, pieces, last=False)  # nothing came in its place yet
+                self._read_moved(calls, pieces, last=False)  # nothing came in its place yet
             return False
         if verdict == "replaced":
             self.past.append(self._identity.past(self.offset))
@@ -263,7 +276,7 @@ class LogFile:
             if self._read_before(file):
                 self.forget()  # rotation moved another log here, which had been read where it was
             else:
-                self._replaced(file.calls, pieces)
+                self._replaced(calls, pieces)
             self.recheck = False
         elif self._damage.due(now) and self.complete and (healed := self._damage.healed(file, now)):
             # What was skipped is there now: the log is read once more, and its problems are withdrawn.
@@ -287,7 +300,7 @@ class LogFile:
 
     def _read_moved(self, calls: Calls, pieces: list[Piece], *, last: bool) -> None:
         """Read what the log got before it was rotated away; to the very end, if that was the last of it."""
-        if self.reader is None:
+        if self.reader is None or self.found.part is not None:
             return
         place = rotation.moved_to(self.found.place, self._identity.past(self.offset), calls)
         if place is not None and (batch := self._read_from(place, calls, last=last)):
@@ -316,14 +329,17 @@ class LogFile:
         self.absorbed.add(place)
         return concat(batches)
 
-    def _read_before(self, file: LocalFile) -> bool:
+    def _read_before(self, file: File) -> bool:
         """Whether rotation brought a log here that was read under another of its names."""
         known = [past for other in self.rotated for past in other.past]
         known += [other._identity.past(other.offset) for other in self.rotated if other is not self]
         content = decompressed_head(identity(file, HEAD)) if self.found.name.endswith(".gz") else b""
         return any(past.is_in(file) or (content and past.begins(content)) for past in known)
 
-    def _recognise(self, file: LocalFile, pieces: list[Piece]) -> None:
+    def _recognise(self, file: File, pieces: list[Piece]) -> None:
+        if self.found.part is not None:
+            self._take_for(self.found.part.format)
+            return
         presumed = self.format if self.presumed is not None else None
         self._recognition.presumed = None
         before = self.rotated and self._read_before(file)
@@ -345,7 +361,7 @@ class LogFile:
         self.format, self.reader = known, known.open(self.found.path, verify=self._verify)
         self._format_name, self.caught_up = known.name, False
 
-    def _advance(self, file: LocalFile, until: Callable[[], bool], pieces: list[Piece]) -> None:
+    def _advance(self, file: File, until: Callable[[], bool], pieces: list[Piece]) -> None:
         """Read on until the end or until `until`; what was decoded before an error is kept."""
         reader = self.reader
         assert reader is not None

@@ -47,8 +47,8 @@ def liveness(run: Run, now: float, total: int | None = None, names: MetricNames 
     """Judge one run at a time `now` (seconds since 1970). `total`: planned steps, over the log's own.
 
     `names` tells which tags are times of phases, so that a stall can name the phase that is missing. A run
-    whose log says that it is over has ended, known to the second; one that only writes no more is stalled
-    first, and then taken as ended.
+    whose log or tracker says that it is over has ended, known to the second; one that only writes no more is
+    stalled first, and then taken as ended.
     """
     last_wall = _last_wall(run)
     total = total or planned(run)
@@ -59,7 +59,7 @@ def liveness(run: Run, now: float, total: int | None = None, names: MetricNames 
     steps, walls = _pairs(run)
     gap, longest, pace = _cadence(steps, walls)
     age = None if last_wall is None else max(now - last_wall, 0.0)
-    done = _finished(run) or (progress is not None and progress >= 1.0)
+    done = run.exit_code is not None or _finished(run) or (progress is not None and progress >= 1.0)
     gone = not done and all_gone(run)
     state: Literal["live", "stalled", "ended"]
     if done or gone or age is None:

@@ -1,4 +1,4 @@
-"""What has become of a run's log files: gone, or cut off within a record that nobody will finish."""
+"""What has become of a run's log files: gone, cut off within a record for good, or ended by a crash."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ def of_sources(run: Run, now: float) -> list[Problem]:
         elif left > 0 and source.caught_up and now - source.modified > OLD and source.path not in told:
             message = f"the last record is cut off: {left:,} bytes are no whole one"
             found.append(Problem("info", "torn-tail", source.path, message, source.read, left))
+    if run.exit_code:
+        path = next(path for path, code in run.exit_codes.items() if code == run.exit_code)
+        found.append(Problem("warning", "crashed", path, f"crashed with exit code {run.exit_code}"))
     return found
 
 

@@ -1,0 +1,120 @@
+"""Containers: what holds the logs of several runs, or one log in many files, so that no file is one log.
+
+A `Container` (a tracker's database, its folder of metric files) lists its parts, one for each run. The search
+makes one log of each part, and a part is then followed like a file: it has a size, a stamp that changes when
+it does, and a format of its own whose reader asks the part instead of reading bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, ParamSpec, Protocol, TypeVar
+
+from rltui.logs.formats.interface import File, Format
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class CallRunner(Protocol):
+    """Runs a file call so that somebody can give up on it (`rltui.logs.files.Calls.run`)."""
+
+    def __call__(self, path: str, call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
+        """What `call` returns. Raises its OSError."""
+        ...
+
+
+class Part(Protocol):
+    """One run of a container. Every method touches the file system and raises OSError."""
+
+    @property
+    def place(self) -> str:
+        """The path of the container."""
+        ...
+
+    @property
+    def key(self) -> str:
+        """Tells it from the other parts of the container; never given to another run."""
+        ...
+
+    @property
+    def run(self) -> str:
+        """Its run, below the folder of the container, with `/`; empty for the run of that folder."""
+        ...
+
+    @property
+    def format(self) -> Format:
+        """Opens readers for this part."""
+        ...
+
+    def size(self) -> int:
+        """Bytes of its rows or files."""
+        ...
+
+    def stamp(self) -> tuple[int, ...]:
+        """What changes when the part may have changed."""
+        ...
+
+    def modified(self) -> float:
+        """When it was written last, seconds since 1970."""
+        ...
+
+
+class Parts(NamedTuple):
+    """What a container holds."""
+
+    parts: tuple[Part, ...] = ()
+    folders: tuple[str, ...] = ()  # beside it, that belong to the container: not searched for logs
+
+
+class Container(Protocol):
+    """A kind of container."""
+
+    def could_be(self, place: str) -> bool:
+        """Whether a path is worth opening. Touches no file."""
+        ...
+
+    def parts(self, place: str) -> Parts | None:
+        """Its runs; None when it is no such container. Raises OSError."""
+        ...
+
+
+@dataclass(slots=True)
+class PartFile:
+    """A part of a container as a `File`. It has no bytes: its reader asks `part` by means of `ask`."""
+
+    part: Part
+    path: str  # relative to LOGDIR, cleaned
+    run_call: CallRunner
+    modified: float = 0.0
+
+    def __enter__(self) -> PartFile:
+        self.modified = self.ask(self.part.modified)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def ask(self, call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
+        """What a call about the part returns. Raises OSError."""
+        return self.run_call(self.part.place, call, *arguments, **options)
+
+    def size(self) -> int:
+        """Bytes of its rows or files."""
+        return self.ask(self.part.size)
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """Nothing: there is no row of bytes."""
+        return b""
+
+    def stamp(self) -> tuple[int, ...]:
+        """What changes when the part may have changed."""
+        return self.ask(self.part.stamp)
+
+
+def part_file(file: File) -> PartFile:
+    """The file that a reader of a part was given. Raises TypeError for any other."""
+    if not isinstance(file, PartFile):
+        raise TypeError(f"{file.path} is no part of a container")
+    return file

@@ -1,0 +1,93 @@
+"""ClearML offline: `offline-<id>/metrics.jsonl`, a JSON array of hundreds of events in each line.
+
+An event is `{"timestamp": ms, "iter": step, "metric": ..., "variant": ..., "value": ...}`; the tag is metric
+and variant joined by `/`. ClearML itself writes 0 for NaN and infinities.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+
+import orjson
+
+from rltui.batch import Problem
+from rltui.logs.formats.interface import File
+from rltui.logs.formats.line_reader import BLANKS, LineReader
+from rltui.logs.formats.text_lines import SkippedLines
+from rltui.logs.records.parse_number import step_of
+from rltui.logs.records.record_batcher import RecordBatcher
+
+_BEGIN = re.compile(rb'\s*\[\s*\{\s*"timestamp"\s*:\s*\d+,\s*"type"\s*:\s*"(training_stats|log)')
+
+_NAMES = ("metrics.jsonl", "log.jsonl")  # the second is console text, whose events have no value
+
+
+class ClearmlParser:
+    """The `LineParser` of arrays of events."""
+
+    def __init__(self, path: str) -> None:
+        self._skipped = SkippedLines(path, "not-json", "lines skipped that are no arrays of events")
+
+    def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
+        """Take the events of whole lines."""
+        for number, line in enumerate(lines):
+            if line.strip(BLANKS) and not _take(line, records):
+                self._skipped.add(line, start + sum(map(len, lines[:number])) + number)
+
+    def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
+        """Take the events there are."""
+        for line in lines:
+            _take(line, records)
+
+    def parse_last(self, line: bytes, records: RecordBatcher) -> str | None:
+        """A complete array needs no newline."""
+        return None if not line.strip(BLANKS) or _take(line, records) else "is incomplete"
+
+    def problems(self) -> list[Problem]:
+        """Lines that were skipped."""
+        return self._skipped.problems()
+
+
+def _take(line: bytes, records: RecordBatcher) -> bool:
+    """Give the points of an array to `records`; False for what is no array."""
+    try:
+        events = orjson.loads(line)
+    except ValueError:
+        return False
+    if not isinstance(events, list):
+        return False
+    for step, wall, tag, value in _points(events):
+        records.add({tag: value}, (step, wall))
+    return True
+
+
+def _points(events: list[object]) -> Iterator[tuple[int, float, str, float]]:
+    for event in events:
+        if not isinstance(event, dict):
+            continue
+        value, step = event.get("value"), step_of(event.get("iter"))
+        if step is None or not isinstance(value, int | float):
+            continue
+        tag = "/".join(str(event[key]) for key in ("metric", "variant") if event.get(key) not in (None, ""))
+        time = event.get("timestamp")
+        yield step, time / 1000 if isinstance(time, int | float) else math.nan, tag, float(value)
+
+
+class ClearmlFormat:
+    """Events of ClearML's offline mode."""
+
+    name = "clearml"
+    rewrites = False
+
+    def matches(self, name: str, head: bytes) -> bool:
+        """By name, then by the first event."""
+        return name in _NAMES and (not head or bool(_BEGIN.match(head)))
+
+    def open(self, path: str, *, verify: bool = False) -> LineReader:
+        """A reader at the beginning of a file; there are no checksums to verify."""
+        return LineReader(path, ClearmlParser(path))
+
+
+FORMAT = ClearmlFormat()

@@ -1,0 +1,32 @@
+"""SQLite databases of trackers: which tracker's a database is, told by its tables."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+
+from rltui.logs.formats.container import Parts
+from rltui.logs.formats.trackers import mlflow, sqlite_file, trackio
+
+_NAME = re.compile(r"\.(db|sqlite3?)\Z")
+
+
+class TrackerDatabase:
+    """The `Container` of all trackers that use SQLite."""
+
+    def could_be(self, place: str) -> bool:
+        """Whether it is named like a database."""
+        return bool(_NAME.search(place))
+
+    def parts(self, place: str) -> Parts | None:
+        """The runs of a tracker's database. None for any other file, and while a writer is at work.
+
+        Raises OSError.
+        """
+        if not sqlite_file.is_database(place):
+            return None
+
+        def runs(base: sqlite3.Connection) -> Parts | None:
+            return trackio.parts_of_database(place, base) or mlflow.parts_of_database(place, base)
+
+        return sqlite_file.read_database(place, runs)

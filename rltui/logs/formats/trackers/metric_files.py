@@ -1,0 +1,171 @@
+"""A run that a tracker keeps as one text file for each metric: MLflow's folders, DVCLive."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Callable
+from typing import Any
+
+from rltui.logs.formats.container import Parts
+from rltui.logs.formats.interface import BLOCK, HEAD, Format
+from rltui.logs.formats.trackers.part_reader import Look, PartFormat
+
+MetricLine = tuple[int, float, float]  # step, wall time, value
+_PIECE = 1 << 20  # bytes that are read of one file in one look
+
+
+class MetricFiles:
+    """A `Part`: the files below a folder, each named like its metric.
+
+    line_of: makes a point of a line, given the step of a line that names none, counted from the first step of
+    the other files; about: hparams and exit code of the run.
+    """
+
+    def __init__(
+        self,
+        format_name: str,
+        place: str,
+        run: str,
+        folder: str,
+        line_of: Callable[[bytes, int], MetricLine | None],
+        about: Callable[[], tuple[dict[str, object], str]],
+        ending: str = "",
+    ) -> None:
+        self._place, self._run = place, run
+        self._folder = folder
+        self._line_of = line_of
+        self._about = about
+        self._ending = ending
+        self._format = PartFormat(format_name, self)
+        self._first: int | None = None  # the lowest first step
+
+    @property
+    def place(self) -> str:
+        """The path by which the run was found."""
+        return self._place
+
+    @property
+    def key(self) -> str:
+        """Empty: there is one run."""
+        return ""
+
+    @property
+    def run(self) -> str:
+        """Its name as seen from the folder of `place`."""
+        return self._run
+
+    @property
+    def format(self) -> Format:
+        """Opens readers of this run."""
+        return self._format
+
+    def size(self) -> int:
+        """Bytes of all files. Raises OSError."""
+        return sum(status.st_size for _, status in self._files())
+
+    def stamp(self) -> tuple[int, ...]:
+        """Sizes and times of all files, and of what says how the run ended. Raises OSError."""
+        about = os.stat(self._place)  # noqa: PTH116 - a string is what is kept
+        found = [about.st_mtime_ns, about.st_size]
+        for _, status in self._files():
+            found += [status.st_size, status.st_mtime_ns]
+        return tuple(found)
+
+    def modified(self) -> float:
+        """When the newest file was written. Raises OSError."""
+        about = os.stat(self._place).st_mtime  # noqa: PTH116
+        return max([about, *(status.st_mtime for _, status in self._files())])
+
+    def look(self, cursor: Any, budget: int) -> Look | None:
+        """Whole lines behind `cursor`, the offset in each file, ordered by step. Raises OSError."""
+        offsets: dict[str, tuple[int, int]] = dict(cursor or {})  # and the number of points before it
+        first = self._first_step()
+        look = Look()
+        for path, status in self._files():
+            offset, count = offsets.get(path, (0, 0))
+            if status.st_size <= offset:
+                continue
+            with open(path, "rb") as file:  # noqa: PTH123
+                file.seek(offset)
+                data = file.read(min(_PIECE, max(budget, BLOCK)))
+            end = data.rfind(b"\n") + 1
+            if not end and len(data) >= _PIECE:
+                end = len(data)  # no line of a metric is that long
+            look.settled += end
+            tag = os.path.relpath(path, self._folder).removesuffix(self._ending)
+            for line in data[:end].splitlines():
+                point = self._line_of(line, first + count)
+                if point is not None:
+                    count += 1
+                    look.records.append((point[0], point[1], {tag: point[2]}))
+            offsets[path] = offset + end, count
+        # One metric after the other would look like as many restarts.
+        look.records.sort(key=lambda record: record[0])
+        look.cursor = tuple(offsets.items())
+        look.hparams, look.exit_code = self._about()
+        return look
+
+    def _first_step(self) -> int:
+        """The lowest step that a file begins with; 0 where none names its step."""
+        if self._first is None:
+            begins = [step for path, _ in self._files() if (step := self._begins_with(path)) is not None]
+            self._first = min(begins, default=None)
+        return self._first or 0
+
+    def _begins_with(self, path: str) -> int | None:
+        """The step of the first point of a file; None where its lines name none."""
+        with open(path, "rb") as file:  # noqa: PTH123
+            lines = file.read(HEAD).splitlines()[:2]
+        for line in lines:
+            named, unnamed = self._line_of(line, 0), self._line_of(line, 1)
+            if named is not None and unnamed is not None:
+                return named[0] if named[0] == unnamed[0] else None
+        return None
+
+    def _files(self) -> list[tuple[str, os.stat_result]]:
+        found = []
+        for folder, _, names in os.walk(self._folder):
+            for name in names:
+                if name.endswith(self._ending) and not name.startswith("."):
+                    path = f"{folder}/{name}"
+                    found.append((path, os.stat(path)))  # noqa: PTH116
+        return sorted(found)
+
+
+_TSV = re.compile(rb"(-?\d+)\t(\S+)\Z")
+_TSV_WITH_TIME = re.compile(rb"(\d{10,})\t(-?\d+)\t(\S+)\Z")
+
+
+class DvcliveFolder:
+    """The `Container` of DVCLive: a folder `plots` with `metrics/<key>.tsv`; the run is the folder above."""
+
+    def could_be(self, place: str) -> bool:
+        """Whether it is named `plots`."""
+        return place.endswith("/plots")
+
+    def parts(self, place: str) -> Parts | None:
+        """The one run; None where the folder holds no metrics."""
+        if not os.path.isdir(f"{place}/metrics"):  # noqa: PTH112
+            return None
+        part = MetricFiles(
+            "dvclive", place, "", f"{place}/metrics", _dvclive_line, lambda: ({}, ""), ending=".tsv"
+        )
+        return Parts((part,), ("plots",))
+
+
+def _dvclive_line(line: bytes, step: int) -> MetricLine | None:
+    """Step and value of a line `step value` or, in older files, `timestamp step value`; None for headings.
+
+    A metric that is itself named `step` has no column of steps.
+    """
+    try:
+        if match := _TSV_WITH_TIME.match(line):
+            return int(match[2]), int(match[1]) / 1000, float(match[3])
+        if match := _TSV.match(line):
+            return int(match[1]), math.nan, float(match[2])
+        return step, math.nan, float(line)
+    except ValueError:
+        pass
+    return None

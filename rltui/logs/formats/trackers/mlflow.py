@@ -1,0 +1,143 @@
+"""MLflow: runs in an SQLite database (`mlflow.db`, `mlruns.db`) or in folders (`mlruns/<experiment>/<run>/`).
+
+The database holds infinities as +-1.797e308 and NaN as 0 with `is_nan`; the folder has a file for each metric
+with lines `milliseconds value step`. Deleted runs are hidden in both.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import sqlite3
+from pathlib import Path
+
+from rltui.logs.formats.container import Part, Parts
+from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, Schema, columns_of
+from rltui.logs.formats.trackers.metric_files import MetricFiles, MetricLine
+from rltui.logs.formats.trackers.part_reader import unique_names
+
+_INFINITE = 1.797e308  # MLflow stores the largest double for infinity
+# How a run ended, as exit codes: an entity.RunStatus by name or by number.
+_EXIT_CODES = {"FINISHED": "0", "FAILED": "1", "KILLED": "137", "3": "0", "4": "1", "5": "137"}
+_ABOUT_CAP = 1 << 20  # bytes of meta.yaml and of each param that are read
+
+
+def _record(key: str, value: float, wall: int, step: int, is_nan: int) -> Record:
+    number = math.nan if is_nan else math.copysign(math.inf, value) if abs(value) >= _INFINITE else value
+    return step, wall / 1000, {key: float(number)}
+
+
+def _about(base: sqlite3.Connection, key: str) -> tuple[dict[str, object], str]:
+    """Params of a run and how it ended."""
+    hparams: dict[str, object] = dict(
+        base.execute("SELECT key, value FROM params WHERE run_uuid = ? ORDER BY rowid", (key,))
+    )
+    row = base.execute("SELECT status FROM runs WHERE run_uuid = ?", (key,)).fetchone()
+    return hparams, _EXIT_CODES.get(str(row[0]), "") if row else ""
+
+
+_SCHEMA = Schema(
+    "mlflow",
+    (
+        Rows(
+            "metrics", "run_uuid", "(length(key) + 24)", "key, value, timestamp, step, is_nan", _record
+        ),  # three numbers of 8 bytes beside the key
+    ),
+    _about,
+)
+
+
+def parts_of_database(place: str, base: sqlite3.Connection) -> Parts | None:
+    """The runs of MLflow in a database; None when it has not its tables."""
+    if not {"run_uuid", "lifecycle_stage", "name", "status"} <= columns_of(base, "runs"):
+        return None
+    rows = base.execute(
+        "SELECT r.run_uuid, r.name, e.name FROM runs r LEFT JOIN experiments e USING (experiment_id)"
+        " WHERE r.lifecycle_stage IS NOT 'deleted' ORDER BY r.start_time, r.rowid"
+    ).fetchall()
+    names = unique_names(
+        [(key, "/".join(filter(None, (experiment, name)))) for key, name, experiment in rows]
+    )
+    return Parts(tuple(DatabaseRun(place, key, names[key], _SCHEMA) for key, _, _ in rows))
+
+
+_LINE = re.compile(rb"(-?\d+) (\S+)(?: (-?\d+))?\s*\Z")
+
+
+class MlflowFolders:
+    """The `Container` of runs in folders: a `meta.yaml` with a run id, beside a folder `metrics`."""
+
+    def could_be(self, place: str) -> bool:
+        """Whether it is a file named `meta.yaml`."""
+        return place.endswith("/meta.yaml")
+
+    def parts(self, place: str) -> Parts | None:
+        """The run of the folder, none when it was deleted. Raises OSError."""
+        about = _meta(place)
+        key = about.get("run_id") or about.get("run_uuid")
+        if not isinstance(key, str):
+            return None
+        folders = ("metrics", "params", "tags")
+        if about.get("lifecycle_stage") == "deleted":
+            return Parts((), folders)
+        folder = place.rpartition("/")[0]
+        experiment = _experiment_of(folder)
+        name = "-".join(filter(None, (str(about.get("run_name") or ""), key[:8])))
+        part: Part = MetricFiles(
+            "mlflow",
+            place,
+            f"../../{experiment}/{name}",
+            f"{folder}/metrics",
+            _line,
+            lambda: _of_folder(place),
+        )
+        return Parts((part,), folders)
+
+
+def _line(line: bytes, step: int) -> MetricLine | None:
+    """Step, wall time, value of a line `milliseconds value step`; older files have no step."""
+    match = _LINE.match(line)
+    if match is None:
+        return None
+    try:
+        return int(match[3] or 0), int(match[1]) / 1000, float(match[2])
+    except ValueError:
+        return None
+
+
+def _of_folder(place: str) -> tuple[dict[str, object], str]:
+    """Name and params of the run of a `meta.yaml`, and how it ended. Raises OSError."""
+    about = _meta(place)
+    folder = Path(place).parent
+    hparams: dict[str, object] = {}
+    if (folder / "params").is_dir():
+        for path in sorted((folder / "params").rglob("*")):
+            if path.is_file() and path.stat().st_size <= _ABOUT_CAP:
+                hparams[path.relative_to(folder / "params").as_posix()] = path.read_text("utf-8", "replace")
+    if about.get("run_name"):
+        hparams["mlflow"] = {"run_name": str(about["run_name"])}
+    return hparams, _EXIT_CODES.get(str(about.get("status")), "")
+
+
+def _experiment_of(folder: str) -> str:
+    """The name of the experiment that a run's folder lies in; the folder's where it has none."""
+    above = folder.rpartition("/")[0]
+    try:
+        name = _meta(f"{above}/meta.yaml").get("name")
+    except OSError:
+        name = None
+    return str(name or above.rpartition("/")[2])
+
+
+def _meta(place: str) -> dict[str, object]:
+    """A `meta.yaml`, empty where it is none. Raises OSError."""
+    import yaml
+
+    if os.stat(place).st_size > _ABOUT_CAP:  # noqa: PTH116 - a string is what is kept
+        return {}
+    try:
+        found = yaml.safe_load(Path(place).read_text("utf-8", "replace"))
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

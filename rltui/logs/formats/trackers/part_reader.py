@@ -1,0 +1,118 @@
+"""Reading the part of a container: rows that are new since the last look, hparams, and how the run ended."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from rltui.batch import EMPTY, Batch, Text
+from rltui.logs.formats.container import Part, part_file
+from rltui.logs.formats.interface import BLOCK, File
+from rltui.logs.records.record_batcher import RecordBatcher
+
+
+@dataclass(slots=True)
+class Look:
+    """What one look at a part found."""
+
+    records: list[tuple[int, float, dict[str, object]]] = field(default_factory=list)  # step, wall, values
+    cursor: Hashable = None  # where the next look goes on
+    settled: int = 0  # bytes that were done with
+    hparams: dict[str, object] = field(default_factory=dict)
+    exit_code: str = ""  # empty while the tracker has not noted an end
+
+
+class LookingPart(Part, Protocol):
+    """A part that can be looked at from a cursor on."""
+
+    def look(self, cursor: Any, budget: int) -> Look | None:
+        """What lies behind `cursor` (None at first), about `budget` bytes; None if it cannot be read now."""
+        ...
+
+
+class PartReader:
+    """A `LogReader` of a part."""
+
+    def __init__(self, path: str, part: LookingPart) -> None:
+        self._part = part
+        self._records = RecordBatcher(path)
+        self._cursor: Hashable = None
+        self._offset = 0
+        self._step = 0
+        self._said_hparams = ""
+        self._said_exit = ""
+
+    @property
+    def offset(self) -> int:
+        """Bytes of rows that are done with."""
+        return self._offset
+
+    def read(self, file: File, budget: int = BLOCK) -> Batch:
+        """Take what is new since the last call."""
+        look = part_file(file).ask(self._part.look, self._cursor, budget)
+        if look is None:
+            return EMPTY
+        self._cursor = look.cursor
+        self._offset += look.settled
+        for step, wall, values in look.records:
+            self._records.add(values, (step, wall))
+            self._step = step
+        batch = self._records.batch()
+        texts = (*batch.texts, *self._texts(look))
+        return Batch(
+            batch.tags, batch.tag, batch.step, batch.wall_time, batch.value, batch.single,
+            texts=texts, problems=batch.problems,
+        )  # fmt: skip
+
+    def newest(self, file: File, length: int) -> Batch:
+        """Nothing: what is in a database is read fast enough from its beginning."""
+        return Batch(tags=self._records.tags.names)
+
+    def finish(self, file: File) -> Batch:
+        """What is left: rows are never torn."""
+        return self.read(file)
+
+    def close(self) -> None:
+        """Let go of what was collected."""
+        self._records.batch()
+
+    def _texts(self, look: Look) -> list[Text]:
+        texts = []
+        body = json.dumps(look.hparams) if look.hparams else ""
+        if body and body != self._said_hparams:
+            self._said_hparams = body
+            texts.append(Text("config", self._step, math.nan, "hparams", body))
+        if look.exit_code != self._said_exit:
+            self._said_exit = look.exit_code
+            texts.append(Text("exit", self._step, math.nan, "exit-code", look.exit_code))
+        return texts
+
+
+class PartFormat:
+    """The `Format` of one part. It is found by its container, never by a name."""
+
+    rewrites = False
+
+    def __init__(self, name: str, part: LookingPart) -> None:
+        self.name = name
+        self._part = part
+
+    def matches(self, name: str, head: bytes) -> bool:
+        """Never: see `container.Container.parts`."""
+        return False
+
+    def open(self, path: str, *, verify: bool = False) -> PartReader:
+        """A reader of the part from its first row on."""
+        return PartReader(path, self._part)
+
+
+def unique_names(rows: Sequence[tuple[str, str]]) -> dict[str, str]:
+    """A name for each id, of (id, name), the oldest first: a later namesake gets part of its id, too."""
+    names: dict[str, str] = {}
+    for key, name in rows:
+        shown = name or key
+        names[key] = f"{shown}-{key[:8]}" if shown in names.values() else shown
+    return names

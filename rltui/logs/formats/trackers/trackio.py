@@ -1,0 +1,216 @@
+"""trackio: projects in SQLite databases `<project>.db`, and records that wait in `inbox/<writer>/<n>.jsonl`.
+
+A row holds the values of one step as JSON, with strings for NaN and infinities. Records wait in the inbox on
+network file systems and are deleted when they were imported. Traces are samples with files of their own.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from rltui.logs.formats.container import Parts
+from rltui.logs.formats.interface import LINE_CAP, Format
+from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, Schema, columns_of
+from rltui.logs.formats.trackers.part_reader import Look, PartFormat, unique_names
+
+_NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+
+
+def numbers_of(values: Mapping[str, object]) -> dict[str, object]:
+    """What gives points: numbers, nested ones too, and the texts that stand for what is not finite."""
+    found: dict[str, object] = {}
+    for key, value in values.items():
+        if isinstance(value, str):
+            if value in _NOT_FINITE:
+                found[key] = _NOT_FINITE[value]
+        elif isinstance(value, dict):
+            if "_type" not in value and (inner := numbers_of(value)):
+                found[key] = inner
+        elif type(value) in (int, float):
+            found[key] = value
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _seconds(text: str) -> float:
+    """Seconds since 1970 of a time in ISO 8601 (UTC where it names no zone), NaN where it is none."""
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        return math.nan
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+
+
+def _record(values: bytes | str, timestamp: str, step: int | None) -> Record | None:
+    try:
+        found = orjson.loads(values)
+    except ValueError:
+        return None
+    return (step or 0, _seconds(timestamp), numbers_of(found)) if isinstance(found, dict) else None
+
+
+def _system_record(values: bytes | str, timestamp: str, step: int | None) -> Record | None:
+    record = _record(values, timestamp, step)
+    return None if record is None else (record[0], record[1], {"system": record[2]})
+
+
+def _config(values: Mapping[str, object]) -> dict[str, object]:
+    """A config without what trackio adds."""
+    return {key: value for key, value in values.items() if not key.startswith("_")}
+
+
+def parts_of_database(place: str, base: sqlite3.Connection) -> Parts | None:
+    """The runs of a project; None when the database has not trackio's tables."""
+    columns = columns_of(base, "metrics")
+    if not {"run_name", "metrics", "timestamp", "step"} <= columns:
+        return None
+    key = "run_id" if "run_id" in columns else "run_name"
+    newest = (
+        f"(SELECT step FROM metrics AS m WHERE m.{key} = r.{key} AND m.timestamp <= r.timestamp"
+        " ORDER BY m.timestamp DESC, m.id DESC LIMIT 1)"
+    )
+    tables = [Rows("metrics", key, "length(metrics)", "metrics, timestamp, step", _record)]
+    if {key, "metrics", "timestamp"} <= columns_of(base, "system_metrics"):
+        of_system = f"metrics, timestamp, {newest}"
+        tables.append(Rows("system_metrics", key, "length(metrics)", of_system, _system_record))
+    has_configs = {key, "config"} <= columns_of(base, "configs")
+
+    def about(base: sqlite3.Connection, run: str) -> tuple[dict[str, object], str]:
+        """The config of a run; trackio does not note how a run ends."""
+        sql = f"SELECT config FROM configs WHERE {key} = ?"
+        row = base.execute(sql, (run,)).fetchone() if has_configs else None
+        found = orjson.loads(row[0]) if row else {}
+        return _config(found) if isinstance(found, dict) else {}, ""
+
+    runs = base.execute(f"SELECT {key}, run_name FROM metrics GROUP BY {key} ORDER BY min(id)").fetchall()
+    names = unique_names(runs)
+    project = place.rpartition("/")[2].removesuffix(".db")
+    schema = Schema("trackio", tuple(tables), about)
+    return Parts(tuple(DatabaseRun(place, run, f"{project}/{names[run]}", schema) for run, _ in runs))
+
+
+_INBOX = re.compile(r"/inbox/[^/]+/\d+\.jsonl\Z")
+
+
+class Inbox:
+    """The `Container` of records that wait to be imported: lines of one writer, perhaps of several runs."""
+
+    def could_be(self, place: str) -> bool:
+        """Whether it is a numbered file in the folder of a writer."""
+        return bool(_INBOX.search(place))
+
+    def parts(self, place: str) -> Parts | None:
+        """The runs that the file speaks of; None for a file that is none of trackio's. Raises OSError."""
+        runs: dict[str, tuple[str, str]] = {}
+        others = False
+        for line in _lines(place, 0, LINE_CAP)[0]:
+            entry = _entry(line)
+            if entry is None:
+                others = True
+            else:
+                project, name = str(entry.get("project") or ""), str(entry.get("run") or "")
+                runs.setdefault(_key_of(entry), (project, name))
+        if others and not runs:
+            return None
+        # A run goes by the name that it will have in the database, two folders above.
+        return Parts(
+            tuple(
+                InboxRun(place, key, "/".join(filter(None, ("../..", *names)))) for key, names in runs.items()
+            )
+        )
+
+
+class InboxRun:
+    """A `Part`: the records of one run in a file of the inbox."""
+
+    def __init__(self, place: str, key: str, run: str) -> None:
+        self._place, self._key, self._run = place, key, run
+        self._format = PartFormat("trackio-inbox", self)
+
+    @property
+    def place(self) -> str:
+        """The path of the file."""
+        return self._place
+
+    @property
+    def key(self) -> str:
+        """The run's id."""
+        return self._key
+
+    @property
+    def run(self) -> str:
+        """The run's name as seen from the folder of the file."""
+        return self._run
+
+    @property
+    def format(self) -> Format:
+        """Opens readers of this run."""
+        return self._format
+
+    def size(self) -> int:
+        """Bytes of the file. Raises OSError."""
+        return os.stat(self._place).st_size  # noqa: PTH116 - a string is what is kept
+
+    def stamp(self) -> tuple[int, ...]:
+        """Size and time of the file. Raises OSError."""
+        status = os.stat(self._place)  # noqa: PTH116
+        return (status.st_size, status.st_mtime_ns, status.st_ino)
+
+    def modified(self) -> float:
+        """When the file was written. Raises OSError."""
+        return os.stat(self._place).st_mtime  # noqa: PTH116
+
+    def look(self, cursor: Any, budget: int) -> Look | None:
+        """Whole lines behind `cursor`: offset and last step. Raises OSError."""
+        offset, step = cursor or (0, 0)
+        look = Look()
+        lines, look.settled = _lines(self._place, offset, LINE_CAP)
+        for line in lines:
+            entry = _entry(line)
+            if entry is None or _key_of(entry) != self._key:
+                continue
+            metrics, config = entry.get("metrics"), entry.get("config")
+            if isinstance(config, dict):
+                look.hparams.update(_config(config))
+            if not isinstance(metrics, dict):
+                continue
+            wall = _seconds(str(entry.get("timestamp")))
+            if entry["kind"] == "metric":
+                found = entry.get("step")
+                step = found if isinstance(found, int) else step
+                look.records.append((step, wall, numbers_of(metrics)))
+            elif entry["kind"] == "system_metric":
+                look.records.append((step, wall, {"system": numbers_of(metrics)}))
+        look.cursor = (offset + look.settled, step)
+        return look
+
+
+def _lines(place: str, offset: int, most: int) -> tuple[Iterator[bytes], int]:
+    """Whole lines from `offset` on, and how many bytes they have. Raises OSError."""
+    with open(place, "rb") as file:  # noqa: PTH123
+        file.seek(offset)
+        data = file.read(most)
+    end = data.rfind(b"\n") + 1
+    return iter(data[:end].splitlines()), end
+
+
+def _entry(line: bytes) -> dict[str, object] | None:
+    """A record of the inbox; None for any other line."""
+    try:
+        entry = orjson.loads(line)
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) and "kind" in entry and "project" in entry else None
+
+
+def _key_of(entry: Mapping[str, object]) -> str:
+    return str(entry.get("run_id") or entry.get("run") or "")
