@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from rltui.cli.output import FOUND, fail
+from rltui.cli.output import FOUND, fail, nothing_read
 from rltui.text import clean
 
 
@@ -66,17 +66,13 @@ ANSWER = 5.0  # seconds after which a file system counts as one that does not an
 def need(logdirs: Sequence[str], advice: str = "name a folder with logs below it") -> None:
     """End the command with 2 when a LOGDIR is not there, or its file system does not answer."""
     for logdir in logdirs:
-        there: list[bool] = []
-        asking = threading.Thread(
-            target=lambda path, to: to.append(path.exists()), args=(Path(logdir), there)
-        )
-        asking.daemon = True  # nobody waits for a call that never returns
-        asking.start()
-        asking.join(ANSWER)
+        there = _exists(Path(logdir))
+        if there is None:
+            what = f"the file system has not answered for {ANSWER:.0f} s; look at its mount"
+            nothing_read(f"{clean(logdir)}: {what}", "not-answering", logdir, what)
         if not there:
-            fail(f"{clean(logdir)}: the file system has not answered for {ANSWER:.0f} s; look at its mount")
-        if not there[0]:
-            fail(f"{clean(logdir)}: no such file or folder; {advice}")
+            what = "no such file or folder"
+            nothing_read(f"{clean(logdir)}: {what}; {advice}", "missing", logdir, what)
 
 
 def _exists(path: Path) -> bool | None:

@@ -10,14 +10,14 @@ from rltui.cli.loading import as_of
 from rltui.draw.cells import wrap
 from rltui.draw.numbers import format_age, format_duration, format_short, format_step
 from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH, STATE_GLYPH, to_ascii
-from rltui.rules.finding import HEALTHS, Evidence, Finding
+from rltui.rules.finding import RUN_HEALTHS, Evidence, Finding
 from rltui.session.run_view import RunView
 from rltui.text import in_markdown
 
 WIDTH = 100
 MOST_PROBLEMS = 20
 SYMBOLS = {**HEALTH_GLYPH, **SEVERITY_GLYPH, "do": "→", "end": STATE_GLYPH["ended"]}
-_WORSE = HEALTHS[::-1]
+_WORSE = RUN_HEALTHS[::-1]
 
 
 def symbols() -> dict[str, str]:
@@ -42,9 +42,11 @@ def grouped(view: RunView) -> list[tuple[Finding, list[Finding]]]:
 def text_lines(views: Sequence[RunView], problems: Sequence[Problem], at_step: int | None) -> Iterator[str]:
     """The verdict as lines of plain text."""
     marks = symbols()
-    for view in sorted(views, key=lambda view: _WORSE.index(view.evaluator.health)):
+    for view in sorted(views, key=lambda view: _WORSE.index(view.health)):
         found = grouped(view)
-        yield f"{marks[view.evaluator.health]} {view.name}   {_facts(view, at_step)}"
+        yield f"{marks[view.health]} {view.name}   {_facts(view, at_step)}"
+        if view.health == "unjudged":
+            yield from (f"      {one}" for one in wrap(_unjudged(view), WIDTH - 6))
         for finding, below in found:
             yield from _finding(finding, below, marks)
         if found:
@@ -59,6 +61,12 @@ def text_lines(views: Sequence[RunView], problems: Sequence[Problem], at_step: i
             yield f"  and {len(problems) - MOST_PROBLEMS} more; --json has all"
         yield ""
     yield _summary(views, at_step)
+
+
+def _unjudged(view: RunView) -> str:
+    """Why a run could not be judged, as a sentence; empty where it could."""
+    why = view.evaluator.unjudged()
+    return f"not judged: {why}" if why else ""
 
 
 def _facts(view: RunView, at_step: int | None) -> str:
@@ -99,9 +107,7 @@ def _evidence(item: Evidence) -> str:
 
 def _summary(views: Sequence[RunView], at_step: int | None) -> str:
     words = [
-        f"{count} {health}"
-        for health in _WORSE
-        if (count := sum(view.evaluator.health == health for view in views))
+        f"{count} {health}" for health in _WORSE if (count := sum(view.health == health for view in views))
     ]
     if at_step is None:
         stalled = sum(view.liveness(as_of(view, None)).state == "stalled" for view in views)
@@ -119,15 +125,15 @@ def markdown_lines(
     yield ""
     yield "| | run | framework | state | step | finding | since step | what to do |"
     yield "|---|---|---|---|---:|---|---:|---|"
-    for view in sorted(views, key=lambda view: _WORSE.index(view.evaluator.health)):
+    for view in sorted(views, key=lambda view: _WORSE.index(view.health)):
         live = view.liveness(as_of(view, at_step))
         step = "" if view.run.last_step is None else format_step(view.run.last_step)
-        head = (SYMBOLS[view.evaluator.health], view.name, view.framework, live.word, step)
+        head = (SYMBOLS[view.health], view.name, view.framework, live.word, step)
         rows = [
             (f"{SYMBOLS[one.severity]} {one.message}", format_step(one.since_step), one.advice)
             for one, _ in grouped(view)
         ]
-        for place, row in enumerate(rows or [("nothing is wrong", "", "")]):
+        for place, row in enumerate(rows or [(_unjudged(view) or "nothing is wrong", "", "")]):
             cells = (*(head if place == 0 else ("",) * len(head)), *row)
             yield "| " + " | ".join(in_markdown(cell) for cell in cells) + " |"
     for place, problem in enumerate(problems[:MOST_PROBLEMS]):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rltui.cli.arguments import need
 from rltui.cli.file_problems import note_problems
-from rltui.cli.output import fail, no_logs
+from rltui.cli.output import NothingReadError, fail, no_logs
 from rltui.config import Config, load_config
 from rltui.logs.delivery import Delivery
 from rltui.metrics import MetricNames
@@ -66,12 +66,15 @@ def load(
         progress.wipe()
     note_problems(problem for problem in session.diagnostics() if problem.code == "not-answering")
     if not session.runs:
+        where = ", ".join(clean(logdir) for logdir in logdirs)
+        problems = [problem.as_json() for problem in session.problems.values()]
         for problem in session.problems.values():
-            where = ", ".join(clean(logdir) for logdir in logdirs)
             if problem.code == "unreadable":
-                fail(f"{where}: {problem.path} cannot be read; look at its permissions")
+                message = f"{where}: {problem.path} cannot be read; look at its permissions"
+                raise NothingReadError(message, problems)
             if problem.code == "not-answering":
-                fail(f"{where}: {problem.path}: {problem.message}; look at its mount")
+                message = f"{where}: {problem.path}: {problem.message}; look at its mount"
+                raise NothingReadError(message, problems)
         no_logs(logdirs, run_glob)
     return session
 

@@ -29,6 +29,20 @@ class CommandError(click.ClickException):
         self.code = exit_code
 
 
+class NothingReadError(CommandError):
+    """Nothing below the LOGDIRs can be read. `diagnostics` say why, with the fields that JSON promises."""
+
+    def __init__(self, message: str, diagnostics: Sequence[Mapping[str, str]]) -> None:
+        super().__init__(message)
+        self.diagnostics = list(diagnostics)
+
+
+def nothing_read(message: str, code: str, path: str, what: str) -> NoReturn:
+    """Stop the command with 2. code, path and what are those of the diagnostic."""
+    diagnostic = {"level": "error", "code": code, "path": clean(path), "message": clean(what)}
+    raise NothingReadError(message, [diagnostic])
+
+
 def fail(message: str, exit_code: int = WRONG) -> NoReturn:
     """Stop the command with one line on standard error."""
     raise CommandError(message, exit_code)
@@ -77,7 +91,9 @@ def no_logs(logdirs: Sequence[str], run_glob: str | None) -> NoReturn:
     """End the command with 2: there is nothing to read."""
     where = ", ".join(clean(logdir) for logdir in logdirs)
     wanted = f" that match {run_glob!r}" if run_glob is not None else ""
-    fail(f"{where}: no logs{wanted} found; rltui reads event files, JSONL, CSV and console logs")
+    what = f"no logs{wanted} found; rltui reads event files, JSONL, CSV and console logs"
+    code = "no-logs" if run_glob is None else "no-matching-run"
+    nothing_read(f"{where}: {what}", code, where, what)
 
 
 def to_json(value: object, *, indent: int | None = None) -> str:

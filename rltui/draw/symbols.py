@@ -11,9 +11,14 @@ SEVERITY_ROLE = {"critical": "bad", "warning": "warn", "info": "info", "": "text
 LEVEL_GLYPH = {"error": SEVERITY_GLYPH["critical"], "warning": SEVERITY_GLYPH["warning"], "info": "·"}
 LEVEL_ROLE = {"error": "bad", "warning": "warn", "info": "dim"}
 # Of a run as it trains.
-HEALTH_GLYPH = {"ok": "✓", "warning": SEVERITY_GLYPH["warning"], "critical": SEVERITY_GLYPH["critical"]}
-HEALTH_WORD = {"ok": "healthy", "warning": "warning", "critical": "critical"}
-HEALTH_ROLE = {"ok": "good", "warning": "warn", "critical": "bad"}
+HEALTH_GLYPH = {
+    "ok": "✓",
+    "unjudged": "?",
+    "warning": SEVERITY_GLYPH["warning"],
+    "critical": SEVERITY_GLYPH["critical"],
+}
+HEALTH_WORD = {"ok": "healthy", "unjudged": "not judged", "warning": "warning", "critical": "critical"}
+HEALTH_ROLE = {"ok": "good", "unjudged": "dim", "warning": "warn", "critical": "bad"}
 # Of a run as it is written; `paused` and `past` of a screen that does not show what is.
 STATE_GLYPH = {"live": "●", "stalled": "◌", "ended": "■", "paused": "‖", "past": "◂"}
 STATE_ROLE = {"live": "good", "stalled": "warn", "ended": "dim", "paused": "warn", "past": "warn"}

@@ -24,6 +24,7 @@ from rltui.rules.load import Rulebook
 from rltui.rules.messages import finding_of, resolved_finding, sentence_of
 from rltui.rules.model import Rule
 from rltui.rules.run_state import data_quality
+from rltui.rules.series.ticks import START
 from rltui.rules.symptoms import gather
 from rltui.store.model import F64, NewPoints, Points, join
 
@@ -150,6 +151,24 @@ class Evaluator:
     def health(self) -> Health:
         """ok, warning or critical."""
         return health_of(self.findings())
+
+    def unjudged(self) -> str:
+        """Why `ok` would say too much: no points, no metric with a rule, or too few points; else empty."""
+        if self.health != "ok":
+            return ""
+        if not self.series:
+            return "no points were read"
+        if any(each.user_states for each in self.series.values()):
+            return ""
+        ruled = [each.ruled for each in self.series.values()]
+        ruled += [each.ruled for each in self._ratios.values()]
+        points = [each.ticks.points for each in ruled if any(state.rule.shown for state in each.rule_states)]
+        if not points:
+            count = f"its {len(self.series)} metrics" if len(self.series) > 1 else "its one metric"
+            return f"no rule knows {count}; `rltui doctor` lists keys that are not recognised"
+        if max(points) < START:
+            return f"too few points: {max(points)} of the metric with most of them, {START} are needed"
+        return ""
 
     def sentence(self) -> str:
         """The run's health in one sentence for a header."""

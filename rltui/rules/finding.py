@@ -10,8 +10,10 @@ from rltui.batch import SEVERITIES, Severity
 
 State = Literal["firing", "resolved"]
 Health = Literal["ok", "warning", "critical"]
+RunHealth = Literal["ok", "unjudged", "warning", "critical"]
 RANK: dict[str, int] = {severity: rank for rank, severity in enumerate(SEVERITIES)}
 HEALTHS: tuple[Health, ...] = ("ok", "warning", "critical")  # best first
+RUN_HEALTHS: tuple[RunHealth, ...] = ("ok", "unjudged", "warning", "critical")  # best first
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +90,10 @@ def health_of(findings: Iterable[Finding]) -> Health:
     return HEALTHS[max((finding.rank for finding in findings if finding.state == "firing"), default=0)]
 
 
-def worst(healths: Iterable[Health]) -> Health:
-    """The worst of them; `ok` of none."""
-    return max(healths, key=HEALTHS.index, default="ok")
+def worst(healths: Iterable[RunHealth]) -> RunHealth:
+    """The worst of those that were judged; `unjudged` where none was."""
+    judged = [health for health in healths if health != "unjudged"]
+    return max(judged, key=RUN_HEALTHS.index, default="unjudged")
 
 
 def as_json(finding: Finding) -> dict[str, Any]:

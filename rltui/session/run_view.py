@@ -9,7 +9,7 @@ from rltui.batch import Problem
 from rltui.console.scan import ConsoleReport
 from rltui.metrics import FrameworkMatch, MetricNames
 from rltui.rules.evaluator import Evaluator
-from rltui.rules.finding import Finding
+from rltui.rules.finding import Finding, RunHealth
 from rltui.rules.run_state.liveness import Liveness, liveness
 from rltui.rules.run_state.log_state import of_sources
 from rltui.session.console_findings import console_findings
@@ -193,6 +193,11 @@ class RunView:
         """What is wrong with its log files, as the readers said and as shows with time."""
         return [*self.run.problems.values(), *of_sources(self.run, now)]
 
+    @property
+    def health(self) -> RunHealth:
+        """ok, warning or critical; `unjudged` where nothing could be judged."""
+        return "unjudged" if self.evaluator.unjudged() else self.evaluator.health
+
     def describe(self, now: float) -> dict[str, str | int | float | None]:
         """The fields that `runs --json` and `check --json` share, as promised."""
         return {
@@ -202,5 +207,6 @@ class RunView:
             "last_step": self.run.last_step,
             "last_wall_time": self.run.last_wall if math.isfinite(self.run.last_wall) else None,
             "points": self.run.points,
-            "health": self.evaluator.health,
+            "health": self.health,
+            **({"message": message} if (message := self.evaluator.unjudged()) else {}),
         }

@@ -10,7 +10,7 @@ import click
 from rltui.cli.arguments import AT_STEP, JSON, LOGDIRS, RUN, VERIFY, need
 from rltui.cli.check_report import markdown_lines, text_lines
 from rltui.cli.loading import as_of, load, read_config
-from rltui.cli.output import FOUND, STALLED, emit, emit_json, leave
+from rltui.cli.output import FOUND, STALLED, WRONG, NothingReadError, emit, emit_json, leave
 from rltui.rules.finding import RANK, as_json, worst
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
@@ -49,8 +49,8 @@ def command(
 ) -> None:
     """Judge the health of every run below LOGDIR.
 
-    Exit code 0: fine. 1: a finding at or above --fail-on. 2: nothing that can be read. 3: no such finding,
-    but a run that should be live has stalled.
+    Exit code 0: fine. 1: a finding at or above --fail-on. 2: nothing that can be read, or no run that could
+    be judged. 3: no such finding, but a run that should be live has stalled.
 
     \b
     Examples:
@@ -71,7 +71,14 @@ def command(
 
         follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, as_json=as_json)
         return
-    session = load(logdirs, run_glob, at_step, charts=False, verify=verify)
+    try:
+        session = load(logdirs, run_glob, at_step, charts=False, verify=verify)
+    except NothingReadError as error:
+        if as_json:
+            emit_json(
+                {**_head(logdirs, "unreadable"), "runs": [], "diagnostics": error.diagnostics, "notes": []}
+            )
+        raise
     if as_json:
         emit_json(report(session, logdirs[0], at_step, logdirs))
     else:
@@ -82,6 +89,8 @@ def command(
 
 def exit_code(views: Sequence[RunView], fail_on: FailOn, at_step: int | None = None) -> int:
     """The promised code for these runs. As of an earlier step no run has stalled."""
+    if all(view.health == "unjudged" for view in views):
+        return WRONG
     if fail_on == "never":
         return 0
     rank = max((finding.rank for view in views for finding in view.evaluator.findings()), default=-1)
@@ -97,15 +106,29 @@ def report(
     """The promised JSON document."""
     views = session.ordered()
     problems = [(problem, problem.as_json()) for problem in session.diagnostics()]
+    damaged = all(_damaged(view) for view in views)
     return {
-        "schema": 1,
-        "logdir": clean(logdir),
-        "logdirs": [clean(each) for each in logdirs or (logdir,)],
-        "health": worst(view.evaluator.health for view in views),
-        "runs": [{**view.describe(as_of(view, at_step)), **_judged(view)} for view in views],
+        **_head(logdirs or (logdir,), "unreadable" if damaged else worst(view.health for view in views)),
+        "runs": []
+        if damaged
+        else [{**view.describe(as_of(view, at_step)), **_judged(view)} for view in views],
         "diagnostics": [data for problem, data in problems if problem.code not in REMARKS],
         "notes": [data for problem, data in problems if problem.code in REMARKS],
     }
+
+
+def _head(logdirs: Sequence[str], health: str) -> dict[str, Any]:
+    return {
+        "schema": 1,
+        "logdir": clean(logdirs[0]),
+        "logdirs": [clean(each) for each in logdirs],
+        "health": health,
+    }
+
+
+def _damaged(view: RunView) -> bool:
+    """Whether its files have something wrong with them, and gave not one point."""
+    return not view.run.points and any(problem.level != "info" for problem in view.run.problems.values())
 
 
 def _judged(view: RunView) -> dict[str, Any]:

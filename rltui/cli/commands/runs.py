@@ -50,7 +50,7 @@ def _row(view: RunView, now: float) -> tuple[str, ...]:
         format_age(live.age),
         str(len(run.series)),
         format_si(run.points),
-        view.evaluator.health,
+        view.health,
     )
 
 

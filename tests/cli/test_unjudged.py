@@ -1,0 +1,85 @@
+"""Runs of which nothing can be said, and folders with nothing to read: never `ok`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.checked import WELL, write
+from tests.support.commands import rltui
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+
+
+def _jsonl(folder: Path, count: int, **values: float) -> Path:
+    folder.mkdir(parents=True)
+    lines = (json.dumps({"step": step, **values}) + "\n" for step in range(count))
+    (folder / "metrics.jsonl").write_text("".join(lines))
+    return folder
+
+
+def test_nothing_to_read_still_prints_the_document(tmp_path: Path) -> None:
+    """Empty, missing and damaged folders: `unreadable`, no runs, exit code 2, diagnostics that differ."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "damaged").mkdir()
+    (tmp_path / "damaged" / "events.out.tfevents.1.host").write_bytes(bytes(range(1, 256)) * 20)
+    codes = {}
+    for name in ("empty", "missing", "damaged"):
+        done = rltui("check", tmp_path / name, "--json")
+        data = done.json()
+        assert (done.code, data["health"], data["runs"]) == (2, "unreadable", [])
+        assert data["schema"] == 1 and data["logdir"] == str(tmp_path / name)
+        codes[name] = data["diagnostics"][0]["code"]
+        assert all(each.keys() >= {"level", "code", "path", "message"} for each in data["diagnostics"])
+    assert codes == {"empty": "no-logs", "missing": "missing", "damaged": "not-an-event-file"}
+
+
+def test_no_run_of_a_name_is_told_apart_from_no_logs(tmp_path: Path) -> None:
+    """--run without a match: its own code."""
+    write(tmp_path / "a", WELL)
+    data = rltui("check", tmp_path, "--run", "other*", "--json").json()
+    assert [each["code"] for each in data["diagnostics"]] == ["no-matching-run"]
+
+
+@pytest.mark.parametrize(
+    ("count", "values", "why"),
+    [
+        (100, {"zork": 1.5, "blip": 2.0}, "no rule knows its 2 metrics"),
+        (2, {"actor/kl_loss": 0.1}, "too few points: 2"),
+    ],
+)
+def test_a_run_that_cannot_be_judged_is_not_ok(
+    tmp_path: Path, count: int, values: dict[str, float], why: str
+) -> None:
+    """`unjudged` with the reason in check and runs, as JSON and text; exit code 2."""
+    logs = _jsonl(tmp_path / "logs", count, **values)
+    done = rltui("check", logs, "--json")
+    (run,) = done.json()["runs"]
+    assert (done.code, done.json()["health"], run["health"]) == (2, "unjudged", "unjudged")
+    assert run["message"].startswith(why)
+    assert f"not judged: {why}" in rltui("check", logs).out
+    assert f"not judged: {why}" in rltui("check", logs, "--format", "markdown").out
+    (listed,) = rltui("runs", logs, "--json").json()["runs"]
+    assert listed["health"] == "unjudged" and "unjudged" in rltui("runs", logs).out
+
+
+def test_one_unjudged_run_among_others_changes_nothing(tmp_path: Path) -> None:
+    """The exit code and the health of the document are those of the runs that were judged."""
+    write(tmp_path / "logs" / "well", WELL)
+    _jsonl(tmp_path / "logs" / "new", 1, zork=1.0)
+    done = rltui("check", tmp_path / "logs", "--json")
+    assert (done.code, done.json()["health"]) == (0, "ok")
+    assert {run["run"]: run["health"] for run in done.json()["runs"]} == {"well": "ok", "new": "unjudged"}
+
+
+def test_a_limit_of_the_user_judges_a_metric_nobody_knows(tmp_path: Path) -> None:
+    """A threshold in rltui.toml is a rule: the run is `ok`."""
+    logs = _jsonl(tmp_path / "logs", 5, zork=1.0)
+    (logs / "rltui.toml").write_text('[[thresholds]]\nmetric = "zork"\nabove = 5\n')
+    assert rltui("check", logs).code == 0
