@@ -25,6 +25,7 @@ class SamplesPane:
     steps: tuple[int, ...] = ()
     rows: tuple[SampleHead, ...] = ()
     of: int = 0
+    wanted: int | None = None  # a step that has no samples: the one shown is the nearest that has
     sort: SortKey | None = None  # None: as they were written
     reverse: bool = False
     facts: tuple[str, ...] = ()  # about all samples of the step
@@ -67,6 +68,7 @@ def samples_pane(
     samples: RunSamples,
     step: int | None,
     *,
+    wanted_step: int | None = None,
     sort: SortKey | None = None,
     reverse: bool = False,
     expression: str = "",
@@ -101,8 +103,9 @@ def samples_pane(
         reading = loading or samples.bytes_left > 0
         empty = "No sample matches." if of else "Reading samples." if reading else ""
         empty = empty or ("No sample could be read." if samples.problems else NO_FILES)
+    wanted_step = None if wanted_step == step else wanted_step
     return SamplesPane(
-        step, tuple(samples.by_step), tuple(heads), of, sort, reverse, facts, tuple(notes),
+        step, tuple(samples.by_step), tuple(heads), of, wanted_step, sort, reverse, facts, tuple(notes),
         samples.problems, empty,
     )  # fmt: skip
 
@@ -128,7 +131,8 @@ def headline(pane: SamplesPane) -> str:
     if pane.step is None:
         return ""
     place = pane.steps.index(pane.step) + 1
+    near = f" (nearest to {format_step(pane.wanted)})" if pane.wanted is not None else ""
     return (
-        f"step {format_step(pane.step)}, {place} of {len(pane.steps):,} with samples · "
+        f"step {format_step(pane.step)}{near}, {place} of {len(pane.steps):,} with samples · "
         f"{pane.of:,} sample{'s' * (pane.of != 1)}"
     )

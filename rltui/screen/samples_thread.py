@@ -6,9 +6,10 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from rltui import crash
+from rltui.batch import Problem
 from rltui.text import clean
 
 if TYPE_CHECKING:
@@ -17,15 +18,17 @@ if TYPE_CHECKING:
     from rltui.samples.model import RunSamples, Sample, SampleHead, SampleSummary
     from rltui.samples.run_samples import RunCatalogs
 
-SLICE = 0.1  # seconds of reading between two looks at what the screen asks for
+SLICE = 0.05  # seconds of reading between two looks at what the screen asks for
 AGAIN = 0.4  # seconds after which the files of the run shown are looked at again
-LOOK_SHOWN, LOOK_HIDDEN = 0.6, 20.0  # seconds between two searches for files, pane shown and not
-DUTY = 5  # a look is at most one part of so many of the time: folders of a network file system may be slow
+LOOK_SHOWN, LOOK_HIDDEN = 0.6, 60.0  # seconds between two searches for files, pane shown and not
+TELL = 0.3  # seconds between two snapshots of what has been read so far
+DUTY, DUTY_HIDDEN = 5, 50  # a look is at most one part of so many of the time: file systems may be slow
 RUNS = 3  # whose heads are kept
 TEXTS, CHARACTERS = 16, 32_000_000  # samples kept in full, and characters of them together
 SUMMARIES = 2_000  # kept
 
-Runs = Mapping[str, Sequence[str]]  # paths of a run's logs by its name
+Runs: TypeAlias = Mapping[str, Sequence[str]]  # paths of a run's logs by its name
+Key: TypeAlias = "tuple[str, SampleHead]"  # the name of a catalog and a sample of it
 
 
 class SamplesThread:
@@ -38,20 +41,21 @@ class SamplesThread:
         self.logdirs = tuple(logdirs)
         self.ready = ready
         self.version = 0  # rises with everything that is new
+        self.heads_version = 0  # rises with new samples
         self._lock = threading.Condition()
         self._thread: threading.Thread | None = None
         self._stopped = False
         # Set by the screen.
         self._runs: Runs = {}
         self._shown: str | None = None
-        self._asked: OrderedDict[tuple[str, str], SampleHead] = OrderedDict()
+        self._asked: OrderedDict[Key, None] = OrderedDict()
         self._asked_rows: tuple[str, tuple[SampleHead, ...]] | None = None
         self._asked_words: tuple[str, tuple[SampleHead, ...], str] | None = None
         # Set by the thread.
         self._owners: dict[str, str] = {}  # the catalog of each run that has samples
         self._found: dict[str, RunSamples] = {}
-        self._texts: OrderedDict[tuple[str, str], Sample | str] = OrderedDict()
-        self._summaries: OrderedDict[tuple[str, str], SampleSummary] = OrderedDict()
+        self._texts: OrderedDict[Key, Sample | str] = OrderedDict()
+        self._summaries: OrderedDict[Key, SampleSummary] = OrderedDict()
         self._matches: TextMatches | None = None
         self._matched: tuple[str, tuple[SampleHead, ...], str] | None = None
         self._verdicts: dict[str, bool] = {}  # by key, whether the words of the filter are in the sample
@@ -59,6 +63,7 @@ class SamplesThread:
         self._reader = _Reader(self.logdirs)
         self._all_read = False  # of the run shown, at the last look
         self._searched = False
+        self._failed: RunSamples | None = None  # says what went wrong
 
     # ---- for the screen
 
@@ -86,14 +91,14 @@ class SamplesThread:
 
     def of(self, run: str) -> RunSamples | None:
         """The samples of a run as far as they have been read."""
-        return self._found.get(self._owners.get(run, ""))
+        return self._found.get(self._owners.get(run, ""), self._failed)
 
     def sample(self, run: str, head: SampleHead) -> Sample | str | None:
         """A sample in full, or why it cannot be read; None while it is being read."""
-        key = (self._owners.get(run, run), head.key)
+        key = (self._owners.get(run, run), head)
         with self._lock:
             if key not in self._texts and not self._stopped:
-                self._asked[key] = head
+                self._asked[key] = None
                 while len(self._asked) > 2:  # whoever turns pages wants the last ones
                     self._asked.popitem(last=False)
                 self._lock.notify_all()
@@ -103,7 +108,7 @@ class SamplesThread:
         """What is known of rows in sight, by key; asks for the others."""
         owner = self._owners.get(run, run)
         with self._lock:
-            found = {h.key: s for h in heads if (s := self._summaries.get((owner, h.key))) is not None}
+            found = {h.key: s for h in heads if (s := self._summaries.get((owner, h))) is not None}
             if len(found) < len(heads):
                 self._asked_rows = (owner, tuple(head for head in heads if head.key not in found))
                 self._lock.notify_all()
@@ -148,22 +153,36 @@ class SamplesThread:
             try:
                 wait = self._step()
             except Exception as error:  # noqa: BLE001 (the thread's edge: the screen must go on)
-                crash.report(error)
+                self._fail(error)
                 wait = LOOK_HIDDEN
             with self._lock:
                 self._lock.notify_all()
                 if wait and not self._stopped:
                     self._lock.wait(wait)
 
+    def _fail(self, error: Exception) -> None:
+        """Tell the first unforeseen error where samples are shown; what led to it is asked for no more."""
+        from rltui.samples.model import RunSamples
+
+        if self._failed is None:
+            problem = Problem("error", "internal-error", "samples", crash.report(error))
+            self._failed = RunSamples(problems=(problem,))
+        with self._lock:
+            self._asked.clear()
+            self._asked_rows = None
+            self._all_read = self._searched = True
+            self.heads_version += 1
+        self._publish()
+
     def _step(self) -> float:
         """Do what is most urgent; returns the seconds after which there is something to do unasked."""
         reader = self._reader
         with self._lock:
             runs, shown, rows = self._runs, self._shown, self._asked_rows
-            wanted = next(reversed(self._asked.items()), None)
+            wanted = next(reversed(self._asked), None)
             words = self._asked_words
         if wanted is not None:
-            self._load(*wanted)
+            self._load(wanted)
             return 0.0
         if rows is not None:
             self._summarize(*rows)
@@ -181,6 +200,7 @@ class SamplesThread:
             if found is not None:
                 self._found = {name: one for name, one in self._found.items() if name in reader.recent}
                 self._found[owner] = found
+                self.heads_version += 1
                 self._publish()
         if words is not None and self._match(*words):
             return 0.0
@@ -196,10 +216,10 @@ class SamplesThread:
         if self.ready is not None:
             self.ready()
 
-    def _load(self, key: tuple[str, str], head: SampleHead) -> None:
+    def _load(self, key: Key) -> None:
         text: Sample | str
         try:
-            text = self._reader.load(key[0], head)
+            text = self._reader.load(*key)
         except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
             text = f"changed while it was read, or cannot be read: {clean(str(error), 100)}"
         with self._lock:
@@ -215,10 +235,10 @@ class SamplesThread:
         from rltui.samples.sample_text import summary
 
         until = time.monotonic() + SLICE
-        made: dict[tuple[str, str], SampleSummary] = {}
+        made: dict[Key, SampleSummary] = {}
         over = True
         for head, sample in self._reader.load_many(owner, heads):
-            made[owner, head.key] = summary(sample)
+            made[owner, head] = summary(sample)
             if time.monotonic() > until:
                 over = False
                 break
@@ -226,7 +246,7 @@ class SamplesThread:
             self._summaries.update(made)
             if over:  # what cannot be read is not asked for again and again
                 for head in heads:
-                    self._summaries.setdefault((owner, head.key), _unread())
+                    self._summaries.setdefault((owner, head), _unread())
             while len(self._summaries) > SUMMARIES:
                 self._summaries.popitem(last=False)
             if self._asked_rows == (owner, heads):
@@ -275,6 +295,8 @@ class _Reader:
         self._search_took = 0.0
         self.read_due = 0.0
         self.recent: list[str] = []  # owners whose heads are held
+        self._told: object = None  # what had been read at the last snapshot
+        self._tell_due = 0.0
 
     @property
     def _runs(self) -> RunCatalogs:
@@ -286,8 +308,9 @@ class _Reader:
 
     def search_due(self, shown: bool, runs: Runs) -> float:
         """When files are to be searched next; a new run may be the one that known files belong to."""
-        least = 0.0 if len(runs) != len(self._runs.runs) else LOOK_SHOWN if shown else LOOK_HIDDEN
-        return self._search_ended + max(least, self._search_took * DUTY)
+        if not shown and len(runs) == len(self._runs.runs):
+            return self._search_ended + max(LOOK_HIDDEN, self._search_took * DUTY_HIDDEN)
+        return self._search_ended + max(LOOK_SHOWN, self._search_took * DUTY)
 
     def search(self, runs: Runs) -> dict[str, str]:
         """Look for files of samples; returns the owner of the samples of each run that has some."""
@@ -303,17 +326,21 @@ class _Reader:
         catalog = self._runs.catalogs.get(owner)
         if catalog is None:
             return True, None
-        first = owner not in self.recent
+        first = self.recent[-1:] != [owner]
         self.recent = [*(one for one in self.recent if one != owner), owner]
         for old in self.recent[:-RUNS]:
             self._runs.forget(old)
         self.recent = self.recent[-RUNS:]
-        before = _state(catalog)
         began = time.monotonic()
         done = catalog.refresh(SLICE)
         ended = time.monotonic()
         self.read_due = ended + max(AGAIN, (ended - began) * DUTY) if done else 0.0
-        return done, catalog.snapshot() if first or _state(catalog) != before else None
+        now = _state(catalog)
+        if not first and (now == self._told or (not done and ended < self._tell_due)):
+            return done, None
+        found = catalog.snapshot()
+        self._told, self._tell_due = now, time.monotonic() + max(TELL, (time.monotonic() - ended) * DUTY)
+        return done, found
 
     def load(self, owner: str, head: SampleHead) -> Sample:
         """A sample in full. Raises what `Catalog.load` does."""

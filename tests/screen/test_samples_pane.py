@@ -160,12 +160,12 @@ def test_from_a_finding_and_from_a_chart_to_samples_and_back(screen: Screen) -> 
     """The nearest step with samples is shown and said; T leads back, a chart is open again."""
     press(screen, "T", "T")
     text = press(screen, "f", "T")
-    assert "step 200, 2 of 3" in text and "the nearest that has is 200" in text
+    assert "step 200 (nearest to 230), 2 of 3" in text
     screen.press("T")
     assert screen.pane == "findings"
     press(screen, "3", "enter", "home")
     text = press(screen, "T")
-    assert "step 100, 1 of 3" in text
+    assert "step 100 (nearest to" in text and ", 1 of 3 with samples" in text
     screen.press("escape")
     assert screen.pane == "policy" and isinstance(screen.overlays[-1], ChartOverlay)
 
@@ -206,6 +206,21 @@ def test_a_stuck_file_system_stops_no_key(screen: Screen, monkeypatch: pytest.Mo
     screen.press("3")
     assert screen.pane == "policy" and "KL" in screen.text()
     release.set()
+
+
+def test_an_unforeseen_error_is_told_where_samples_are_shown(
+    screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The screen goes on; the pane names the report instead of reading for ever."""
+    monkeypatch.setattr(Catalog, "snapshot", lambda *_: 1 // 0)
+    monkeypatch.setattr("rltui.crash.report", lambda error: f"internal error: {error}")
+    assert "division" in press(screen, "T")
+
+
+def test_the_monitor_can_open_on_samples(tmp_path: Path) -> None:
+    """`--pane samples` shows them at once; the newest step is followed."""
+    write_step(tmp_path / "verl-grpo-a", 300)
+    assert "step 300, 1 of 1" in settle(attach(opened(believable(), pane="samples"), tmp_path))
 
 
 def test_reading_ends_with_the_screen(screen: Screen) -> None:

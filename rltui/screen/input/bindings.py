@@ -43,6 +43,9 @@ RUNS, SHARE, PROGRAM, CHART = "Runs", "Sharing", "Program", "Large chart"
 SAMPLES = "Samples"
 
 
+_MORE = {"samples": "; from a finding or a chart's cursor: those of its step; again: back"}
+
+
 def _in_a_row(title: str) -> str:
     """A heading as words among others: its first letter small, unless it is an acronym."""
     return title[:1].lower() + title[1:] if title[1:2].islower() else title
@@ -72,7 +75,7 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("smoother", ("+", "="), "smooth charts more", LOOK),
     Bind("rougher", ("-",), "smooth charts less", LOOK),
     *(
-        Bind(f"pane:{pane.id}", (pane.key,), _in_a_row(pane.title), PANES,
+        Bind(f"pane:{pane.id}", (pane.key,), _in_a_row(pane.title) + _MORE.get(pane.id, ""), PANES,
              hint="findings" if pane.id == "findings" else "")
         for pane in OF_A_RUN.values()
     ),

@@ -63,14 +63,9 @@ def turn_to_samples(session: Session, state: AppState) -> None:
 
 def go_to_samples(session: Session, state: AppState, step: int | None) -> None:
     """Show the samples of a step, else of the nearest that has some, which is said; the newest for None."""
-    view, samples = shown.run(session, state), state.samples
-    samples.origin = (state.selection.pane, list(state.overlays))
+    state.samples.origin = (state.selection.pane, list(state.overlays))
     go(session, state, SAMPLES)
-    samples.step = step
-    found = samples.files.of(view.name) if view is not None else None
-    near = found.nearest(step) if found is not None and step is not None else None
-    if step is not None and near is not None and near != step:
-        state.notify(f"step {step:,} has no samples; the nearest that has is {near:,}")
+    state.samples.step = step
 
 
 def back_from_samples(session: Session, state: AppState) -> None:

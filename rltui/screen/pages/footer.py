@@ -9,7 +9,7 @@ from rltui.panes.curve import run_at_one_step
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.shown_pane import pane, selected
-from rltui.screen.state import AppState
+from rltui.screen.state import SAMPLES, AppState
 from rltui.session.session import Session
 from rltui.text import cell_width, fit
 
@@ -54,6 +54,8 @@ def _hints(session: Session, state: AppState, room: int) -> list[tuple[str, str]
         from rltui.screen.pages.samples_page import samples_hints  # see `frame`
 
         hints = samples_hints(hints)
+    elif state.selection.pane == "findings" and any(one.id == SAMPLES for one in shown.tabs(session, state)):
+        hints = {"pane:samples": "samples of its step"} | hints
     fitting = set()
     for action in sorted(hints, key=lambda one: _HINT_ORDER.index(one) if one in _HINT_ORDER else 99):
         cells = cell_width(keys.hint_of(action)) + cell_width(hints[action]) + 3

@@ -52,7 +52,7 @@ def _view(session: Session, state: AppState, overlay: SampleOverlay, width: int)
         return sample
     if isinstance(other, str):
         return other
-    key = (id(sample), id(other), overlay.comparison, overlay.unfolded, width)
+    key = (run.name, overlay.head, overlay.other, overlay.comparison, overlay.unfolded, width)
     cache = state.caches.sample
     if cache.value is None or cache.key != key:
         cache.key, cache.value = key, _made(overlay, sample, other, width)

@@ -31,13 +31,24 @@ def samples(session: Session, state: AppState) -> SamplesPane:
     if wanted is not None and wanted.texts and step is not None:
         matches = chosen.files.matches(name, found.by_step[step], chosen.query)
     loading = chosen.files.loading
-    key = (name, id(found), step, chosen.sort, chosen.reverse, chosen.query, loading, matches)
+    key = (
+        name,
+        chosen.files.heads_version,
+        found is _NONE,
+        step,
+        chosen.step,
+        chosen.sort,
+        chosen.reverse,
+        chosen.query,
+        loading,
+        matches,
+    )
     cache = state.caches.samples
     if cache.value is None or cache.key != key:
         cache.key = key
         cache.value = samples_pane(
-            found, step, sort=chosen.sort, reverse=chosen.reverse, expression=chosen.query, matches=matches,
-            loading=loading,
+            found, step, wanted_step=chosen.step, sort=chosen.sort, reverse=chosen.reverse,
+            expression=chosen.query, matches=matches, loading=loading,
         )  # fmt: skip
     return cache.value
 
