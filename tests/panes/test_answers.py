@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rltui.config import Config
 from rltui.draw.cells import Line
 from rltui.metrics.glossary import glossary
 from rltui.panes.answers.load_balance import idle_share, imbalance
@@ -26,6 +28,7 @@ from rltui.session.session import Session
 from tests.support.feeding import Row, delivery
 from tests.support.golden import recorded
 
+LOGS = Path(__file__).parents[1] / "logs"
 NOW = 1_900_000_000.0
 VERL = {"actor/pg_loss": 0.1, "critic/score/mean": 0.5, "response_length/mean": 100.0}  # recognised as veRL
 
@@ -238,6 +241,7 @@ def test_values_of_ranks_are_a_strip() -> None:
     pane = view.names.name("global_seqlen/rank_2").pane
     strips = per_rank(view, pane)
     assert [(one.ranks, one.values) for one in strips] == [((0, 2, 10), (100.0, 102.0, 110.0))]
+    assert strips[0].title.endswith("by rank")
 
 
 def test_utilisation_with_its_limits_and_what_bounds_a_step() -> None:
@@ -282,6 +286,17 @@ def test_all_forms_say_the_same(pane: str, name: str) -> None:
         assert all(part.title in out for part in found.parts)
     assert record["answer"]["sentence"] == found.sentence
     assert len(record["answer"]["parts"]) == len(found.parts)
+
+
+def test_shares_of_real_logs_add_up_to_one() -> None:
+    """Every small real log with phases gets shares that are a partition; none of them overlaps."""
+    session = Session.load((str(LOGS),), Config())
+    found = {view.name: step_time(view) for view in session.ordered()}
+    told = {name: one.answer for name, one in found.items() if one is not None and one.answer.shares}
+    assert any("verl" in name for name in told)
+    for one in told.values():
+        assert sum(share.share for share in one.shares) == pytest.approx(1)
+        assert "at the same time" not in one.sentence
 
 
 @pytest.mark.parametrize("width", [20, 38, 60, 80, 100, 140, 300])

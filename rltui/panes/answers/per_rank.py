@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 _RANK = re.compile(r"(?<![a-z])(rank|worker|dp|gpu|device)[_\-./: ]?(\d+)(?!\d)", re.IGNORECASE)
+_LAST_WORD = re.compile(r"[^A-Za-z]+")
 MOST_STRIPS = 3
 
 
@@ -30,10 +31,12 @@ def per_rank(view: RunView, pane: str, at_step: int | None = None) -> tuple[Stri
         known = {rank: one.now for rank, one in values.items() if len(one.value)}
         if len(known) < 2:
             continue
-        name = view.names.name(members[0][1])
+        name, kind = view.names.name(members[0][1]), family.partition("*")[0].rstrip("_-./: ")
         unit = name.metric.unit if name.metric is not None and name.comparable else name.unit
-        low, high = format_range(min(known.values()), max(known.values()), unit)
-        title = f"{name.title} by {_RANK.search(members[0][1])[1].lower()}"  # type: ignore[index]
+        scale, unit = (100.0, "percent") if unit == "fraction" else (1.0, unit)
+        low, high = format_range(scale * min(known.values()), scale * max(known.values()), unit)
+        what = name.metric.title if name.metric is not None else name.title
+        title = f"{what} by {_LAST_WORD.split(kind)[-1].lower()}"
         text = f"{low} … {high}, {len(known)} of {family}"
         strips.append(Strip(title, tuple(known), tuple(known.values()), text))
     return tuple(strips[:MOST_STRIPS])

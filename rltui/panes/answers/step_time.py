@@ -288,8 +288,15 @@ def _parts(
 
 def _binned(values: F64) -> tuple[float, ...]:
     """Means of equal numbers of neighbours, at most `HISTORY` of them; NaN where none is known."""
-    pieces = np.array_split(values, min(len(values), HISTORY)) if len(values) else []
-    return tuple(float(np.nanmean(one)) if np.isfinite(one).any() else float("nan") for one in pieces)
+    if not len(values):
+        return ()
+    edges = np.linspace(0, len(values), min(len(values), HISTORY) + 1).astype(int)[:-1]
+    known = np.isfinite(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.add.reduceat(np.where(known, values, 0.0), edges) / np.add.reduceat(
+            known.astype(float), edges
+        )
+    return tuple(means.tolist())
 
 
 def _seldom_part(phase: _Phase, axis: I64, lengths: F64, inside: bool) -> Part:

@@ -163,7 +163,7 @@ def _table(answer: Answer, width: int, glyphs: Glyphs) -> list[Line]:
     if per_token:
         head += pad("per token", per_token, right=True)
     if history and shares:
-        head += "   " + cut("share over time", history)
+        head += "   " + ("share over time" if history >= 15 else "trend")
     lines = [crop(line((head, "faint")), width)]
     lines += [crop(_part(part, title, per_token, history, glyphs), width) for part in answer.parts]
     return lines
