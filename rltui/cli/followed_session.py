@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 
 from rltui.cli.file_problems import FileProblemReporter
 from rltui.config import Config
+from rltui.console.console_thread import ConsoleThread
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
@@ -39,12 +41,16 @@ class FollowedSession:
             deliveries if deliveries is not None else Deliveries(self._follower, wait=wait or every)
         )
         self._file_problems = FileProblemReporter()
+        self._consoles = ConsoleThread(logdirs if deliveries is None else ())
 
     def __iter__(self) -> Iterator[Session]:
         for each in self._deliveries:
             self._file_problems.waits_for(self._follower.search.waiting)
             self.session.apply(self._file_problems.passing(each))
             self.session.evaluate()
+            self._consoles.follow(self.session.sources())
+            if (reports := self._consoles.take()) is not None:
+                self.session.set_consoles(reports, time.time())
             self.at_rest = (
                 self._deliveries.at_rest
                 if isinstance(self._deliveries, Deliveries)

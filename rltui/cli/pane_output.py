@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
+import click
+
 from rltui.cli.file_problems import note_problems
 from rltui.cli.hparams_output import hparams_pane_of, pane_data
 from rltui.cli.loading import as_of
 from rltui.cli.output import FOUND, fail, to_json
-from rltui.draw.cells import line
+from rltui.draw.cells import Line, line
 from rltui.draw.themes import DEFAULT, Theme, load_themes
 from rltui.metrics.glossary import pane_id
 from rltui.panes.hparams_pane import HParamsPane
@@ -49,6 +51,10 @@ def render_pane(
     tabs = [{tab.id for tab in panes_of(view)} for view in views]
     pane = _pane_id(pane, {*FIXED, *(tab for each in tabs for tab in each)})
     chosen = [view for view, each in zip(views, tabs, strict=True) if pane in each]
+    if pane == "console":
+        if at_step is not None:
+            raise click.UsageError("the pane console shows what is there now: leave --at-step out")
+        return _consoles(session, views, logdirs, form, width, height, theme_named(theme), every=every)
     if not chosen and pane in FIXED:  # none of its metrics: an empty pane, for the name is a known one
         chosen = views
     if not chosen:
@@ -118,6 +124,40 @@ def _one(
             return samples_data(view, samples, form, now, at_step)
         return _as_data(view, pane, form, now, at_step)
     lines = pane_text(view, pane, now, width=width, at_step=at_step, hparams=hparams, samples=samples)
+    return _drawn(lines, form, width, height, theme)
+
+
+def _consoles(
+    session: Session,
+    views: Sequence[RunView],
+    logdirs: Sequence[str],
+    form: Form,
+    width: int,
+    height: int | None,
+    theme: Theme,
+    *,
+    every: bool,
+) -> str:
+    from rltui.cli.console_output import (  # no other pane needs it
+        console_data,
+        console_lines_of,
+        read_consoles,
+    )
+
+    views = views[:1] if form == "svg" else views
+    parts: list[object] = []
+    for view, ends in zip(views, read_consoles(views, logdirs, session), strict=True):
+        now = as_of(view, None)
+        if form in ("markdown", "json"):
+            parts.append(console_data(view, ends, form, now))
+        else:
+            parts.append(_drawn(console_lines_of(view, ends, now, width), form, width, height, theme))
+    if form == "json":
+        return to_json(parts if every else parts[0], indent=2) + "\n"
+    return "\n".join(str(part) for part in parts)
+
+
+def _drawn(lines: list[Line], form: Form, width: int, height: int | None, theme: Theme) -> str:
     if height is not None and len(lines) > height:
         hidden = len(lines) - height + 1
         lines = [*lines[: height - 1], line((f" … {hidden} more lines; use a larger --height", "dim"))]

@@ -19,6 +19,7 @@ from textual.strip import Strip
 
 from rltui import crash, interpreter
 from rltui.batch import Problem
+from rltui.console.console_thread import ConsoleThread
 from rltui.draw.themes import PLAIN, SIXTEEN
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
@@ -70,6 +71,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.session = session
         self.state = state
         state.hparams.files.ready = state.samples.files.ready = lambda: self.post_message(Arrived())
+        self.consoles = ConsoleThread(state.options.logdirs)
         self.crash: BaseException | None = None
         self.reader: ReaderThread | None = None
         self.follower: Follower | None = None
@@ -141,6 +143,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         """Let the reader go, whatever it is waiting for, and save the layout."""
         self.updates.stop()
         self.state.samples.files.stop()
+        self.consoles.stop()
         if self.reader is not None:
             self.reader.stop()
             self.reader = None
@@ -270,6 +273,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self._alert()
         if self.updates.shown:
             follow_samples(self.session, state)
+            self._look_at_consoles()
         words = state.message
         if view is not None:
             head = shown.header(self.session, state, view)
@@ -280,6 +284,16 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if words != self._clock_words or loading != state.loading:
             self._clock_words = words
             self.changed()
+
+    def _look_at_consoles(self) -> None:
+        """Take in what the consoles of the runs tell, once their thread has looked."""
+        self.consoles.follow(self.session.sources())
+        reports = self.consoles.take()
+        if reports is not None and self.session.set_consoles(reports, self.state.options.clock()):
+            self.changed()
+        if self.consoles.error:
+            self.state.notify(self.consoles.error)
+            self.consoles.error = ""
 
     def _alert(self) -> None:
         """Send alerts about what fires and is not acknowledged here; show here which receiver fails."""

@@ -1,0 +1,70 @@
+"""The consoles of runs: by a thread while they are followed, and as the pane of `snapshot`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from rltui.cli.commands.snapshot import command
+from rltui.console.console_thread import ConsoleThread
+
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB.\n"
+TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nValueError: no\n'
+
+
+def _run(folder: Path, console: str) -> None:
+    rows = [{"step": step, "loss": 1.0, "wall_time": 1_700_000_000.0 + step} for step in range(30)]
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "slurm-7.out").write_text(console)
+
+
+def test_a_thread_hands_over_what_it_found_once(tmp_path: Path) -> None:
+    """A look is taken once; without LOGDIRs or runs nothing is looked at."""
+    _run(tmp_path, OOM)
+    thread = ConsoleThread([str(tmp_path)])
+    thread.follow({})
+    assert thread.take() is None
+    thread.follow({".": ("metrics.jsonl",)})
+    assert thread.wait(20)
+    thread.stop()
+    reports = thread.take()
+    assert reports is not None
+    (report,) = reports["."]
+    assert [found.failure.id for found in report.failures] == ["cuda-out-of-memory"]
+    assert thread.take() is None
+    idle = ConsoleThread([])
+    idle.follow({".": ("metrics.jsonl",)})
+    assert not idle.wait(0)
+
+
+def test_the_console_pane_shows_the_last_lines(tmp_path: Path) -> None:
+    """Repeats are counted, tracebacks folded, the failure and what to do stand above."""
+    _run(tmp_path, "hello\nhello\n\x1b[31mred\x1b[0m\n" + TRACE)
+    result = CliRunner().invoke(command, [str(tmp_path), "--pane", "console"])
+    assert result.exit_code == 0, result.output
+    assert "hello  ×2" in result.output
+    assert " red\n" in result.output
+    assert "ValueError: no  ▸ 4 lines" in result.output
+    assert "The program ended with an exception: ValueError: no (line 4 of slurm-7.out)" in result.output
+    assert "1 error, 0 warnings" in result.output
+    assert "g()" not in result.output
+
+
+def test_the_console_pane_as_data_has_the_folded_lines(tmp_path: Path) -> None:
+    """JSON holds what the text folds, and the finding with its line."""
+    _run(tmp_path, TRACE)
+    result = CliRunner().invoke(command, [str(tmp_path), "--pane", "console", "--format", "json"])
+    data = json.loads(result.output)
+    assert data["consoles"][0]["lines"][0]["folded"][2] == "    g()"
+    assert data["findings"][0]["console"]["line"] == 1
+    markdown = CliRunner().invoke(command, [str(tmp_path), "--pane", "console", "--format", "markdown"])
+    assert "    ValueError: no  ▸ 4 lines" in markdown.output
+
+
+def test_the_console_pane_is_of_now(tmp_path: Path) -> None:
+    """An earlier step has no console."""
+    _run(tmp_path, TRACE)
+    result = CliRunner().invoke(command, [str(tmp_path), "--pane", "console", "--at-step", "3"])
+    assert result.exit_code == 2
