@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.panes.render.sample_text import sample_view, wrapped
+from rltui.panes.render.sample_text import beside_view, sample_view, wrapped
 from rltui.samples.catalog import Catalog
 from rltui.samples.model import Sample
 from rltui.screen.input.bindings import BINDINGS, Bind, shown
@@ -295,6 +295,13 @@ def test_a_search_finds_words_across_wrapped_lines() -> None:
     """What is broken by the width is still found, in both lines."""
     view = sample_view(Sample(step=1, response="one two three four five six"), 18)
     assert len(view.find("four five")) == 2 or len(view.find("three four")) == 2
+
+
+def test_an_answer_without_text_says_why_beside_another() -> None:
+    """A dump of token ids alone gives its note, an empty answer a word, instead of a blank column."""
+    ids, nothing = Sample(step=1, note="token ids only"), Sample(step=2)
+    text = " ".join(piece.text for piece in beside_view(ids, nothing, 100, ("one", "other")).pieces)
+    assert "token ids only" in text and "(empty)" in text
 
 
 def test_a_huge_answer_is_cut_and_said() -> None:

@@ -121,6 +121,8 @@ def beside_view(left: Sample, right: Sample, width: int, titles: tuple[str, str]
 
 
 def _answer(sample: Sample) -> list[str]:
+    if not sample.response:
+        return [clean(sample.note) or "(empty)"]
     return clean_lines(sample.response[:MOST_COMPARED])
 
 
