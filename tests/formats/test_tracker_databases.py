@@ -131,6 +131,41 @@ def test_a_live_database_is_followed(tmp_path: Path) -> None:
     base.close()
 
 
+def test_a_database_that_takes_long_to_copy_is_copied_seldom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until the time is up its stamp is that of the copy, so that what came since is not taken for read."""
+    now = [0.0]
+    monkeypatch.setattr(sqlite_file.time, "monotonic", lambda: now[0])
+    copied = []
+    copy_file = sqlite_file.shutil.copyfile
+
+    def slowly(source: str, target: str) -> None:
+        now[0] += 1.0
+        copied.append(source)
+        copy_file(source, target)
+
+    monkeypatch.setattr(sqlite_file.shutil, "copyfile", slowly)
+    base = _trackio(tmp_path / "p.db")
+    place = str(tmp_path / "p.db")
+
+    def count() -> int | None:
+        return sqlite_file.read_database(
+            place, lambda db: int(db.execute("SELECT count(*) FROM metrics").fetchone()[0])
+        )
+
+    _log(base, 1, {"loss": 1})
+    assert count() == 1
+    stamp = sqlite_file.readable_stamp(place)
+    _log(base, 2, {"loss": 1})
+    now[0] += 39.0
+    assert (count(), sqlite_file.readable_stamp(place), len(copied)) == (1, stamp, 2)
+    now[0] += 2.0
+    assert sqlite_file.readable_stamp(place) != stamp
+    assert (count(), len(copied)) == (2, 4)
+    base.close()
+
+
 def test_trackio_values_are_what_they_were_before_they_became_text(tmp_path: Path) -> None:
     """Names of NaN and infinities, nested values, media, other texts, hardware metrics, configs."""
     base = _trackio(tmp_path / "p.db")

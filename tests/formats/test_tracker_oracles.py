@@ -18,7 +18,6 @@ TRACKERS = SHARED / "trackers"
 Points = dict[str, dict[int, float]]  # by tag and step, the latest
 
 GAPS = {
-    "areal-console": "main.log, merged.log and the console are not yet one run",
     "areal-dump": "each folder of dumped rollouts is taken for a run",
     "open-instruct": "the rollouts are taken for a run beside the tracker's",
     "prime-rl": "`time` is taken for a metric",

@@ -70,8 +70,8 @@ class DatabaseRun:
         return self._format
 
     def stamp(self) -> tuple[int, ...]:
-        """What changes when anything is written to the database. Raises OSError."""
-        return sqlite_file.stamp_of(self._place)
+        """What changes when something new can be read from the database. Raises OSError."""
+        return sqlite_file.readable_stamp(self._place)
 
     def modified(self) -> float:
         """When the database was written last. Raises OSError."""

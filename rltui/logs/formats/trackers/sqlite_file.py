@@ -15,6 +15,7 @@ import shutil
 import sqlite3
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,7 @@ T = TypeVar("T")
 
 COPY_CAP = 2 << 30  # bytes of database and WAL that are copied at most
 _TRIES = 3
+_REST = 20.0  # times as long as copying took, a copy is used before the next one is made
 _KEPT = 4  # copies that are kept for the next part of the same database
 _MAGIC = b"SQLite format 3\0"
 _HOT_JOURNAL = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
@@ -42,6 +44,11 @@ def stamp_of(place: str) -> tuple[int, ...]:
         else:
             found += [status.st_size, status.st_mtime_ns, status.st_ino]
     return tuple(found)
+
+
+def readable_stamp(place: str) -> tuple[int, ...]:
+    """The same as far as it can be read now: that of the copy, while no newer one is made. Raises OSError."""
+    return _COPIES.resting_stamp(place) or stamp_of(place)
 
 
 def modified_of(place: str) -> float:
@@ -121,26 +128,37 @@ class _Copy:
     stamp: tuple[int, ...]
     folder: tempfile.TemporaryDirectory[str]
     path: Path
+    until: float  # monotonic time at which a newer copy may be made
 
 
 class _Copies:
-    """Private copies of live databases, the newest of each; all parts of one database share a copy."""
+    """Private copies of live databases, the newest of each; all parts of one database share a copy.
+
+    A database that takes long to copy is copied seldom: a twentieth of the time at most goes into it.
+    """
 
     def __init__(self) -> None:
         self._kept: dict[str, _Copy] = {}
         self._lock = threading.Lock()
+
+    def resting_stamp(self, place: str) -> tuple[int, ...] | None:
+        """The stamp of the copy that is used until its time is up; None where the next look makes one."""
+        with self._lock:
+            kept = self._kept.get(place)
+            return kept.stamp if kept is not None and time.monotonic() < kept.until else None
 
     def of(self, place: str) -> Path | None:
         """A copy of the database and its WAL as they are now; None if they changed while being copied."""
         stamp = stamp_of(place)
         with self._lock:
             kept = self._kept.get(place)
-            if kept is not None and kept.stamp == stamp:
+            if kept is not None and (kept.stamp == stamp or time.monotonic() < kept.until):
                 return kept.path
         size = stamp[0] + max(stamp[3], 0)
         if size > COPY_CAP:
             limit = f"{size:,} bytes with a live WAL; no more than {COPY_CAP:,} are copied to be read"
             raise OSError(errno.EFBIG, limit, place)
+        began = time.monotonic()
         wal_head = _head(place + "-wal")[:32]
         folder = tempfile.TemporaryDirectory(prefix="rltui-", ignore_cleanup_errors=True)
         path = Path(folder.name) / "copy.db"
@@ -153,7 +171,8 @@ class _Copies:
             return None
         with self._lock:
             old = self._kept.pop(place, None)
-            self._kept[place] = _Copy(stamp, folder, path)
+            ended = time.monotonic()
+            self._kept[place] = _Copy(stamp, folder, path, ended + _REST * (ended - began))
             dropped = [old] if old is not None else []
             if len(self._kept) > _KEPT:
                 dropped.append(self._kept.pop(next(iter(self._kept))))
