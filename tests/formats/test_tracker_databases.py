@@ -21,6 +21,12 @@ from rltui.store import Run, Store
 Rows = dict[str, list[tuple[int, float]]]
 
 
+@pytest.fixture
+def copied_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Live databases are copied at every look, however long that takes on a busy machine."""
+    monkeypatch.setattr(sqlite_file, "_REST", 0.0)
+
+
 def _trackio(path: Path, wal: bool = True) -> sqlite3.Connection:
     base = sqlite3.connect(path, isolation_level=None)
     if wal:
@@ -108,6 +114,7 @@ def test_nothing_is_created_or_changed_beside_a_live_database(tmp_path: Path) ->
     base.close()
 
 
+@pytest.mark.usefixtures("copied_at_once")
 def test_a_live_database_is_followed(tmp_path: Path) -> None:
     """New rows come once, in order; a run that begins later is found."""
     base = _trackio(tmp_path / "p.db")
@@ -280,6 +287,41 @@ def test_an_inbox_is_the_run_that_the_database_will_have(tmp_path: Path) -> None
     (folder / "00000000.jsonl").unlink()
     look()
     assert store.runs["p/a"].series["loss"].recent(9).value.tolist() == [0.5, 1.0]
+
+
+@pytest.mark.usefixtures("copied_at_once")
+@pytest.mark.parametrize("overlap", [False, True])
+def test_an_inbox_that_is_imported_is_not_counted_twice(tmp_path: Path, overlap: bool) -> None:
+    """The rows are in the database when the file is deleted; both may be there for a moment."""
+    folder = tmp_path / "inbox" / "0123456789abcdef"
+    folder.mkdir(parents=True)
+    values = {step: {"loss": 1 / (step + 3), "kl": 0.01 * step + 0.0033} for step in range(1, 21)}
+    record = {"v": 1, "kind": "metric", "project": "p", "run": "grpo-a", "run_id": "a" * 32}
+    lines = [json.dumps({**record, "step": step, "metrics": values[step]}) for step in values]
+    (folder / "00000000.jsonl").write_text("\n".join(lines) + "\n")
+    clock = [0.0]
+    follower = Follower([tmp_path], poll=1.0, clock=lambda: clock[0])
+    store = Store()
+
+    def look() -> None:
+        for _ in range(8):
+            clock[0] += 5.0
+            for delivery in follower.look(clock[0]):
+                store.apply(delivery)
+
+    look()
+    base = _trackio(tmp_path / "p.db")
+    for step in values:
+        _log(base, step, dict(values[step]))
+    if overlap:
+        look()
+    (folder / "00000000.jsonl").unlink()
+    look()
+    _log(base, 21, {"loss": 0.5})
+    look()
+    assert list(store.runs) == ["p/grpo-a"]
+    assert store.runs["p/grpo-a"].series["loss"].recent(99).step.tolist() == list(range(1, 22))
+    base.close()
 
 
 def test_folders_of_mlflow_are_runs_unless_they_were_deleted(tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ class RelatedRuns:
         self._rotated: dict[str, list[LogFile]] = {}  # by the name they had
         self._mixed = False  # whether any log is no event file
         self._below: dict[str, list[LogFile]] = {}  # folder: logs in it and below
+        self._parts: dict[str, list[LogFile]] = {}  # by key: logs in containers
         self._called: dict[str, list[LogFile]] = {}  # name of a file or folder: logs
         self._placed: set[LogFile] = set()  # whose run is known for good
         self._beginnings: dict[LogFile, _Beginning] = {}
@@ -59,6 +60,8 @@ class RelatedRuns:
             self._below.setdefault(folder, []).append(log)
         for name in duplicate_logs.names_of(found.folder, found.name):
             self._called.setdefault(name, []).append(log)
+        if found.part is not None and found.part.key:
+            self._parts.setdefault(found.part.key, []).append(log)
         base = f"{found.folder}/{rotated_from(found.name) or found.name}"
         rotated = self._rotated.setdefault(base, [])
         rotated.append(log)
@@ -87,6 +90,23 @@ class RelatedRuns:
         if self._mixed and log.tag_map is None:
             changed += self._match(log, calls)
         return changed
+
+    def imported(self, log: LogFile) -> list[tuple[LogFile, str]]:
+        """Vanished logs whose rows are in another log of the same run now: an inbox that was imported.
+
+        They become duplicates. Each comes with the name of the run that it had belonged to.
+        """
+        part = log.found.part
+        alike = self._parts.get(part.key, []) if part is not None else []
+        mains = [
+            each
+            for each in alike
+            if not (each.gone or _moves(each) or each.also_of) and each.reader is not None
+        ]
+        if not mains:
+            return []
+        moved = [each for each in alike if _moves(each) and each.gone and each.also_of is None]
+        return [pair for each in moved for pair in self._join(each, mains[0])]
 
     def freed(self, duplicate: LogFile) -> bool:
         """Whether the log that said the same has vanished, so that the duplicate stands for itself again."""
@@ -303,3 +323,7 @@ def _same_writer(name: str, uppers: Sequence[str]) -> bool:
     return mine is not None and any(
         (its := writer.search(upper)) is not None and its["writer"] == mine["writer"] for upper in uppers
     )
+
+
+def _moves(log: LogFile) -> bool:
+    return log.found.part is not None and log.found.part.moves

@@ -449,6 +449,8 @@ class Follower:
                 self.stats.lagged(self._wall() - log.modified)
         if calls.given_up:
             return
+        if log.found.part is not None:
+            yield from self._withdraw_imported(log)
         if until is None:
             if log.size != size and log.opened and self._related.freed(log):
                 # The log that said the same is gone, and this one goes on.
@@ -465,6 +467,15 @@ class Follower:
             if other.published:
                 yield self._withdraw(other, replace(other.source(), run=before, also_of=other.run))
             yield self._delivery(other, "state", EMPTY)
+
+    def _withdraw_imported(self, log: LogFile) -> Iterator[Delivery]:
+        """Take back what an inbox said before it was imported: the database says it again."""
+        for other, before in self._related.imported(log):
+            if other.published:
+                mixed = self._related.mixed_with(other, self.logs.values())
+                yield self._withdraw(other, replace(other.source(), run=before, also_of=other.run))
+                for each in mixed:
+                    yield self._withdraw(each, each.source())
 
     def _withdraw(self, log: LogFile, source: Source) -> Delivery:
         """Take back what a log said; it will be delivered anew."""

@@ -44,6 +44,11 @@ class Part(Protocol):
         ...
 
     @property
+    def moves(self) -> bool:
+        """Whether its rows move into the part of the same key of another container when it vanishes."""
+        ...
+
+    @property
     def format(self) -> Format:
         """Opens readers for this part."""
         ...

@@ -57,6 +57,11 @@ class MetricFiles:
         return self._run
 
     @property
+    def moves(self) -> bool:
+        """False: its rows stay."""
+        return False
+
+    @property
     def format(self) -> Format:
         """Opens readers of this run."""
         return self._format

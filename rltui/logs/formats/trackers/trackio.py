@@ -152,6 +152,11 @@ class InboxRun:
         return self._run
 
     @property
+    def moves(self) -> bool:
+        """True: the database has them when the file is deleted."""
+        return True
+
+    @property
     def format(self) -> Format:
         """Opens readers of this run."""
         return self._format
