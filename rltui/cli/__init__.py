@@ -16,6 +16,7 @@ from types import FrameType
 from typing import NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 from rltui import __version__, crash
 from rltui.cli.output import WRONG, CommandError, note
@@ -37,6 +38,7 @@ COMMANDS = {
     "config": "check or locate the configuration",
     "alert": "try the configured alerts",
     "doctor": "say how logs are read and noticed, and what is not recognised",
+    "completion": "print the completion script of bash, zsh or fish",
     "help": "list the keys of the monitor: rltui help keys",
 }
 
@@ -67,6 +69,15 @@ class Commands(click.Group):
             finish_imports()
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Commands and their help without importing any of them; files where no command begins so."""
+        if incomplete.startswith("-"):
+            return super().shell_complete(ctx, incomplete)
+        found = [
+            CompletionItem(name, help=COMMANDS[name]) for name in COMMANDS if name.startswith(incomplete)
+        ]
+        return found or [CompletionItem(incomplete, type="file")]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing any of them."""
         with formatter.section("Commands"):
@@ -76,6 +87,9 @@ class Commands(click.Group):
         """Read `rltui`, `rltui LOGDIR` and `rltui --pane reward LOGDIR` as the watch command."""
         first = next((arg for arg in args if not arg.startswith("-")), None)
         own = any(arg in ("--help", "-h", "--version") for arg in args[:1])
+        if ctx.resilient_parsing:  # a shell asks what may come next: the first word may be half a command
+            short = args and not own and first not in COMMANDS
+            return super().parse_args(ctx, ["watch", *args] if short else args)
         if not own and first not in COMMANDS:
             if first is not None and not _is_place(first):
                 close = ", ".join(_nearest(first)) or "watch, check, snapshot, …"

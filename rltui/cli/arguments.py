@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
+from rltui.cli.completions import complete_framework, complete_run, complete_theme
 from rltui.cli.output import FOUND, fail, nothing_read
 from rltui.text import clean
 
@@ -31,6 +33,12 @@ class Framework(click.ParamType[str]):
 
     name = "framework"
 
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """The labels that begin so."""
+        return complete_framework(ctx, param, incomplete)
+
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The label."""
         from rltui.metrics.frameworks.load import frameworks
@@ -42,7 +50,13 @@ class Framework(click.ParamType[str]):
 
 
 LOGDIRS = click.argument("logdirs", metavar="LOGDIR ...", nargs=-1, required=True, type=LogDir())
-RUN = click.option("--run", "run_glob", metavar="GLOB", help="Only runs whose name matches.")
+RUN = click.option(
+    "--run",
+    "run_glob",
+    metavar="GLOB",
+    shell_complete=complete_run,
+    help="Only runs whose name matches.",
+)
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 JSON_LINES = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
 AT_STEP = click.option(
@@ -51,6 +65,7 @@ AT_STEP = click.option(
 THEME = click.option(
     "--theme",
     metavar="NAME",
+    shell_complete=complete_theme,
     help="Colours: night, dusk, paper, contrast, colorblind, mono, terminal, or your own.",
 )
 ASCII = click.option("--ascii", "ascii_only", is_flag=True, help="Draw with ASCII characters only.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from rltui.cli.arguments import JSON, LOGDIRS, RUN
+from rltui.cli.completions import complete_run
 from rltui.cli.loading import load
 from rltui.cli.output import FOUND, CommandError, emit, emit_json, emit_table, fail
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
@@ -27,6 +28,7 @@ FIELDS = (
 @LOGDIRS
 @click.option(
     "--baseline",
+    shell_complete=complete_run,
     required=True,
     metavar="RUN",
     help="The run to compare with: its name in `rltui runs`, or a part of it between slashes.",

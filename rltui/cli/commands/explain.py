@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from rltui.cli.arguments import JSON_LINES, Framework
+from rltui.cli.completions import complete_metric
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, emit, emit_json, leave, note
 from rltui.config import load_config
@@ -17,7 +18,7 @@ WIDTH = 80  # cells
 
 
 @click.command(name="explain")
-@click.argument("keys", metavar="KEY ...", nargs=-1, required=True)
+@click.argument("keys", metavar="KEY ...", nargs=-1, required=True, shell_complete=complete_metric)
 @click.option(
     "--framework", metavar="NAME", type=Framework(), help="Read the key as this framework writes it."
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from rltui.cli.arguments import LOGDIRS, RUN, VERIFY, need
+from rltui.cli.completions import complete_metric
 from rltui.cli.export.point_lines import export_lines
 from rltui.cli.export.points import Selection
 from rltui.cli.output import require_extra
@@ -31,6 +32,7 @@ KINDS = ("scalars", "histograms", "text", "hparams", "tensors")
 @click.option(
     "--metric",
     "metrics",
+    shell_complete=complete_metric,
     metavar="GLOB",
     multiple=True,
     help="Only keys that match, such as '*kl*'; may be repeated.",

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import click
 
 from rltui.cli.arguments import JSON_LINES, Framework
+from rltui.cli.completions import complete_pane
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, emit, emit_json, fail
 from rltui.data.metric import DIRECTIONS, UNITS, Metric
@@ -21,7 +22,7 @@ INDENT = 2  # cells by which an entry stands below its title
 
 
 @click.command(name="glossary")
-@click.option("--pane", metavar="NAME", help="Only one pane.")
+@click.option("--pane", metavar="NAME", shell_complete=complete_pane, help="Only one pane.")
 @click.option(
     "--framework",
     metavar="NAME",

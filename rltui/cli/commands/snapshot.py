@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN
+from rltui.cli.completions import complete_metric, complete_pane, complete_theme
 from rltui.cli.loading import load
 from rltui.cli.output import emit, note
 from rltui.cli.output_file import binary_output, refuse_inside
@@ -25,13 +26,17 @@ ENDINGS: dict[str, Form] = {
 @LOGDIRS
 @click.option(
     "--pane",
+    shell_complete=complete_pane,
     default="overview",
     show_default=True,
     metavar="NAME",
     help="overview, validation, reward, policy, critic, lengths, timing, perf, samples, findings, all, …",
 )
 @click.option(
-    "--chart", metavar="METRIC", help="The chart of one metric (tag or id) as text instead of a pane."
+    "--chart",
+    metavar="METRIC",
+    shell_complete=complete_metric,
+    help="The chart of one metric (tag or id) as text instead of a pane.",
 )
 @click.option(
     "--format",
@@ -55,7 +60,7 @@ ENDINGS: dict[str, Form] = {
     metavar="ROWS",
     help="At most so many; default: as many as needed.",
 )
-@click.option("--theme", metavar="NAME", help="Colours for ansi and svg.")
+@click.option("--theme", metavar="NAME", shell_complete=complete_theme, help="Colours for ansi and svg.")
 @AT_STEP
 def command(
     logdirs: tuple[str, ...],

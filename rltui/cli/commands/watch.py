@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from rltui.cli.arguments import ASCII, NO_COLOR, NO_MOUSE, THEME, LogDir
+from rltui.cli.completions import complete_pane, complete_run
 from rltui.cli.loading import read_config
 from rltui.cli.output import FOUND, WRONG, fail, leave
 from rltui.interpreter import finish_imports, import_asyncio_without_ssl
@@ -14,17 +15,20 @@ from rltui.interpreter import finish_imports, import_asyncio_without_ssl
 @click.argument("logdirs", metavar="[LOGDIR ...]", nargs=-1, type=LogDir())
 @click.option(
     "--pane",
+    shell_complete=complete_pane,
     metavar="NAME",
     help="Open on a pane: overview, reward, policy, critic, lengths, timing, samples, findings, all, …",
 )
 @click.option(
     "--run",
     "run_glob",
+    shell_complete=complete_run,
     metavar="GLOB",
     help="Only runs whose name matches, such as '*grpo*'; the baseline is read in any case.",
 )
 @click.option(
     "--baseline",
+    shell_complete=complete_run,
     metavar="RUN",
     help="Show how metrics differ from this run, below LOGDIR as well, at equal steps.",
 )
