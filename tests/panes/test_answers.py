@@ -129,6 +129,26 @@ def test_the_first_step_counts_nowhere() -> None:
     assert found.notes == ("step 0 is left out: it took 1h 00m",)
 
 
+def test_the_first_step_after_a_restart_counts_nowhere() -> None:
+    """A resumed training compiles again; its first step changes neither shares nor medians."""
+
+    def rows(steps: range, slow: int) -> list[Row]:
+        each = {**VERL, "timing_s/step": 10.0, "timing_s/gen": 6.0}
+        much = {("timing_s/step", slow): 100.0}
+        return [(tag, at, value * much.get((tag, at), 1.0)) for at in steps for tag, value in each.items()]
+
+    session = Session()
+    session.apply((delivery(rows(range(50), 0), wall=NOW - 2000, starts=[(0, 0)]),))
+    session.apply((delivery(rows(range(40, 56), 40), wall=NOW - 1000, starts=[(0, 40)]),))
+    session.evaluate(force=True)
+    (view,) = session.ordered()
+    assert [attempt.first_step for attempt in view.run.attempts] == [0, 40]
+    found = answer_of(view, "timing")
+    assert found is not None
+    assert shares(found) == {"Generation": 0.6, "other": 0.4}
+    assert (found.parts[0].median, found.parts[0].p95) == (6.0, 6.0)
+
+
 def test_nested_phases_are_listed_once() -> None:
     """Two keys of one phase, and keys below another key, are parts of it and add nothing to the shares."""
     found = answer(

@@ -8,7 +8,7 @@ from rltui.draw.numbers import format_plain
 from rltui.metrics.glossary import glossary
 from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
-from rltui.panes.answers.recent_steps import LAST, Values, find, first_step_of
+from rltui.panes.answers.recent_steps import LAST, Values, find, first_steps_of
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -67,7 +67,7 @@ def idle_share(load: tuple[float, float, float]) -> float:
 
 def _value(view: RunView, canonical: str, at_step: int | None) -> Values | None:
     found = find(view, canonical, at_step)
-    return None if found is None else found.without_first(first_step_of(view))
+    return None if found is None else found.without_first(first_steps_of(view))
 
 
 def _triple(

@@ -39,9 +39,9 @@ class Values:
             out[there] = self.value[place[there]]
         return out
 
-    def without_first(self, first: int) -> Values:
-        """Without the points at or before the first step of the run, unless nothing else is left."""
-        kept = self.step > first
+    def without_first(self, first: I64) -> Values:
+        """Without the first steps of the attempts of the run, unless nothing else is left."""
+        kept = (self.step > first[0]) & ~np.isin(self.step, first)
         return Values(self.tag, self.step[kept], self.value[kept]) if kept.any() else self
 
     @property
@@ -94,10 +94,11 @@ def find(view: RunView, canonical: str, at_step: int | None = None) -> Values | 
     return best
 
 
-def first_step_of(view: RunView) -> int:
-    """The first step of a run, which compilation and warm-up make slow."""
+def first_steps_of(view: RunView) -> I64:
+    """The first steps of the attempts of a run, which compilation and warm-up make slow; at least one."""
     span = view.run.span
-    return span[0] if span is not None else 0
+    later = [attempt.first_step for attempt in view.run.attempts[1:]]
+    return np.array([span[0] if span is not None else 0, *later], np.int64)
 
 
 def fact(title: str, values: Values, unit: str, *, formula: str = "") -> Fact:

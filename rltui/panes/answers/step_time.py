@@ -16,7 +16,7 @@ import numpy as np
 from rltui.draw.numbers import format_seconds, format_step
 from rltui.metrics.glossary import glossary
 from rltui.panes.answers.model import Answer, Fact, Part, Share
-from rltui.panes.answers.recent_steps import F64, I64, LAST, Values, fact, find, first_step_of, values_of
+from rltui.panes.answers.recent_steps import F64, I64, LAST, Values, fact, find, first_steps_of, values_of
 from rltui.rules.series.robust_statistics import median, quantile
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def step_time_answer(view: RunView, at_step: int | None = None) -> Answer | None
 
 def step_time(view: RunView, at_step: int | None = None) -> StepTime | None:
     """The shares of a step's time, as of a step; None where nothing can be said."""
-    first = first_step_of(view)
+    first = first_steps_of(view)
     whole = _step_values(view, at_step)
     phases = _phases(view, at_step, first)
     steps = whole.without_first(first) if whole is not None else None
@@ -133,7 +133,7 @@ def _step_values(view: RunView, at_step: int | None) -> Values | None:
     )
 
 
-def _phases(view: RunView, at_step: int | None, first: int) -> list[_Phase]:
+def _phases(view: RunView, at_step: int | None, first: I64) -> list[_Phase]:
     """The phases that a run logs, each with the one that it is a part of."""
     metrics = glossary().metrics
     found: list[_Phase] = []
@@ -319,7 +319,7 @@ def _seldom_part(phase: _Phase, axis: I64, lengths: F64, inside: bool) -> Part:
 
 def _facts(view: RunView, at_step: int | None, steps: Values | None) -> tuple[Fact, ...]:
     """Step time, steps per minute and tokens per second, with their trend."""
-    first = first_step_of(view)
+    first = first_steps_of(view)
     found: list[Fact] = []
     if steps is not None and steps.now > 0:
         length = fact("step", steps, "s")
@@ -436,7 +436,7 @@ def _spoken(title: str) -> str:
 
 
 def _notes(
-    whole: Values | None, first: int, steps: Values | None, top: Sequence[_Phase], kept: Sequence[_Phase],
+    whole: Values | None, first: I64, steps: Values | None, top: Sequence[_Phase], kept: Sequence[_Phase],
     base: float, last: I64,
 ) -> list[str]:  # fmt: skip
     """What was left out or gathered."""
@@ -447,10 +447,10 @@ def _notes(
         word = "phase" if len(small) == 1 else "phases"
         names = ", ".join(one.title for one in small[:4]) + (", …" if len(small) > 4 else "")
         notes.append(f"{len(small)} {word} below 1 %, together {_percent(share)}: {names}")
-    if whole is not None and steps is not None and len(steps.value) < len(whole.value):
+    if whole is not None and steps is not None and whole.step[0] <= first[0] < steps.step[0]:
         slow = float(whole.value[0])
         if slow > SLOW_FIRST * steps.now > 0:
-            notes.append(f"step {format_step(first)} is left out: it took {format_seconds(slow)}")
+            notes.append(f"step {format_step(int(first[0]))} is left out: it took {format_seconds(slow)}")
     return notes
 
 

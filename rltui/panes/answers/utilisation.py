@@ -9,7 +9,7 @@ from rltui.draw.numbers import format_value
 from rltui.metrics.glossary import glossary
 from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
-from rltui.panes.answers.recent_steps import LAST, fact, find, first_step_of
+from rltui.panes.answers.recent_steps import LAST, fact, find, first_steps_of
 from rltui.panes.answers.step_time import step_time, token_rate
 from rltui.rules.series.robust_statistics import quantile
 
@@ -34,7 +34,7 @@ MOST_FACTS = 4
 
 def utilisation_answer(view: RunView, at_step: int | None = None) -> Answer | None:
     """The answer of the pane perf; None for a run that logs neither utilisation nor throughput."""
-    first = first_step_of(view)
+    first = first_steps_of(view)
     ranges, said = [], []
     for canonical in MFU:
         values = find(view, canonical, at_step)
