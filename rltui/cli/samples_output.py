@@ -5,12 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
+from rltui.logs.samples.model import RunSamples
 from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.plain_data import as_record
 from rltui.panes.render.samples_lines import ROWS, Summaries, samples_markdown, samples_record
 from rltui.panes.report import pane_report
 from rltui.panes.samples_pane import SamplesPane, samples_pane, step_at
-from rltui.samples.model import RunSamples
 from rltui.samples.run_samples import RunCatalogs
 from rltui.samples.sample_text import summary
 from rltui.session.run_view import RunView

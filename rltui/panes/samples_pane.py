@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from rltui.batch import Problem
 from rltui.draw.numbers import format_plain, format_step
-from rltui.samples.layouts import ended_at_limit
-from rltui.samples.model import RunSamples, SampleHead
+from rltui.logs.samples.layouts import ended_at_limit
+from rltui.logs.samples.model import RunSamples, SampleHead
 from rltui.samples.query import Filter, FilterError, SortKey, parse_filter, sorted_heads
 
 NO_FILES = (

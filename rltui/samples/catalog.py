@@ -17,7 +17,7 @@ import orjson
 
 from rltui.batch import Problem
 from rltui.logs.files import LocalFile
-from rltui.samples.layouts import (
+from rltui.logs.samples.layouts import (
     Place,
     conversations,
     parquet_samples,
@@ -28,7 +28,7 @@ from rltui.samples.layouts import (
     unread_reason,
     with_text,
 )
-from rltui.samples.model import Message, RunSamples, Sample, SampleHead, head_of
+from rltui.logs.samples.model import Message, RunSamples, Sample, SampleHead, head_of
 from rltui.text import clean
 
 HEADS = 300_000  # kept at the most; beyond that the oldest steps are left out, and that is said

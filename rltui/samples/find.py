@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from rltui.samples.layouts import place_of, unread_reason
+from rltui.logs.samples.layouts import place_of, unread_reason
 
 _FOLDERS = 200_000  # looked into at the most
 _DEEPEST = 12

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rltui.samples.layouts import ended_at_limit
-from rltui.samples.model import Sample, SampleHead
+from rltui.logs.samples.layouts import ended_at_limit
+from rltui.logs.samples.model import Sample, SampleHead
 
 SortKey = Literal["reward", "length", "advantage", "step"]
 SORT_KEYS: tuple[SortKey, ...] = ("reward", "length", "advantage", "step")

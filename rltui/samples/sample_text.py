@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from rltui.draw.numbers import format_plain
-from rltui.samples.model import Sample, SampleHead, SampleSummary
+from rltui.logs.samples.model import Sample, SampleHead, SampleSummary
 from rltui.text import clean, fit, in_markdown, pad
 
 _REASONED = re.compile(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)

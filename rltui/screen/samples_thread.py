@@ -13,9 +13,9 @@ from rltui.batch import Problem
 from rltui.text import clean
 
 if TYPE_CHECKING:
+    from rltui.logs.samples.model import RunSamples, Sample, SampleHead, SampleSummary
     from rltui.panes.samples_pane import TextMatches
     from rltui.samples.catalog import Catalog
-    from rltui.samples.model import RunSamples, Sample, SampleHead, SampleSummary
     from rltui.samples.run_samples import RunCatalogs
 
 SLICE = 0.05  # seconds of reading between two looks at what the screen asks for
@@ -162,7 +162,7 @@ class SamplesThread:
 
     def _fail(self, error: Exception) -> None:
         """Tell the first unforeseen error where samples are shown; what led to it is asked for no more."""
-        from rltui.samples.model import RunSamples
+        from rltui.logs.samples.model import RunSamples
 
         if self._failed is None:
             problem = Problem("error", "internal-error", "samples", crash.report(error))
@@ -365,6 +365,6 @@ def _characters(text: Sample | str) -> int:
 
 
 def _unread() -> SampleSummary:
-    from rltui.samples.model import SampleSummary
+    from rltui.logs.samples.model import SampleSummary
 
     return SampleSummary({}, "(cannot be read)")

@@ -21,10 +21,10 @@ from rltui.screen.saved_layout import SavedLayout
 from rltui.session.time_travel import PastFindings
 
 if TYPE_CHECKING:  # what the first values do not wait for
+    from rltui.logs.samples.model import SampleHead
     from rltui.panes.hparams_pane import HParamsPane
     from rltui.panes.render.sample_text import SampleView
     from rltui.panes.samples_pane import SamplesPane
-    from rltui.samples.model import SampleHead
     from rltui.samples.query import SortKey
 
 WINDOW_SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by panes

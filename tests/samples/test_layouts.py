@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from rltui.logs.samples.model import Sample
 from rltui.samples.catalog import Catalog
 from rltui.samples.find import run_of, sample_files
-from rltui.samples.model import Sample
 
 MESSAGES = [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]
 EPISODE = {

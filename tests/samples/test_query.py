@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.samples.model import Message, Sample, SampleHead, head_of
+from rltui.logs.samples.model import Message, Sample, SampleHead, head_of
 from rltui.samples.query import (
     FilterError,
     groups_of,

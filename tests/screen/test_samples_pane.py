@@ -11,7 +11,6 @@ import pytest
 
 from rltui.panes.render.sample_text import beside_view, sample_view, wrapped
 from rltui.samples.catalog import Catalog
-from rltui.samples.model import Sample
 from rltui.screen.input.bindings import BINDINGS, Bind, shown
 from rltui.screen.shown import tabs
 from rltui.screen.state import ChartOverlay, SampleOverlay

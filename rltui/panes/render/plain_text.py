@@ -8,6 +8,7 @@ from rltui.draw.cells import BLANK, Line, line, wrap
 from rltui.draw.numbers import format_step
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
+from rltui.logs.samples.model import RunSamples
 from rltui.panes.attempt_history import history_lines
 from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane
 from rltui.panes.render.answer_lines import answer_lines
@@ -17,7 +18,6 @@ from rltui.panes.render.pane_lines import finding_text, pane_lines
 from rltui.panes.render.samples_lines import Summaries, samples_lines
 from rltui.panes.report import pane_report
 from rltui.panes.samples_pane import SamplesPane, samples_pane
-from rltui.samples.model import RunSamples
 from rltui.text import fit
 
 if TYPE_CHECKING:

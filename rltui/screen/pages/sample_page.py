@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, Span, fill, line, sides
+from rltui.logs.samples.model import Sample, SampleHead
 from rltui.panes.render.sample_text import (
     SampleView,
     beside_view,
@@ -10,7 +11,6 @@ from rltui.panes.render.sample_text import (
     piece_line,
     sample_view,
 )
-from rltui.samples.model import Sample, SampleHead
 from rltui.screen import shown
 from rltui.screen.pages.page import Page
 from rltui.screen.pages.samples_page import samples

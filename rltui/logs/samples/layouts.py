@@ -14,7 +14,7 @@ import orjson
 
 from rltui.data.schema import ListField, MapField, TableField, TextField, as_dict
 from rltui.data.toml_files import read_table
-from rltui.samples.model import Message, Sample
+from rltui.logs.samples.model import Message, Sample
 
 Kind = Literal["rows", "columns", "episodes", "summaries", "table", "parquet", "traces"]
 _KINDS = ("rows", "columns", "episodes", "summaries", "table", "parquet", "traces")

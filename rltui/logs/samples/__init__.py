@@ -1,0 +1,1 @@
+"""Files of samples: where frameworks write them, and what their records say."""
