@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rltui.logs.log_file_names import is_events, names, rotated_from, stem_of
+from rltui.logs.samples.layouts import log_place
 from rltui.text import clean
 
 
@@ -51,6 +52,9 @@ def run_name(folder: str, name: str) -> RunName:
         if tracked is None:
             return RunName(clean(folder) or ".", rank)
         return RunName(_join(tracked["above"].rstrip("/"), tracked["id"]), rank)
+    place = log_place(f"{folder}/{name}" if folder else name)
+    if place is not None:
+        return RunName(clean(place.folder) or ".", rank)
     base = rotated_from(name)
     stem = stem_of(base if base and stem_of(base) != base else name)
     if stem.lower() in names().plain_stems:
@@ -86,5 +90,7 @@ class RunFilter:
         """Whether the log `name` in `folder`, by its place of `run`, may turn out to be of such a run."""
         if self.takes(run):
             return True
+        if log_place(f"{folder}/{name}" if folder else name) is not None:
+            return True  # samples belong to a run whose other logs lie elsewhere
         # A sub-run of add_scalars or add_hparams goes by the name of the run above it.
         return is_events(name) and any(self.takes(upper or ".") for upper in folders_above(folder))

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from rltui.logs.discovery import duplicate_logs
+from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.files import Calls, FoundFile, GivenUpError
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.log_file_names import is_events, names, rotated_from, stem_of
 from rltui.logs.run_names import folders_above
+from rltui.logs.samples.layouts import Place, log_place
 
 NEAREST = 16  # logs that one is compared with at most
 CROWD = 256  # logs below one folder among which no duplicate is sought by place alone
@@ -52,10 +54,20 @@ class RelatedRuns:
         self._called: dict[str, list[LogFile]] = {}  # name of a file or folder: logs
         self._placed: set[LogFile] = set()  # whose run is known for good
         self._beginnings: dict[LogFile, _Beginning] = {}
+        self._samples: dict[LogFile, Place] = {}
+        self._others: list[LogFile] = []
+        self._recount = False  # others were found since they were counted
+        self._counted: dict[LogFile, str] = {}  # log that is none of samples: the run that it counts for
+        self.nearest = NearestRun()
 
     def add(self, log: LogFile) -> None:
         """A log was found."""
         found = log.found
+        if (place := log_place(found.path)) is not None:
+            self._samples[log] = place
+            return
+        self._others.append(log)
+        self._recount = True
         for folder in (found.folder, *folders_above(found.folder)):
             self._below.setdefault(folder, []).append(log)
         for name in duplicate_logs.names_of(found.folder, found.name):
@@ -81,6 +93,11 @@ class RelatedRuns:
         A changed log has another `run`, and `also_of` set or taken away. Reads the beginnings of the log
         and of its nearest neighbours of other formats, once each. Raises GivenUpError.
         """
+        if log in self._samples:
+            if self._recount:
+                self._recount = False
+                self._count(self._others, calls)
+            return self._attach([log])
         if log.format is None or log.also_of is not None:
             return []
         changed: list[tuple[LogFile, str]] = []
@@ -89,6 +106,8 @@ class RelatedRuns:
             changed.append((log, before))
         if self._mixed and log.tag_map is None:
             changed += self._match(log, calls)
+        if self._samples and self._count([log, *(other for other, _ in changed)], calls):
+            changed += self._attach(self._samples)
         return changed
 
     def imported(self, log: LogFile) -> list[tuple[LogFile, str]]:
@@ -119,7 +138,7 @@ class RelatedRuns:
 
     def undecided(self, log: LogFile) -> bool:
         """Whether it may still turn out that the log belongs elsewhere."""
-        if log.also_of is not None:
+        if log.also_of is not None or log in self._samples:
             return False
         known = self._beginnings.get(log)
         return known is None or known.life != log.life or known.sample is None or not known.sample.complete
@@ -140,6 +159,43 @@ class RelatedRuns:
             and other.complete
             and not tags.isdisjoint(other.tags)
         ]
+
+    # -- files of samples
+
+    def _count(self, others: Iterable[LogFile], calls: Calls) -> bool:
+        """Note where these logs of runs lie; whether that changed anything."""
+        changed = False
+        for log in others:
+            if log.aside and not (log.opened or log.hung):
+                log.visit(calls, 0.0, trust=True, until=None)  # to know whether it is a log
+            if log.format is None:
+                continue
+            before = self._counted.get(log)
+            if before != log.run:
+                if before is not None:
+                    self.nearest.remove(before, log.found.folder)
+                self.nearest.add(log.run, log.found.folder)
+                self._counted[log] = log.run
+                changed = True
+        return changed
+
+    def _attach(self, logs: Iterable[LogFile]) -> list[tuple[LogFile, str]]:
+        """Give files of samples to the nearest runs; those that changed, with the runs that they had."""
+        changed = []
+        runs: dict[str, str | None] = {}  # by folder
+        for log in logs:
+            if log.format is None:
+                continue
+            place = self._samples[log]
+            if place.folder not in runs:
+                runs[place.folder] = self.nearest.of(place.folder)
+            run = runs[place.folder]
+            # Metrics that were computed of samples are in the logs of the run, too.
+            also_of = run if place.layout.kind == "metrics" else None
+            if (run or log.found.run, also_of) != (log.run, log.also_of):
+                changed.append((log, log.run))
+                log.run, log.also_of = run or log.found.run, also_of
+        return changed
 
     # -- sub-runs
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from rltui.logs.formats.container import Container, Parts
 from rltui.logs.formats.interface import Format
 from rltui.logs.log_file_names import rotated_from
+from rltui.logs.samples.layouts import log_place
 
 
 class FormatRegistry:
@@ -61,6 +62,13 @@ class FormatRegistry:
         """The format of a file of the base name `name` that starts with `head`; None when it is no log."""
         name = _original_name(name)
         return next((form for form in self.formats if form.matches(name, head)), None)
+
+    def of_samples(self, path: str, head: bytes) -> Format | None:
+        """The format of a file whose path is one of a known layout of samples; None for any other path."""
+        from rltui.logs.formats import samples
+
+        known = log_place(path) is not None and head.lstrip().startswith(b"{")
+        return samples.FORMAT if known else None
 
     def recognise_asked(self, name: str, head: bytes) -> Format | None:
         """The format of a file that the user named, by its first bytes where its name says nothing."""

@@ -20,8 +20,10 @@ from rltui.logs.formats.text_lines import SkippedLines, TextLines
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of, wall_time
 from rltui.logs.records.record_keys import log_keys, text_keys
-from rltui.logs.records.sample_statistics import SampledStep, numbers
+from rltui.logs.records.sample_statistics import LoggedStep, SampledStep, numbers
 from rltui.logs.records.tag_table import TagTable
+from rltui.logs.samples.layouts import Place, layouts, log_place, samples_of
+from rltui.logs.samples.model import Sample
 
 STEPS_HELD = 4  # steps whose samples are kept for late ones
 NUMBERS_HELD = 2_000_000  # and numbers at most, 16 bytes each
@@ -46,8 +48,10 @@ class SamplesReader:
         self._lines = TextLines(path)
         self._tags = TagTable(path)
         self._skipped = SkippedLines(path, "not-json", "lines skipped that are no JSON objects")
-        self._default = step_in_path(path)
-        self._steps: dict[int, SampledStep] = {}  # in order of their first samples
+        self._place = log_place(path)
+        self._default = step_in_path(path) if self._place is None else self._place.step
+        self._prefix = _prefix(self._place)
+        self._steps: dict[int, SampledStep | LoggedStep] = {}  # in order of their first samples
         self._changed: dict[int, None] = {}  # steps with samples that were not delivered yet
         self._dropped: set[int] = set()  # steps that were let go
         self._latest: int | None = None
@@ -64,6 +68,9 @@ class SamplesReader:
     def read(self, file: File, budget: int = BLOCK) -> Batch:
         """Decode on; deliver the steps that are over, or all once nothing more arrives."""
         before = self._lines.offset
+        if self._place is not None and not self._place.layout.statistics:
+            self._lines.offset = max(before, file.size())
+            return EMPTY
         lines = self._lines.take(file, budget)
         if lines:
             self._read_again(file, before)
@@ -84,6 +91,8 @@ class SamplesReader:
 
     def finish(self, file: File) -> Batch:
         """Take what is left and deliver every step."""
+        if self._place is not None and not self._place.layout.statistics:
+            return EMPTY
         before = -1
         while before != self._lines.offset:
             before = self._lines.offset
@@ -122,6 +131,18 @@ class SamplesReader:
             offset += len(line) + 1
 
     def _take(self, record: dict[str, object], offset: int) -> None:
+        if self._place is None or self._place.layout.kind == "metrics":
+            self._take_sample(record, offset)
+            return
+        rows = self._place.layout.kind == "rows"
+        if rows and any(type(record.get(key)) in (int, float) for key in layouts().columns["reward"]):
+            self._take_sample(record, offset)
+            return
+        for sample in samples_of(record, self._place):
+            measured = _measured(sample)
+            self._take_sample({**record, **measured} if rows else {**measured, "step": sample.step}, offset)
+
+    def _take_sample(self, record: dict[str, object], offset: int) -> None:
         step = next(
             (step for key in record_keys.step_keys(record) if (step := step_of(record[key])) is not None),
             self._latest if self._default is None else self._default,
@@ -132,7 +153,9 @@ class SamplesReader:
             if step in self._dropped:
                 self._late += 1
                 return
-            held = self._steps[step] = SampledStep(offset, self._latest)
+            logged = self._place is not None and self._place.layout.kind == "metrics"
+            held = (LoggedStep if logged else SampledStep)(offset, self._latest)
+            self._steps[step] = held
         held.add(record)
         self._changed[step] = None
         self._latest = step
@@ -149,7 +172,7 @@ class SamplesReader:
             held = self._steps[step]
             del self._changed[step]
             for key, value in held.aggregates():
-                tag = self._tags.index(key)
+                tag = self._tags.index(self._prefix + key)
                 if tag >= 0:
                     rows.append((tag, step, held.wall_time, value))
         self._drop_oldest()
@@ -204,6 +227,29 @@ class SamplesReader:
             if len(rest) > LINE_CAP:
                 rest = b""
         self._skipped, self._late = skipped, late
+
+
+def _prefix(place: Place | None) -> str:
+    """What tells the tags of an evaluation, and of each of its data sets, from those of training samples."""
+    if place is None or place.layout.kind == "metrics":
+        return ""
+    split = place.split.partition("/")[0]
+    return "".join(f"{part}/" for part in ("" if split == "train" else split, place.dataset) if part)
+
+
+def _measured(sample: Sample) -> dict[str, object]:
+    """The numbers of a sample under the names that statistics know."""
+    components = {f"reward/{name}": value for name, value in sample.rewards.items()}
+    named: dict[str, object] = {
+        "reward": sample.reward,
+        **(components if len(components) > 1 else {}),
+        "advantage": sample.advantage,
+        "length": None if sample.counted else sample.length,
+        "stop_reason": sample.stop or None,
+        "group_id": sample.group,
+        "prompt": sample.prompt or None,
+    }
+    return {key: value for key, value in named.items() if value is not None}
 
 
 _NAME = re.compile(r"sample|rollout|generation|completion|trajector|result|episode|dump", re.IGNORECASE)

@@ -61,6 +61,8 @@ class FormatState:
 
     def _recognise(self, head: bytes, file: File) -> Format | None:
         """By name and head; a console also by a metrics line further on, each byte of it looked at once."""
+        if (samples := self._formats.of_samples(self._path, head)) is not None:
+            return samples
         by_head = self._formats.recognise_asked if self._asked else self._formats.recognise
         known = by_head(self._name, head)
         if known is not None or not (self._asked or names().console.search(self._name)):

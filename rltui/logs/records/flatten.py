@@ -11,8 +11,8 @@ NESTING = 64  # levels of objects that are followed
 TABLE_CAP = 4096  # entries of a table of counts that are summed up
 
 
-def scalars(record: Mapping[str, object], skip: str | None = None) -> Iterator[tuple[str, float]]:
-    """Tag and value of every number in a record, in its order; `skip` is the key that gives the step.
+def scalars(record: Mapping[str, object], skip: Sequence[str] = ()) -> Iterator[tuple[str, float]]:
+    """Tag and value of every number in a record, in its order; `skip` are the keys that give step and time.
 
     A list of numbers gives `/mean`, `/min`, `/max`; so does a table of counts by value (`{"0.5": 3}`),
     weighted by its counts. Booleans, null and text that spells no number give nothing.
@@ -21,12 +21,12 @@ def scalars(record: Mapping[str, object], skip: str | None = None) -> Iterator[t
 
 
 def _walk(
-    prefix: str, record: Mapping[str, object], skip: str | None, depth: int
+    prefix: str, record: Mapping[str, object], skip: Sequence[str], depth: int
 ) -> Iterator[tuple[str, float]]:
     for key, value in record.items():
         tag = prefix + key
         kind = type(value)
-        if tag == skip:
+        if tag in skip:
             continue
         if kind is float:
             yield tag, value  # type: ignore[misc]  # it is a float

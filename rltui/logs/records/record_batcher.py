@@ -53,7 +53,7 @@ class _Block:
     pick: Callable[[tuple[object, ...]], Any] | None = None  # the numbers among the values; None: all of them
 
 
-_Blocks = dict[tuple[Any, ...], _Block]  # by keys, or by keys and types where not all are numbers
+_Blocks = dict[tuple[Any, ...], _Block]  # by keys and those to skip, and by types where not all are numbers
 
 
 class RecordBatcher:
@@ -82,7 +82,7 @@ class RecordBatcher:
         key_set = self._key_sets.get(keys) or self._key_set(keys)
         if key_set.summary and at is None:
             return
-        key, step, wall = None, None, math.nan
+        key, step, wall, clock = None, None, math.nan, None
         if at is not None:
             step, wall = at
         else:
@@ -98,6 +98,7 @@ class RecordBatcher:
             for name in key_set.walls:
                 wall = wall_time(record[name])
                 if wall == wall:
+                    clock = name if record_keys.is_axis(name) else None
                     break
         self._records += 1
         self._place += 1
@@ -105,13 +106,14 @@ class RecordBatcher:
         if key is not None:
             self._explicit = True
             self._note_planned_steps(record, key, key_set.total, step, wall)
+        skip = tuple(name for name in (key, clock) if name is not None)
         if key_set.envelope and isinstance(data := record["data"], dict):
             inner_keys = tuple(data)
-            self._take(inner_keys, data, None, step, wall, self._inner_blocks)
+            self._take(inner_keys, data, (), step, wall, self._inner_blocks)
         elif key == (key_set.steps[0] if key_set.steps else None):
-            self._take(keys, record, key, step, wall, self._blocks)
+            self._take(keys, record, skip, step, wall, self._blocks)
         else:
-            self._take_irregular(record, key, step, wall)
+            self._take_irregular(record, skip, step, wall)
 
     def batch(self, problems: list[Problem] | None = None) -> Batch:
         """Everything taken since the last call."""
@@ -155,11 +157,11 @@ class RecordBatcher:
             self._key_sets[keys] = key_set
         return key_set
 
-    def _block(self, keys: tuple[str, ...], kinds: tuple[type, ...] | None, skip: str | None) -> _Block:
+    def _block(self, keys: tuple[str, ...], kinds: tuple[type, ...] | None, skip: tuple[str, ...]) -> _Block:
         """Room for records with these keys; kinds: the types of their values, None where all are numbers."""
         numbers = [column for column in range(len(keys)) if kinds is None or kinds[column] in _NUMBERS]
         named = [(place, self.tags.index(keys[column])) for place, column in enumerate(numbers)
-                 if keys[column] != skip]  # fmt: skip
+                 if keys[column] not in skip]  # fmt: skip
         kept = [pair for pair in named if pair[1] >= 0]
         columns = None if len(kept) == len(numbers) else np.array([place for place, _ in kept], np.intp)
         block = _Block(columns, np.array([tag for _, tag in kept], np.uint32))
@@ -171,20 +173,20 @@ class RecordBatcher:
         self,
         keys: tuple[str, ...],
         record: Mapping[str, object],
-        skip: str | None,
+        skip: tuple[str, ...],
         step: int,
         wall: float,
         blocks: _Blocks,
     ) -> None:
         values = tuple(record.values())
-        known: tuple[Any, ...] = keys
+        known: tuple[Any, ...] = (keys, skip)
         kinds: tuple[type, ...] | None = None
         if not _NUMBERS.issuperset(map(type, values)):
             kinds = tuple(map(type, values))
             if not _rest_has_no_value(keys, values, kinds, skip):
                 self._take_irregular(record, skip, step, wall)
                 return
-            known = (keys, kinds)
+            known = (known, kinds)
         block = blocks.get(known)
         if block is None:
             block = blocks[known] = self._block(keys, kinds, skip)
@@ -193,7 +195,9 @@ class RecordBatcher:
         block.walls.append(wall)
         block.values.append(values if block.pick is None else block.pick(values))  # type: ignore[arg-type]
 
-    def _take_irregular(self, record: Mapping[str, object], skip: str | None, step: int, wall: float) -> None:
+    def _take_irregular(
+        self, record: Mapping[str, object], skip: tuple[str, ...], step: int, wall: float
+    ) -> None:
         index, place, irregular = self.tags.index, self._place, self._irregular
         for tag, value in scalars(record, skip):
             number = index(tag)
@@ -249,7 +253,7 @@ class RecordBatcher:
 
 
 def _rest_has_no_value(
-    keys: tuple[str, ...], values: tuple[object, ...], kinds: tuple[type, ...], skip: str | None
+    keys: tuple[str, ...], values: tuple[object, ...], kinds: tuple[type, ...], skip: tuple[str, ...]
 ) -> bool:
     """Whether there are numbers, and what is no number gives no scalar either (see `flatten.scalars`)."""
     others = [column for column, kind in enumerate(kinds) if kind not in _NUMBERS]
@@ -257,7 +261,7 @@ def _rest_has_no_value(
         return False
     for column in others:
         key, value = keys[column], values[column]
-        if kinds[column] in _VALUELESS or key == skip:
+        if kinds[column] in _VALUELESS or key in skip:
             continue
         if type(value) is not str or from_text(value) is not None or seconds(key, value) is not None:
             return False

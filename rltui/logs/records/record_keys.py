@@ -32,6 +32,7 @@ class LogKeys:
     step_ranks: Mapping[str, int]
     integer_steps: frozenset[str]  # that give the step only where they are written as integers
     wall_time_ranks: Mapping[str, int]
+    wall_time_axes: frozenset[str]  # that are no series where they give the wall time
     planned_steps: Mapping[str, str]
     settings_names: frozenset[str]
     settings_kinds: tuple[str, ...]
@@ -52,6 +53,7 @@ def _log_keys(
         {key: rank for rank, key in enumerate(step["keys"])},
         frozenset(step["integers"]),
         {key: rank for rank, key in enumerate(wall_time["keys"])},
+        frozenset(wall_time["axes"]),
         planned_steps,
         frozenset(settings["names"]),
         settings["kinds"],
@@ -71,7 +73,7 @@ def _lists(*names: str) -> TableField[dict[str, tuple[str, ...]]]:
 _SAMPLES = tuple(SampleKeys.__dataclass_fields__)
 _TABLES: dict[str, Field[object]] = {
     "step": _lists("keys", "integers"),
-    "wall_time": _lists("keys"),
+    "wall_time": _lists("keys", "axes"),
     "planned_steps": MapField(TextField()),
     "settings": _lists("names", "kinds", "prefixes"),
     "summary": _lists("keys"),
@@ -110,6 +112,11 @@ def planned_steps_key(step_key: str, keys: Iterable[str]) -> str | None:
     """The key that gives the planned number of steps beside a step key, or None."""
     wanted = log_keys().planned_steps.get(compared(step_key))
     return next((key for key in keys if compared(key) == wanted), None) if wanted else None
+
+
+def is_axis(wall_time_key: str) -> bool:
+    """Whether the key is no series where it gives the wall time."""
+    return compared(wall_time_key) in log_keys().wall_time_axes
 
 
 def needs_integer(step_key: str) -> bool:

@@ -6,6 +6,7 @@ import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 
+from rltui.logs.records.flatten import scalars
 from rltui.logs.records.parse_number import real
 from rltui.logs.records.record_keys import compared, log_keys, text_keys, unmeasured_keys
 
@@ -155,6 +156,28 @@ class SampledStep:
             if place >= 0 and math.isfinite(value):
                 groups.setdefault(place, []).append(value)
         return [group for group in groups.values() if len(group) > 1]
+
+
+class LoggedStep:
+    """The metrics that a trainer wrote for one step, in the place of `SampledStep`."""
+
+    def __init__(self, begin: int = 0, after: int | None = None) -> None:
+        self.begin, self.after = begin, after
+        self.wall_time = math.nan
+        self._values: dict[str, float] = {}
+
+    @property
+    def size(self) -> int:
+        """Numbers held."""
+        return len(self._values)
+
+    def add(self, record: Mapping[str, object]) -> None:
+        """Take one record; a later one counts."""
+        self._values.update(scalars(record))
+
+    def aggregates(self) -> Iterator[tuple[str, float]]:
+        """Tag and value of every metric."""
+        yield from self._values.items()
 
 
 def _statistics(key: str, values: Sequence[float]) -> Iterator[tuple[str, float]]:

@@ -12,12 +12,13 @@ from typing import Any, Literal
 
 import orjson
 
-from rltui.data.schema import ListField, MapField, TableField, TextField, as_dict
+from rltui.data.schema import BoolField, ListField, MapField, TableField, TextField, as_dict
 from rltui.data.toml_files import read_table
 from rltui.logs.samples.model import Message, Sample
 
-Kind = Literal["rows", "columns", "episodes", "summaries", "table", "parquet", "traces"]
-_KINDS = ("rows", "columns", "episodes", "summaries", "table", "parquet", "traces")
+Kind = Literal["rows", "columns", "episodes", "summaries", "metrics", "table", "parquet", "traces"]
+_KINDS = ("rows", "columns", "episodes", "summaries", "metrics", "table", "parquet", "traces")
+LINES = frozenset({"rows", "columns", "episodes", "summaries", "metrics"})  # kinds that are JSON lines
 _SPLITS = {"rollout": "train", "validation": "val", "eval-rollout": "eval", "generated": "train"}
 _OTHER_CAP = 64  # further keys that are kept with a sample
 
@@ -31,6 +32,7 @@ class Layout:
     path: re.Pattern[str]
     split: str  # where the path does not say
     components: str = ""  # how the reward is made of columns that are reward functions: sum, first
+    statistics: bool = True  # whether one file has all samples of a step
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class Place:
     layout: Layout
     step: int | None
     split: str
+    dataset: str = ""
+    folder: str = ""  # the one that holds all samples of the training
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,7 @@ _LAYOUT: TableField[dict[str, Any]] = TableField(
         "path": TextField(),
         "split": TextField(),
         "components": TextField(("sum", "first")),
+        "statistics": BoolField(),
     },
     as_dict,
     required=("name", "kind", "path"),
@@ -90,6 +95,7 @@ def layouts() -> Layouts:
                 re.compile(rf"(?:{row['path']})\Z"),
                 row.get("split", "train"),
                 row.get("components", ""),
+                row.get("statistics", True),
             )
             for row in table["layout"]
         ),
@@ -107,8 +113,20 @@ def place_of(path: str) -> Place | None:
             named = found.groupdict()
             split = named.get("split") or layout.split
             step = named.get("step")
-            return Place(layout, int(step) if step else None, _SPLITS.get(split, split))
+            return Place(
+                layout,
+                int(step) if step else None,
+                _SPLITS.get(split, split),
+                named.get("dataset") or "",
+                path[: found.start()].rpartition("/")[0],
+            )
     return None
+
+
+def log_place(path: str) -> Place | None:
+    """The same for a file that is followed as a log of its run: uncompressed JSON lines."""
+    place = place_of(path) if path.endswith(".jsonl") else None
+    return place if place is not None and place.layout.kind in LINES else None
 
 
 def unread_reason(path: str) -> str | None:
@@ -119,6 +137,8 @@ def unread_reason(path: str) -> str | None:
 def samples_of(record: Mapping[str, object], place: Place) -> Iterator[Sample]:
     """The samples of one record of a JSON lines file."""
     kind = place.layout.kind
+    if kind == "metrics":
+        return
     if kind == "episodes":
         yield from _of_episode(record, place)
     elif kind == "summaries":
