@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from rltui.logs.samples.model import Sample
 from rltui.panes.render.sample_text import beside_view, sample_view, wrapped
 from rltui.samples.catalog import Catalog
 from rltui.screen.input.bindings import BINDINGS, Bind, shown
