@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
 
 from rltui.cli.completions import complete_framework, complete_run, complete_theme
-from rltui.cli.output import FOUND, fail, nothing_read
+from rltui.cli.output import FOUND, emit_json, fail, leave, nothing_read
 from rltui.text import clean
+
+FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
 
 
 class LogDir(click.Path):
@@ -59,6 +62,28 @@ RUN = click.option(
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 JSON_LINES = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+
+
+def schema_option(name: str) -> Callable[[FC], FC]:
+    """The option `--schema`: prints a schema of `json_schemas` and ends the command."""
+
+    def print_schema(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
+        if wanted and not ctx.resilient_parsing:
+            from rltui.cli import json_schemas
+
+            emit_json(json_schemas.SCHEMAS[name], indent=2)
+            leave(0)
+
+    return click.option(
+        "--schema",
+        is_flag=True,
+        is_eager=True,
+        expose_value=False,
+        callback=print_schema,
+        help="Print the JSON schema of the --json output.",
+    )
+
+
 AT_STEP = click.option(
     "--at-step", type=int, metavar="N", help="Judge as it would have been judged at step N."
 )

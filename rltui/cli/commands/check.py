@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import click
 
-from rltui.cli.arguments import AT_STEP, JSON, LOGDIRS, RUN, VERIFY, need
+from rltui.cli.arguments import AT_STEP, JSON, LOGDIRS, RUN, VERIFY, need, schema_option
 from rltui.cli.check_report import markdown_lines, text_lines
 from rltui.cli.loading import as_of, load, read_config
 from rltui.cli.output import FOUND, STALLED, WRONG, NothingReadError, emit, emit_json, leave
@@ -26,6 +26,7 @@ FailOn = Literal["warning", "critical", "never"]
 @LOGDIRS
 @RUN
 @JSON
+@schema_option("check")
 @click.option(
     "--format", "form", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True
 )

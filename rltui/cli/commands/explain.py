@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.arguments import JSON_LINES, Framework
+from rltui.cli.arguments import JSON_LINES, Framework, schema_option
 from rltui.cli.completions import complete_metric
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, emit, emit_json, leave, note
@@ -23,6 +23,7 @@ WIDTH = 80  # cells
     "--framework", metavar="NAME", type=Framework(), help="Read the key as this framework writes it."
 )
 @JSON_LINES
+@schema_option("explain")
 def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None:
     """Say what a metric means: KEY as any framework writes it, or a canonical id such as policy.kl_ref.
 

@@ -6,7 +6,7 @@ import time
 
 import click
 
-from rltui.cli.arguments import JSON, LOGDIRS, RUN
+from rltui.cli.arguments import JSON, LOGDIRS, RUN, schema_option
 from rltui.cli.loading import load
 from rltui.cli.output import emit_json, emit_table
 from rltui.draw.numbers import format_age, format_si, format_step
@@ -21,6 +21,7 @@ HEADS = ("run", "framework", "state", "last step", "age", "series", "points", "h
 @LOGDIRS
 @RUN
 @JSON
+@schema_option("runs")
 def command(logdirs: tuple[str, ...], run_glob: str | None, as_json: bool) -> None:
     """List the runs below LOGDIR: name, framework, state, last step, age, series.
 
