@@ -175,6 +175,10 @@ class FakeRun:
     def evaluate_held(self, *, force: bool = False, most: int | None = None) -> bool:
         return False
 
+    def set_consoles(self, reports: Any, now: float) -> bool:
+        """Made-up runs have no consoles."""
+        return False
+
     def findings_at(self, step: int, *, evaluate: bool = True) -> Any:
         from rltui.session.time_travel import current_findings, recalled_findings
 
