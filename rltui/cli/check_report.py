@@ -6,10 +6,11 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from rltui.batch import Problem
+from rltui.cli.color import colored
 from rltui.cli.loading import as_of
 from rltui.draw.cells import wrap
 from rltui.draw.numbers import format_age, format_duration, format_short, format_step
-from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH, STATE_GLYPH, to_ascii
+from rltui.draw.symbols import HEALTH_GLYPH, HEALTH_ROLE, SEVERITY_GLYPH, SEVERITY_ROLE, STATE_GLYPH, to_ascii
 from rltui.rules.finding import RUN_HEALTHS, Evidence, Finding
 from rltui.session.run_view import RunView
 from rltui.text import in_markdown
@@ -40,11 +41,12 @@ def grouped(view: RunView) -> list[tuple[Finding, list[Finding]]]:
 
 
 def text_lines(views: Sequence[RunView], problems: Sequence[Problem], at_step: int | None) -> Iterator[str]:
-    """The verdict as lines of plain text."""
-    marks = symbols()
+    """The verdict as lines of text, in colour where standard output wants it."""
+    roles = {**SEVERITY_ROLE, **HEALTH_ROLE}
+    marks = {name: colored(glyph, roles.get(name, "text")) for name, glyph in symbols().items()}
     for view in sorted(views, key=lambda view: _WORSE.index(view.health)):
         found = grouped(view)
-        yield f"{marks[view.health]} {view.name}   {_facts(view, at_step)}"
+        yield f"{marks[view.health]} {colored(view.name, 'strong')}   {_facts(view, at_step)}"
         if view.health == "unjudged":
             yield from (f"      {one}" for one in wrap(_unjudged(view), WIDTH - 6))
         for finding, below in found:

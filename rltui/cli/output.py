@@ -11,6 +11,7 @@ from typing import NoReturn, Protocol, runtime_checkable
 
 import click
 
+from rltui.cli.color import colored
 from rltui.text import clean, pad
 
 FOUND = 1  # a finding at or above --fail-on, or an unknown name asked for
@@ -71,15 +72,24 @@ def require_extra(extra: str, purpose: str) -> None:
 
 
 def emit_table(
-    heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int], limits: Mapping[int, int]
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    right: Sequence[int],
+    limits: Mapping[int, int],
+    roles: Mapping[str, str] = {},
 ) -> None:
-    """Columns as wide as their content. right: columns with numbers. limits: most cells of some columns."""
+    """Columns as wide as their content. right: columns with numbers. limits: most cells of some columns.
+
+    roles: by the whole text of a cell, the role in whose colour it is shown where colour is wanted.
+    """
     table = [heads, *rows]
     widths = [max(len(row[i]) for row in table) for i in range(len(heads))]
     widths = [min(width, limits.get(i, width)) for i, width in enumerate(widths)]
     for row in table:
-        cells = (pad(cell, widths[i], right=i in right) for i, cell in enumerate(row))
-        emit("  ".join(cells).rstrip())
+        cells = [pad(cell, widths[i], right=i in right) for i, cell in enumerate(row)]
+        cells[-1] = cells[-1].rstrip()
+        emit("  ".join(colored(cell, roles.get(row[i], "")) for i, cell in enumerate(cells)).rstrip())
 
 
 def emit_json(value: object, *, indent: int | None = None) -> None:

@@ -18,6 +18,8 @@ from rltui.text import clean, in_markdown
 FEW = 20  # rows a person reads of one comparison; --all prints the rest
 HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's middle half")
 
+MARKS = {"▲": "good", "▼": "bad", "◆": "warn"}  # roles
+
 FIELDS = (
     "canonical", "title", "unit", "tag", "baseline_tag", "value", "baseline", "difference", "percent",
     "spread", "outside", "better",
@@ -150,7 +152,7 @@ def _cells(difference: Difference) -> tuple[str, ...]:
 
 def _text(differences: tuple[Difference, ...]) -> None:
     limits = dict(enumerate((1, 24, 30, 10, 10, 10, 8, 24)))
-    emit_table(HEADS, [_cells(each) for each in differences], right=(3, 4, 5, 6), limits=limits)
+    emit_table(HEADS, [_cells(each) for each in differences], right=(3, 4, 5, 6), limits=limits, roles=MARKS)
     emit("\n▲ better ▼ worse ◆ different: outside the range in which the baseline itself moved")
 
 

@@ -10,6 +10,7 @@ from rltui.cli.arguments import JSON, LOGDIRS, RUN, schema_option
 from rltui.cli.loading import load
 from rltui.cli.output import emit_json, emit_table
 from rltui.draw.numbers import format_age, format_si, format_step
+from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.session.run_view import RunView
 from rltui.store.lineage import Lineage
 from rltui.text import clean
@@ -38,7 +39,7 @@ def command(logdirs: tuple[str, ...], run_glob: str | None, as_json: bool) -> No
         emit_json({"schema": 1, "logdir": clean(logdirs[0]), "runs": runs})
         return
     rows = [_row(view, now) for view in session.ordered()]
-    emit_table(HEADS, rows, right=(3, 4, 5, 6), limits={0: 60})
+    emit_table(HEADS, rows, right=(3, 4, 5, 6), limits={0: 60}, roles={**HEALTH_ROLE, **STATE_ROLE})
 
 
 def _row(view: RunView, now: float) -> tuple[str, ...]:
