@@ -43,6 +43,7 @@ from rltui.interpreter import finish_imports, import_asyncio_without_ssl
 @ASCII
 @NO_COLOR
 @NO_MOUSE
+@click.option("--job", metavar="ID", help="Look in the folders of this job of Slurm, in place of LOGDIR.")
 @click.option("--no-ui", is_flag=True, help="No screen: print findings as lines when they fire and resolve.")
 @click.option("--reset", is_flag=True, help="Forget the remembered layout of this folder.")
 def command(
@@ -56,6 +57,7 @@ def command(
     ascii_only: bool,
     no_color: bool,
     no_mouse: bool,
+    job: str | None,
     no_ui: bool,
     reset: bool,
 ) -> None:
@@ -70,7 +72,10 @@ def command(
       ssh -t node7 rltui watch /scratch/me/runs
       rltui watch runs/ --run '*grpo*' --pane policy
       rltui watch runs/ --run 'new*' --baseline good_run
+      rltui watch --job 4711
     """
+    if job is not None:
+        logdirs = _folders_of(job, logdirs)
     logdirs = logdirs or (".",)
     config = read_config(logdirs)
     if no_ui:
@@ -100,3 +105,15 @@ def command(
     except RefusedError as refused:
         fail(str(refused), FOUND if refused.name else WRONG)
     leave(code)
+
+
+def _folders_of(job: str, logdirs: tuple[str, ...]) -> tuple[str, ...]:
+    from rltui.jobs.scheduler import SchedulerError
+    from rltui.jobs.slurm import Slurm
+
+    if logdirs:
+        raise click.UsageError("--job finds the folder by itself: leave LOGDIR out")
+    try:
+        return Slurm().folders(job)
+    except SchedulerError as error:
+        fail(str(error), WRONG)

@@ -1,0 +1,1 @@
+"""The job of a scheduler that writes a run."""
