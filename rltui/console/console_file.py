@@ -10,6 +10,7 @@ from rltui.logs.files import LocalFile
 
 PIECE = 1 << 20  # bytes between two entries of the index of lines
 PAGE = 128 << 10  # bytes that are read for a page of lines
+LARGEST_PAGE = 512 << 10  # bytes, where bars and repeats collapse to few lines: a page may be short
 LONGEST = 4 << 20  # bytes in which the beginning of a line is looked for
 
 
@@ -66,7 +67,7 @@ class ConsoleFile:
                 cut = data.find(b"\n") + 1
                 begin, data = begin + cut, data[cut:]
             lines = console_lines(data, begin)
-            if len(lines) >= count or size >= LONGEST or offset <= size:
+            if len(lines) >= count or size >= LARGEST_PAGE or offset <= size:
                 return lines[-count:]
             size *= 4
 
@@ -78,7 +79,7 @@ class ConsoleFile:
             if offset + len(data) < self.size:
                 data = data[: data.rfind(b"\n") + 1] or data
             lines = console_lines(data, offset)
-            if len(lines) > count or size >= LONGEST or offset + size >= self.size:
+            if len(lines) > count or size >= LARGEST_PAGE or offset + size >= self.size:
                 return lines[:count]
             size *= 4
 
