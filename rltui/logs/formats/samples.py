@@ -135,6 +135,8 @@ class SamplesReader:
             self._take_sample(record, offset)
             return
         rows = self._place.layout.kind == "rows"
+        if rows:  # what is nested tells of the environment, and would hide which framework wrote the run
+            record = {key: value for key, value in record.items() if not isinstance(value, dict)}
         if rows and any(type(record.get(key)) in (int, float) for key in layouts().columns["reward"]):
             self._take_sample(record, offset)
             return
