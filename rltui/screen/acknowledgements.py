@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rltui.panes.header import Header
-from rltui.rules.finding import Finding, Health, health_of
+from rltui.rules.finding import Finding, RunHealth, health_of
 from rltui.rules.messages import sentence_of
 from rltui.screen.saved_layout import SavedLayout
 from rltui.session.run_view import RunView
@@ -46,7 +46,7 @@ class Acknowledgements:
         )
         return [one for one in findings if one.id not in handled and one.explained_by not in handled]
 
-    def health(self, view: RunView, now: float, found: Sequence[Finding] | None = None) -> Health:
+    def health(self, view: RunView, now: float, found: Sequence[Finding] | None = None) -> RunHealth:
         """The health of a run without what is acknowledged: a screen that stays red would show no news.
 
         `found` are its findings, where not those that fire now.
@@ -55,7 +55,7 @@ class Acknowledgements:
             return health_of(self.unacknowledged(view.name, found, now))
         found = view.evaluator.findings()
         counted = self.unacknowledged(view.name, found, now)
-        return view.evaluator.health if len(counted) == len(found) else health_of(counted)
+        return view.health if len(counted) == len(found) else health_of(counted)
 
     def header(self, head: Header, found: Sequence[Finding], now: float) -> Header:
         """The header of a run with these findings: those acknowledged do not count."""

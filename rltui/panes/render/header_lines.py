@@ -78,9 +78,12 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
 
 def _standing(head: Header) -> tuple[str, str, str, str]:
     """How a run is: a sign, a word, their role, a sentence."""
-    if head.silence_text and head.health == "ok":  # whatever it wrote was well, but it writes no more
+    if head.silence_text and head.health in (
+        "ok",
+        "unjudged",
+    ):  # whatever it wrote was well, but it writes no more
         return (STATE_GLYPH["stalled"], head.silence_word, STATE_ROLE["stalled"], head.silence_text)
-    if not head.points and head.health == "ok":  # nothing that could be judged
+    if not head.points and head.health in ("ok", "unjudged"):  # nothing that could be judged
         return ("○", "waiting", "dim", "no values have been written yet")
     sentence = (
         f"{head.sentence}. {head.silence_text}".removeprefix(". ") if head.silence_text else head.sentence

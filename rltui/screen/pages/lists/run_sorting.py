@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from rltui.panes.overview import key_rows
-from rltui.rules.finding import HEALTHS
+from rltui.rules.finding import RUN_HEALTHS
 from rltui.screen.state import RunSorting
 from rltui.session.run_view import RunView
 
@@ -33,7 +33,7 @@ def _key_metric(view: RunView, now: float, health: Health) -> tuple[str, float] 
 
 
 def _badness(health: str) -> int:
-    return HEALTHS.index(health) if health in HEALTHS else -1
+    return RUN_HEALTHS.index(health) if health in RUN_HEALTHS else -1
 
 
 @dataclass(frozen=True, slots=True)
