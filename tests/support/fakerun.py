@@ -132,6 +132,7 @@ class FakeRun:
             history=list,
             diagnostics=list,
             health=self.health,
+            unjudged=lambda: "",
             sentence=lambda: "reward rises, policy steady" if not self.found else self.found[0].message,
         )
         self.sources: dict[str, Any] = {}

@@ -59,8 +59,8 @@ class FiringState:
         yield from self._user_states
         for each in self.judged:
             for state in each.rule_states:
-                instead = state.rule.unless_logged
-                if not instead or instead.get(state.ticks.canonical or "") not in self._logged:
+                instead = state.rule.unless_logged.get(state.ticks.canonical or "")
+                if instead is None or instead not in self._logged:
                     yield state
 
     def any(self, rule_ids: Sequence[str]) -> bool:
