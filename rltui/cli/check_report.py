@@ -10,7 +10,14 @@ from rltui.cli.color import colored
 from rltui.cli.loading import as_of
 from rltui.draw.cells import wrap
 from rltui.draw.numbers import format_age, format_duration, format_short, format_step
-from rltui.draw.symbols import HEALTH_GLYPH, HEALTH_ROLE, SEVERITY_GLYPH, SEVERITY_ROLE, STATE_GLYPH, to_ascii
+from rltui.draw.symbols import (
+    HEALTH_GLYPH,
+    HEALTH_ROLE,
+    SEVERITY_GLYPH,
+    SEVERITY_ROLE,
+    STATE_GLYPH,
+    to_ascii,
+)
 from rltui.rules.finding import RUN_HEALTHS, Evidence, Finding
 from rltui.session.run_view import RunView
 from rltui.text import in_markdown

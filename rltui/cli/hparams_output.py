@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 
 from rltui.cli.output import emit, emit_json
-from rltui.hparams.files import hparams_beside
+from rltui.hparams.hparam_files import hparams_beside
 from rltui.hparams.hparams import HParams
 from rltui.panes.attempt_history import history_lines
 from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane

@@ -138,11 +138,7 @@ def _consoles(
     *,
     every: bool,
 ) -> str:
-    from rltui.cli.console_output import (  # no other pane needs it
-        console_data,
-        console_lines_of,
-        read_consoles,
-    )
+    from rltui.cli.console_output import console_data, console_lines_of, read_consoles
 
     views = views[:1] if form == "svg" else views
     parts: list[object] = []

@@ -6,8 +6,7 @@ from typing import Any
 
 from rltui.batch import SEVERITIES
 from rltui.config.model import RECEIVERS, AlertConfig, Environment, Threshold, UserMetric, UserPane
-from rltui.data.metric import METRIC_FIELDS, PANE_ID, Metric, check_metric, entry_field
-from rltui.data.schema import (
+from rltui.data.fields import (
     BoolField,
     Field,
     IntervalField,
@@ -18,6 +17,7 @@ from rltui.data.schema import (
     TextField,
     as_dict,
 )
+from rltui.data.metric import METRIC_FIELDS, PANE_ID, Metric, check_metric, entry_field
 
 
 def _user_metric(aliases: tuple[str, ...] = (), pane: str = "other", **values: Any) -> UserMetric:

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from rltui.console.lines import ConsoleLine, console_lines, plain_text
-from rltui.logs.files import LocalFile
+from rltui.logs.local_file import LocalFile
 
 PIECE = 1 << 20  # bytes between two entries of the index of lines
 PAGE = 128 << 10  # bytes that are read for a page of lines

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from rltui.batch import SEVERITIES, Severity
-from rltui.data.schema import AnyOfField, BoolField, Field, ListField, TableField, TextField, as_dict
+from rltui.data.fields import AnyOfField, BoolField, Field, ListField, TableField, TextField, as_dict
 from rltui.data.toml_files import read_table
 
 EVERYTHING = "*"  # as `caused_by`: any other failure explains this one

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from rltui.data.schema import (
+from rltui.data.fields import (
     AnyOfField,
     BoolField,
     Field,

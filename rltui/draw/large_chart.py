@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import Line, Span, line
-from rltui.draw.ticks import y_ticks
 from rltui.text import pad
 
 LABEL = 8  # cells of the y labels: constant, so that the plot does not move when numbers change

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from rltui.batch import Problem
-from rltui.data.schema import BoolField, ListField, TableField, TextField, as_dict
+from rltui.data.fields import BoolField, ListField, TableField, TextField, as_dict
 from rltui.data.toml_files import read_folder
 from rltui.draw.cells import BACKS, ROLES, SERIES
 from rltui.paths import config_file

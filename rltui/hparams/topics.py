@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from rltui.data.schema import ListField, NumberField, TableField, TextField
+from rltui.data.fields import ListField, NumberField, TableField, TextField
 from rltui.data.toml_files import read_table
 
 KEY = "Key settings"

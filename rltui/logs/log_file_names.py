@@ -12,7 +12,16 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Generic, TypeVar
 
-from rltui.data.schema import Field, Invalid, JsonSchema, KeyPath, ListField, Report, TableField, TextField
+from rltui.data.fields import (
+    Field,
+    Invalid,
+    JsonSchema,
+    KeyPath,
+    ListField,
+    Report,
+    TableField,
+    TextField,
+)
 from rltui.data.toml_files import read_table
 
 S = TypeVar("S")

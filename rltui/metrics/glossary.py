@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from rltui.batch import Problem
+from rltui.data.fields import BoolField, Field, ListField, NumberField, TableField, TextField, as_dict
 from rltui.data.metric import METRIC_FIELDS, PANE_ID, Metric, check_metric
-from rltui.data.schema import BoolField, Field, ListField, NumberField, TableField, TextField, as_dict
 from rltui.data.toml_files import DATA, FileReport, read_folder, read_table
 
 

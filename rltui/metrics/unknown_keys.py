@@ -6,8 +6,8 @@ import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
+from rltui.data.fields import TableField, as_dict
 from rltui.data.metric import TEXTS, Statistic
-from rltui.data.schema import TableField, as_dict
 from rltui.data.toml_files import read_table
 from rltui.metrics.frameworks.schema import Conventions
 from rltui.metrics.glossary import GENERAL, general_panes

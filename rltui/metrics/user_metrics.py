@@ -8,8 +8,8 @@ from fnmatch import fnmatchcase
 
 from rltui.batch import Problem
 from rltui.config import Config
+from rltui.data.fields import KeyPath, spell
 from rltui.data.metric import Entry, Metric
-from rltui.data.schema import KeyPath, spell
 from rltui.metrics.catalogue import Catalogue
 from rltui.metrics.frameworks.model import Resolved
 from rltui.metrics.frameworks.patterns import Matcher, wild_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from rltui.data.schema import ListField, TableField, TextField
+from rltui.data.fields import ListField, TableField, TextField
 from rltui.data.toml_files import read_table
 
 Alternatives = tuple[str, ...]  # canonical ids, of which the first that a run has is shown

@@ -10,7 +10,7 @@ from rltui.batch import Problem
 from rltui.draw.numbers import format_plain, format_step
 from rltui.logs.samples.layouts import ended_at_limit
 from rltui.logs.samples.model import RunSamples, SampleHead
-from rltui.samples.query import Filter, FilterError, SortKey, parse_filter, sorted_heads
+from rltui.samples.sample_query import Filter, FilterError, SortKey, parse_filter, sorted_heads
 
 NO_FILES = (
     "No files of samples beside this run's logs. Most trainers write rollouts only when they are told to."

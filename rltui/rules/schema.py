@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from rltui.batch import Problem
-from rltui.data.schema import (
+from rltui.data.fields import (
     AnyOfField,
     BoolField,
     Field,

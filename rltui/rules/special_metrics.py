@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from rltui.data.schema import ListField, TableField, TextField
+from rltui.data.fields import ListField, TableField, TextField
 from rltui.data.toml_files import read_table
 
 STEP_TIME = "progress.pace"  # what rules call the seconds per step, derived from the times of points

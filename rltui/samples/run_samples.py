@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rltui.logs.discovery.walk import roots_of, scan
-from rltui.logs.files import LocalFile
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers.wandb import table_steps
+from rltui.logs.local_file import LocalFile
 from rltui.logs.samples.layouts import place_of
-from rltui.samples.catalog import Catalog
 from rltui.samples.find import run_of, sample_files
+from rltui.samples.sample_reader import Catalog
 
 Runs = Mapping[str, Sequence[str]]  # paths of a run's logs as the session shows them, by the run's name
 

@@ -24,6 +24,7 @@ from rltui.draw.themes import PLAIN, SIXTEEN
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.screen import shown
+from rltui.screen.apply_deliveries import Updates
 from rltui.screen.input.bindings import key_name
 from rltui.screen.pages.page import Page
 from rltui.screen.paint import follow_samples, paint
@@ -33,14 +34,11 @@ from rltui.screen.terminal.cell_diff import CellDiffApp
 from rltui.screen.terminal.driver import GuardedDriver
 from rltui.screen.terminal.line_widget import LineWidget
 from rltui.screen.terminal.strips import StripPalette, filtered, textual_theme
-from rltui.screen.updates import Updates
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 
 if TYPE_CHECKING:
-    from rltui.alerts import (
-        Dispatcher,  # 5 MB with what sends mail and webhooks, for the few who configured it
-    )
+    from rltui.alerts import Dispatcher
 
 FRAME_SECONDS = 0.25  # between frames that nobody asked for by a key
 SLICE_PAUSE = 0.002  # seconds between two slices of taking data in, for keys

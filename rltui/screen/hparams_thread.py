@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from rltui import crash
 from rltui.batch import Problem
-from rltui.hparams import files
+from rltui.hparams import hparam_files
 from rltui.hparams.hparams import NONE, HParams
 from rltui.session.run_view import RunView
 from rltui.text import clean
@@ -69,7 +69,7 @@ class HParamsThread:
                     return
                 name, paths = next(iter(self._asked.items()))
             try:
-                found = files.hparams_beside(paths, self.logdirs)
+                found = hparam_files.hparams_beside(paths, self.logdirs)
             except Exception as error:  # noqa: BLE001 (the thread's edge: other runs' settings are still wanted)
                 message = crash.report(error)
                 found = HParams(problems=(Problem("error", "internal-error", clean(name), message),))

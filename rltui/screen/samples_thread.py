@@ -15,8 +15,8 @@ from rltui.text import clean
 if TYPE_CHECKING:
     from rltui.logs.samples.model import RunSamples, Sample, SampleHead, SampleSummary
     from rltui.panes.samples_pane import TextMatches
-    from rltui.samples.catalog import Catalog
     from rltui.samples.run_samples import RunCatalogs
+    from rltui.samples.sample_reader import Catalog
 
 SLICE = 0.05  # seconds of reading between two looks at what the screen asks for
 AGAIN = 0.4  # seconds after which the files of the run shown are looked at again

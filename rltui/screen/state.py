@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # what the first values do not wait for
     from rltui.panes.hparams_pane import HParamsPane
     from rltui.panes.render.sample_text import SampleView
     from rltui.panes.samples_pane import SamplesPane
-    from rltui.samples.query import SortKey
+    from rltui.samples.sample_query import SortKey
 
 WINDOW_SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by panes
 SAMPLES = "samples"  # the id of their pane

@@ -13,7 +13,7 @@ from rltui.rules.finding import Finding, RunHealth
 from rltui.rules.run_state.liveness import Liveness, liveness
 from rltui.rules.run_state.log_state import of_sources
 from rltui.session.console_findings import console_findings
-from rltui.session.shared_names import SharedNames
+from rltui.session.shared_metric_names import SharedNames
 from rltui.session.tag_index import TagIndex
 from rltui.session.time_travel import PastFindings, current_findings, evaluated_again, recalled_findings
 from rltui.store import NewPoints, Run

@@ -20,10 +20,10 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.run_names import called
 from rltui.session.run_view import HeldPoints, RunView
-from rltui.session.shared_names import SharedNames
+from rltui.session.shared_metric_names import SharedNames
 from rltui.session.time_travel import points_until
 from rltui.store import Store
-from rltui.store.lineage import Lineage, lineage
+from rltui.store.continued_runs import Lineage, lineage
 
 LOOKED_AT = 8  # runs that were shown last and still hold everything: going back to one loses nothing
 

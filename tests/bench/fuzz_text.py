@@ -10,7 +10,7 @@ import sys
 import time
 
 from rltui.batch import Batch
-from rltui.logs.formats import console, csv_table, json_document, jsonl, samples
+from rltui.logs.formats import console, csv_table, json_document, jsonl, sample_numbers
 from rltui.logs.formats.interface import HEAD, Format
 from rltui.logs.formats.registry import REGISTRY
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
@@ -46,7 +46,7 @@ def seeds() -> list[tuple[Format, bytes]]:
         (csv_table.FORMAT, (BUNDLED / "sb3-sac" / "progress.csv").read_bytes()[:1500]),
         (csv_table.FORMAT, b'#{"t_start": 1614619328.25}\nr,l,t\n10.0,10,0.5\n20.0,25,1.5\n"a",2,3\n'),
         (console.FORMAT, (BUNDLED / "verl-grpo-nan" / "console.log").read_bytes()[:4000]),
-        (samples.FORMAT, 6 * sample),
+        (sample_numbers.FORMAT, 6 * sample),
     ]
 
 

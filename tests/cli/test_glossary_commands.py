@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 from rltui.cli.commands import explain as explain_command
 from rltui.cli.commands import glossary as glossary_command
 from rltui.metrics.glossary import glossary
-from rltui.panes.metric_card import metric_cards
+from rltui.panes.metric_explanation import metric_cards
 from tests.support.shared import SHARED
 
 CATALOGUE = SHARED / "metric-catalog.json"

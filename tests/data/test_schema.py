@@ -9,7 +9,7 @@ import pytest
 
 from rltui.batch import Problem
 from rltui.data import toml_files
-from rltui.data.schema import (
+from rltui.data.fields import (
     AnyOfField,
     BoolField,
     ListField,

@@ -9,8 +9,8 @@ import pytest
 
 from rltui.batch import Problem
 from rltui.logs.discovery.walk import FolderWalker, roots_of, scan
-from rltui.logs.files import Calls, FoundFile
 from rltui.logs.formats.registry import REGISTRY
+from rltui.logs.local_file import Calls, FoundFile
 from rltui.logs.log_file_names import file_order, rotated_from, stem_of
 from rltui.logs.run_names import run_name
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rltui.logs import files
-from rltui.logs.files import MARKER, Calls, GivenUpError, LocalFile, identity, marker
+from rltui.logs import local_file
 from rltui.logs.formats.interface import HEAD
+from rltui.logs.local_file import MARKER, Calls, GivenUpError, LocalFile, identity, marker
 
 
 def _descriptors() -> int:
@@ -68,7 +68,7 @@ def test_short_reads_are_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     path = tmp_path / "log"
     path.write_bytes(bytes(range(256)) * 4)
     real = os.pread
-    monkeypatch.setattr(files.os, "pread", lambda fd, length, offset: real(fd, min(length, 7), offset))
+    monkeypatch.setattr(local_file.os, "pread", lambda fd, length, offset: real(fd, min(length, 7), offset))
     with LocalFile(str(path), "log") as file:
         assert file.read_at(3, 1000) == (bytes(range(256)) * 4)[3:1003]
 
@@ -85,14 +85,14 @@ def test_large_request_is_split(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         asked.append(length)
         return real(descriptor, length, offset)
 
-    monkeypatch.setattr(files.os, "pread", pread)
+    monkeypatch.setattr(local_file.os, "pread", pread)
     with LocalFile(str(path), "log") as file:
         assert file.read_at(0, 1 << 40) == b"x" * 100
         assert max(asked) < 1000
         with path.open("ab") as writer:
             writer.write(late)
         assert file.read_at(0, 1 << 40) == b"x" * 100 + late
-    assert max(asked) == files.PIECE
+    assert max(asked) == local_file.PIECE
 
 
 def test_size_is_at_least_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,7 +106,7 @@ def test_size_is_at_least_what_was_read(tmp_path: Path, monkeypatch: pytest.Monk
         status[6] = 40
         return os.stat_result(status)
 
-    monkeypatch.setattr(files.os, "fstat", fstat)
+    monkeypatch.setattr(local_file.os, "fstat", fstat)
     with LocalFile(str(path), "log") as file:
         assert file.size() == 40
         file.read_at(0, 70)

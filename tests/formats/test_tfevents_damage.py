@@ -9,8 +9,8 @@ import pytest
 
 from rltui.batch import Batch, Problem, concat
 from rltui.logs.formats.interface import LogReader
-from rltui.logs.formats.tfevents.damage import MOST_CHECKS
 from rltui.logs.formats.tfevents.event_file import FORMAT
+from rltui.logs.formats.tfevents.torn_and_damaged import MOST_CHECKS
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, SparseFile, read_on, read_whole
 

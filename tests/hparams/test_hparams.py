@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rltui.batch import Text
-from rltui.hparams.files import hparams_beside, read
+from rltui.hparams.hparam_files import hparams_beside, read
 from rltui.hparams.hparams import HIDDEN, MOST, hparams_of, merge, parse_value, parse_yaml, same
 from rltui.hparams.logged_text import is_hparams_tag, logged_hparams, parse_mapping
 from rltui.session.session import Session

@@ -17,7 +17,14 @@ from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import FIXED, WITHOUT_METRICS, panes_of
 from rltui.panes.render.cards import card_grid, overview_lines
 from rltui.panes.render.header_lines import header_lines, tab_bar
-from rltui.panes.render.pane_lines import Ranges, pane_lines, plan_columns, row_lines, short_key, short_title
+from rltui.panes.render.pane_lines import (
+    Ranges,
+    pane_lines,
+    plan_columns,
+    row_lines,
+    short_key,
+    short_title,
+)
 from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.panes.row import rows_of, value_at
 from rltui.panes.step_window import StepWindow, column_width, window_of

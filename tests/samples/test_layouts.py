@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from rltui.logs.samples.model import Sample
-from rltui.samples.catalog import Catalog
 from rltui.samples.find import run_of, sample_files
+from rltui.samples.sample_reader import Catalog
 
 MESSAGES = [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]
 EPISODE = {

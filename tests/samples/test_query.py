@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.logs.samples.model import Message, Sample, SampleHead, head_of
-from rltui.samples.query import (
+from rltui.samples.sample_query import (
     FilterError,
     groups_of,
     notable,

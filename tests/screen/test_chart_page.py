@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.large_chart import Plot, Stroke, draw
-from rltui.draw.ticks import y_ticks
 from rltui.screen.start import build
 from rltui.session.session import Session
 from tests.support.fakerun import NOW, FakeRun, finding

@@ -9,8 +9,8 @@ import pytest
 
 from rltui.batch import Batch
 from rltui.logs.delivery import Delivery, Source
-from rltui.screen import updates as updates_module
-from rltui.screen.updates import PART_POINTS, Updates
+from rltui.screen import apply_deliveries as updates_module
+from rltui.screen.apply_deliveries import PART_POINTS, Updates
 
 
 def large() -> Delivery:

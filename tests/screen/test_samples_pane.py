@@ -11,7 +11,7 @@ import pytest
 
 from rltui.logs.samples.model import Sample
 from rltui.panes.render.sample_text import beside_view, sample_view, wrapped
-from rltui.samples.catalog import Catalog
+from rltui.samples.sample_reader import Catalog
 from rltui.screen.input.bindings import BINDINGS, Bind, shown
 from rltui.screen.shown import tabs
 from rltui.screen.state import ChartOverlay, SampleOverlay

@@ -9,11 +9,11 @@ import pytest
 
 from rltui.draw.symbols import to_ascii
 from rltui.screen.app import Monitor
+from rltui.screen.apply_deliveries import delivery_parts
 from rltui.screen.input.bindings import BINDINGS, Keys
 from rltui.screen.save_snapshot import file_name, folder_outside, write
 from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for, save_layout
 from rltui.screen.text_filter import fuzzy, matcher
-from rltui.screen.updates import delivery_parts
 from rltui.session.session import Session
 from tests.support.fakerun import FakeRun, believable, finding
 from tests.support.screens import Screen, monitor, opened, screen_of, shown_lines, warned

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.session.session import Session
-from rltui.session.shared_names import KEPT, SharedNames
+from rltui.session.shared_metric_names import KEPT, SharedNames
 from tests.support.feeding import delivery
 
 TAGS = ("actor/entropy", "actor/kl_loss", "actor/pg_clipfrac", "critic/score/mean", "own/metric")

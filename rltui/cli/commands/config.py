@@ -11,7 +11,7 @@ from rltui.batch import Problem
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import WRONG, emit, emit_json, fail, leave
 from rltui.config import Config, json_schema, load_config, read_file
-from rltui.config.files import NAME
+from rltui.config.config_files import NAME
 from rltui.paths import config_file
 from rltui.text import clean
 
@@ -59,7 +59,7 @@ def _check(file: str | None) -> None:
 
 def problems_of(path: Path | None) -> tuple[Problem, ...]:
     """Everything that is wrong with a file (or the user's own), what it refers to included."""
-    from rltui.config.files import joined
+    from rltui.config.config_files import joined
     from rltui.metrics import MetricNames
     from rltui.screen.input.bindings import Keys
 

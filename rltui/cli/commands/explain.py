@@ -11,7 +11,7 @@ from rltui.cli.output import FOUND, emit, emit_json, leave, note
 from rltui.config import load_config
 from rltui.metrics import nearest
 from rltui.metrics.glossary_entry import GlossaryEntry
-from rltui.panes.metric_card import metric_cards
+from rltui.panes.metric_explanation import metric_cards
 from rltui.text import clean
 
 WIDTH = 80  # cells

@@ -15,7 +15,7 @@ from rltui.draw.cells import wrap
 from rltui.metrics.frameworks.load import frameworks
 from rltui.metrics.glossary import Pane, glossary, pane_id
 from rltui.metrics.glossary_entry import labelled
-from rltui.panes.metric_card import metric_card
+from rltui.panes.metric_explanation import metric_card
 
 WIDTH = 80  # cells
 INDENT = 2  # cells by which an entry stands below its title

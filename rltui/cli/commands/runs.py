@@ -16,7 +16,7 @@ from rltui.jobs.scheduler import Job, SchedulerError, job_of
 from rltui.jobs.slurm import Slurm
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.store.lineage import Lineage
+from rltui.store.continued_runs import Lineage
 from rltui.text import clean
 
 HEADS = ("run", "framework", "state", "last step", "age", "series", "points", "health")

@@ -10,9 +10,9 @@ import click
 from rltui.cli.arguments import LOGDIRS, RUN, need
 from rltui.cli.output import emit, fail, note, to_json
 from rltui.logs.samples.model import Sample, SampleHead
-from rltui.samples.catalog import Catalog
-from rltui.samples.query import SORT_KEYS, FilterError, SortKey, parse_filter, sorted_heads
 from rltui.samples.run_samples import catalogs_of
+from rltui.samples.sample_query import SORT_KEYS, FilterError, SortKey, parse_filter, sorted_heads
+from rltui.samples.sample_reader import Catalog
 from rltui.samples.sample_text import as_json, as_markdown, as_text
 from rltui.text import clean
 

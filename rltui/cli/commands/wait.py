@@ -14,7 +14,14 @@ from rltui.cli.follow_findings import FindingReporter
 from rltui.cli.followed_session import POLL, FollowedSession
 from rltui.cli.loading import read_config
 from rltui.cli.output import FOUND, STALLED, TIMED_OUT, emit, emit_json, leave
-from rltui.cli.wait_conditions import DEFAULT, Condition, ConditionError, Match, first_match, parse_condition
+from rltui.cli.wait_conditions import (
+    DEFAULT,
+    Condition,
+    ConditionError,
+    Match,
+    first_match,
+    parse_condition,
+)
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.rules.finding import as_json as finding_json

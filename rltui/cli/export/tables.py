@@ -20,9 +20,9 @@ from rltui.cli.export.points import Selection
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import fail, note
 from rltui.cli.output_file import binary_output
-from rltui.logs.files import FoundFile
 from rltui.logs.follow.follower import Follower, MissingError
 from rltui.logs.follow.read_all import Deliveries, read_all
+from rltui.logs.local_file import FoundFile
 from rltui.logs.log_file_names import is_events
 from rltui.text import clean
 

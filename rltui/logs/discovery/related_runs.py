@@ -14,7 +14,7 @@ from itertools import takewhile
 
 from rltui.logs.discovery import duplicate_logs
 from rltui.logs.discovery.nearest_run import NearestRun
-from rltui.logs.files import Calls, FoundFile, GivenUpError
+from rltui.logs.local_file import Calls, FoundFile, GivenUpError
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.log_file_names import is_events, names, rotated_from, stem_of
 from rltui.logs.run_names import folders_above

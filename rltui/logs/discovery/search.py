@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from rltui.batch import Problem
 from rltui.logs.discovery.walk import Containers, FolderWalker, Item, Root, is_folder, roots_of
 from rltui.logs.file_systems import FileSystem, kind_of
-from rltui.logs.files import Calls, FoundFile
+from rltui.logs.local_file import Calls, FoundFile
 
 NOT_ANSWERING = FileSystem("not answering", remote=True, events=False, attributes=False)
 SHORTEST, LONGEST = 5.0, 30.0  # seconds between two searches

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Protocol
 
 from rltui.batch import Problem
-from rltui.logs.files import Calls, FoundFile
 from rltui.logs.formats.container import Part, Parts
+from rltui.logs.local_file import Calls, FoundFile
 from rltui.logs.log_file_names import names
 from rltui.logs.run_names import run_name
 from rltui.text import clean, quote

@@ -20,13 +20,13 @@ from rltui.logs.delivery import Delivery, Kind, Source
 from rltui.logs.discovery.related_runs import RelatedRuns
 from rltui.logs.discovery.search import LogSearch
 from rltui.logs.file_systems import FileSystem
-from rltui.logs.files import Calls, FoundFile, GivenUpError
 from rltui.logs.follow.follow_stats import FollowStats, FollowStatus
 from rltui.logs.follow.hung_calls import HungCalls
 from rltui.logs.follow.poll_schedule import HOT_MODIFIED, HOT_SECONDS, PollInterval, PollSchedule
 from rltui.logs.follow.read_queues import HistoryQueue, OpenQueue
 from rltui.logs.formats.interface import BLOCK
 from rltui.logs.formats.registry import REGISTRY, FormatRegistry
+from rltui.logs.local_file import Calls, FoundFile, GivenUpError
 from rltui.logs.log_file.log_file import LogFile, Piece
 from rltui.logs.log_file_names import rotated_from
 from rltui.logs.run_names import RunFilter

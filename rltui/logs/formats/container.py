@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class CallRunner(Protocol):
-    """Runs a file call so that somebody can give up on it (`rltui.logs.files.Calls.run`)."""
+    """Runs a file call so that somebody can give up on it (`rltui.logs.local_file.Calls.run`)."""
 
     def __call__(self, path: str, call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
         """What `call` returns. Raises its OSError."""

@@ -18,7 +18,7 @@ class FormatRegistry:
         """Every format that is read. A new one is entered here, before those that also match its files."""
         # Imported when the first file is looked at, which is in the reader thread: the first frame of the
         # screen does not wait for them (25 ms).
-        from rltui.logs.formats import console, csv_table, gzip_log, json_document, jsonl, samples
+        from rltui.logs.formats import console, csv_table, gzip_log, json_document, jsonl, sample_numbers
         from rltui.logs.formats.tfevents import event_file
         from rltui.logs.formats.trackers import clearml, swanlab, wandb
 
@@ -28,7 +28,7 @@ class FormatRegistry:
             swanlab.FORMAT,
             clearml.FORMAT,
             json_document.FORMAT,
-            samples.FORMAT,
+            sample_numbers.FORMAT,
             jsonl.FORMAT,
             csv_table.FORMAT,
             console.FORMAT,
@@ -65,10 +65,10 @@ class FormatRegistry:
 
     def of_samples(self, path: str, head: bytes) -> Format | None:
         """The format of a file whose path is one of a known layout of samples; None for any other path."""
-        from rltui.logs.formats import samples
+        from rltui.logs.formats import sample_numbers
 
         known = log_place(path) is not None and head.lstrip().startswith(b"{")
-        return samples.FORMAT if known else None
+        return sample_numbers.FORMAT if known else None
 
     def recognise_asked(self, name: str, head: bytes) -> Format | None:
         """The format of a file that the user named, by its first bytes where its name says nothing."""

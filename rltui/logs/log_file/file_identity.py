@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from rltui.logs.files import identity, marker
 from rltui.logs.formats.interface import HEAD, File
+from rltui.logs.local_file import identity, marker
 
 Verdict = Literal["same", "wait", "replaced"]
 

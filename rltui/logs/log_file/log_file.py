@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from rltui.batch import EMPTY, Batch, Problem, concat
 from rltui.logs.delivery import Kind, Source
-from rltui.logs.files import Calls, FoundFile, GivenUpError, LocalFile, identity, stamp
 from rltui.logs.formats.container import PartFile
 from rltui.logs.formats.gzip_log import decompressed_head
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.formats.text_lines import first_text
+from rltui.logs.local_file import Calls, FoundFile, GivenUpError, LocalFile, identity, stamp
 from rltui.logs.log_file import rotation
 from rltui.logs.log_file.damage_recheck import DamageRecheck
 from rltui.logs.log_file.file_identity import FileIdentity, Past

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from rltui.logs import log_file_names
-from rltui.logs.files import Calls, LocalFile
+from rltui.logs.local_file import Calls, LocalFile
 from rltui.logs.log_file.file_identity import Past
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from rltui.data.schema import Field, ListField, MapField, TableField, TextField, as_dict
+from rltui.data.fields import Field, ListField, MapField, TableField, TextField, as_dict
 from rltui.data.toml_files import read_table
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import orjson
 
-from rltui.data.schema import BoolField, ListField, MapField, TableField, TextField, as_dict
+from rltui.data.fields import BoolField, ListField, MapField, TableField, TextField, as_dict
 from rltui.data.toml_files import read_table
 from rltui.logs.samples.model import Message, Sample
 

@@ -43,8 +43,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from rltui.data.metric import STATISTICS, TEXTS, Entry, Statistic, entry_field
-from rltui.data.schema import (
+from rltui.data.fields import (
     BoolField,
     Field,
     KeyPath,
@@ -56,6 +55,7 @@ from rltui.data.schema import (
     TextField,
     as_dict,
 )
+from rltui.data.metric import STATISTICS, TEXTS, Entry, Statistic, entry_field
 from rltui.metrics.frameworks.patterns import PatternError, expand
 
 Names = Mapping[str, Entry | str]  # as a file has them: patterns with braces, canonical ids alone

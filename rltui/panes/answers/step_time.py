@@ -16,7 +16,16 @@ import numpy as np
 from rltui.draw.numbers import format_seconds, format_step
 from rltui.metrics.glossary import glossary
 from rltui.panes.answers.model import Answer, Fact, Part, Share
-from rltui.panes.answers.recent_steps import F64, I64, LAST, Values, fact, find, first_steps_of, values_of
+from rltui.panes.answers.recent_steps import (
+    F64,
+    I64,
+    LAST,
+    Values,
+    fact,
+    find,
+    first_steps_of,
+    values_of,
+)
 from rltui.rules.series.robust_statistics import median, quantile
 
 if TYPE_CHECKING:

@@ -13,10 +13,7 @@ from rltui.draw.braille import Canvas
 from rltui.draw.cells import BLANK, Line, Span, colored, fill, line, sides
 from rltui.draw.numbers import format_range
 from rltui.draw.sparkline import Glyphs, sparkline
-from rltui.draw.symbols import (
-    SEVERITY_GLYPH,
-    SEVERITY_ROLE,
-)
+from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.draw.value_range import range_with_spread, value_range
 from rltui.panes.curve import Curve, Spread, curve, spread
 from rltui.panes.healthy_range import EDGE, band_of, healthy_rows

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.draw.axis_ticks import round_steps, y_ticks
 from rltui.draw.cells import cut
 from rltui.draw.numbers import format_step
-from rltui.draw.ticks import round_steps, y_ticks
 from rltui.draw.value_range import value_range, widened
 from rltui.panes.curve import at_one_step, curve
 from rltui.panes.pane import window_for

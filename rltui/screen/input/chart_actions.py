@@ -13,7 +13,15 @@ from rltui.screen.input.bindings import Command
 from rltui.screen.pages.chart.chart_page import chart_axis, grows, whole_range
 from rltui.screen.pages.chart.curves import weight_of
 from rltui.screen.pages.chart.x_axis import axes_of
-from rltui.screen.state import SAMPLES, SMOOTHINGS, AppState, ChartOverlay, ListOverlay, MetricPicker, Spread
+from rltui.screen.state import (
+    SAMPLES,
+    SMOOTHINGS,
+    AppState,
+    ChartOverlay,
+    ListOverlay,
+    MetricPicker,
+    Spread,
+)
 from rltui.session.session import Session
 
 SPREADS: tuple[Spread, ...] = get_args(Spread)

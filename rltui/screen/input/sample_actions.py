@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rltui.logs.samples.model import SampleHead
-from rltui.samples.query import SORT_KEYS, notable, widest_groups
+from rltui.samples.sample_query import SORT_KEYS, notable, widest_groups
 from rltui.samples.sample_text import as_markdown
 from rltui.screen import shown
 from rltui.screen.input.bindings import Command

@@ -23,9 +23,7 @@ def frame(session: Session, state: AppState, width: int, height: int) -> tuple[P
     page = _without_overlays(session, state, width, height)
     drawn = [page.drawn]
     if state.overlays:
-        from rltui.screen.pages.lists.overlay_page import (
-            overlay_page,  # 12 ms to import: the first values do not wait
-        )
+        from rltui.screen.pages.lists.overlay_page import overlay_page
 
         for overlay in state.overlays:
             page = overlay_page(session, state, overlay, page, width, height)

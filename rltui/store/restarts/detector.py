@@ -26,7 +26,18 @@ from collections.abc import Sequence
 import numpy as np
 
 from rltui.batch import SessionStart
-from rltui.store.model import F64, HIGHEST, I64, LOWEST, NO_POINTS, Attempt, Points, Reason, join, sensible
+from rltui.store.model import (
+    F64,
+    HIGHEST,
+    I64,
+    LOWEST,
+    NO_POINTS,
+    Attempt,
+    Points,
+    Reason,
+    join,
+    sensible,
+)
 from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment, name_time
 from rltui.store.tag_rows import Rows
 

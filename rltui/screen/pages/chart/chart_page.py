@@ -18,8 +18,8 @@ from rltui.screen import shown
 from rltui.screen.pages.chart import legend
 from rltui.screen.pages.chart.curves import area, curves_of, reach, strokes, within
 from rltui.screen.pages.chart.superseded import attempt_marks, superseded_stroke
-from rltui.screen.pages.chart.ticks import x_ticks
 from rltui.screen.pages.chart.x_axis import TIMES, XAxis, x_axis
+from rltui.screen.pages.chart.x_ticks import x_ticks
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.state import AppState, ChartDrawn, ChartOverlay, Range
 from rltui.session.run_view import RunView

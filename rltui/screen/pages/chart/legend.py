@@ -13,7 +13,7 @@ from rltui.panes.row import Row
 from rltui.screen import shown
 from rltui.screen.pages.chart.curves import Curve
 from rltui.screen.pages.chart.superseded import restart_words
-from rltui.screen.pages.chart.ticks import Axis, at_text
+from rltui.screen.pages.chart.x_ticks import Axis, at_text
 from rltui.screen.state import AppState
 from rltui.session.session import Session
 from rltui.text import cell_width, fit

@@ -15,7 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.formats.tfevents.bulk.block import Block, Places, Words, distinct
-from rltui.logs.formats.tfevents.templates.record_template import ALL_TEMPLATES, RecordTemplate, ValueLayout
+from rltui.logs.formats.tfevents.templates.record_template import (
+    ALL_TEMPLATES,
+    RecordTemplate,
+    ValueLayout,
+)
 
 LIMITS = (64, 128, 248)  # bytes of a body; it is entered where the first of these holds it
 _NARROWEST = 16  # bytes of a row

@@ -16,7 +16,7 @@ from pathlib import Path
 import orjson
 
 from rltui.batch import Problem
-from rltui.logs.files import LocalFile
+from rltui.logs.local_file import LocalFile
 from rltui.logs.samples.layouts import (
     Place,
     conversations,

@@ -12,7 +12,7 @@ from typing import Any
 from rltui.batch import Problem
 from rltui.config.model import AlertConfig, Config
 from rltui.config.schema import DISPLAY, PRIVATE
-from rltui.data.schema import TableField, as_dict
+from rltui.data.fields import TableField, as_dict
 from rltui.data.toml_files import FileReport, parse
 from rltui.paths import config_file
 from rltui.text import clean
