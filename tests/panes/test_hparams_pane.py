@@ -199,16 +199,16 @@ def test_files_are_not_touched_before_somebody_asks(tmp_path: Path) -> None:
 
 def test_an_error_of_our_own_does_not_end_the_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings that break the reader are one problem of that run; the next run's are read as ever."""
-    from rltui.hparams import files
+    from rltui.hparams import hparam_files
 
-    real = files.hparams_beside
+    real = hparam_files.hparams_beside
 
     def broken(paths: Sequence[str], logdirs: Sequence[str]) -> HParams:
         if paths == ("bad.jsonl",):
             raise ZeroDivisionError
         return real(paths, logdirs)
 
-    monkeypatch.setattr(files, "hparams_beside", broken)
+    monkeypatch.setattr(hparam_files, "hparams_beside", broken)
     (tmp_path / "config.json").write_text('{"lr": 1}')
     shelf, bad, good = HParamsThread([str(tmp_path)]), believable(), believable()
     for name, view in (("bad", bad), ("good", good)):
@@ -236,6 +236,7 @@ def screen(tmp_path: Path, **options: Any) -> Monitor:
         run.sources = {path: SimpleNamespace(path=path, format="jsonl", **facts)}
         runs.append(run)
     session = SimpleNamespace(
+        sources=list,
         runs={run.name: run for run in runs},
         ordered=lambda: runs,
         evaluate=lambda: None,
@@ -315,7 +316,7 @@ async def test_a_stuck_file_system_stops_no_key(tmp_path: Path, monkeypatch: pyt
         gate.wait(20)
         return HParams()
 
-    monkeypatch.setattr("rltui.hparams.files.hparams_beside", stuck)
+    monkeypatch.setattr("rltui.hparams.hparam_files.hparams_beside", stuck)
     app = screen(tmp_path)
     try:
         async with app.run_test(size=(80, 24)) as pilot:

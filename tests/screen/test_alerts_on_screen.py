@@ -22,7 +22,7 @@ def sick() -> FakeRun:
     """A believable run with a critical finding and a warning."""
     run = believable()
     run.found = [finding(severity="critical"), finding("actor/grad_norm", id="grad-norm", since_step=120)]
-    run.evaluator.health = "critical"
+    run.health = run.evaluator.health = "critical"
     return run
 
 

@@ -20,7 +20,7 @@ def runs() -> list[FakeRun]:
         run = believable(steps, seed=number)
         run.name, run.state, run.framework = name, state, f"kind{3 - number}"
         run.modified = NOW - 60 * number
-        run.evaluator.health = health
+        run.health = run.evaluator.health = health
         found.append(run)
     return found
 
