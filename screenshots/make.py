@@ -17,6 +17,7 @@ from rltui.demo import recording
 from rltui.demo.replay import ROWS_PER_SECOND, Replay
 from rltui.draw.themes import DEFAULT
 from rltui.panes.render.svg import as_svg
+from rltui.screen.paint import paint
 from rltui.screen.start import build
 from rltui.session.session import Session
 
@@ -90,9 +91,7 @@ async def _draw(picture: Picture, folder: Path) -> str:
         for key in picture.keys:
             await pilot.press(key)
             await pilot.pause()
-        app.paint()
-        await pilot.pause()
-        page = app.line_widget.page
+        page = paint(app.session, app.state, *picture.size)
         return as_svg(page.lines[: picture.size[1]], picture.size[0], app.state.theme)
 
 
