@@ -17,8 +17,8 @@ from rltui.jobs.scheduler import SchedulerError, job_of
 from rltui.jobs.slurm import Slurm, output_of, parse_folders, parse_jobs
 
 QUEUE = """\
-4711|RUNNING|node[01-04]|1-02:03:04|2026-11-23T08:00:00|/work/ppo|grpo | 7b
-4712_[3-9]|PENDING||UNLIMITED|N/A|/work/x|y
+4711|RUNNING|node[01-04]|1-02:03:04|2026-11-23T08:00:00|/scratch/ppo|grpo | 7b
+4712_[3-9]|PENDING||UNLIMITED|N/A|/scratch/x|y
 """
 
 
@@ -105,10 +105,10 @@ def test_without_slurm_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_the_folders_of_a_job() -> None:
     """WorkDir, and the console's folder only where that lies elsewhere."""
-    text = "JobId=4711 JobName=x\n   StdErr=/a/b/e\n   StdOut={}\n   WorkDir=/work/my run\n   Power=\n"
-    assert parse_folders(text.format("/work/my run/logs/slurm-1.out")) == ("/work/my run",)
-    assert parse_folders(text.format("/scratch/slurm-1.out")) == ("/work/my run", "/scratch")
-    assert parse_folders(text.format("/dev/null")) == ("/work/my run",)
+    text = "JobId=4711 JobName=x\n   StdErr=/a/b/e\n   StdOut={}\n   WorkDir=/home/me/my run\n   Power=\n"
+    assert parse_folders(text.format("/home/me/my run/logs/slurm-1.out")) == ("/home/me/my run",)
+    assert parse_folders(text.format("/scratch/slurm-1.out")) == ("/home/me/my run", "/scratch")
+    assert parse_folders(text.format("/dev/null")) == ("/home/me/my run",)
     with pytest.raises(SchedulerError, match="names no folder"):
         parse_folders("slurm_load_jobs error: Invalid job id specified\n")
 
