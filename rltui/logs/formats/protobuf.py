@@ -72,6 +72,17 @@ def fields(data: bytes, at: int, stop: int) -> Iterator[tuple[int, int, int, int
         at = end
 
 
+def timestamp(data: bytes, at: int, stop: int) -> float:
+    """Seconds since 1970 of a protobuf Timestamp {1 seconds, 2 nanoseconds}. Raises MalformedError."""
+    seconds = nanos = 0
+    for number, kind, first, last in fields(data, at, stop):
+        if kind == VARINT and number == 1:
+            seconds = signed(varint(data, first, last)[0])
+        elif kind == VARINT and number == 2:
+            nanos = varint(data, first, last)[0]
+    return seconds + nanos / 1e9
+
+
 def _group_end(data: bytes, at: int, stop: int, number: int, depth: int) -> int:
     """Where the group that began before `at` ends, its end key included."""
     while depth < _DEPTH and at < stop:

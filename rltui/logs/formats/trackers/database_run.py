@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from rltui.logs.formats.interface import Format
 from rltui.logs.formats.trackers import sqlite_file
 from rltui.logs.formats.trackers.part_reader import Look, PartFormat
 
@@ -43,59 +42,35 @@ class DatabaseRun:
     """A `Part`: one run of a database."""
 
     def __init__(self, place: str, key: str, run: str, schema: Schema) -> None:
-        self._place, self._key, self._run = place, key, run
+        self.place, self.key, self.run = place, key, run
         self._schema = schema
-        self._format = PartFormat(schema.format, self)
+        self.format = PartFormat(schema.format, self)
+        self.moves = False
         self._counted = [0] * len(schema.rows)  # the last rowid that is counted, by table
         self._bytes = 0
 
-    @property
-    def place(self) -> str:
-        """The path of the database."""
-        return self._place
-
-    @property
-    def key(self) -> str:
-        """The run's id."""
-        return self._key
-
-    @property
-    def run(self) -> str:
-        """The run's name below the folder of the database."""
-        return self._run
-
-    @property
-    def moves(self) -> bool:
-        """False: its rows stay."""
-        return False
-
-    @property
-    def format(self) -> Format:
-        """Opens readers of this run."""
-        return self._format
-
     def stamp(self) -> tuple[int, ...]:
         """What changes when something new can be read from the database. Raises OSError."""
-        return sqlite_file.readable_stamp(self._place)
+        return sqlite_file.readable_stamp(self.place)
 
     def modified(self) -> float:
         """When the database was written last. Raises OSError."""
-        return sqlite_file.modified_of(self._place)
+        return sqlite_file.modified_of(self.place)
 
     def size(self) -> int:
         """Bytes of the run's rows; what is known of it while a writer is at work. Raises OSError."""
-        sqlite_file.read_database(self._place, self._count)
+        sqlite_file.read_database(self.place, self._count)
         return self._bytes
 
     def look(self, cursor: Any, budget: int) -> Look | None:
         """Rows behind `cursor`, the last rowid of each table. Raises OSError."""
         since: list[int] = list(cursor or [0] * len(self._schema.rows))
-        return sqlite_file.read_database(self._place, lambda base: self._take(base, since, budget))
+        return sqlite_file.read_database(self.place, lambda base: self._take(base, since, budget))
 
     def _count(self, base: sqlite3.Connection) -> None:
         for number, rows in enumerate(self._schema.rows):
             sql = f"SELECT max(rowid), sum({rows.size}) FROM {rows.table} WHERE {rows.run} = ? AND rowid > ?"
-            last, size = base.execute(sql, (self._key, self._counted[number])).fetchone()
+            last, size = base.execute(sql, (self.key, self._counted[number])).fetchone()
             if last is not None:
                 self._counted[number] = last
                 self._bytes += int(size or 0)
@@ -109,14 +84,14 @@ class DatabaseRun:
                 f"SELECT rowid, {rows.size}, {rows.columns} FROM {rows.table} AS r"
                 f" WHERE {rows.run} = ? AND rowid > ? ORDER BY rowid LIMIT ?"
             )
-            for rowid, size, *columns in base.execute(sql, (self._key, since[number], limit)):
+            for rowid, size, *columns in base.execute(sql, (self.key, since[number], limit)):
                 cursor[number] = rowid
                 look.settled += int(size or 0)
                 record = rows.record(*columns)
                 if record is not None:
                     look.records.append(record)
         look.cursor = tuple(cursor)
-        look.hparams, look.exit_code = self._schema.about(base, self._key)
+        look.hparams, look.exit_code = self._schema.about(base, self.key)
         return look
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from rltui.logs.formats.container import Parts
-from rltui.logs.formats.interface import BLOCK, HEAD, Format
+from rltui.logs.formats.interface import BLOCK, HEAD
 from rltui.logs.formats.trackers.part_reader import Look, PartFormat
 
 MetricLine = tuple[int, float, float]  # step, wall time, value
@@ -33,38 +33,15 @@ class MetricFiles:
         about: Callable[[], tuple[dict[str, object], str]],
         ending: str = "",
     ) -> None:
-        self._place, self._run = place, run
+        self.place, self.run = place, run
         self._folder = folder
         self._line_of = line_of
         self._about = about
         self._ending = ending
-        self._format = PartFormat(format_name, self)
+        self.key = ""  # there is one run
+        self.format = PartFormat(format_name, self)
+        self.moves = False
         self._first: int | None = None  # the lowest first step
-
-    @property
-    def place(self) -> str:
-        """The path by which the run was found."""
-        return self._place
-
-    @property
-    def key(self) -> str:
-        """Empty: there is one run."""
-        return ""
-
-    @property
-    def run(self) -> str:
-        """Its name as seen from the folder of `place`."""
-        return self._run
-
-    @property
-    def moves(self) -> bool:
-        """False: its rows stay."""
-        return False
-
-    @property
-    def format(self) -> Format:
-        """Opens readers of this run."""
-        return self._format
 
     def size(self) -> int:
         """Bytes of all files. Raises OSError."""
@@ -72,7 +49,7 @@ class MetricFiles:
 
     def stamp(self) -> tuple[int, ...]:
         """Sizes and times of all files, and of what says how the run ended. Raises OSError."""
-        about = os.stat(self._place)  # noqa: PTH116 - a string is what is kept
+        about = os.stat(self.place)  # noqa: PTH116 - a string is what is kept
         found = [about.st_mtime_ns, about.st_size]
         for _, status in self._files():
             found += [status.st_size, status.st_mtime_ns]
@@ -80,7 +57,7 @@ class MetricFiles:
 
     def modified(self) -> float:
         """When the newest file was written. Raises OSError."""
-        about = os.stat(self._place).st_mtime  # noqa: PTH116
+        about = os.stat(self.place).st_mtime  # noqa: PTH116
         return max([about, *(status.st_mtime for _, status in self._files())])
 
     def look(self, cursor: Any, budget: int) -> Look | None:

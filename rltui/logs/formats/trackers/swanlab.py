@@ -18,7 +18,7 @@ import orjson
 
 from rltui.batch import EMPTY, Batch, Problem, Text
 from rltui.logs.formats.interface import BLOCK, File
-from rltui.logs.formats.protobuf import MalformedError, fields, signed, varint
+from rltui.logs.formats.protobuf import MalformedError, fields, signed, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog
 from rltui.logs.records.tag_table import TagTable
 
@@ -159,7 +159,7 @@ class SwanlabReader:
     def _time_of(self, raw: bytes) -> float:
         if len(self._times) >= _PENDING:
             self._times.clear()
-        time = self._times[raw] = _timestamp(raw, 0, len(raw))
+        time = self._times[raw] = timestamp(raw, 0, len(raw))
         return time
 
     def _is_system(self, key: str) -> bool:
@@ -187,7 +187,7 @@ class SwanlabReader:
             elif number == 2 and kind == 0:
                 step = signed(varint(data, first, last)[0])
             elif number == 4 and kind == 2:
-                wall = _timestamp(data, first, last)
+                wall = timestamp(data, first, last)
             elif number == 5 and kind == 2:
                 for inner, sort, low, high in fields(data, first, last):
                     if inner == 1 and sort == 1:
@@ -330,17 +330,6 @@ class SwanlabReader:
         self._last = self._newest_step()
         self._clear()
         return batch
-
-
-def _timestamp(data: bytes, begin: int, end: int) -> float:
-    """Seconds since 1970 of a protobuf Timestamp {1 seconds, 2 nanoseconds}."""
-    seconds = nanos = 0
-    for number, kind, first, last in fields(data, begin, end):
-        if kind == 0 and number == 1:
-            seconds = signed(varint(data, first, last)[0])
-        elif kind == 0 and number == 2:
-            nanos = varint(data, first, last)[0]
-    return seconds + nanos / 1e9
 
 
 def _iso(text: object) -> float:

@@ -18,7 +18,7 @@ from typing import Any
 import orjson
 
 from rltui.logs.formats.container import Parts
-from rltui.logs.formats.interface import LINE_CAP, Format
+from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, Schema, columns_of
 from rltui.logs.formats.trackers.part_reader import Look, PartFormat, unique_names
 
@@ -133,55 +133,31 @@ class InboxRun:
     """A `Part`: the records of one run in a file of the inbox."""
 
     def __init__(self, place: str, key: str, run: str) -> None:
-        self._place, self._key, self._run = place, key, run
-        self._format = PartFormat("trackio-inbox", self)
-
-    @property
-    def place(self) -> str:
-        """The path of the file."""
-        return self._place
-
-    @property
-    def key(self) -> str:
-        """The run's id."""
-        return self._key
-
-    @property
-    def run(self) -> str:
-        """The run's name as seen from the folder of the file."""
-        return self._run
-
-    @property
-    def moves(self) -> bool:
-        """True: the database has them when the file is deleted."""
-        return True
-
-    @property
-    def format(self) -> Format:
-        """Opens readers of this run."""
-        return self._format
+        self.place, self.key, self.run = place, key, run
+        self.format = PartFormat("trackio-inbox", self)
+        self.moves = True
 
     def size(self) -> int:
         """Bytes of the file. Raises OSError."""
-        return os.stat(self._place).st_size  # noqa: PTH116 - a string is what is kept
+        return os.stat(self.place).st_size  # noqa: PTH116 - a string is what is kept
 
     def stamp(self) -> tuple[int, ...]:
         """Size and time of the file. Raises OSError."""
-        status = os.stat(self._place)  # noqa: PTH116
+        status = os.stat(self.place)  # noqa: PTH116
         return (status.st_size, status.st_mtime_ns, status.st_ino)
 
     def modified(self) -> float:
         """When the file was written. Raises OSError."""
-        return os.stat(self._place).st_mtime  # noqa: PTH116
+        return os.stat(self.place).st_mtime  # noqa: PTH116
 
     def look(self, cursor: Any, budget: int) -> Look | None:
         """Whole lines behind `cursor`: offset and last step. Raises OSError."""
         offset, step = cursor or (0, 0)
         look = Look()
-        lines, look.settled = _lines(self._place, offset, LINE_CAP)
+        lines, look.settled = _lines(self.place, offset, LINE_CAP)
         for line in lines:
             entry = _entry(line)
-            if entry is None or _key_of(entry) != self._key:
+            if entry is None or _key_of(entry) != self.key:
                 continue
             metrics, config = entry.get("metrics"), entry.get("config")
             if isinstance(config, dict):

@@ -16,7 +16,7 @@ import orjson
 
 from rltui.batch import EMPTY, Batch, Problem, Text
 from rltui.logs.formats.interface import BLOCK, File
-from rltui.logs.formats.protobuf import MalformedError, fields, signed, varint
+from rltui.logs.formats.protobuf import MalformedError, fields, signed, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog
 from rltui.logs.records.tag_table import TagTable
 
@@ -205,7 +205,7 @@ class WandbReader:
         wall, tags, values = math.nan, [], []
         for number, kind, first, last in fields(data, begin, end):
             if number == 2 and kind == 2:
-                wall = _timestamp(data, first, last)
+                wall = timestamp(data, first, last)
             elif number == 3 and kind == 2:
                 key, value = _item(data, first, last)
                 number_of = _finite(value)
@@ -430,17 +430,6 @@ def _number(items: dict[bytes, bytes], name: bytes) -> float:
         if value is not None:
             return float(value)
     return math.nan
-
-
-def _timestamp(data: bytes, begin: int, end: int) -> float:
-    """Seconds since 1970 of a protobuf Timestamp {1 seconds, 2 nanoseconds}."""
-    seconds = nanos = 0
-    for number, kind, first, last in fields(data, begin, end):
-        if kind == 0 and number == 1:
-            seconds = signed(varint(data, first, last)[0])
-        elif kind == 0 and number == 2:
-            nanos = varint(data, first, last)[0]
-    return seconds + nanos / 1e9
 
 
 def _text(data: bytes) -> str:
