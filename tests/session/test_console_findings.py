@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.cli.commands.check import exit_code, report
+from rltui.cli.check_document import exit_code, report
 from rltui.panes.header import header
 from rltui.session.session import Session
 

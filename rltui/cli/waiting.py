@@ -1,0 +1,94 @@
+"""Waiting for conditions on the runs below the LOGDIRs, and the document that says how it ended."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from rltui.cli.follow_findings import FindingReporter
+from rltui.cli.followed_session import POLL, FollowedSession
+from rltui.cli.output import FOUND, STALLED, TIMED_OUT, emit
+from rltui.cli.wait_conditions import Condition, Match, first_match
+from rltui.config import Config
+from rltui.logs.delivery import Delivery
+from rltui.rules.finding import as_json as finding_json
+from rltui.session.run_view import RunView
+from rltui.text import clean
+
+TIMEOUT = 540.0  # seconds: below the ten minutes after which many callers give up
+_OUTCOMES = {"finding": ("finding", FOUND), "stalled": ("stalled", STALLED)}  # by kind; else reached, 0
+
+
+def wait(
+    logdirs: Sequence[str],
+    config: Config,
+    conditions: Sequence[Condition],
+    *,
+    run_glob: str | None = None,
+    timeout: float = TIMEOUT,
+    events: bool = True,
+    clock: Callable[[], float] = time.time,
+    monotonic: Callable[[], float] = time.monotonic,
+    deliveries: Iterable[list[Delivery]] | None = None,
+) -> dict[str, Any]:
+    """Wait, and return the document that `--json` prints.
+
+    timeout: seconds. events: print findings and changes of state as lines. deliveries: what is read instead
+    of the LOGDIRs.
+    """
+    began = monotonic()
+    every = min(config.poll or POLL, timeout)
+    followed = FollowedSession(logdirs, config, run_glob=run_glob, wait=every, deliveries=deliveries)
+    findings = FindingReporter(as_json=False, clock=clock)
+    seen: set[str] = set()
+    match: Match | None = None
+    for session in followed:
+        views = session.ordered()
+        if events:
+            for view in views:
+                _report_new(view, seen, clock)
+                findings.report(view)
+        match = first_match(conditions, views, clock(), at_rest=followed.at_rest)
+        if match is not None or monotonic() - began >= timeout:
+            break
+    waited = monotonic() - began
+    views = followed.session.ordered()
+    if match is None:
+        outcome, code = "timed-out", TIMED_OUT
+        what = " or ".join(condition.text for condition in conditions)
+        message = f"{clean(what)} did not hold within {waited:.0f} s" + (
+            "" if views else "; no run was found"
+        )
+    else:
+        outcome, code = _OUTCOMES.get(match.condition.kind, ("reached", 0))
+        message = match.message
+    return {
+        "schema": 1,
+        "logdir": clean(logdirs[0]),
+        "logdirs": [clean(each) for each in logdirs],
+        "outcome": outcome,
+        "exit_code": code,
+        "condition": None if match is None else clean(match.condition.text),
+        "run": None if match is None else match.run,
+        "step": None if match is None else match.step,
+        "value": None if match is None else match.value,
+        "finding": None if match is None or match.finding is None else finding_json(match.finding),
+        "message": message,
+        "waited": round(waited, 3),
+        "runs": [view.describe(clock()) for view in views],
+    }
+
+
+def _report_new(view: RunView, seen: set[str], clock: Callable[[], float]) -> None:
+    """A line for a run that was not there before, once its history has been read."""
+    if view.loading or view.name in seen:
+        return
+    seen.add(view.name)
+    step = "no step yet" if view.run.last_step is None else f"step {view.run.last_step}"
+    state = view.liveness(clock()).state
+    emit(
+        f"{time.strftime('%H:%M:%S', time.localtime(clock()))} {view.name}: {view.framework}, {state}, {step}"
+    )
+    sys.stdout.flush()
