@@ -5,25 +5,19 @@ from __future__ import annotations
 import click
 
 from rltui.cli.arguments import JSON, LOGDIRS, RUN
+from rltui.cli.comparison_document import baseline_run, comparison_document
 from rltui.cli.completions import complete_run
 from rltui.cli.loading import load
-from rltui.cli.output import FOUND, CommandError, emit, emit_json, emit_table, fail
+from rltui.cli.output import FOUND, emit, emit_json, emit_table, fail
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
-from rltui.logs.run_names import named
 from rltui.panes.comparison import Axis, Comparison, Difference, compare
 from rltui.session.run_view import RunView
-from rltui.session.session import Session
-from rltui.text import clean, in_markdown
+from rltui.text import in_markdown
 
 FEW = 20  # rows a person reads of one comparison; --all prints the rest
 HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's middle half")
 
 MARKS = {"▲": "good", "▼": "bad", "◆": "warn"}  # roles
-
-FIELDS = (
-    "canonical", "title", "unit", "tag", "baseline_tag", "value", "baseline", "difference", "percent",
-    "spread", "outside", "better",
-)  # fmt: skip
 
 
 @click.command(name="compare")
@@ -71,7 +65,7 @@ def command(
       rltui compare runs/ --baseline good_run --config
     """
     session = load(logdirs)
-    base = _baseline(session, baseline)
+    base = baseline_run(session, baseline)
     others = [view for view in session.ordered() if view is not base and _wanted(view, run_glob)]
     if not others:
         fail("no other run to compare with the baseline", FOUND)
@@ -82,9 +76,7 @@ def command(
         return
     found = [(view, compare(view, base, axis)) for view in others]
     if as_json or form == "json":
-        runs = [_json(view.name, comparison) for view, comparison in found]
-        head = {"schema": 1, "logdir": clean(logdirs[0]), "baseline": base.name, "by": axis}
-        emit_json({**head, "runs": runs})
+        emit_json(comparison_document(logdirs, base.name, axis, {view.name: one for view, one in found}))
         return
     write = _markdown if form == "markdown" else _text
     for view, comparison in found:
@@ -106,19 +98,6 @@ def _wanted(view: RunView, run_glob: str | None) -> bool:
     import fnmatch
 
     return run_glob is None or fnmatch.fnmatchcase(view.name, run_glob)
-
-
-def _baseline(session: Session, name: str) -> RunView:
-    from difflib import get_close_matches
-
-    found = named(session.runs, name)
-    if len(found) == 1:
-        return session.runs[found[0]]
-    close = found or get_close_matches(name, session.runs, n=3, cutoff=0.6)
-    hint = "; nearest: " if close and not found else "; there are "
-    shown = close or sorted(session.runs)
-    more = ", …" if len(shown) > 5 else ""
-    raise CommandError(f"no single run named {name!r}{hint}{', '.join(shown[:5])}{more}", FOUND)
 
 
 def _important(comparison: Comparison) -> tuple[Difference, ...]:
@@ -161,10 +140,3 @@ def _markdown(differences: tuple[Difference, ...]) -> None:
     emit("|" + "---|" * len(HEADS))
     for difference in differences:
         emit("| " + " | ".join(in_markdown(cell) for cell in _cells(difference)) + " |")
-
-
-def _json(run: str, comparison: Comparison | None) -> dict[str, object]:
-    if comparison is None:
-        return {"run": run, "matched": None, "metrics": []}
-    metrics = [{name: getattr(each, name) for name in FIELDS} for each in comparison.differences]
-    return {"run": run, "matched": comparison.matched, "metrics": metrics}

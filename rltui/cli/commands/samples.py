@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import click
 
 from rltui.cli.arguments import LOGDIRS, RUN, need
 from rltui.cli.output import emit, fail, note, to_json
-from rltui.logs.samples.model import Sample, SampleHead
+from rltui.cli.sample_selection import chosen_samples
+from rltui.logs.samples.model import Sample
 from rltui.samples.run_samples import catalogs_of
-from rltui.samples.sample_query import SORT_KEYS, FilterError, SortKey, parse_filter, sorted_heads
-from rltui.samples.sample_reader import Catalog
+from rltui.samples.sample_query import SORT_KEYS, FilterError, SortKey, parse_filter
 from rltui.samples.sample_text import as_json, as_markdown, as_text
 from rltui.text import clean
 
@@ -63,6 +63,8 @@ def command(
         fail(f"--filter: {error}")
     printed = found = 0
     for run, catalog in catalogs_of(logdirs).items():
+        if limit and printed >= limit:
+            break
         if run_glob is not None and not fnmatch.fnmatchcase(run, run_glob):
             continue
         catalog.refresh(_PATIENCE)
@@ -71,42 +73,15 @@ def command(
         if catalog.left_out:
             note(f"{run}: {catalog.left_out:,} samples more than are held; they are left out")
         found += len(catalog.heads)
-        heads = _chosen(run, catalog, step, group)
-        if sort is not None:
-            heads = sorted_heads(heads, sort, reverse=reverse)
-        elif reverse:
-            heads = heads[::-1]
-        for sample in _samples(catalog, (head for head in heads if wanted.keeps_head(head))):
-            if limit and printed >= limit:
-                break
-            if wanted.keeps_text(sample):
-                _print(run, sample, form, first=not printed)
-                printed += 1
+        samples = chosen_samples(run, catalog, wanted, step=step, group=group, sort=sort, reverse=reverse)
+        for sample in islice(samples, limit - printed if limit else None):
+            _print(run, sample, form, first=not printed)
+            printed += 1
     if not found:
         where = ", ".join(map(clean, logdirs))
         fail(f"{where}: no samples found; most trainers write them only when they are told to")
     if not printed:
         note("no sample matches")
-
-
-def _chosen(run: str, catalog: Catalog, step: str | None, group: str | None) -> list[SampleHead]:
-    """The heads of the step and the group that were asked for."""
-    heads: Sequence[SampleHead] = catalog.heads
-    if step is not None and heads:
-        steps = sorted({head.step for head in heads})
-        near = steps[-1] if step == "last" else catalog.nearest(int(step))
-        if near is not None and step != "last" and near != int(step):
-            note(f"{run}: no samples at step {step}; the nearest are at step {near}")
-        heads = [head for head in heads if head.step == near]
-    return [head for head in heads if group is None or head.group == group]
-
-
-def _samples(catalog: Catalog, heads: Iterator[SampleHead]) -> Iterator[Sample]:
-    for head in heads:
-        try:
-            yield catalog.load(head)
-        except (OSError, ValueError, IndexError) as error:
-            note(f"{catalog.files[head.file].shown}: changed while it was read ({clean(str(error), 80)})")
 
 
 def _print(run: str, sample: Sample, form: str, *, first: bool) -> None:

@@ -1,0 +1,46 @@
+"""The document of `compare --json`: runs against a baseline, metric by metric."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any
+
+from rltui.cli.output import FOUND, CommandError
+from rltui.logs.run_names import named
+from rltui.panes.comparison import Axis, Comparison
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
+from rltui.text import clean
+
+FIELDS = (
+    "canonical", "title", "unit", "tag", "baseline_tag", "value", "baseline", "difference", "percent",
+    "spread", "outside", "better",
+)  # fmt: skip
+
+
+def comparison_document(
+    logdirs: Sequence[str], baseline: str, axis: Axis, compared: Mapping[str, Comparison | None]
+) -> dict[str, Any]:
+    """compared: by the name of a run its comparison; None where there is no common place."""
+    runs = [_compared(run, comparison) for run, comparison in compared.items()]
+    return {"schema": 1, "logdir": clean(logdirs[0]), "baseline": baseline, "by": axis, "runs": runs}
+
+
+def baseline_run(session: Session, name: str) -> RunView:
+    """The one run that goes by a name. Ends the command with 1 where there is none, or more than one."""
+    found = named(session.runs, name)
+    if len(found) == 1:
+        return session.runs[found[0]]
+    close = found or get_close_matches(name, session.runs, n=3, cutoff=0.6)
+    hint = "; nearest: " if close and not found else "; there are "
+    shown = close or sorted(session.runs)
+    more = ", …" if len(shown) > 5 else ""
+    raise CommandError(f"no single run named {name!r}{hint}{', '.join(shown[:5])}{more}", FOUND)
+
+
+def _compared(run: str, comparison: Comparison | None) -> dict[str, object]:
+    if comparison is None:
+        return {"run": run, "matched": None, "metrics": []}
+    metrics = [{name: getattr(each, name) for name in FIELDS} for each in comparison.differences]
+    return {"run": run, "matched": comparison.matched, "metrics": metrics}

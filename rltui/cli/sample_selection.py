@@ -1,0 +1,52 @@
+"""Which samples a command prints: those of a step and a group, sorted and filtered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rltui.cli.output import note
+from rltui.logs.samples.model import Sample, SampleHead
+from rltui.samples.sample_query import Filter, SortKey, sorted_heads
+from rltui.samples.sample_reader import Catalog
+from rltui.text import clean
+
+
+def chosen_samples(
+    run: str,
+    catalog: Catalog,
+    wanted: Filter,
+    *,
+    step: str | None = None,
+    group: str | None = None,
+    sort: SortKey | None = None,
+    reverse: bool = False,
+) -> Iterator[Sample]:
+    """The samples in their order, each read when it is asked for. step: a number or `last`."""
+    heads = _chosen(run, catalog, step, group)
+    if sort is not None:
+        heads = sorted_heads(heads, sort, reverse=reverse)
+    elif reverse:
+        heads = heads[::-1]
+    for sample in _samples(catalog, (head for head in heads if wanted.keeps_head(head))):
+        if wanted.keeps_text(sample):
+            yield sample
+
+
+def _chosen(run: str, catalog: Catalog, step: str | None, group: str | None) -> list[SampleHead]:
+    """The heads of the step and the group that were asked for."""
+    heads: Sequence[SampleHead] = catalog.heads
+    if step is not None and heads:
+        steps = sorted({head.step for head in heads})
+        near = steps[-1] if step == "last" else catalog.nearest(int(step))
+        if near is not None and step != "last" and near != int(step):
+            note(f"{run}: no samples at step {step}; the nearest are at step {near}")
+        heads = [head for head in heads if head.step == near]
+    return [head for head in heads if group is None or head.group == group]
+
+
+def _samples(catalog: Catalog, heads: Iterator[SampleHead]) -> Iterator[Sample]:
+    for head in heads:
+        try:
+            yield catalog.load(head)
+        except (OSError, ValueError, IndexError) as error:
+            note(f"{catalog.files[head.file].shown}: changed while it was read ({clean(str(error), 80)})")
