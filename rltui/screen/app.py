@@ -320,7 +320,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if self.follower is None or self.follower.caught_up:
             return None
         read, known = self.follower.progress()
-        return min(read / known, 0.99) if known else 0.0
+        return min(read / known, 0.99) if known else None  # nothing is read while there is nothing to read
 
     # ---- picture
 

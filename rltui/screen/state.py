@@ -142,9 +142,10 @@ class Palette:
 
 @dataclass(frozen=True, slots=True)
 class MetricPicker:
-    """Metrics to draw beside the one that a large chart shows."""
+    """Metrics to draw beside the one that a large chart shows, or `instead` of it."""
 
     tag: str
+    instead: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,25 +168,36 @@ class ListDrawn:
     rows: int = 10  # that fit
     count: int = 0  # places that `at` can have
     items: tuple[tuple[int, str], ...] = ()  # line and argument of what can be chosen
+    found: tuple[int, ...] = ()  # lines that hold what is searched for
+    at_line: int = 0  # of the match that was gone to, else the first line in sight
     size: tuple[int, int] = (80, 24)  # cells for its content
     tall: int = 0  # lines that a palette keeps while the user types
 
 
 @dataclass(slots=True, eq=False)
 class ListOverlay:
-    """A list over the panes with a selected item, or a first line in sight where nothing can be chosen."""
+    """A list over the panes with a selected item, or a first line in sight where nothing can be chosen.
+
+    match: the line that a search went to; None for the first one that is found.
+    """
 
     kind: ListKind
     at: int = 0
     top: int = 0
     query: str = ""
     typing: bool = False  # printable keys are text of the query
+    match: int | None = None
     drawn: ListDrawn = ListDrawn()
 
     @property
     def place(self) -> str:
         """The place whose keys it takes."""
         return "runs" if isinstance(self.kind, RunList) else "list"
+
+    @property
+    def searches(self) -> bool:
+        """Whether its query is searched for in its lines; others filter by it."""
+        return isinstance(self.kind, Help | Explanation | HParamDetails)
 
 
 @dataclass(slots=True, eq=False)

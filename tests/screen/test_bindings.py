@@ -99,6 +99,8 @@ CASES: dict[str, tuple[str, Check]] = {
     "right": ("3", lambda d: d.pane == "critic"),
     "page-up": ("9 end", lambda d: tag(d) != "mine/loss/aux"),
     "page-down": ("9", lambda d: tag(d) != d.rows()[0].tag),
+    "half-up": ("9 end", lambda d: tag(d) != "mine/loss/aux"),
+    "half-down": ("9", lambda d: tag(d) != d.rows()[0].tag),
     "home": ("3 end", lambda d: tag(d) == "actor/ppo_kl"),
     "end": ("3", lambda d: tag(d) == "actor/lr"),
     "next-pane": ("3", lambda d: d.pane == "critic"),
@@ -107,6 +109,7 @@ CASES: dict[str, tuple[str, Check]] = {
     "explain": ("3", lambda d: "No glossary entry" in text(d) or "KL (old policy)" in text(d)),
     "filter": ("3", lambda d: "words, glob with *" in text(d)),
     "next-finding": ("2", lambda d: d.pane == "policy" and tag(d) == "actor/pg_clipfrac"),
+    "previous-finding": ("2", lambda d: d.pane == "policy" and tag(d) == "actor/ppo_kl"),
     "acknowledge": ("f", lambda d: unacknowledged(d) == 1 and "acknowledged" in d.message),
     "snooze": ("f", lambda d: unacknowledged(d) == 1 and "snoozed" in d.message),
     "back": ("3 enter", lambda d: not d.overlays and d.pane == "policy"),
@@ -175,6 +178,88 @@ def test_every_key_does_what_it_says(
     screen = fresh(before)
     screen.press(key)
     assert check(screen)
+
+
+# ---- overlays own their keys
+
+
+@pytest.mark.parametrize("before", ["H", "r", "3 enter", "3 e", "3 enter H", ": escape r H"])
+def test_the_key_that_quits_closes_what_is_on_top(before: str) -> None:
+    """Over the panes `q` closes one overlay; only without any the program is left."""
+    screen = fresh(before)
+    count = len(screen.overlays)
+    screen.press("q")
+    assert len(screen.overlays) == count - 1 and screen.state.exit_code is None
+    for _ in range(count):
+        screen.press("q")
+    assert screen.state.exit_code == 0
+
+
+def test_search_in_a_chart_finds_another_metric() -> None:
+    """`/` over a chart leads to the chart of another metric, and n to that of the next finding."""
+    screen = fresh("3 enter /")
+    for key in "entropy":
+        screen.press(key)
+    screen.frame(100, 30)
+    screen.press("enter")
+    assert chart(screen).row.tag == "actor/entropy" and len(screen.overlays) == 1
+    screen.press("n")
+    assert chart(screen).row.finding is not None and len(screen.overlays) == 1
+
+
+@pytest.mark.parametrize("word", ["quit", "q", "exit", "leave"])
+def test_the_palette_finds_the_way_out(word: str) -> None:
+    """Whoever looks for the way out finds it under any of its names, and Enter takes it."""
+    screen = fresh("3 enter :")
+    for key in word:
+        screen.press(key)
+        screen.frame(100, 30)
+    screen.press("enter")
+    assert screen.state.exit_code == 0
+
+
+def test_help_is_searched() -> None:
+    """`/` in help searches it and reaches nothing behind it; n and N turn round its matches; Esc ends it."""
+    screen = fresh("H")
+    for key in "/zoom":
+        screen.press(key)
+        screen.frame(80, 24)
+    assert "/zoom▏" in screen.text(80, 24) and screen.state.query == ""
+    screen.press("enter")
+    first = next(line for line in screen.text(80, 24).splitlines() if "zoom" in line)
+    screen.press("n")
+    assert "2 of" in screen.text(80, 24) and first
+    screen.press("N")
+    assert "1 of" in screen.text(80, 24)
+    screen.press("escape")
+    assert len(screen.overlays) == 1 and "/zoom" not in screen.text(80, 24)
+
+
+@pytest.mark.parametrize(
+    ("before", "heading"),
+    [("3 enter", "In this chart"), ("r", "In this list of runs"), ("f", "In the findings"), ("3", "Moving")],
+)
+def test_help_opens_at_the_keys_of_what_is_shown(before: str, heading: str) -> None:
+    """The first group of keys is that of the chart, the list or the pane below."""
+    screen = fresh(f"{before} ?")
+    lines = [line.strip("│‹ ") for line in screen.text(90, 30).splitlines() if "│" in line]
+    assert lines[0].startswith(heading)
+
+
+def test_half_a_screen_in_every_list() -> None:
+    """Ctrl-D and Ctrl-U move by half of what is in sight, in help as in a pane; while typing they do not."""
+    screen = fresh("H")
+    screen.frame(80, 24)
+    screen.press("ctrl+d")
+    screen.frame(80, 24)
+    overlay = screen.overlays[-1]
+    assert isinstance(overlay, ListOverlay) and overlay.at == overlay.drawn.rows // 2
+    screen.press("ctrl+u")
+    assert overlay.at == 0
+    for key in ("q", ":", "a", "b", "ctrl+u"):
+        screen.press(key)
+    palette = screen.overlays[-1]
+    assert isinstance(palette, ListOverlay) and palette.query == ""
 
 
 # ---- what keys of charts, the palette and the mouse do together

@@ -274,7 +274,7 @@ def test_explain_says_what_is_known() -> None:
     assert "actor/pg_clipfrac" in shown and "clip fraction > 0.2" in shown and "300" in shown
     screen.press("escape")
     screen.go_to_tag("mine/loss/aux")
-    screen.press("?")
+    screen.press("e")
     assert "No glossary entry knows this key" in text(screen)
 
 

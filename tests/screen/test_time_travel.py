@@ -185,6 +185,21 @@ def test_a_moment_that_is_not_fully_remembered_says_so(folder: Path, monkeypatch
     assert MOST_POINTS > 60 * 1024  # metrics of a rich run, and what is held of each
 
 
+def test_the_key_back_to_the_end_is_live_again(tmp_path: Path) -> None:
+    """A step back and a step forward lead to now, also when the run has gone on in between."""
+    body = log()
+    path = write(tmp_path / "run" / "events.out.tfevents.1763600000.host.1.0", b"".join(body[: 2 * 280 + 1]))
+    live, session = Live(tmp_path, wall=ENDED), Session()
+    session.apply(live.after(60.0))
+    screen = opened_over(session)
+    screen.press("[")
+    assert screen.state.time.at_step is not None
+    append(path, b"".join(body[2 * 280 + 1 :]))
+    session.apply(live.after(60.0))
+    screen.press("]")
+    assert screen.state.time.at_step is None
+
+
 def test_a_paused_screen_stands_still(tmp_path: Path) -> None:
     """Paused while a run goes on to twice its length, every pane stays as it was, to the letter."""
     body = log()

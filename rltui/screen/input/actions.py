@@ -67,7 +67,8 @@ def _go_to_finding(session: Session, state: AppState, argument: str) -> None:
     navigation.go_to_finding(session, state, int(argument) if argument.isdigit() else 0)
 
 
-def _next_finding(session: Session, state: AppState, _: str) -> None:
+def _turn_finding(session: Session, state: AppState, by: int) -> None:
+    """To the next or previous metric with a finding."""
     view = shown.run(session, state)
     if view is None:
         return
@@ -77,8 +78,8 @@ def _next_finding(session: Session, state: AppState, _: str) -> None:
         state.notify("no findings")
         return
     row = shown_pane.selected(session, state)
-    at = next((index for index, tag in enumerate(tags) if row is not None and tag in row.tags), -1)
-    navigation.go_to_tag(session, state, tags[(at + 1) % len(tags)])
+    at = next((index for index, tag in enumerate(tags) if row is not None and tag in row.tags), -(by > 0))
+    navigation.go_to_tag(session, state, tags[(at + by) % len(tags)])
 
 
 def _acknowledge(session: Session, state: AppState, *, snooze: bool) -> None:
@@ -248,6 +249,8 @@ ACTIONS: dict[str, Action] = {
     "right": lambda session, state, _: navigation.move_sideways(session, state, 1),
     "page-up": lambda session, state, _: navigation.move_selection(session, state, -state.drawn_pane.rows),
     "page-down": lambda session, state, _: navigation.move_selection(session, state, state.drawn_pane.rows),
+    "half-up": lambda session, state, _: navigation.move_half_page(session, state, -1),
+    "half-down": lambda session, state, _: navigation.move_half_page(session, state, 1),
     "home": lambda session, state, _: navigation.move_to_edge(session, state, last=False),
     "end": lambda session, state, _: navigation.move_to_edge(session, state, last=True),
     "next-pane": lambda session, state, _: navigation.turn_pane(session, state, 1),
@@ -255,7 +258,8 @@ ACTIONS: dict[str, Action] = {
     "open": _open,
     "select": _select,
     "go-finding": _go_to_finding,
-    "next-finding": _next_finding,
+    "next-finding": lambda session, state, _: _turn_finding(session, state, 1),
+    "previous-finding": lambda session, state, _: _turn_finding(session, state, -1),
     "acknowledge": lambda session, state, _: _acknowledge(session, state, snooze=False),
     "snooze": lambda session, state, _: _acknowledge(session, state, snooze=True),
     "explain": _explain,

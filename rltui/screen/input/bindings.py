@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from rltui.batch import Problem
@@ -28,7 +28,10 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """One action and its keys. `where`: any, chart, runs, samples; `hint` is the footer's word, if any."""
+    """One action and its keys. `where`: any, list, chart, runs, samples; `hint` is the footer's word, if any.
+
+    `also` are other words that the palette finds it by.
+    """
 
     action: str
     keys: tuple[str, ...]
@@ -36,6 +39,7 @@ class Bind:
     group: str
     where: str = "any"
     hint: str = ""
+    also: str = ""
 
 
 MOVE, LOOK, PANES, TIME = "Moving", "Looking closer", "Panes", "Time"
@@ -58,14 +62,17 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("right", ("right", "l"), "next card, or pane", MOVE),
     Bind("page-up", ("pageup", "ctrl+b"), "a screen up", MOVE),
     Bind("page-down", ("pagedown", " ", "ctrl+f"), "a screen down", MOVE),
+    Bind("half-up", ("ctrl+u",), "half a screen up", MOVE),
+    Bind("half-down", ("ctrl+d",), "half a screen down", MOVE),
     Bind("home", ("home", "g"), "to the top", MOVE),
     Bind("end", ("end", "G"), "to the end", MOVE),
     Bind("next-pane", ("tab",), "next pane", MOVE),
     Bind("previous-pane", ("shift+tab",), "previous pane", MOVE),
     Bind("open", ("enter",), "large chart of the metric; in a list, go there", LOOK, hint="chart"),
-    Bind("explain", ("e", "?"), "what the metric means, what is healthy, what is next", LOOK, hint="explain"),
+    Bind("explain", ("e",), "what the metric means, what is healthy, what is next", LOOK, hint="explain"),
     Bind("filter", ("/",), "filter metrics or runs: words, glob with *, or /regex/", LOOK, hint="filter"),
-    Bind("next-finding", ("n",), "jump to the next metric with a finding", LOOK),
+    Bind("next-finding", ("n",), "jump to the next metric with a finding; after a search: next match", LOOK),
+    Bind("previous-finding", ("N",), "to the one before; after a search: previous match", LOOK),
     Bind("acknowledge", ("A",), "in findings: acknowledge: dim it, count it no more while it lasts", LOOK),
     Bind("snooze", ("Z",), "in findings: snooze: the same for half an hour", LOOK),
     Bind("back", ("escape", "backspace"), "back; clears a filter", LOOK),
@@ -124,11 +131,36 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("palette", (":", "ctrl+p"), "everything by name: panes, metrics, runs, commands", PROGRAM),
     Bind("theme", ("t",), "next theme", PROGRAM),
     Bind("redraw", ("ctrl+l",), "draw the whole screen again, when something else wrote on it", PROGRAM),
-    Bind("help", ("H", "f1"), "all keys", PROGRAM, hint="help"),
-    Bind("quit", ("q",), "leave", PROGRAM, hint="quit"),
+    Bind("help", ("?", "H", "f1"), "the keys of what is shown, then all others", PROGRAM, hint="help"),
+    Bind("quit", ("q",), "quit; over the panes: close what is on top", PROGRAM, hint="quit",
+         also="exit leave close"),
     Bind("interrupt", ("ctrl+c",), "leave with exit code 130", PROGRAM),
 )  # fmt: skip
 
+# What keys that work anywhere do in one place, where that is something else.
+IN_PLACE: Mapping[str, Mapping[str, str]] = {
+    "chart": {
+        "left": "cursor to the left", "right": "cursor to the right", "home": "cursor to the start",
+        "end": "cursor to the newest point", "page-up": "back by half of what is shown",
+        "page-down": "on by half of what is shown", "half-up": "back by a quarter",
+        "half-down": "on by a quarter", "up": "metric before", "down": "next metric",
+        "next-pane": "next metric", "previous-pane": "metric before", "open": "close the chart",
+        "back": "close the chart",
+        "filter": "chart of another metric", "next-finding": "next metric with a finding",
+        "previous-finding": "the one before", "together": "draw another metric beside it",
+        "smoother": "smooth more", "rougher": "smooth less",
+        "snapshot": "write it to a file; copy it", "pane:samples": "the samples of the step at the cursor",
+        "explain": "what the metric means",
+    },
+    "runs": {
+        "up": "previous run", "down": "next run", "open": "show the run", "mark": "mark it for comparison",
+        "filter": "filter runs by words", "back": "close the list",
+    },
+    "findings": {
+        "up": "previous finding", "down": "next finding", "open": "go to its metric",
+        "pane:samples": "the samples of its step", "next-finding": "jump to the next metric with a finding",
+    },
+}  # fmt: skip
 # How keys are written for people.
 SHOWN = {
     "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "PgUp", "pagedown": "PgDn", "home": "Home",
@@ -161,9 +193,7 @@ class Keys:
                 self._fault(f"keys.{action}: a key or a list of keys is needed")
             else:
                 changed[action] = tuple(str(key) for key in listed)
-        self.binds = tuple(
-            Bind(b.action, changed.get(b.action, b.keys), b.words, b.group, b.where, b.hint) for b in BINDINGS
-        )
+        self.binds = tuple(replace(bind, keys=changed.get(bind.action, bind.keys)) for bind in BINDINGS)
         self._by_key: dict[tuple[str, str], str] = {}
         # A user's own key wins over the same key of the table.
         for bind in sorted(self.binds, key=lambda bind: bind.action in changed):

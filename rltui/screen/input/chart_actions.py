@@ -173,8 +173,15 @@ def _turn_row(session: Session, state: AppState, chart: ChartOverlay, by: int) -
         chart.row, chart.y_range = row, None
 
 
-def _pick_metric(state: AppState, chart: ChartOverlay) -> None:
-    state.overlays.append(ListOverlay(MetricPicker(chart.row.tag), typing=True))
+def _pick_metric(state: AppState, chart: ChartOverlay, *, instead: bool = False) -> None:
+    state.overlays.append(ListOverlay(MetricPicker(chart.row.tag, instead), typing=True))
+
+
+def _turn_finding(session: Session, state: AppState, action: str) -> None:
+    """The chart of the next or previous metric with a finding."""
+    actions.perform(session, state, action)
+    if not state.overlays:  # it has gone to the metric
+        actions.perform(session, state, "open")
 
 
 def _close(state: AppState) -> None:
@@ -191,6 +198,8 @@ _ACTIONS: dict[str, Callable[[Session, AppState, ChartOverlay, str], None]] = {
     "zoom-out": lambda session, state, chart, _: _zoom(session, state, chart, 2.0, chart.cursor),
     "page-up": lambda session, state, chart, _: pan(session, state, chart, -0.5),
     "page-down": lambda session, state, chart, _: pan(session, state, chart, 0.5),
+    "half-up": lambda session, state, chart, _: pan(session, state, chart, -0.25),
+    "half-down": lambda session, state, chart, _: pan(session, state, chart, 0.25),
     "reset": lambda session, state, chart, _: _reset(chart),
     "axis": lambda session, state, chart, _: _turn_axis(session, state, chart),
     "log": lambda session, state, chart, _: _turn_log(chart),
@@ -199,6 +208,9 @@ _ACTIONS: dict[str, Callable[[Session, AppState, ChartOverlay, str], None]] = {
     "smoother": lambda session, state, chart, _: _smooth(session, state, chart, "smoother"),
     "rougher": lambda session, state, chart, _: _smooth(session, state, chart, "rougher"),
     "together": lambda session, state, chart, _: _pick_metric(state, chart),
+    "filter": lambda session, state, chart, _: _pick_metric(state, chart, instead=True),
+    "next-finding": lambda session, state, chart, _: _turn_finding(session, state, "next-finding"),
+    "previous-finding": lambda session, state, chart, _: _turn_finding(session, state, "previous-finding"),
     "next-pane": lambda session, state, chart, _: _turn_row(session, state, chart, 1),
     "previous-pane": lambda session, state, chart, _: _turn_row(session, state, chart, -1),
     "down": lambda session, state, chart, _: _turn_row(session, state, chart, 1),

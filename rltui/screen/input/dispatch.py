@@ -22,9 +22,13 @@ def press(session: Session, state: AppState, key: str) -> None:
     if top is not None and top.typing and _typed(session, state, top, key):
         return
     action = state.options.keys.action(key, _place(state, top))
-    if action is not None:
-        state.clear_message()
-        perform(session, state, action)
+    if action is None:
+        return
+    state.clear_message()
+    if action == "quit" and top is not None:  # what is on top is left before the program
+        state.overlays.remove(top)
+        return
+    perform(session, state, action)
 
 
 def _place(state: AppState, top: Overlay | None) -> str:
@@ -57,7 +61,7 @@ def _performed_by(session: Session, state: AppState, top: Overlay, command: Comm
         return list_actions.perform(session, state, top, command)
     if isinstance(top, SampleOverlay):
         return sample_actions.perform(session, state, top, command)
-    if command.action not in ("interrupt", "up", "down", "page-up", "page-down"):
+    if command.action not in ("interrupt", "up", "down", "page-up", "page-down", "half-up", "half-down"):
         state.overlays.remove(top)  # clicks and moves go to the pane below the prompt
     return command
 

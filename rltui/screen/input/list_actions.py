@@ -1,4 +1,4 @@
-"""Actions in lists over the panes: moving, choosing, typing."""
+"""Actions in lists over the panes: moving, choosing, searching, typing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.pages.lists.overlay_page import list_content
 from rltui.screen.pages.lists.run_sorting import next_sorting, sorting_by
 from rltui.screen.pages.lists.runs_page import listed_runs
-from rltui.screen.state import AppState, Explanation, ListOverlay, MetricPicker, Palette, RunList
+from rltui.screen.state import AppState, Explanation, Help, ListOverlay, MetricPicker, Palette, RunList
 from rltui.session.session import Session
 
 # What the screen does below any list.
@@ -35,7 +35,19 @@ def perform(session: Session, state: AppState, overlay: ListOverlay, command: Co
         content: ListContent = list_content(session, state, overlay, *overlay.drawn.size)
         following = _choose(session, state, overlay, content.items)
     elif action == "back":
-        state.overlays.pop()
+        if overlay.query and overlay.searches:
+            overlay.query = ""
+        else:
+            state.overlays.pop()
+    elif action == "help":
+        if isinstance(overlay.kind, Help):
+            state.overlays.pop()  # the key that opened it
+        else:
+            state.overlays.append(ListOverlay(Help()))
+    elif overlay.searches and action == "filter":
+        overlay.query, overlay.typing = "", True
+    elif overlay.searches and action in ("next-finding", "previous-finding"):
+        _go_to_match(state, overlay, 1 if action == "next-finding" else -1)
     elif isinstance(overlay.kind, RunList):
         _perform_in_runs(session, state, overlay, command)
     elif isinstance(overlay.kind, Explanation) and action == "explain":
@@ -52,9 +64,9 @@ def perform(session: Session, state: AppState, overlay: ListOverlay, command: Co
 
 def _distance(overlay: ListOverlay, action: str) -> int:
     """Items that an action moves by; 0 for what moves nothing."""
-    rows = overlay.drawn.rows
-    page = {"page-up": -rows, "page-down": rows, "home": -_FAR, "end": _FAR}
-    return {"up": -1, "down": 1, **page}.get(action, 0)
+    rows, half = overlay.drawn.rows, max(overlay.drawn.rows // 2, 1)
+    page = {"page-up": -rows, "page-down": rows, "half-up": -half, "half-down": half}
+    return {"up": -1, "down": 1, **page, "home": -_FAR, "end": _FAR}.get(action, 0)
 
 
 def _move(overlay: ListOverlay, by: int) -> None:
@@ -64,6 +76,30 @@ def _move(overlay: ListOverlay, by: int) -> None:
         overlay.top = min(max(overlay.top + by, 0), reach)
     else:
         overlay.at = min(max(overlay.at + by, 0), max(overlay.drawn.count - 1, 0))
+
+
+def _go_to_match(state: AppState, overlay: ListOverlay, by: int) -> None:
+    """The next or previous line that holds what is searched for; behind the last one the first."""
+    drawn, found = overlay.drawn, overlay.drawn.found
+    if not found:
+        key = state.options.keys.hint_of("filter")
+        state.notify(f"not here: {overlay.query}" if overlay.query else f"{key} searches")
+        return
+    here = drawn.at_line
+    later = [at for at in found if (at - here) * by > 0] or list(found)
+    _go_to_line(overlay, later[0] if by > 0 else later[-1])
+
+
+def _go_to_line(overlay: ListOverlay, at: int) -> None:
+    """Bring a line into sight: what can be chosen is selected, other lines come to the top."""
+    drawn = overlay.drawn
+    overlay.match = at
+    if not drawn.items:
+        overlay.at = min(at, max(drawn.count - 1, 0))
+    elif at < drawn.items[0][0]:
+        overlay.at, overlay.top = 0, min(at, drawn.first_reach)
+    else:
+        overlay.at = max(index for index, (place, _) in enumerate(drawn.items) if place <= at)
 
 
 def _choose(
@@ -84,6 +120,8 @@ def _choose(
     state.overlays.pop()
     if isinstance(kind, RunList):
         navigation.choose_run(state, chosen)
+    elif isinstance(kind, MetricPicker) and kind.instead:
+        navigation.go_to_chart(session, state, argument)
     elif isinstance(kind, MetricPicker):
         actions.perform(session, state, "together", argument)
     elif name == "metric":
@@ -113,23 +151,28 @@ def _perform_in_runs(session: Session, state: AppState, overlay: ListOverlay, co
 
 def typed(state: AppState, overlay: ListOverlay, key: str) -> bool:
     """Take a key as text of the query; False when it is none."""
+    always = isinstance(overlay.kind, Palette | MetricPicker)  # there one does nothing but type
     in_runs = isinstance(overlay.kind, RunList)
-    if key == "enter" and in_runs:
+    if key == "enter" and not always:
         overlay.typing = False
         return True
     if key == "escape":
-        if in_runs:
-            overlay.typing, overlay.query = False, ""
-        else:
+        if always:
             state.overlays.remove(overlay)
+        else:
+            overlay.typing, overlay.query = False, ""
         return True
     if key == "backspace":
         overlay.query = overlay.query[:-1]
+    elif key == "ctrl+u":
+        overlay.query = ""
     elif len(key) == 1 and key.isprintable():
         overlay.query += key
     else:
         return False
-    if key != "backspace" or not in_runs:
+    if overlay.searches:
+        overlay.match = None  # the first match that is drawn
+    elif key != "backspace" or not in_runs:
         overlay.at = 0
         if isinstance(overlay.kind, RunList):
             overlay.kind.selected = ""

@@ -6,7 +6,7 @@ from rltui.screen import shown, shown_pane
 from rltui.screen.pages.findings_page import selected_finding
 from rltui.screen.pages.hparams_page import PANE as HPARAMS
 from rltui.screen.pages.hparams_page import hparams
-from rltui.screen.state import SAMPLES, AppState
+from rltui.screen.state import SAMPLES, AppState, ChartOverlay
 from rltui.session.session import Session
 from rltui.session.time_travel import span_of
 
@@ -33,6 +33,14 @@ def go_to_tag(session: Session, state: AppState, tag: str) -> None:
     view = shown.run(session, state)
     if view is not None and tag in view.run.series:
         go(session, state, view.names.name(tag).pane, tag)
+
+
+def go_to_chart(session: Session, state: AppState, tag: str, *, cursor: float | None = None) -> None:
+    """The large chart of a metric, over its pane."""
+    go_to_tag(session, state, tag)
+    row = shown_pane.selected(session, state)
+    if row is not None and tag in row.tags:
+        state.overlays.append(ChartOverlay(row, cursor=cursor))
 
 
 def go_to_finding(session: Session, state: AppState, at: int) -> None:
@@ -135,6 +143,16 @@ def move_sideways(session: Session, state: AppState, by: int) -> None:
         turn_pane(session, state, by)
 
 
+def move_half_page(session: Session, state: AppState, direction: int) -> None:
+    """Up or down by half of what is in sight."""
+    if on_findings(state):
+        move(session, state, direction)
+    elif on_cards(state):
+        move_selection(session, state, direction * state.drawn_pane.card_columns, stop=True)
+    else:
+        move_selection(session, state, direction * max(state.drawn_pane.rows // 2, 1))
+
+
 def move_to_edge(session: Session, state: AppState, *, last: bool) -> None:
     """To the first or the last row."""
     if on_findings(state):
@@ -172,18 +190,19 @@ def pause(session: Session, state: AppState) -> None:
 
 
 def travel(session: Session, state: AppState, direction: int) -> None:
-    """Move the step shown by a twentieth of the run; beyond the end it is now again."""
+    """Move the step shown by a twentieth of the run; where one left the present, it is now again."""
     view, time = shown.run(session, state), state.time
     if view is None:
         return
     first, last = span_of(view.run)
     step = max(round((last - first) * TIME_SHARE), 1)
     to = (last if time.at_step is None else time.at_step) + direction * step
-    if to >= last:
+    if to >= (last if time.reached is None else min(time.reached, last)):
         time.resume()
         state.notify("live again")
     else:
-        time.at_step, time.frozen_now, time.reached = max(to, first), state.now, last
+        reached = last if time.reached is None else time.reached
+        time.at_step, time.frozen_now, time.reached = max(to, first), state.now, reached
 
 
 def toggle(names: list[str], name: str) -> bool:

@@ -151,6 +151,8 @@ _IN_LIST: dict[str, Callable[[Session, AppState, str], None]] = {
     "down": lambda session, state, _: _move(session, state, 1),
     "page-up": lambda session, state, _: _move(session, state, -state.drawn_pane.rows),
     "page-down": lambda session, state, _: _move(session, state, state.drawn_pane.rows),
+    "half-up": lambda session, state, _: _move(session, state, -(state.drawn_pane.rows // 2)),
+    "half-down": lambda session, state, _: _move(session, state, state.drawn_pane.rows // 2),
     "home": lambda session, state, _: _move(session, state, -_FAR),
     "end": lambda session, state, _: _move(session, state, _FAR),
     "open": lambda session, state, _: _open(session, state),
@@ -190,9 +192,8 @@ def perform(session: Session, state: AppState, overlay: SampleOverlay, command: 
 
 def _lines(overlay: SampleOverlay, action: str) -> int:
     page = max(overlay.drawn.rows - 2, 1)
-    return {"up": -1, "down": 1, "page-up": -page, "page-down": page, "home": -_FAR, "end": _FAR}.get(
-        action, 0
-    )
+    pages = {"page-up": -page, "page-down": page, "half-up": -(page // 2), "half-down": page // 2}
+    return {"up": -1, "down": 1, **pages, "home": -_FAR, "end": _FAR}.get(action, 0)
 
 
 def _back(session: Session, state: AppState, overlay: SampleOverlay) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rltui.draw.cells import BLANK, Line, line, side_by_side, wrap
-from rltui.screen.input.bindings import Bind, Keys, shown
+from rltui.screen.input.bindings import IN_PLACE, Bind, Keys, shown
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.text import cell_width, pad
 
@@ -22,9 +24,15 @@ SIGNS = (
 )
 
 
-def help_content(keys: Keys, width: int) -> ListContent:
-    """All keys in groups, in one or two columns, then the signs."""
-    groups = by_group(keys)
+PLACES = {
+    "chart": "In this chart", "runs": "In this list of runs", "samples": "In these samples",
+    "findings": "In the findings",
+}  # fmt: skip
+
+
+def help_content(keys: Keys, width: int, place: str = "") -> ListContent:
+    """The keys of a place, then all others in groups, in one or two columns, then the signs."""
+    groups = by_group(keys, place)
     if width < 100:
         lines = [*help_lines(groups, width), BLANK, *sign_lines(width)]
     else:
@@ -40,11 +48,16 @@ def help_content(keys: Keys, width: int) -> ListContent:
     return ListContent(lines, title="Keys and signs")
 
 
-def by_group(keys: Keys) -> dict[str, list[Bind]]:
-    """The bindings in force by the group that help shows them in."""
-    groups: dict[str, list[Bind]] = {}
+def by_group(keys: Keys, place: str = "") -> dict[str, list[Bind]]:
+    """The bindings in force by the group that help shows them in, those of a place in the first group."""
+    groups: dict[str, list[Bind]] = {PLACES[place]: []} if place in PLACES else {}
+    over = IN_PLACE.get(place, {})
     for bind in keys.binds:
-        if bind.keys and bind.action != "interrupt":
+        if not bind.keys or bind.action == "interrupt":
+            continue
+        if place in PLACES and (bind.where == place or bind.action in over):
+            groups[PLACES[place]].append(replace(bind, words=over.get(bind.action, bind.words)))
+        else:
             groups.setdefault(bind.group, []).append(bind)
     return groups
 

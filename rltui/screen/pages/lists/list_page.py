@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from rltui.draw.cells import Line, Span
+from rltui.draw.cells import Line, Span, line
 from rltui.screen.pages.page import Page, Spot, box, scrolled
 from rltui.screen.state import ListDrawn, ListOverlay
 
@@ -33,9 +33,15 @@ def list_size(width: int, height: int) -> tuple[int, int]:
 def list_page(overlay: ListOverlay, content: ListContent, under: Page, width: int, height: int) -> Page:
     """The box over the screen, the selected item marked and in sight."""
     head, lines, items = content.lines[: content.fixed], content.lines[content.fixed :], content.items
+    found = _found(lines, overlay.query) if overlay.searches else ()
+    for index in found:
+        lines[index] = _with_marks(lines[index], overlay.query)
     room = max(height - 4 - len(head), 1)
     count = len(items) or max(len(lines) - room + 1, 1)
+    match = overlay.match if overlay.match is not None else found[0] if found else None
     at = min(max(overlay.at if content.at is None else content.at, 0), count - 1)
+    if overlay.typing and found and not items and not at <= found[0] < at + room:
+        at = min(found[0], count - 1)
     top, first_reach = at, overlay.drawn.first_reach
     if items:
         marked = items[at][0] - len(head)
@@ -52,7 +58,10 @@ def list_page(overlay: ListOverlay, content: ListContent, under: Page, width: in
         padding = " " * max(widest - first.width, 0)
         visible[0] = Line((*first.spans, (padding, "text")), first.back)
     more = f" {top + len(visible)}/{len(lines)} " if len(lines) > room else ""
-    page = box(under, [*head, *visible], width, height, content.title, [(more, "dim"), *content.foot])
+    foot = content.foot
+    if overlay.searches and (overlay.typing or overlay.query):
+        foot = _search_foot(overlay, found, match)
+    page = box(under, [*head, *visible], width, height, content.title, [(more, "dim"), *foot])
     frame = page.spots[-1]
     for index, (place, _) in enumerate(items):
         y = place - len(head) - top
@@ -64,6 +73,33 @@ def list_page(overlay: ListOverlay, content: ListContent, under: Page, width: in
         Spot(frame.x + 2 + x, frame.y + 1, cells, 1, "sort-by", column) for x, cells, column in content.heads
     ]
     page.drawn = ListDrawn(
-        at, top, first_reach, room, count, tuple(items), list_size(width, height), content.tall
-    )
+        at, top, first_reach, room, count, tuple(items), found, top if match is None else match,
+        list_size(width, height), content.tall,
+    )  # fmt: skip
     return page
+
+
+def _found(lines: list[Line], query: str) -> tuple[int, ...]:
+    """The lines that hold what is searched for; case does not matter."""
+    words = query.lower()
+    return tuple(at for at, one in enumerate(lines) if words in one.text.lower()) if words else ()
+
+
+def _with_marks(source: Line, query: str) -> Line:
+    """A line in which what is searched for stands out."""
+    text, words = source.text.lower(), query.lower()
+    cells = [char for span, role in source.spans for char in ((one, role) for one in span)]
+    at = text.find(words)
+    while at >= 0 and len(text) == len(cells):
+        cells[at : at + len(words)] = [(char, "mark/select") for char, _ in cells[at : at + len(words)]]
+        at = text.find(words, at + len(words))
+    return line(*cells, back=source.back)
+
+
+def _search_foot(overlay: ListOverlay, found: tuple[int, ...], match: int | None) -> list[Span]:
+    """What is searched for, and which of the lines found is shown."""
+    place = found.index(match) + 1 if match in found else 0
+    count = f"{place} of {len(found)}" if place else f"{len(found)} lines"
+    cursor = "▏" if overlay.typing else ""
+    keys: list[Span] = [] if overlay.typing else [("   n N", "accent"), (" next", "dim")]
+    return [(f"/{overlay.query}{cursor}", "strong"), (f"  {count}", "dim"), *keys]

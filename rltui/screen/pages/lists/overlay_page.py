@@ -48,7 +48,7 @@ def list_content(
     """What a list shows in so many cells."""
     kind = overlay.kind
     if isinstance(kind, Help):
-        return help_content(state.options.keys, width)
+        return help_content(state.options.keys, width, _place_below(state, overlay))
     if isinstance(kind, Explanation):
         return explanation(session, state, kind.row, width)
     if isinstance(kind, RunList):
@@ -56,6 +56,12 @@ def list_content(
     if isinstance(kind, HParamDetails):
         return hparam_details(session, state, kind.key, width)
     return palette(session, state, overlay, kind, width, height)
+
+
+def _place_below(state: AppState, overlay: ListOverlay) -> str:
+    """What a list lies over: the place whose keys help tells first."""
+    at = state.overlays.index(overlay) if overlay in state.overlays else 0
+    return state.overlays[at - 1].place if at else state.selection.pane
 
 
 def filter_prompt(session: Session, state: AppState, under: Page, width: int, height: int) -> Page:

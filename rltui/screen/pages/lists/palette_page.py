@@ -30,6 +30,7 @@ class Entry:
     text: str  # a metric: title, two blanks, key
     hint: str
     argument: str
+    also: str = ""  # other words that find it
 
 
 def palette(
@@ -39,6 +40,8 @@ def palette(
     """The best matches first; the box keeps its size while one types: what is looked at must not move."""
     if isinstance(kind, MetricPicker):
         title, entries = "draw beside it", _metrics_beside(session, state, kind.tag)
+        if kind.instead:
+            title, entries = "chart of", _metrics(session, state)
     else:
         title, entries = "", _everything(session, state)
     found = _matching(entries, overlay.query)
@@ -52,12 +55,21 @@ def _matching(entries: list[Entry], query: str) -> list[Entry]:
     """The entries that letters match, the best first."""
     scored = [
         (cost, order, entry) for order, entry in enumerate(entries)
-        if (cost := fuzzy(query, entry.text)) is not None
+        if (cost := _cost(query, entry)) is not None
     ]  # fmt: skip
     scored.sort(key=lambda one: one[:2])
     if len(query) < FEW_LETTERS and scored and scored[0][0] < SCATTERED:
         scored = [one for one in scored if one[0] < SCATTERED]  # two letters are in every sentence
     return [entry for *_, entry in scored[:MOST_ENTRIES]]
+
+
+def _cost(query: str, entry: Entry) -> int | None:
+    """How badly letters match an entry: by its key, its words, or other words for it; None for not at all."""
+    if query and query == entry.hint:
+        return -1
+    if query and any(word.startswith(query.lower()) for word in entry.also.split()):
+        return 0
+    return fuzzy(query, entry.text)
 
 
 def _lines(entries: list[Entry], width: int) -> tuple[list[Line], list[tuple[int, str]]]:
@@ -115,7 +127,7 @@ def _everything(session: Session, state: AppState) -> list[Entry]:
     binds = [bind for bind in binds if bind.where in ("any", below) and bind.action != "palette"]
     binds.sort(key=lambda bind: bind.group == MOVE)  # whoever types does not look for an arrow key
     entries += [
-        Entry("do", bind.words, shown_key(bind.keys[0]) if bind.keys else "", f"do {bind.action}")
+        Entry("do", bind.words, shown_key(bind.keys[0]) if bind.keys else "", f"do {bind.action}", bind.also)
         for bind in binds
     ]
     themes = sorted(state.options.themes.items())
