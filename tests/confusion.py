@@ -1,18 +1,27 @@
-"""Prints, run by run, what is said of the labelled logs, and when: `python -m tests.confusion [PART]`.
+"""Prints, run by run, what is said of labelled logs, and when: `python -m tests.confusion [--public] [PART]`.
 
-Each run is replayed in about a hundred pieces, as if it were being written. For every labelled fault: the
-first step at which a rule or symptom that names it was told, against the step of its onset.
+Each run is replayed in about a hundred pieces, as if it were being written. Of the logs made for the project:
+for every labelled fault the first step at which a rule or symptom that names it was told, against the step of
+its onset. With `--public`, of logs of public repositories: the headline at the end, the alarms
+of the replay that passed, the delay of the right cause after the onset (a share of the run), and flaps, which
+are changes of the health back to ok after an alarm; at last the shares of the whole collection. PART selects
+the runs whose path holds it.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from statistics import median
 from typing import Any
 
+from rltui.rules.finding import order
 from tests.support.labelled import LATE, Told, longest, replayed
-from tests.support.shared import LOGS, manifest
+from tests.support.shared import LOGS, PUBLIC, manifest
 
 # What names a fault: rules on the very quantity, and symptoms that say of it what the label says. A symptom
 # that explains the fault by another cause is no answer; the rule that it gathers below itself is one.
@@ -45,6 +54,33 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "negative_kl": ("kl-ref-negative", "kl-sum-negative"),
     "slowdown": ("step-slow",),
     "crash": ("non-finite",),
+}  # fmt: skip
+# What a headline must be so that it says the cause of a labelled public fault. The labels have other words.
+_FELL = ("reward-*", "return-*", "policy-collapsed", "no-stop", "saturated-policy", "outcome-*")
+PUBLIC_ANSWERS: dict[str, tuple[str, ...]] = {
+    "reward_collapse": _FELL,
+    "reward_drop": _FELL,
+    "reward_sag": ("reward-*", "return-*", "outcome-*"),
+    "reward_no_gain": ("runaway-length", "no-stop", "length-*", "reward-*", "return-*", "outcome-*"),
+    "no_learning": (
+        "outcome-*", "learns-nothing", "not-moving", "policy-collapsed", "no-signal", "return-same",
+        "return-constant", "reward-constant", "reward-dead", "saturated-policy",
+    ),
+    "eval_drop": ("validation-*", "eval-stalls", "outcome-*", "reward-*", "policy-collapsed"),
+    "policy_collapse": ("policy-collapsed", "entropy-*", "saturated-policy", "outcome-*"),
+    "entropy_collapse": ("policy-collapsed", "entropy-*", "saturated-policy"),
+    "entropy_explosion": ("entropy-*",),
+    "entropy_rise": ("entropy-*",),
+    "std_explosion": ("action-noise-*", "entropy-*", "exploration-*"),
+    "length_collapse": ("length-*", "policy-collapsed"),
+    "length_explosion": ("length-*", "no-stop", "runaway-length"),
+    "truncation": ("truncation*", "no-stop", "runaway-length"),
+    "truncation_rising": ("truncation*", "no-stop", "runaway-length"),
+    "tool_use_dies": ("tool-*", "turns-*"),
+    "loss_explosion": ("*-loss-*", "loss-jump", "update-instability", "value-*", "q-*"),
+    "clip_high": ("clip-fraction-*", "drastic-updates", "reward-crash-with-kl", "approx-kl-*"),
+    "kl_high": ("approx-kl-*", "clip-fraction-*", "drastic-updates", "reward-crash-with-kl", "update-*"),
+    "kl": ("kl-*", "approx-kl-*", "update-instability", "reward-crash-with-kl"),
 }  # fmt: skip
 # The labels hold the step from which on a limit is passed for good. Where the fault can be seen before, or a
 # label's condition also holds while the run is still learning: the first step at which it is seen, and why.
@@ -134,5 +170,92 @@ def main(part: str = "") -> int:
     return wrong
 
 
+@dataclass
+class Table:
+    """The counts over a collection, and the delays of right causes as shares of their runs."""
+
+    runs: Counter[str] = field(default_factory=Counter)
+    delays: list[float] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        """The counts as shares."""
+        count, delays = self.runs, sorted(self.delays)
+        found = [
+            f"faulty: {count['faulty']}, flagged {_share(count['flagged'], count['faulty'])},"
+            f" right cause in the headline {_share(count['named'], count['flagged'])}",
+            f"healthy: {count['healthy']}, alarmed at the end {_share(count['wrong'], count['healthy'])},"
+            f" at any moment {_share(count['passing'], count['healthy'])}",
+            f"flaps: {count['flaps']} in {count['flapping']} faulty runs",
+        ]
+        if delays:
+            early = sum(delay <= 0.1 for delay in delays)
+            found.append(
+                f"delay of the right cause: median {median(delays):.1%}, within 10 % of the run"
+                f" {_share(early, len(delays))}, worst {delays[-1]:.1%}"
+            )
+        return found
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} of {whole}" + (f" ({100 * part / whole:.0f} %)" if whole else "")
+
+
+def answers(told: Told, faults: Sequence[dict[str, Any]]) -> list[tuple[int, int, str]]:
+    """(delay, onset, id) of the faults that an alarm names, in steps; told before its onset counts as 0."""
+    named = []
+    for fault in faults:
+        onset = int(fault["first_step_holding"])
+        hits = [
+            (max(step - onset, 0), onset, name)
+            for name, step in told.alarms.items()
+            if any(fnmatchcase(name, pattern) for pattern in PUBLIC_ANSWERS.get(fault["kind"], ()))
+        ]
+        named += [min(hits)] if hits else []
+    return named
+
+
+def public(part: str = "") -> int:
+    """Print the table of the public logs; the exit code says whether a fault was missed or an alarm false."""
+    warnings.simplefilter("ignore")
+    table = Table()
+    for entry in manifest(PUBLIC):
+        path, label, faults = entry["path"], entry["label"], entry["faults"]
+        if part not in path:
+            continue
+        replays = replayed(PUBLIC / path)
+        told = longest(replays) if replays else Told()
+        serious = sorted(
+            (finding for finding in told.last if finding.rank and not finding.explained_by), key=order
+        )
+        head = serious[0] if serious else None
+        verdict = ""
+        if label == "healthy":
+            table.runs.update(healthy=1, wrong=bool(serious), passing=bool(told.alarms))
+            verdict = "FALSE" if serious else "passing" if told.alarms else ""
+        elif label == "faulty":
+            patterns = [name for fault in faults for name in PUBLIC_ANSWERS.get(fault["kind"], ())]
+            named = head is not None and any(fnmatchcase(head.id, pattern) for pattern in patterns)
+            flaps = told.flaps(min(int(fault["first_step_holding"]) for fault in faults))
+            table.runs.update(faulty=1, flagged=bool(serious), named=named, flaps=flaps, flapping=bool(flaps))
+            verdict = "" if named else "OTHER" if serious else "passing" if told.alarms else "MISSED"
+            hits = answers(told, faults) if serious else []
+            if hits:
+                delay = min(hits)[0] / max(told.end - told.begin, 1)
+                table.delays.append(delay)
+                verdict += f" +{delay:.1%}" + (f" flaps {flaps}" if flaps else "")
+        told_faults = ", ".join(f"{fault['kind']} {fault['first_step_holding']:,}" for fault in faults)
+        print(f"{label:9}{verdict:16}{path:42}[{told_faults}] to {told.end:,}")
+        now = {finding.id for finding in serious}
+        passed = [f"{name} @{step:,}" for name, step in told.leading.items() if name not in now]
+        if head is not None:
+            others = [f"{finding.id} @{finding.since_step:,}" for finding in serious[1:]]
+            print("      " + "; ".join([f"{head.id} @{head.since_step:,}: {head.message}", *others]))
+        if passed:
+            print(f"      also: {', '.join(passed)}")
+    print("", *table.lines(), sep="\n")
+    return table.runs["faulty"] - table.runs["named"] + table.runs["passing"]
+
+
 if __name__ == "__main__":
-    sys.exit(min(main(*sys.argv[1:2]), 1))
+    chosen = [each for each in sys.argv[1:] if each != "--public"][:1]
+    sys.exit(min(public(*chosen) if "--public" in sys.argv else main(*chosen), 1))

@@ -6,20 +6,23 @@ import tempfile
 import tomllib
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
 from rltui.demo import recording
 from rltui.demo.replay import Replay as Writer
+from rltui.logs.follow.read_all import read_all
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.store import NewPoints, Points
+from rltui.store import NewPoints, Points, Store
 from tests.support.shared import BUNDLED
 
 PIECES = 100  # deliveries that a run is replayed in
+WHOLE = 1 << 20  # points of a series that a replay holds: more than any labelled log has
 LATE = 0.2  # share of the run after the onset within which a fault must be told
 EXPECTED = {"recording": recording.FOLDER / "expected.toml", "log": BUNDLED / "expected.toml"}
 
@@ -45,9 +48,15 @@ class Told:
     alarms: dict[str, int] = field(default_factory=dict)  # likewise, from when on it was a warning or worse
     leading: dict[str, int] = field(default_factory=dict)  # likewise of alarms that no symptom explained
     last: list[Finding] = field(default_factory=list)  # the findings at the end
+    ranks: list[tuple[int, int]] = field(default_factory=list)  # step, and the worst severity (0: no alarm)
     sentence: str = ""
     begin: int = 0
     end: int = 0
+
+    def flaps(self, onset: int = 0) -> int:
+        """How often the health went back to ok after an alarm that came at or after the onset."""
+        later = [rank for step, rank in self.ranks if step >= onset]
+        return sum(before > 0 == rank for before, rank in pairwise(later))
 
 
 def labels() -> list[Label]:
@@ -80,8 +89,14 @@ def longest(runs: list[Told]) -> Told:
 
 
 def replayed(path: Path) -> list[Told]:
-    """Replay every run below a path."""
-    return [replay(view) for view in Session.load([path]).ordered() if view.run.series]
+    """Replay every run below a path, from its first point on: its whole past is held as exact points."""
+    session = Session()
+    session.store = Store(window=WHOLE)
+    for delivery in read_all([path]):
+        session.apply((delivery,))
+        session.evaluate()
+    session.evaluate(force=True)
+    return [replay(view) for view in session.ordered() if view.run.series]
 
 
 def replay(view: RunView) -> Told:
@@ -101,6 +116,7 @@ def replay(view: RunView) -> Told:
                 fresh.append(NewPoints(tag, piece, None))
                 given[tag] = upto
         evaluator.feed(fresh)
+        told.ranks.append((cut, max((finding.rank for finding in evaluator.findings()), default=0)))
         for finding in evaluator.findings():
             told.first.setdefault(finding.id, cut)
             if finding.rank:

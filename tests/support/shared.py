@@ -10,6 +10,7 @@ import pytest
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 LOGS = SHARED / "logs"
+PUBLIC = SHARED / "public"
 BUNDLED = Path(__file__).resolve().parents[1] / "logs"
 
 needs_shared = pytest.mark.skipif(not LOGS.is_dir(), reason="the shared collection of logs is not here")
@@ -20,7 +21,7 @@ def oracles() -> list[Path]:
     return sorted(LOGS.rglob("*.oracle.json"))
 
 
-def manifest() -> list[dict[str, Any]]:
-    """The labelled runs of the shared collection; empty where it is missing."""
-    path = LOGS / "manifest.json"
+def manifest(folder: Path = LOGS) -> list[dict[str, Any]]:
+    """The labelled runs of a shared collection; empty where it is missing."""
+    path = folder / "manifest.json"
     return list(json.loads(path.read_text())["runs"]) if path.is_file() else []
