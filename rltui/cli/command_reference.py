@@ -107,6 +107,7 @@ def _definitions(pairs: tuple[tuple[str, str], ...]) -> list[str]:
 def _roff(text: str) -> str:
     """Text whose hyphens, backslashes, and dots or quotes at the beginning mean themselves."""
     text = text.replace("\\", r"\e").replace("-", r"\-")
+    text = "".join(char if char.isascii() else rf"\[u{ord(char):04X}]" for char in text)
     return r"\&" + text if text.startswith((".", "'")) else text
 
 
