@@ -38,9 +38,8 @@ COMMANDS = {
     "config": "check or locate the configuration",
     "alert": "try the configured alerts",
     "doctor": "say how logs are read and noticed, and what is not recognised",
-    "mcp": "answer agents over standard input and output",
     "completion": "print the completion script of bash, zsh or fish",
-    "help": "print the keys of the monitor, or the manual page",
+    "help": "list the keys of the monitor: rltui help keys",
 }
 
 EXAMPLES = """

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rltui.batch import Problem
-from rltui.hparams.topics import secret_patterns
+from rltui.hparams.topics import known_hparams, names_of_setting, plain_key, secret_patterns
 from rltui.text import clean
 
 Value = str | int | float | bool | None
@@ -82,6 +82,30 @@ def merge(parts: Iterable[HParams]) -> HParams:
                 others.append(entry)
         problems += part.problems
     return HParams(entries, tuple(others), tuple(problems))
+
+
+def find_hparam(entries: Mapping[str, HParam], key: str) -> HParam | None:
+    """The hyperparameter that a person means: its key, the end of one, or another framework's name of it.
+
+    Of several keys with that end that of the policy, then the one with the fewest parts, then the first.
+    """
+    found = entries.get(key)
+    if found is not None:
+        return found
+    for name in names_of_setting(key):
+        fitting = [
+            entry
+            for entry in entries.values()
+            if (known := plain_key(entry.key)) == name or known.endswith(f"/{name}")
+        ]
+        if fitting:
+            return min(fitting, key=_distance_from_policy)
+    return None
+
+
+def _distance_from_policy(entry: HParam) -> tuple[bool, int]:
+    parts = plain_key(entry.key).split("/")
+    return (any(part in known_hparams().other_models for part in parts), len(parts))
 
 
 def hparams_of(record: Mapping[str, object], source: str, prefix: str = "") -> HParams:

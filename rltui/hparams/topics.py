@@ -35,6 +35,9 @@ class KnownHParams:
     secret_keys: Sequence[str]
     secret_values: Sequence[str]
     key_hparams: Sequence[str]
+    project_keys: Sequence[str]
+    other_models: Sequence[str]
+    same_settings: Sequence[str]
     topics: Sequence[Topic]
 
 
@@ -83,6 +86,21 @@ def _topic_patterns() -> list[tuple[str, re.Pattern[str]]]:
         (topic.title, re.compile(rf"(?:^|[/_])(?:{'|'.join(topic.words.split())})", re.IGNORECASE))
         for topic in topics
     ]
+
+
+@lru_cache(maxsize=65536)
+def plain_key(key: str) -> str:
+    """A key of a setting as it is compared: small letters, `/` between parts, `_` between words."""
+    return key.lower().removesuffix("/value").replace(".", "/").replace("-", "_").replace(" ", "_")
+
+
+@lru_cache(maxsize=1024)
+def names_of_setting(key: str) -> tuple[str, ...]:
+    """A name of a setting, then what other frameworks call it: in small letters, parts between slashes."""
+    key = plain_key(key)
+    above, slash, word = key.rpartition("/")
+    same = next((names.split() for names in known_hparams().same_settings if word in names.split()), [word])
+    return (key, *(f"{above}{slash}{name}" for name in same if name != word))
 
 
 @lru_cache(maxsize=8192)

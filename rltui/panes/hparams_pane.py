@@ -161,6 +161,11 @@ def no_files(view: RunView) -> HParams:
     return NONE
 
 
+def hparams_of_run(view: RunView, beside: Beside = no_files) -> HParams:
+    """What the records of a run's logs say, then what the files beside them do."""
+    return merge((logged_hparams(view.run.texts.values(), view.run.hparams), beside(view)))
+
+
 def columns_of(
     view: RunView,
     others: Sequence[tuple[RunView, str]] = (),
@@ -174,8 +179,7 @@ def columns_of(
     """
 
     def column(one: RunView, note: str = "") -> HParamsColumn:
-        logged = logged_hparams(one.run.texts.values(), one.run.hparams)
-        return HParamsColumn(one.name, merge((logged, beside(one))), note)
+        return HParamsColumn(one.name, hparams_of_run(one, beside), note)
 
     columns = [column(view), *(column(other, note) for other, note in others if other is not view)]
     if len(columns) > 1:

@@ -23,6 +23,9 @@ class SavedLayout:
     density: str = "auto"
     smoothing: int = -1  # index into `state.SMOOTHINGS`; below 0: none was chosen
     axis: str = "step"
+    run_order: str = "age"  # see `RunOrder`
+    run_group: str = ""  # what the list of runs is grouped by
+    run_columns: list[str] = field(default_factory=list)  # added to those of the list of runs
     pins: list[str] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)  # panes that the tabs leave out
     acknowledged: list[str] = field(default_factory=list)  # findings, see `Acknowledgements`

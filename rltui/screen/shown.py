@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from rltui.logs.run_names import named
 from rltui.panes import header as run_header
 from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
+from rltui.panes.runs.names import short_run_names
 from rltui.rules.finding import Finding
 from rltui.screen.state import SAMPLES, AppState
 from rltui.session.run_view import RunView
@@ -76,45 +77,6 @@ def short_name(session: Session, state: AppState, name: str) -> str:
     if cache.value is None or cache.key != key:
         cache.key, cache.value = key, short_run_names(session.runs)
     return title(state, cache.value.get(name, name))
-
-
-# Folders that frameworks put between an experiment and its files.
-_PLAIN = frozenset(
-    {"runs", "logs", "log", "tb", "tb_logs", "tensorboard", "tensorboard_log", "tensorboard_logs", "events"}
-)
-
-
-def short_run_names(names: Iterable[str]) -> dict[str, str]:
-    """By name, the fewest leading folders that tell a run from the others, without folders that all share.
-
-    Two runs never get the same short name.
-    """
-    parts = {name: name.split("/") for name in names}
-    shared = _shared_folders(list(parts.values()))
-    prefixes: dict[tuple[str, ...], int] = {}
-    for path in parts.values():
-        for depth in range(1, len(path) + 1):
-            key = tuple(path[:depth])
-            prefixes[key] = prefixes.get(key, 0) + 1
-    found: dict[str, str] = {}
-    for name, path in parts.items():
-        unique = (n for n in range(shared + 1, len(path) + 1) if prefixes[tuple(path[:n])] == 1)
-        candidates = (
-            "/".join(part for part in path[shared:depth] if part.lower() not in _PLAIN) for depth in unique
-        )
-        found[name] = next((short for short in candidates if short), name)
-    uses: dict[str, int] = {}
-    for short in found.values():
-        uses[short] = uses.get(short, 0) + 1
-    return {name: short if uses[short] == 1 else name for name, short in found.items()}
-
-
-def _shared_folders(paths: Sequence[Sequence[str]]) -> int:
-    """How many leading folders all of several paths share; at least one part of each is left."""
-    if len(paths) < 2:
-        return 0
-    most = min(len(path) for path in paths) - 1
-    return next((at for at in range(most) if len({path[at] for path in paths}) > 1), max(most, 0))
 
 
 # ---- findings, at the step shown

@@ -13,6 +13,7 @@ from rltui.panes.comparison import Difference
 from rltui.panes.pane import PaneView
 from rltui.panes.render.pane_lines import Ranges
 from rltui.panes.row import Row
+from rltui.panes.runs.facts import RunFacts, RunSettings
 from rltui.screen.acknowledgements import Acknowledgements
 from rltui.screen.hparams_thread import HParamsThread
 from rltui.screen.input.bindings import Keys
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # what the first values do not wait for
     from rltui.logs.samples.model import SampleHead
     from rltui.panes.hparams_pane import HParamsPane
     from rltui.panes.render.sample_text import SampleView
+    from rltui.panes.runs.table import Choices, RunListing
     from rltui.panes.samples_pane import SamplesPane
     from rltui.samples.sample_query import SortKey
 
@@ -97,20 +99,11 @@ class TimeTravel:
         self.at_step = self.frozen_now = self.reached = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunSorting:
-    """How the list of runs is sorted: by a column, in its usual order or the other way round."""
-
-    column: str = "age"
-    reversed: bool = False
-
-
 @dataclass(slots=True)
 class Filters:
-    """Which metrics are shown, and in which order runs are listed."""
+    """Which metrics are shown."""
 
     query: str = ""
-    run_sorting: RunSorting = RunSorting()
 
 
 # ---- overlays
@@ -149,13 +142,20 @@ class MetricPicker:
 
 
 @dataclass(frozen=True, slots=True)
+class RunChoice:
+    """What the list of runs is grouped by, or a column more for it."""
+
+    of: Literal["group", "column"]
+
+
+@dataclass(frozen=True, slots=True)
 class HParamDetails:
     """One hyperparameter in full."""
 
     key: str
 
 
-ListKind: TypeAlias = Help | Explanation | RunList | Palette | MetricPicker | HParamDetails
+ListKind: TypeAlias = Help | Explanation | RunList | Palette | MetricPicker | RunChoice | HParamDetails
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +301,10 @@ class Caches:
     hparams: Cached[HParamsPane] = field(default_factory=Cached)
     samples: Cached[SamplesPane] = field(default_factory=Cached)
     sample: Cached[SampleView] = field(default_factory=Cached)
+    runs: Cached[RunListing] = field(default_factory=Cached)
+    run_facts: Cached[list[RunFacts]] = field(default_factory=Cached)
+    run_titles: Cached[dict[int, dict[str, str]]] = field(default_factory=Cached)
+    run_choices: Cached[Choices] = field(default_factory=Cached)
 
 
 @dataclass(slots=True)
@@ -347,11 +351,13 @@ class AppState:
     acknowledgements: Acknowledgements = field(init=False)
     hparams: HParamsView = field(init=False)
     samples: SamplesView = field(init=False)
+    run_settings: RunSettings = field(init=False)
     _message: tuple[str, float] = ("", 0.0)
 
     def __post_init__(self) -> None:
         self.acknowledgements = Acknowledgements(self.saved)
         self.hparams = HParamsView(HParamsThread(self.options.logdirs))
+        self.run_settings = RunSettings(self.hparams.files.of)
         self.samples = SamplesView(SamplesThread(self.options.logdirs))
 
     @property

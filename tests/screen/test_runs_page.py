@@ -1,11 +1,11 @@
-"""The list of runs: sorted by any column, either way, with its selection held."""
+"""The page of runs: sorted by any column, filtered, grouped, with what somebody added to it."""
 
 from __future__ import annotations
 
 import pytest
 
-from rltui.screen.pages.lists.run_sorting import COLUMNS, natural, next_sorting, sorted_runs
-from rltui.screen.state import RunSorting
+from rltui.panes.runs.columns import RunOrder, natural
+from rltui.screen.saved_layout import load_layout, save_layout
 from tests.support.fakerun import NOW, FakeRun, believable
 from tests.support.screens import Screen, opened
 
@@ -49,16 +49,16 @@ def text(screen: Screen, width: int = 140) -> str:
     [
         ("name", "exp/Alpha", "exp/run_10"), ("state", "exp/run_9", "exp/run_10"),
         ("health", "exp/run_9", "exp/beta"), ("step", "exp/run_9", "exp/run_10"),
-        ("framework", "exp/beta", "exp/run_10"),
+        ("framework", "exp/beta", "exp/run_10"), ("why", "exp/run_9", "exp/beta"),
     ],
 )  # fmt: skip
 def test_every_column_sorts_both_ways(column: str, first: str, last: str) -> None:
     """A column brings the run first that one looks for in it; turned round, the other end comes first."""
     screen = run_list()
-    screen.state.filters.run_sorting = RunSorting(column)
+    screen.state.saved.run_order = column
     assert (listed(screen)[0], listed(screen)[-1]) == (first, last)
     screen.press("R")
-    turned = {"health": "exp/run_10"}.get(column, last)  # equal ones keep their order
+    turned = {"health": "exp/run_10", "why": "exp/run_10"}.get(column, last)  # equal ones keep their order
     assert listed(screen)[0] == turned
 
 
@@ -68,46 +68,53 @@ def test_names_sort_as_people_count() -> None:
     assert sorted(names, key=natural) == ["run", "Run_9", "run_9b", "run_10"]
 
 
-def test_runs_that_lack_a_value_come_last_either_way() -> None:
-    """A run without points never stands before those that have some."""
-    bare = FakeRun(name="bare")
-    bare.series.clear()
-    for turned in (False, True):
-        found = sorted_runs(RunSorting("key metric", turned), [bare, *runs()], NOW, lambda view: "ok")
-        assert found[-1] is bare
-
-
 def test_the_heading_shows_which_way() -> None:
     """The word over the column that sorts carries the arrow, and so does the title."""
     screen = run_list()
-    assert "last ↑" in text(screen) and "Runs by age ↑" in text(screen)
+    assert "age ↑" in text(screen).splitlines()[0] and "age ↑" in text(screen).splitlines()[1]
     screen.press("R")
-    assert "last ↓" in text(screen)
-    screen.press("<")
-    assert "step ↓" in text(screen) and "last ↓" not in text(screen)
+    assert "age ↓" in text(screen)
+    screen.press("S")
+    assert "best ↓" in text(screen) and "age ↓" not in text(screen)
 
 
 def test_the_keys_go_round_all_columns() -> None:
-    """As many presses as there are columns lead back to the first."""
-    order = RunSorting()
+    """Pressed often enough, they lead back to the first column; the other key goes the other way."""
+    screen = run_list()
     seen = []
-    for _ in COLUMNS:
-        seen.append(order.column)
-        order = next_sorting(order, 1)
-    assert order == RunSorting() and len(set(seen)) == len(COLUMNS)
+    while (column := RunOrder.parse(screen.state.saved.run_order).column) not in seen:
+        seen.append(column)
+        screen.press("S")
+    assert column == seen[0] and {"age", "best", "last", "why", "step", "name"} <= set(seen)
+    screen.press("<")
+    assert RunOrder.parse(screen.state.saved.run_order).column == seen[-1]
+
+
+def test_a_sorted_list_starts_at_the_top() -> None:
+    """Sorting, turning and grouping show what is first now, wherever the selection was."""
+    screen = run_list()
+    screen.press("end")
+    for key in ("S", "R", "<"):
+        listed(screen)
+        screen.press("down")
+        listed(screen)
+        screen.press(key)
+        listed(screen)
+        assert screen.overlays[-1].at == 0
 
 
 def test_the_selection_stays_with_its_run() -> None:
-    """Sorting, turning, new data and a filter that keeps it move the line, not the choice."""
+    """New data and a filter that keeps it move the line, not the choice."""
     screen = run_list()
     screen.press("down")
+    listed(screen)
     chosen = screen.overlays[-1].kind.selected
-    for key in ("S", "S", "R", "<", "R"):
-        screen.press(key)
-        names = listed(screen)
-        assert names[screen.overlays[-1].at] == chosen
-    next(run for run in screen.session.runs.values() if run.name == chosen).modified += 9999
-    assert listed(screen)[screen.overlays[-1].at] == chosen
+    run = next(run for run in screen.session.runs.values() if run.name == chosen)
+    run.modified += 9999
+    run.version += 1
+    screen.set_clock(lambda: NOW + 60)
+    names = listed(screen)
+    assert names[0] == chosen and screen.overlays[-1].at == 0
     screen.press("enter")
     assert screen.view.name == chosen
 
@@ -116,23 +123,93 @@ def test_a_click_on_a_word_sorts_and_a_second_one_turns() -> None:
     """The words over the columns are buttons."""
     screen = run_list()
     page = screen.frame(140, 40)
-    spot = next(spot for spot in page.spots if spot.action == "sort-by" and spot.argument == "health")
-    y = next(at for at, one in enumerate(page.lines) if "framework" in one.text and "last ↑" in one.text)
-    assert spot.y == y and page.lines[y].text[spot.x :].startswith("health")
+    spot = next(spot for spot in page.spots if spot.action == "sort-by" and spot.argument == "best")
+    assert page.lines[spot.y].text[spot.x :].startswith("best @step")
     screen.do(spot.action, spot.argument)
-    assert screen.state.filters.run_sorting == RunSorting("health")
+    assert screen.state.saved.run_order == "best"
     screen.do(spot.action, spot.argument)
-    assert screen.state.filters.run_sorting == RunSorting("health", reversed=True)
+    assert screen.state.saved.run_order == "-best"
 
 
-def test_the_order_is_kept_until_the_list_is_opened_again() -> None:
-    """Closing the list does not forget how it was sorted."""
+def test_order_groups_and_columns_are_remembered(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """Closing the list, and the monitor, does not forget how it was laid out."""
     screen = run_list()
-    screen.press("S")
-    before = listed(screen)
+    for key in ("S", "g", *"frame", "enter", "C", *"entropy", "enter"):
+        screen.press(key)
+        screen.frame(140, 40)
     screen.press("escape")
-    screen.press("r")
-    assert listed(screen) == before
+    saved = screen.state.saved
+    assert (saved.run_order, saved.run_group, saved.run_columns) == (
+        "best",
+        "framework",
+        ["metric:policy.entropy"],
+    )
+    save_layout(tmp_path / "layout", saved)
+    assert load_layout(tmp_path / "layout") == saved
+
+
+def test_a_chosen_column_stands_beside_the_name_and_goes_again() -> None:
+    """The same choice a second time removes it."""
+    screen = run_list()
+    for _ in range(2):
+        before = "Entropy" in text(screen).splitlines()[1]
+        for key in ("C", *"entropy", "enter"):
+            screen.press(key)
+            screen.frame(140, 40)
+        assert ("Entropy" in text(screen).splitlines()[1]) != before
+    assert screen.state.saved.run_columns == []
+
+
+def test_groups_have_headings_that_cannot_be_chosen() -> None:
+    """Runs stand under the heading of their group; the keys go from run to run."""
+    screen = run_list()
+    screen.state.saved.run_group = "health"
+    shown = text(screen).splitlines()
+    assert sorted(one.split()[0] for one in shown if "median" in one) == ["critical", "ok", "warning"]
+    names = listed(screen)
+    assert len(names) == 4
+    for name in names:
+        assert names[screen.overlays[-1].at] == name
+        screen.press("down")
+    listed(screen)
+    assert screen.overlays[-1].at == 3
+
+
+def test_a_filter_takes_words_numbers_and_health_together() -> None:
+    """What is typed leaves the runs that all of it holds of; Tab completes its last word."""
+    screen = run_list()
+    screen.press("/")
+    for key in "step>150 crit":
+        screen.press(key)
+    screen.press("tab")
+    assert screen.overlays[-1].query == "step>150 critical"
+    assert listed(screen) == ["exp/run_9"]
+    screen.press("enter")
+    assert "1 of 4" in text(screen).splitlines()[0] and "step>150 critical" in text(screen).splitlines()[0]
+    screen.press("/")
+    screen.press("escape")
+    assert len(listed(screen)) == 4
+
+
+def test_what_a_filter_can_become_is_offered() -> None:
+    """The last line names keys that begin with what was typed, values are not guessed."""
+    screen = run_list()
+    for key in ("/", "s", "t"):
+        screen.press(key)
+    assert "step>" in text(screen).splitlines()[-1] and "stalled" in text(screen).splitlines()[-1]
+    for key in "ep>1":
+        screen.press(key)
+    assert "Tab" not in text(screen).splitlines()[-1]
+
+
+def test_names_do_not_change_while_one_filters() -> None:
+    """A run is called the same whatever else is listed."""
+    screen = run_list()
+    before = next(one for one in text(screen).splitlines() if "run_9" in one).split()
+    for key in ("/", *"run_9"):
+        screen.press(key)
+    after = next(one for one in text(screen).splitlines()[2:] if "run_9" in one).split()
+    assert before[2] == after[2] == "run_9"
 
 
 def test_the_words_stay_while_the_list_scrolls() -> None:
@@ -146,16 +223,37 @@ def test_the_words_stay_while_the_list_scrolls() -> None:
     for key in ("r", "end"):
         screen.press(key)
         page = screen.frame(100, 24)
-    assert any("last ↑" in one.text for one in page.lines)
+    assert "age ↑" in page.lines[0].text and "last" in page.lines[1].text
     assert any("run_59" in one.text for one in page.lines)
     spot = next(s for s in page.spots if s.action == "item" and s.argument == "59")
     assert "run_59" in page.lines[spot.y].text
 
 
+def test_only_lines_in_sight_ask_for_curves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand runs are sorted without drawing one of those that are not seen."""
+    from rltui.panes.runs import facts
+
+    drawn: list[str] = []
+    trend = facts._trend
+    monkeypatch.setattr(facts, "_trend", lambda view, *rest: (drawn.append(view.name), trend(view, *rest))[1])
+    many = []
+    for number in range(100):
+        run = believable(5, seed=1)
+        run.name = f"run_{number}"
+        many.append(run)
+    screen = opened(*many)
+    for key in ("r", "S", "down"):
+        screen.press(key)
+        screen.frame(140, 24)
+    assert 0 < len(set(drawn)) <= 24
+
+
 @pytest.mark.parametrize("width", [24, 40, 56, 60, 80, 100, 140, 200])
-def test_no_line_is_cut_at_the_frame(width: int) -> None:
-    """Whatever the width, every line of the list ends at its frame."""
+@pytest.mark.parametrize("height", [5, 8, 12, 24])
+def test_every_line_fits(width: int, height: int) -> None:
+    """Whatever the size, the page fills it and no row of columns is cut at the edge."""
     screen = run_list()
-    lines = [one.text for one in screen.frame(width, 24).lines]
-    inside = [one[: one.rindex("│")] for one in lines if one.count("│") >= 2]
-    assert inside and (width < 40 or not any(one.rstrip().endswith("…") for one in inside))
+    lines = screen.frame(width, height).lines
+    assert len(lines) == height and all(one.width <= width for one in lines)
+    rows = [one.text for one in lines if "run_9" in one.text][:1]
+    assert rows and (width < 40 or not rows[0].rstrip().endswith("…"))

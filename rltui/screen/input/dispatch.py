@@ -69,7 +69,7 @@ def _performed_by(session: Session, state: AppState, top: Overlay, command: Comm
 def _typed(session: Session, state: AppState, top: Overlay, key: str) -> bool:
     """Take a key as text; False when it is none."""
     if isinstance(top, ListOverlay):
-        return list_actions.typed(state, top, key)
+        return list_actions.typed(session, state, top, key)
     if isinstance(top, SampleOverlay):
         return sample_actions.typed(session, state, top, key)
     if isinstance(top, FilterPrompt):

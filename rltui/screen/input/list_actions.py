@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from rltui.screen import shown_runs
 from rltui.screen.input import actions, navigation
 from rltui.screen.input.bindings import Command
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.pages.lists.overlay_page import list_content
-from rltui.screen.pages.lists.run_sorting import next_sorting, sorting_by
-from rltui.screen.pages.lists.runs_page import listed_runs
-from rltui.screen.state import AppState, Explanation, Help, ListOverlay, MetricPicker, Palette, RunList
+from rltui.screen.state import (
+    AppState,
+    Explanation,
+    Help,
+    ListOverlay,
+    MetricPicker,
+    Palette,
+    RunChoice,
+    RunList,
+)
 from rltui.session.session import Session
 
 # What the screen does below any list.
 _PASSED_ON = ("quit", "interrupt", "theme", "redraw", "palette")
 _SORTING = ("sort", "sort-back", "sort-by", "reverse")
+# Columns that the keys for sorting go round, whether there is room for them or not.
+_SORTED = ("age", "best", "why", "last", "step", "eta", "name", "state", "framework")
 _FAR = 10**9
 
 
@@ -53,11 +63,7 @@ def perform(session: Session, state: AppState, overlay: ListOverlay, command: Co
     elif isinstance(overlay.kind, Explanation) and action == "explain":
         state.overlays.pop()  # the key that opened it
     items = overlay.drawn.items
-    if (
-        isinstance(overlay.kind, RunList)
-        and items
-        and action not in ("sort", "sort-back", "sort-by", "reverse")
-    ):
+    if isinstance(overlay.kind, RunList) and items and action not in _SORTING:
         overlay.kind.selected = items[min(overlay.at, len(items) - 1)][1]
     return following
 
@@ -110,7 +116,7 @@ def _choose(
 ) -> Command | None:
     """What Enter or a click on the selected item does; returns a command to be done below the list."""
     kind = overlay.kind
-    if not items or not isinstance(kind, Explanation | RunList | Palette | MetricPicker):
+    if not items or not isinstance(kind, Explanation | RunList | Palette | MetricPicker | RunChoice):
         return None
     chosen = items[min(overlay.at, len(items) - 1)][1]
     name, _, argument = chosen.partition(" ")
@@ -120,6 +126,8 @@ def _choose(
     state.overlays.pop()
     if isinstance(kind, RunList):
         navigation.choose_run(state, chosen)
+    elif isinstance(kind, RunChoice):
+        _take_choice(state, kind, chosen)
     elif isinstance(kind, MetricPicker) and kind.instead:
         navigation.go_to_chart(session, state, argument)
     elif isinstance(kind, MetricPicker):
@@ -131,27 +139,51 @@ def _choose(
     return None
 
 
+def _take_choice(state: AppState, kind: RunChoice, chosen: str) -> None:
+    """Group the list of runs, or add a column to it, which a second choice removes."""
+    if kind.of == "group":
+        state.saved.run_group = chosen
+    else:
+        navigation.toggle(state.saved.run_columns, chosen)
+    below = state.overlay
+    if isinstance(below, ListOverlay) and isinstance(below.kind, RunList):
+        _go_to_top(below)
+
+
+def _go_to_top(overlay: ListOverlay) -> None:
+    """Whoever has sorted a list wants to see what is first in it."""
+    overlay.at = overlay.top = 0
+    if isinstance(overlay.kind, RunList):
+        overlay.kind.selected = ""
+
+
 def _perform_in_runs(session: Session, state: AppState, overlay: ListOverlay, command: Command) -> None:
-    """Marking, sorting, filtering."""
-    action, filters = command.action, state.filters
+    """Marking, sorting, grouping, columns, filtering."""
+    action, order = command.action, shown_runs.order_of(state)
     if action == "mark":
-        views = listed_runs(session, state, overlay.query)
-        if overlay.at < len(views):
-            navigation.toggle(state.selection.marked_runs, views[overlay.at].name)
-            overlay.at = min(overlay.at + 1, len(views) - 1)
+        items = shown_runs.listing(session, state, overlay.query).items
+        if overlay.at < len(items):
+            navigation.toggle(state.selection.marked_runs, items[overlay.at][1])
+            overlay.at = min(overlay.at + 1, len(items) - 1)
     elif action in ("sort", "sort-back"):
-        filters.run_sorting = next_sorting(filters.run_sorting, 1 if action == "sort" else -1)
+        columns = [*_SORTED, *(name for name in state.saved.run_columns if name not in _SORTED)]
+        state.saved.run_order = order.next(columns, 1 if action == "sort" else -1).text
+        _go_to_top(overlay)
     elif action in ("reverse", "sort-by"):
-        filters.run_sorting = sorting_by(filters.run_sorting, command.argument or filters.run_sorting.column)
+        state.saved.run_order = order.by(command.argument or order.column).text
+        _go_to_top(overlay)
+    elif action in ("group", "columns"):
+        kind = RunChoice("group" if action == "group" else "column")
+        state.overlays.append(ListOverlay(kind, typing=True))
     elif action == "filter":
         overlay.typing = True
     elif action == "runs":
         state.overlays.pop()
 
 
-def typed(state: AppState, overlay: ListOverlay, key: str) -> bool:
+def typed(session: Session, state: AppState, overlay: ListOverlay, key: str) -> bool:
     """Take a key as text of the query; False when it is none."""
-    always = isinstance(overlay.kind, Palette | MetricPicker)  # there one does nothing but type
+    always = isinstance(overlay.kind, Palette | MetricPicker | RunChoice)  # there one does nothing but type
     in_runs = isinstance(overlay.kind, RunList)
     if key == "enter" and not always:
         overlay.typing = False
@@ -162,7 +194,10 @@ def typed(state: AppState, overlay: ListOverlay, key: str) -> bool:
         else:
             overlay.typing, overlay.query = False, ""
         return True
-    if key == "backspace":
+    if key == "tab" and in_runs:
+        offered = shown_runs.completions(session, state, overlay.query)
+        overlay.query = shown_runs.completed(overlay.query, offered)
+    elif key == "backspace":
         overlay.query = overlay.query[:-1]
     elif key == "ctrl+u":
         overlay.query = ""

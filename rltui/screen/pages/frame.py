@@ -20,19 +20,29 @@ from rltui.text import cell_width, fit
 
 def frame(session: Session, state: AppState, width: int, height: int) -> tuple[Page, list[Drawn | None]]:
     """The screen, and what was drawn of the pane and of each overlay."""
-    page = _without_overlays(session, state, width, height)
-    drawn = [page.drawn]
-    if state.overlays:
-        from rltui.screen.pages.lists.overlay_page import overlay_page
+    if not state.overlays or too_small_for_pages(width, height):
+        page = _without_overlays(session, state, width, height)
+        drawn = [page.drawn, *(None for _ in state.overlays)]
+        return Page([crop(one, width) for one in page.lines[:height]], page.spots), drawn
+    from rltui.screen.pages.lists.overlay_page import covers, overlay_page
 
-        for overlay in state.overlays:
-            page = overlay_page(session, state, overlay, page, width, height)
-            drawn.append(page.drawn)
+    # What is covered is not drawn: a key in a list need not wait for the curves below it.
+    first = max((at for at, overlay in enumerate(state.overlays) if covers(overlay)), default=-1)
+    page = Page() if first >= 0 else _without_overlays(session, state, width, height)
+    drawn = [page.drawn, *(None for _ in state.overlays[: max(first, 0)])]
+    for overlay in state.overlays[max(first, 0) :]:
+        page = overlay_page(session, state, overlay, page, width, height)
+        drawn.append(page.drawn)
     return Page([crop(one, width) for one in page.lines[:height]], page.spots), drawn
 
 
+def too_small_for_pages(width: int, height: int) -> bool:
+    """Whether there is no room for anything sensible."""
+    return width < SMALLEST[0] or height < SMALLEST[1]
+
+
 def _without_overlays(session: Session, state: AppState, width: int, height: int) -> Page:
-    if width < SMALLEST[0] or height < SMALLEST[1]:
+    if too_small_for_pages(width, height):
         return too_small(width, height)
     view = shown.run(session, state)
     if view is None:

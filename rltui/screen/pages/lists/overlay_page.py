@@ -10,9 +10,10 @@ from rltui.screen.pages.lists.help_page import help_content
 from rltui.screen.pages.lists.hparam_page import hparam_details
 from rltui.screen.pages.lists.list_page import ListContent, list_page, list_size
 from rltui.screen.pages.lists.palette_page import palette
-from rltui.screen.pages.lists.runs_page import run_list
+from rltui.screen.pages.lists.runs_page import runs_page
 from rltui.screen.pages.page import Page
 from rltui.screen.pages.sample_page import sample_page
+from rltui.screen.shown_runs import listing
 from rltui.screen.state import (
     AppState,
     ChartOverlay,
@@ -34,12 +35,21 @@ def overlay_page(
     """The screen with an overlay on it."""
     if isinstance(overlay, ChartOverlay):
         return chart_page(session, state, overlay, width, height)
+    if isinstance(overlay, ListOverlay) and isinstance(overlay.kind, RunList):
+        return runs_page(session, state, overlay, overlay.kind, width, height)
     if isinstance(overlay, ListOverlay):
         content = list_content(session, state, overlay, *list_size(width, height))
         return list_page(overlay, content, under, width, height)
     if isinstance(overlay, SampleOverlay):
         return sample_page(session, state, overlay, width, height)
     return filter_prompt(session, state, under, width, height)
+
+
+def covers(overlay: Overlay) -> bool:
+    """Whether nothing of what lies below an overlay is seen."""
+    return isinstance(overlay, ChartOverlay | SampleOverlay) or (
+        isinstance(overlay, ListOverlay) and isinstance(overlay.kind, RunList)
+    )
 
 
 def list_content(
@@ -52,7 +62,7 @@ def list_content(
     if isinstance(kind, Explanation):
         return explanation(session, state, kind.row, width)
     if isinstance(kind, RunList):
-        return run_list(session, state, overlay, kind, width, height)
+        return ListContent([], list(listing(session, state, overlay.query).items))
     if isinstance(kind, HParamDetails):
         return hparam_details(session, state, kind.key, width)
     return palette(session, state, overlay, kind, width, height)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from rltui.draw.cells import BLANK, Line, Span, cut, line
 from rltui.panes.pane_list import WITHOUT_METRICS, panes_of
 from rltui.panes.render.pane_lines import short_key, short_title
-from rltui.screen import shown
+from rltui.screen import shown, shown_runs
 from rltui.screen.input.bindings import MOVE
 from rltui.screen.input.bindings import shown as shown_key
 from rltui.screen.pages.lists.list_page import ListContent
-from rltui.screen.state import SAMPLES, AppState, ListOverlay, MetricPicker, Palette
+from rltui.screen.state import SAMPLES, AppState, ListOverlay, MetricPicker, Palette, RunChoice
 from rltui.screen.text_filter import SCATTERED, fuzzy
 from rltui.session.session import Session
 from rltui.text import cell_width, pad
@@ -34,14 +34,17 @@ class Entry:
 
 
 def palette(
-    session: Session, state: AppState, overlay: ListOverlay, kind: Palette | MetricPicker, width: int,
-    height: int,
+    session: Session, state: AppState, overlay: ListOverlay, kind: Palette | MetricPicker | RunChoice,
+    width: int, height: int,
 ) -> ListContent:  # fmt: skip
     """The best matches first; the box keeps its size while one types: what is looked at must not move."""
     if isinstance(kind, MetricPicker):
         title, entries = "draw beside it", _metrics_beside(session, state, kind.tag)
         if kind.instead:
             title, entries = "chart of", _metrics(session, state)
+    elif isinstance(kind, RunChoice):
+        title = "group runs by" if kind.of == "group" else "column"
+        entries = _run_choices(session, state, kind)
     else:
         title, entries = "", _everything(session, state)
     found = _matching(entries, overlay.query)
@@ -109,6 +112,20 @@ def _metrics_beside(session: Session, state: AppState, shown_tag: str) -> list[E
     return [
         Entry("● drawn" if one.argument in drawn else "", one.text, one.hint, one.argument) for one in found
     ]
+
+
+def _run_choices(session: Session, state: AppState, kind: RunChoice) -> list[Entry]:
+    """What the list of runs can be grouped by, or shown with; what it is now comes first."""
+    if kind.of == "group":
+        names, chosen = shown_runs.group_choices(session, state), [state.saved.run_group]
+    else:
+        names, chosen = shown_runs.column_choices(session, state), state.saved.run_columns
+    found = []
+    for name in sorted(names, key=lambda name: name not in chosen):
+        sort, colon, key = name.partition(":")
+        word = "● shown" if name in chosen and name else sort if colon else ""
+        found.append(Entry(word, key if colon else name or "no groups", "", name))
+    return found
 
 
 def _everything(session: Session, state: AppState) -> list[Entry]:

@@ -1,155 +1,273 @@
-"""The list of runs: framework, state, step, age, a key metric, health; sorted, filtered, marked."""
+"""The page of runs: last and best value, trend, how far, why; filtered, sorted, in groups, marked."""
 
 from __future__ import annotations
 
-from rltui.draw.cells import Line, Span, line
+from dataclasses import dataclass
+
+from rltui.draw.cells import BLANK, Line, Span, crop, cut, fill, line, sides
+from rltui.draw.cells import colored as in_roles
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE
-from rltui.panes.overview import key_rows
 from rltui.panes.render.pane_lines import short_title
-from rltui.screen import shown
+from rltui.panes.runs.columns import RunColumn, column_named, step_text
+from rltui.panes.runs.facts import RunFacts
+from rltui.panes.runs.table import RunGroup, RunListing, counted_healths
+from rltui.screen import shown, shown_runs
 from rltui.screen.pages.chart.overlaid_runs import sign_of
-from rltui.screen.pages.lists.list_page import ListContent
-from rltui.screen.pages.lists.run_sorting import COLUMNS, sorted_runs, sorting_arrow
-from rltui.screen.state import AppState, ListOverlay, RunList
-from rltui.screen.text_filter import matcher
-from rltui.session.run_view import RunView
+from rltui.screen.pages.page import Page, Spot, scrolled
+from rltui.screen.state import AppState, ListDrawn, ListOverlay, RunList
 from rltui.session.session import Session
-from rltui.text import cell_width, pad
+from rltui.text import cell_width, fit, pad
 
-_FOOT = (("open", "show"), ("mark", "mark"), ("sort", "sort"), ("reverse", "reverse"), ("filter", "filter"),
-         ("back", "back"))  # fmt: skip
-
-
-def listed_runs(session: Session, state: AppState, query: str) -> list[RunView]:
-    """The runs that a filter leaves, sorted."""
-    now, match = state.now, matcher(query)
-
-    def health(view: RunView) -> str:
-        return shown.health(session, state, view)
-
-    def words(view: RunView) -> str:
-        return f"{view.name} {view.framework} {view.liveness(now).state} {health(view)}"
-
-    found = session.ordered()
-    if query.strip():
-        found = [one for one in found if match(one.name) or match(words(one))]
-    return sorted_runs(state.filters.run_sorting, found, now, health)
+LEAST_NAME, MOST_NAME = 12, 40  # cells
+LEAST_WHY = 14
+SIGNS = 6  # cells of a line before the name: mark, state, health
+TREND = "trend"
+# What is left out first where there is little room, after the columns that somebody has chosen.
+_BY_VALUE = ("last", "step", "why", "best", "metric", TREND, "share", "eta", "age", "framework")
+# And as they stand from left to right.
+_PLACES = ("name", "", "metric", "last", "best", TREND, "step", "share", "eta", "age", "framework", "why")
+_FOOT = (("open", "show"), ("mark", "mark"), ("sort", "sort"), ("reverse", "reverse"), ("group", "group"),
+         ("columns", "columns"), ("filter", "filter"), ("back", "back"))  # fmt: skip
 
 
-def run_list(
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """A column in its place."""
+
+    id: str
+    word: str
+    width: int
+    column: RunColumn | None = None  # None: the trend
+
+    @property
+    def right(self) -> bool:
+        return self.column is not None and self.column.right
+
+
+def runs_page(
     session: Session, state: AppState, overlay: ListOverlay, kind: RunList, width: int, height: int
-) -> ListContent:
-    """A line per run. Columns that do not fit are left out from the right.
-
-    Only lines in sight ask for metrics. A click on a word over a column sorts by it.
-    """
-    views = listed_runs(session, state, overlay.query)
-    longest = max((cell_width(view.name) for view in views), default=8)
-    whole = longest <= max(width - 97, 24)  # names in full, with all columns beside them
-    titles = [_title(session, state, view, whole) for view in views]
-    names = max((cell_width(title) for title in titles), default=8)
-    names = min(names, max(width - (26 if width < 56 else 48), 9))
-    frames = min(max((cell_width(_framework(view)) for view in views), default=0), 17)
-    frames = max(frames, len("framework"))
-    content = ListContent([], title=_heading(state, overlay), foot=_foot(state))
-    if height >= 12 and width >= 56 and views:
-        content.fixed = 1
-        words, content.heads = _column_words(state, names, frames, width)
-        content.lines.append(words)
-    known = [view.name for view in views]
-    at = min(overlay.at, max(len(known) - 1, 0))
-    content.at = at = known.index(kind.selected) if kind.selected in known else at
-    room = max(height - 4, 1)
-    for index, (view, title) in enumerate(zip(views, titles, strict=True)):
-        content.items.append((len(content.lines), view.name))
-        near = abs(index - at) <= room
-        content.lines.append(
-            _line(session, state, view, title, names, frames, width) if near else line((view.name, "text"))
-        )
-    content.lines = content.lines or [line(("no run matches", "dim"))]
-    return content
-
-
-def _heading(state: AppState, overlay: ListOverlay) -> str:
-    sorting = state.filters.run_sorting
-    text = f"Runs by {sorting.column} {sorting_arrow(sorting)}"
-    if overlay.typing:
-        return f"{text} · /{overlay.query}▏"
-    return f"{text} · {overlay.query}" if overlay.query else text
-
-
-def _title(session: Session, state: AppState, view: RunView, whole: bool) -> str:
-    return shown.title(state, view.name) if whole else shown.short_name(session, state, view.name)
-
-
-def _framework(view: RunView) -> str:
-    return "" if view.framework == "unknown" else view.framework
-
-
-def _column_words(
-    state: AppState, names: int, frames: int, width: int
-) -> tuple[Line, list[tuple[int, int, str]]]:
-    """The faint words over the columns, the one that sorts with an arrow; those that do not fit go."""
-    sorting = state.filters.run_sorting
-    room = width - (names + 51 + frames) - 2
-    cells = {"name": names, "state": 9, "health": 9, "step": 12, "age": 8, "framework": frames}
-    spans: list[Span] = [("  ", "faint")]
-    heads = []
-    x = 2
-    for column in COLUMNS:
-        wide = cells.get(column.id, max(min(room - 11, 18), 0) if room >= 21 else 0)
-        if x + wide > width or not wide:
+) -> Page:
+    """The whole screen. Only lines in sight ask for curves; a click on a word over a column sorts by it."""
+    found = shown_runs.listing(session, state, overlay.query)
+    items = found.items
+    at = min(overlay.at, max(len(items) - 1, 0))
+    if items and kind.selected and items[at][1] != kind.selected:
+        at = next((place for place, (_, name) in enumerate(items) if name == kind.selected), at)
+    place = items[at][0] if items else 0
+    columns = _layout(session, state, found, width)
+    head = [_title(session, state, overlay, found, width)]
+    if height >= 8:
+        head.append(_words(state, columns, width))
+    foot = [_foot(session, state, overlay, width)]
+    if height >= 10 and items:
+        foot.insert(0, _selected(session, state, items[at][1], width))
+    room = max(height - len(head) - len(foot), 1)
+    count = len(found.runs) + len(found.groups)
+    top = scrolled(overlay.top, place - (1 if found.groups or not at else 0), place, count, room)
+    titles = shown_runs.titles(session, state, columns[0].width)
+    lines: list[Line] = []
+    spots: list[Spot] = []
+    by_line = {where: index for index, (where, _) in enumerate(items[: top + room + 1])}
+    for where, run in _in_sight(found, top, room):
+        y = len(head) + len(lines)
+        if isinstance(run, RunGroup):
+            lines.append(_heading(run, width))
             continue
-        sorts = column.id == sorting.column
-        word = f"{column.word} {sorting_arrow(sorting)}" if sorts else column.word
-        text = pad(word, wide, right=column.id in ("step", "age"))
-        heads.append((x, wide, column.id))
-        spans += [(text, "strong" if sorts else "faint"), ("  ", "faint")]
-        x += wide + 2
-    return line(*spans[:-1]), heads
+        row = _line(session, state, run, titles[run.view.name], columns, width)
+        lines.append(Line(fill(row, width).spans, "select") if where == place else row)
+        spots.append(Spot(0, y, width, 1, "item", str(by_line[where])))
+    if not count:
+        lines.append(line((" no run matches", "dim")))
+    lines += [BLANK] * (room - len(lines))
+    page = Page([*head, *lines, *foot], spots)
+    page.spots += _head_spots(columns) if height >= 8 else []
+    page.drawn = ListDrawn(at, top, 0, room, len(items), items, (width, height))
+    return page
+
+
+def _in_sight(found: RunListing, top: int, room: int) -> list[tuple[int, RunFacts | RunGroup]]:
+    """The lines from `top` on that fit."""
+    if not found.groups:
+        return list(enumerate(found.runs[top : top + room], start=top))
+    lines: list[tuple[int, RunFacts | RunGroup]] = []
+    at = 0
+    for group in found.groups:
+        if at + len(group.runs) >= top and at < top + room:
+            both: list[RunFacts | RunGroup] = [group, *group.runs]
+            lines += [(where, one) for where, one in enumerate(both, start=at) if top <= where < top + room]
+        at += 1 + len(group.runs)
+    return lines
+
+
+# ---- above and below the lines
+
+
+def _title(session: Session, state: AppState, overlay: ListOverlay, found: RunListing, width: int) -> Line:
+    """How many runs of which health, of which metric, in which order, groups, filter."""
+    order = shown_runs.order_of(state)
+    column = column_named(order.column)
+    spans: list[Span] = [(" Runs ", "strong")]
+    total = f" of {found.total}" if len(found.runs) != found.total else ""
+    spans.append((f"{len(found.runs)}{total}: ", "dim"))
+    for health, count in counted_healths(found.runs):
+        spans.append((f"{HEALTH_GLYPH[health]}{count} ", HEALTH_ROLE[health]))
+    word = "health" if column is None or column.id == "why" else column.word
+    pieces: list[tuple[str, str]] = [("by", f"{word} {order.arrow}")]
+    if len(found.metrics) == 1:
+        pieces.insert(0, ("last, best:", found.metrics[0]))
+    if state.saved.run_group:
+        pieces.append(("groups:", state.saved.run_group.partition(":")[2] or state.saved.run_group))
+    if overlay.query and not overlay.typing:
+        pieces.append(("filter:", overlay.query))
+    for name, text in pieces:
+        spans += [("  ", "dim"), (f"{name} ", "dim"), (text, "mark" if name == "filter:" else "text")]
+    return crop(line(*spans), width)
+
+
+def _words(state: AppState, columns: list[_Cells], width: int) -> Line:
+    """The words over the columns; the one that sorts has an arrow."""
+    order = shown_runs.order_of(state)
+    spans: list[Span] = [(" " * SIGNS, "faint")]
+    for cells in columns:
+        sorts = cells.id == order.column
+        word = cut(cells.word, cells.width - 2) + f" {order.arrow}" if sorts else cells.word
+        spans += [(pad(word, cells.width, right=cells.right), "strong" if sorts else "dim"), ("  ", "dim")]
+    return crop(line(*spans[:-1]), width)
+
+
+def _head_spots(columns: list[_Cells]) -> list[Spot]:
+    spots, x = [], SIGNS
+    for cells in columns:
+        if cells.column is not None:
+            spots.append(Spot(x, 1, cells.width, 1, "sort-by", cells.id))
+        x += cells.width + 2
+    return spots
+
+
+def _selected(session: Session, state: AppState, name: str, width: int) -> Line:
+    """The selected run in full: what the columns have no room for."""
+    run = shown_runs.facts_of(session, state, name)
+    facts = [run.view.framework, run.alive.word]
+    if run.alive.age is not None:
+        facts.append(f"last point {format_age(run.alive.age)}")
+    left: list[Span] = [
+        (f" {shown.title(state, name)}", "strong"),
+        (f"  {' · '.join(facts)}", "dim"),
+        (f"  {run.why or 'nothing is wrong'}", HEALTH_ROLE.get(run.health, "text")),
+    ]
+    return crop(line(*left), width)
+
+
+def _foot(session: Session, state: AppState, overlay: ListOverlay, width: int) -> Line:
+    """The keys of this page; a filter while it is typed, and what it can be completed to."""
+    keys = state.options.keys
+    if overlay.typing:
+        offered = shown_runs.completions(session, state, overlay.query)
+        left: list[Span] = [(" filter ", "accent"), (overlay.query, "strong"), ("▏", "accent")]
+        room = width - cell_width(overlay.query) - 18
+        words = ""
+        for one in offered:
+            if cell_width(words) + cell_width(one) + 2 > room:
+                break
+            words += f"  {one}"
+        return sides(left, [("Tab", "accent"), (f"{words} ", "dim")] if words else [], width, back="bar")
+    if state.message:
+        return sides([(f" {state.message}", "strong")], [], width, back="bar")
+    left = [(" ", "text")]
+    for action, what in _FOOT:
+        left += [(keys.hint_of(action), "accent"), (f" {what}  ", "dim")]
+    return fill(crop(line(*left, back="bar"), width), width)
+
+
+# ---- lines
+
+
+def _layout(session: Session, state: AppState, found: RunListing, width: int) -> list[_Cells]:
+    """The columns that fit, the name first and the reason last, which takes what is left."""
+    order = shown_runs.order_of(state)
+    added = [one for name in state.saved.run_columns if (one := column_named(name)) is not None]
+    sorting = column_named(order.column)
+    fixed = {"name", "why", "health", "state"}
+    if sorting is not None and sorting.id not in {*_BY_VALUE, *fixed, *(one.id for one in added)}:
+        added.append(sorting)
+    mixed = len(found.metrics) > 1
+    known = {one.id: _Cells(one.id, one.word, one.width, one) for one in added}
+    for name in _BY_VALUE:
+        column = column_named(name)
+        if name == TREND:
+            known[TREND] = _Cells(TREND, "trend", 24 if width >= 150 else 12)
+        elif column is not None and (name != "metric" or mixed) and name not in known:
+            word = "best @step" if name == "best" else column.word
+            known[name] = _Cells(name, word, 9 if name == "step" else column.width, column)
+    wanted = [one.id for one in added]
+    if sorting is not None and sorting.id in known and sorting.id not in wanted:
+        wanted.append(sorting.id)
+    wanted += [name for name in _BY_VALUE if name in known and name not in wanted]
+    longest = shown_runs.longest_name(session, state)
+    name_cells = min(longest, MOST_NAME, max(width * 22 // 100, LEAST_NAME))
+    room = width - SIGNS - name_cells
+    chosen = set()
+    for name in wanted:
+        cells = 2 + (LEAST_WHY if name == "why" else known[name].width)
+        if cells <= room:
+            chosen.add(name)
+            room -= cells
+    name_cells += (more := min(longest - name_cells, MOST_NAME - name_cells, room // 2, max(room, 0)))
+    room -= more
+    if "why" not in chosen:
+        name_cells += min(longest - name_cells, max(room, 0))
+    found_columns = [_Cells("name", "run", name_cells, column_named("name"))]
+    for place in _PLACES[1:]:
+        names = [one.id for one in added if one.id not in _PLACES] if place == "" else [place]
+        found_columns += [known[name] for name in names if name in chosen and name != "why"]
+    if "why" in chosen:
+        found_columns.append(_Cells("why", "why", LEAST_WHY + max(room, 0), column_named("why")))
+    return found_columns
+
+
+def _heading(group: RunGroup, width: int) -> Line:
+    """The name of a group, how many runs it has, and what came out of them."""
+    spans: list[Span] = [
+        (f" {fit(group.name, max(width // 3, 12))} ", "strong"),
+        (f"{len(group.runs)}  ", "dim"),
+    ]
+    for health, count in group.healths:
+        spans.append((f"{HEALTH_GLYPH[health]}{count} ", HEALTH_ROLE[health]))
+    return crop(line(*spans, (f"  {group.outcome}", "text")), width)
 
 
 def _line(
-    session: Session, state: AppState, view: RunView, title: str, names: int, frames: int, width: int
+    session: Session, state: AppState, run: RunFacts, title: str, columns: list[_Cells], width: int
 ) -> Line:
-    alive = view.liveness(state.now)
-    health = shown.health(session, state, view)
-    narrow = width < 56  # glyphs without their words
-    age = format_age(alive.age)
-    step = shown.step_text(state, view, 9 if narrow else 11)
+    view = run.view
+    state_role = STATE_ROLE.get(run.alive.state, "dim")
     spans: list[Span] = [
         sign_of(session, state, view),
-        (pad(title, names), "strong" if view is shown.run(session, state) else "text"),
-        (
-            f"  {STATE_GLYPH.get(alive.state, '?')}{'' if narrow else ' ' + pad(alive.word, 7)}",
-            STATE_ROLE.get(alive.state, "dim"),
-        ),
-        (
-            f"  {HEALTH_GLYPH.get(health, '?')}{'' if narrow else ' ' + pad(health, 8)}",
-            HEALTH_ROLE.get(health, "text"),
-        ),
-        (f"  {pad(step, 9 if narrow else 11, right=True)}", "text"),
-        (f"  {pad(age.removesuffix(' ago') if narrow else age, 5 if narrow else 8, right=True)}", "dim"),
+        (f"{STATE_GLYPH.get(run.alive.state, '?')} ", state_role),
+        (f"{HEALTH_GLYPH.get(run.health, '?')} ", HEALTH_ROLE.get(run.health, "text")),
+        (pad(title, columns[0].width), "strong" if view is shown.run(session, state) else "text"),
     ]
-    used = sum(cell_width(text) for text, _ in spans)
-    if used + frames + 2 <= width:
-        spans.append((f"  {pad(_framework(view), frames)}", "dim"))
-        used += frames + 2
-    room = min(width - used - 13, 18)
-    if room >= 10:
-        rows = key_rows(view, 1, at_step=state.time.at_step, findings=())
-        if rows:
-            spans += [
-                (f"  {pad(short_title(rows[0].title, room), room)}", "dim"),
-                (pad(rows[0].value_text, 11, right=True), "text"),
-            ]
-    return line(*spans)
+    for cells in columns[1:]:
+        spans.append(("  ", "text"))
+        if cells.column is None:
+            spans += _trend(state, run, cells.width)
+            continue
+        text = cells.column.text(run)
+        if cells.id == "metric":
+            text = short_title(text, cells.width)
+        elif cells.id == "step":
+            text = step_text(run, cells.width)
+        role = cells.column.role(run) if cells.column.role is not None else "text"
+        if cells.id == "why":
+            role = HEALTH_ROLE.get(run.health, "text") if run.health != "ok" else "warn"
+            text = cut(text, cells.width)
+        spans.append((pad(text, cells.width, right=cells.right), role))
+    return crop(line(*spans), width)
 
 
-def _foot(state: AppState) -> list[Span]:
-    """Keys of this list."""
-    words: list[Span] = []
-    for action, what in _FOOT:
-        words += [(state.options.keys.hint_of(action), "accent"), (f" {what}  ", "dim")]
-    return [*words[:-1], (" back", "dim")]
+def _trend(state: AppState, run: RunFacts, cells: int) -> list[Span]:
+    spark = run.trend(cells, state.options.glyphs)
+    if spark is None:
+        return [(" " * cells, "text")]
+    return in_roles(pad(spark.text, cells), "accent", dict.fromkeys(spark.marks, "bad"))

@@ -1,1 +1,0 @@
-"""Answers for agents over standard input and output (Model Context Protocol)."""

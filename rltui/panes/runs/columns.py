@@ -1,0 +1,259 @@
+"""Columns of lists of runs: what stands in them, what they are sorted by; settings and metrics as columns."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from rltui.draw.numbers import format_age, format_duration, format_si, format_value, short_step
+from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
+from rltui.hparams.hparams import parse_value
+from rltui.metrics.glossary import glossary
+from rltui.panes.runs.facts import Outcome, RunFacts
+from rltui.rules.finding import RUN_HEALTHS
+
+SortKey: TypeAlias = (
+    int | float | str | tuple[int, int] | list[tuple[int, str]] | tuple[int, float, str] | None
+)
+SETTING, METRIC = "setting:", "metric:"  # how the id of a column begins that somebody has chosen
+MISSING = "–"
+
+_STATE = {"live": 0, "stalled": 1, "ended": 2}
+_DIGITS = re.compile(r"(\d+)")
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """A name in the order of people: `run_9` before `run_10`."""
+    return [(int(part), "") if part.isdecimal() else (-1, part.lower()) for part in _DIGITS.split(name)]
+
+
+@dataclass(frozen=True, slots=True)
+class RunColumn:
+    """A column: its id, the word over it, its text, what it sorts by; a run without that (None) comes last.
+
+    falling: the highest comes first by itself. width: cells on the screen. by_metric: values of one metric
+    stand together, for those of different ones cannot be compared.
+    """
+
+    id: str
+    word: str
+    text: Callable[[RunFacts], str]
+    key: Callable[[RunFacts], SortKey]
+    width: int
+    right: bool = False
+    falling: bool = False
+    by_metric: bool = False
+    role: Callable[[RunFacts], str] | None = None
+    meaning: str = ""
+
+
+def _outcome(run: RunFacts, text: Callable[[Outcome], str]) -> str:
+    found = run.outcome
+    return MISSING if found is None else text(found)
+
+
+def _value(outcome: Outcome, value: float | None) -> str:
+    return MISSING if value is None else format_value(value, outcome.unit)
+
+
+def _goodness(value: float | None, direction: str) -> float | None:
+    """So that the best value is the highest."""
+    if value is None or not math.isfinite(value):
+        return None
+    return -value if direction in ("down", "near0") else value
+
+
+def best_text(outcome: Outcome) -> str:
+    """`1.98 @371`; `~` before a step that is known to a range."""
+    if outcome.best is None or outcome.best_step is None:
+        return MISSING
+    step = short_step(outcome.best_step, 7)
+    return f"{_value(outcome, outcome.best)} @{'' if outcome.exact else '~'}{step}"
+
+
+def _written(run: RunFacts) -> SortKey:
+    """The newest first, without asking how its writer is doing."""
+    return -run.view.modified if math.isfinite(run.view.modified) else None
+
+
+def _framework(run: RunFacts) -> str:
+    return "" if run.view.framework == "unknown" else run.view.framework
+
+
+def _share_text(run: RunFacts) -> str:
+    return "" if run.share is None else f"{math.floor(run.share * 100)}%"
+
+
+def step_text(run: RunFacts, width: int = 19) -> str:
+    """`116/400`, the planned steps only where there is room for them."""
+    if run.step is None:
+        return MISSING
+    total = run.alive.total
+    whole = f"{short_step(run.step, 9)}/{short_step(total, 9)}" if total else ""
+    return whole if whole and len(whole) <= width else short_step(run.step, min(width, 11))
+
+
+def _why_key(run: RunFacts) -> SortKey:
+    """The worst first; of equal ones the one that broke first."""
+    bad = RUN_HEALTHS.index(run.health) if run.health in RUN_HEALTHS else -1
+    steps = [one.since_step for one in run.findings if one.rank]
+    return (bad, -min(steps, default=0))
+
+
+COLUMNS: tuple[RunColumn, ...] = (
+    RunColumn("age", "age", lambda run: format_age(run.alive.age), _written, 8, right=True,
+              role=lambda run: "dim", meaning="how long ago the last point was written"),
+    RunColumn("best", "best", lambda run: _outcome(run, best_text),
+              lambda run: _goodness(run.outcome.best, run.outcome.direction) if run.outcome else None, 16,
+              falling=True, by_metric=True, meaning="best value of its main metric, and the step of it"),
+    RunColumn("last", "last", lambda run: _outcome(run, lambda one: _value(one, one.last)),
+              lambda run: _goodness(run.outcome.last, run.outcome.direction) if run.outcome else None, 9,
+              right=True, falling=True, by_metric=True, meaning="last value of its main metric"),
+    RunColumn("health", "health", lambda run: run.health, _why_key, 9, falling=True,
+              role=lambda run: HEALTH_ROLE.get(run.health, "text"), meaning="how healthy it is"),
+    RunColumn("step", "step", step_text, lambda run: run.step, 15, right=True, falling=True,
+              meaning="last step, and of how many"),
+    RunColumn("share", "done", _share_text, lambda run: run.share, 4, right=True, falling=True,
+              meaning="share of the planned steps"),
+    RunColumn("eta", "eta", lambda run: MISSING if run.alive.eta is None else format_duration(run.alive.eta),
+              lambda run: run.alive.eta, 7, right=True, meaning="time until the last planned step"),
+    RunColumn("name", "run", lambda run: run.view.name, lambda run: natural(run.view.name), 30,
+              meaning="its name"),
+    RunColumn("state", "state", lambda run: run.alive.word, lambda run: _STATE.get(run.alive.state, 3), 9,
+              role=lambda run: STATE_ROLE.get(run.alive.state, "dim"), meaning="live, stalled, ended"),
+    RunColumn("framework", "framework", _framework, lambda run: run.view.framework, 17,
+              role=lambda run: "dim", meaning="what wrote its log"),
+    RunColumn("project", "project", lambda run: run.project, lambda run: natural(run.project), 16,
+              role=lambda run: "dim", meaning="the project of its settings, else its folder"),
+    RunColumn("metric", "metric", lambda run: _outcome(run, lambda one: one.title),
+              lambda run: run.outcome.title if run.outcome else None, 18, role=lambda run: "dim",
+              meaning="its main metric, that last and best show"),
+    RunColumn("series", "series", lambda run: str(len(run.view.run.series)),
+              lambda run: len(run.view.run.series), 6, right=True, falling=True,
+              meaning="how many metrics it has"),
+    RunColumn("points", "points", lambda run: format_si(run.view.run.points),
+              lambda run: run.view.run.points, 7, right=True, falling=True,
+              meaning="how many points were read"),
+    RunColumn("why", "why", lambda run: run.why, _why_key, 40, falling=True,
+              role=lambda run: HEALTH_ROLE.get(run.health, "text"), meaning="its worst findings"),
+)  # fmt: skip
+
+_BY_ID = {column.id: column for column in COLUMNS}
+_ALIASES = {"run": "name", "last_step": "step", "done": "share", "written": "age"}
+
+
+def column_named(name: str) -> RunColumn | None:
+    """A column by its id, the word over it, or `setting:KEY` and `metric:KEY`; None where there is none."""
+    if name.startswith(SETTING):
+        return _setting(name)
+    if name.startswith(METRIC):
+        return _metric(name)
+    return _BY_ID.get(_ALIASES.get(name, name))
+
+
+def _setting(name: str) -> RunColumn:
+    key = name.removeprefix(SETTING)
+
+    def text(run: RunFacts) -> str:
+        found = run.setting(key)
+        return MISSING if found is None else found.text
+
+    def order(run: RunFacts) -> SortKey:
+        found = run.setting(key)
+        if found is None or found.unset:
+            return None
+        value = parse_value(found.value) if isinstance(found.value, str) else found.value
+        number = float(value) if isinstance(value, int | float) and abs(value) < 1e300 else None
+        if number is None or number != number:
+            return (1, 0.0, found.text.lower())
+        return (0, number, "")
+
+    return RunColumn(name, key.rpartition("/")[2], text, order, 11, right=True, meaning=f"the setting {key}")
+
+
+def _metric(name: str) -> RunColumn:
+    key = name.removeprefix(METRIC)
+
+    def value(run: RunFacts) -> float | None:
+        series = run.metric(key)
+        return None if series is None else series.last_value
+
+    def text(run: RunFacts) -> str:
+        series = run.metric(key)
+        last = None if series is None else series.last_value
+        if series is None or last is None:
+            return MISSING
+        return format_value(last, run.view.names.name(series.tag).unit)
+
+    def order(run: RunFacts) -> SortKey:
+        found = value(run)
+        return found if found is not None and math.isfinite(found) else None
+
+    metric = glossary().metrics.get(key)
+    word = key.rpartition("/")[2] if metric is None else metric.title
+    return RunColumn(name, word, text, order, 11, right=True, falling=True, meaning=f"last value of {key}")
+
+
+# ---- order
+
+
+@dataclass(frozen=True, slots=True)
+class RunOrder:
+    """How runs are sorted: by a column, in its usual order or the other way round."""
+
+    column: str = "age"
+    reversed: bool = False
+
+    @classmethod
+    def parse(cls, text: str) -> RunOrder:
+        """`best`, or `-best` for the other way round; the usual order for what is no column."""
+        name = text.removeprefix("-")
+        column = column_named(name)
+        return cls() if column is None else cls(column.id, text.startswith("-"))
+
+    @property
+    def text(self) -> str:
+        """What `parse` reads."""
+        return f"{'-' if self.reversed else ''}{self.column}"
+
+    @property
+    def arrow(self) -> str:
+        """Downwards where the highest comes first."""
+        column = column_named(self.column) or COLUMNS[0]
+        return "↓" if column.falling != self.reversed else "↑"
+
+    def next(self, columns: Sequence[str], step: int) -> RunOrder:
+        """By the column so many places further among those given, in its usual order."""
+        at = columns.index(self.column) if self.column in columns else -step if step > 0 else 0
+        return RunOrder(columns[(at + step) % len(columns)])
+
+    def by(self, column: str) -> RunOrder:
+        """By a column; by the same one the other way round."""
+        return RunOrder(column, column == self.column and not self.reversed)
+
+
+def sorted_runs(order: RunOrder, runs: Iterable[RunFacts]) -> list[RunFacts]:
+    """Runs in this order; equal ones stay in theirs, those that lack the value come last.
+
+    Where values of several metrics are sorted, the metric that most runs have comes first.
+    """
+    column = column_named(order.column) or COLUMNS[0]
+    found = [(column.key(run), run) for run in runs]
+    known = [pair for pair in found if pair[0] is not None]
+    known.sort(key=lambda pair: pair[0], reverse=column.falling != order.reversed)  # type: ignore[arg-type,return-value]
+    out = [run for _, run in known]
+    if column.by_metric:
+        titles = [run.outcome.title for run in out if run.outcome is not None]
+        often = _counted(titles)
+        out.sort(key=lambda run: (-often[run.outcome.title], run.outcome.title) if run.outcome else (0, ""))
+    return out + [run for key, run in found if key is None]
+
+
+def _counted(titles: Iterable[str]) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for title in titles:
+        found[title] = found.get(title, 0) + 1
+    return found

@@ -1,0 +1,285 @@
+"""What is known of one run for lists of runs: its outcome, how far it is, what is wrong, its settings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from rltui.draw.numbers import format_age, format_duration, short_step
+from rltui.draw.sparkline import Glyphs, Spark, sparkline
+from rltui.draw.value_range import value_range
+from rltui.hparams.hparams import HParam, find_hparam
+from rltui.hparams.topics import known_hparams
+from rltui.panes.curve import curve
+from rltui.panes.hparams_pane import Beside, hparams_of_run, no_files
+from rltui.panes.overview import key_rows
+from rltui.panes.pane import window_for
+from rltui.panes.row import Row
+from rltui.rules.finding import Finding
+
+if TYPE_CHECKING:
+    from rltui.rules.run_state.liveness import Liveness
+    from rltui.session.run_view import RunView
+    from rltui.store import Series
+
+COLUMNS = 256  # in which the step of an extreme is looked for; each round narrows one of them
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The metric that says most of how a run does: its last value and its best one.
+
+    best_step: where the best value was reached; `exact` is False where only a range of steps is known.
+    """
+
+    title: str
+    tag: str
+    unit: str
+    direction: str
+    last: float | None
+    best: float | None = None
+    best_step: int | None = None
+    exact: bool = True
+
+
+class RunSettings:
+    """The hyperparameters of runs, merged once from records of their logs and files beside them."""
+
+    def __init__(self, beside: Beside = no_files) -> None:
+        self._beside = beside
+        self._known: WeakKeyDictionary[RunView, tuple[object, Mapping[str, HParam]]] = WeakKeyDictionary()
+
+    def of(self, view: RunView) -> Mapping[str, HParam]:
+        """By key, what a run was started with, as far as that is known now."""
+        beside = self._beside(view)
+        key = (id(beside.entries), len(view.run.texts), len(view.run.hparams))
+        known = self._known.get(view)
+        if known is None or known[0] != key:
+            known = self._known[view] = (key, hparams_of_run(view, lambda _: beside).entries)
+        return known[1]
+
+
+class RunFacts:
+    """A run at a moment. What costs time is found when it is asked for.
+
+    now: seconds since 1970. at_step: the step up to which it is seen; None is its end. health: where somebody
+    has acknowledged findings, what is left of it.
+    """
+
+    __slots__ = ("_alive", "_outcome", "_settings", "at_step", "health", "now", "view")
+
+    def __init__(
+        self,
+        view: RunView,
+        now: float,
+        settings: RunSettings,
+        *,
+        health: str | None = None,
+        at_step: int | None = None,
+    ) -> None:
+        self.view = view
+        self.now = now
+        self.health = view.health if health is None else health
+        self.at_step = at_step
+        self._settings = settings
+        self._alive: Liveness | None = None
+        self._outcome: Outcome | None = None
+
+    @property
+    def alive(self) -> Liveness:
+        """Live, stalled or ended; how long ago, how much longer."""
+        if self._alive is None:
+            self._alive = self.view.liveness(self.now)
+        return self._alive
+
+    @property
+    def step(self) -> int | None:
+        """The last step."""
+        last = self.view.run.last_step
+        return last if self.at_step is None or last is None else min(last, self.at_step)
+
+    @property
+    def share(self) -> float | None:
+        """How much of the planned steps is done, 0 to 1."""
+        total, step = self.alive.total, self.step
+        return min(max(step / total, 0.0), 1.0) if total and step is not None else None
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """Last and best value of the metric that says most; None without points."""
+        if self._outcome is None:
+            row = outcome_row(self.view, self.at_step)
+            self._outcome = None if row is None else _outcome(self.view, row, self.at_step)
+        return self._outcome
+
+    @property
+    def outcome_title(self) -> str | None:
+        """The metric that says most; None without points."""
+        row = outcome_row(self.view, self.at_step)
+        return None if row is None else row.title
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What is wrong and nothing else explains, worst first."""
+        found = self.view.evaluator.findings()
+        return [one for one in found if one.explained_by is None]
+
+    @property
+    def why(self) -> str:
+        """The worst finding in a few words, with its step; a stall; else what could not be judged."""
+        alive = self.alive
+        said = [f"{one.title or one.id}{_at(one)}" for one in self.findings if one.rank][:2]
+        if alive.state == "stalled":
+            age = f" {format_age(alive.age).removesuffix(' ago')}" if alive.age is not None else ""
+            usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
+            said.insert(0 if self.health != "critical" else 1, f"stalled{age}{usual}")
+        if not said and self.health == "unjudged":
+            return self.view.evaluator.unjudged()
+        return "; ".join(said)
+
+    @property
+    def project(self) -> str:
+        """What its settings call the project, else the folder that it lies in."""
+        settings = self._settings.of(self.view)
+        for key in known_hparams().project_keys:
+            found = find_hparam(settings, key)
+            if found is not None and not found.unset:
+                return found.text
+        return self.view.name.rpartition("/")[0] or "."
+
+    @property
+    def settings(self) -> Mapping[str, HParam]:
+        """By key, what it was started with."""
+        return self._settings.of(self.view)
+
+    def setting(self, key: str) -> HParam | None:
+        """A setting by its key or the end of one; None where it says nothing of it."""
+        return find_hparam(self._settings.of(self.view), key)
+
+    def metric(self, key: str) -> Series | None:
+        """A series by its tag, its metric, or the beginning of that; None where the run has none."""
+        tag = tag_of(self.view, key)
+        return None if tag is None else self.view.run.series[tag]
+
+    def trend(self, columns: int, glyphs: Glyphs) -> Spark | None:
+        """The curve of its outcome in so many cells; None without finite points."""
+        row = outcome_row(self.view, self.at_step)
+        return None if row is None else _trend(self.view, row, columns, glyphs, self.at_step)
+
+
+def _at(finding: Finding) -> str:
+    return "" if finding.console is not None else f" @{short_step(finding.since_step, 9)}"
+
+
+def tag_of(view: RunView, key: str) -> str | None:
+    """The tag that a person means: as written, a metric's id, the beginning of one, the end of a tag."""
+    if key in view.run.series:
+        return key
+    canonical = view.tag_index.canonical
+    if key in canonical:
+        return canonical[key][0]
+    key = key.lower()
+    row = outcome_row(view, None)
+    if row is not None and row.name is not None and (row.name.canonical or "").startswith(f"{key}."):
+        return row.tag
+    started = next((tags[0] for name, tags in canonical.items() if name.startswith(f"{key}.")), None)
+    ended = (tag for tag in view.run.series if tag.lower() == key or tag.lower().endswith(f"/{key}"))
+    return started or next(ended, None)
+
+
+# ---- what is found once for the points of a run
+
+_Rows = WeakKeyDictionary["RunView", tuple[tuple[int, int | None], Row | None]]
+_Outcomes = WeakKeyDictionary["RunView", tuple[tuple[int, int | None], Outcome]]
+_Trends = WeakKeyDictionary["RunView", tuple[tuple[int, int | None, int, Glyphs], Spark | None]]
+_ROWS: _Rows = WeakKeyDictionary()
+_OUTCOMES: _Outcomes = WeakKeyDictionary()
+_TRENDS: _Trends = WeakKeyDictionary()
+
+
+def outcome_row(view: RunView, at_step: int | None) -> Row | None:
+    """The row of the metric that says most of how a run does."""
+    key = (len(view.run.series) << 8 | view.run.points.bit_length(), at_step)
+    known = _ROWS.get(view)
+    if known is None or known[0] != key:
+        rows = key_rows(view, 1, at_step=at_step, findings=())
+        known = _ROWS[view] = (key, rows[0] if rows else None)
+    return known[1]
+
+
+def _outcome(view: RunView, row: Row, at_step: int | None) -> Outcome:
+    key = (view.run.version, at_step)
+    known = _OUTCOMES.get(view)
+    if known is None or known[0] != key or known[1].tag != row.tag:
+        known = _OUTCOMES[view] = (key, outcome_of(row))
+    return known[1]
+
+
+def outcome_of(row: Row) -> Outcome:
+    """Last and best value of a row; only a metric with a direction has a best one."""
+    metric = row.name.metric if row.name is not None else None
+    direction = metric.direction if metric is not None else "none"
+    last = row.value
+    series = row.main
+    if series is None or direction not in ("up", "down"):
+        return Outcome(row.title, row.tag, row.unit, direction, last)
+    found = extreme(series, highest=direction == "up", at_step=row.at_step)
+    if found is None:
+        return Outcome(row.title, row.tag, row.unit, direction, last)
+    best, step = found
+    return Outcome(row.title, row.tag, row.unit, direction, last, best, step, step >= series.exact_from)
+
+
+def extreme(series: Series, *, highest: bool, at_step: int | None = None) -> tuple[float, int] | None:
+    """The highest or lowest finite value and the first step at which it was reached; None without one.
+
+    What lies in buckets is known to a range of steps: its newest step is given.
+    """
+    low, high = series.first_step, series.last_step
+    if low is None or high is None:
+        return None
+    if series.exact_from <= low:
+        points = series.recent()
+        known = np.isfinite(points.value)
+        if at_step is not None:
+            known &= points.step <= at_step
+        if not known.any():
+            return None
+        at = int(np.argmax(np.where(known, points.value if highest else -points.value, -math.inf)))
+        return float(points.value[at]), int(points.step[at])
+    if at_step is not None:
+        high = min(high, at_step)
+    value = math.nan
+    while low <= high:
+        cut = series.columns(float(low), math.nextafter(high + 1.0, -math.inf), min(COLUMNS, high - low + 1))
+        ends = cut.high if highest else -cut.low
+        known = np.isfinite(ends)
+        if not known.any():
+            return None
+        at = int(np.argmax(np.where(known, ends, -math.inf)))
+        value = float(ends[at]) if highest else -float(ends[at])
+        first, last = math.ceil(cut.edges[at]), math.ceil(cut.edges[at + 1]) - 1
+        narrower = (max(first, low), min(max(last, first), high))
+        if narrower in ((low, high), (narrower[0], narrower[0])):
+            return value, narrower[1]
+        low, high = narrower
+    return (value, high) if math.isfinite(value) else None
+
+
+def _trend(view: RunView, row: Row, columns: int, glyphs: Glyphs, at_step: int | None) -> Spark | None:
+    key = (view.run.version, at_step, columns, glyphs)
+    known = _TRENDS.get(view)
+    if known is None or known[0] != key:
+        window = window_for(view, live=False, at_step=at_step)
+        drawn = curve(row, window, columns)
+        spark = None
+        if drawn is not None and np.isfinite(drawn.low).any():
+            low, high = value_range(drawn.low, drawn.high)
+            spark = sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite, glyphs=glyphs)
+        known = _TRENDS[view] = (key, spark)
+    return known[1]

@@ -1,0 +1,89 @@
+"""Names of runs for people: short, holding what tells runs apart, the same whatever is filtered."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+
+from rltui.text import cell_width, fit, head
+
+# Folders that frameworks put between an experiment and its files.
+_PLAIN = frozenset(
+    {"runs", "logs", "log", "tb", "tb_logs", "tensorboard", "tensorboard_log", "tensorboard_logs", "events"}
+)
+_SEPARATOR = re.compile(r"[/_.,=\- ]")
+LEAST_SHARED = 4  # letters that all names begin with before they are worth an ellipsis
+
+
+def short_run_names(names: Iterable[str]) -> dict[str, str]:
+    """By name, the fewest leading folders that tell a run from the others, without folders that all share.
+
+    Two runs never get the same short name. A single run has nothing to be told from: it keeps its folders.
+    """
+    parts = {name: name.split("/") for name in names}
+    if len(parts) == 1:
+        (name,) = parts
+        return {name: _joined(parts[name]) or name}
+    shared = _shared_folders(list(parts.values()))
+    prefixes: dict[tuple[str, ...], int] = {}
+    for path in parts.values():
+        for depth in range(1, len(path) + 1):
+            key = tuple(path[:depth])
+            prefixes[key] = prefixes.get(key, 0) + 1
+    found: dict[str, str] = {}
+    for name, path in parts.items():
+        unique = (n for n in range(shared + 1, len(path) + 1) if prefixes[tuple(path[:n])] == 1)
+        candidates = (_joined(path[shared:depth]) for depth in unique)
+        found[name] = next((short for short in candidates if short), name)
+    uses: dict[str, int] = {}
+    for short in found.values():
+        uses[short] = uses.get(short, 0) + 1
+    return {name: short if uses[short] == 1 else name for name, short in found.items()}
+
+
+def _joined(path: Sequence[str]) -> str:
+    """Folders as a name, each once, without those that say nothing."""
+    return "/".join(dict.fromkeys(part for part in path if part.lower() not in _PLAIN))
+
+
+def _shared_folders(paths: Sequence[Sequence[str]]) -> int:
+    """How many leading folders all of several paths share; at least one part of each is left."""
+    if len(paths) < 2:
+        return 0
+    most = min(len(path) for path in paths) - 1
+    return next((at for at in range(most) if len({path[at] for path in paths}) > 1), max(most, 0))
+
+
+def fitted_names(names: Collection[str], width: int) -> dict[str, str]:
+    """By name, at most `width` cells of it that differ from those of the others, where that can be.
+
+    What all begin with goes first; a name that is still too long loses its middle, or what its likes share.
+    """
+    if all(cell_width(name) <= width for name in names):
+        return {name: name for name in names}
+    shared = _to_separator(shared_beginning(names)) if len(names) > 1 else 0
+    cut = {name: f"…{name[shared:]}" if shared else name for name in names}
+    found = {name: fit(short, width) for name, short in cut.items()}
+    alike: dict[str, list[str]] = {}
+    for name, short in found.items():
+        alike.setdefault(short, []).append(name)
+    for same in alike.values():
+        if len(same) > 1:
+            differs = len(shared_beginning(same))
+            for name in same:
+                start = max(min(differs - 2, len(name) - width + 1), 0)
+                found[name] = f"…{head(name[start:], width - 1)}"
+    return found
+
+
+def shared_beginning(texts: Collection[str]) -> str:
+    """What all of some texts begin with."""
+    first, last = min(texts), max(texts)
+    at = next((at for at, char in enumerate(first) if last[at : at + 1] != char), len(first))
+    return first[:at]
+
+
+def _to_separator(prefix: str) -> int:
+    """How many letters of what all names begin with go to its last separator; 0 where they are few."""
+    ends = [match.end() for match in _SEPARATOR.finditer(prefix)]
+    return ends[-1] if ends and ends[-1] >= LEAST_SHARED else 0

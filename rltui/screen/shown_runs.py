@@ -1,0 +1,197 @@
+"""The list of runs as it is shown: filtered, sorted and grouped; what a filter can be completed to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rltui.hparams.topics import rank
+from rltui.panes.runs.columns import METRIC, SETTING, RunOrder
+from rltui.panes.runs.expression import NUMBERS, WORDS, parse_expression
+from rltui.panes.runs.facts import RunFacts
+from rltui.panes.runs.names import fitted_names, shared_beginning
+from rltui.panes.runs.table import GROUPS, Choices, RunListing, chosen_runs, grouped_runs, lines_of
+from rltui.screen import shown
+from rltui.screen.state import AppState
+from rltui.session.session import Session
+from rltui.text import cell_width
+
+PER_RUN = 0.002  # seconds that facts of one run may be old: they take 0.1 ms to find
+ASKED = 100  # runs that are asked for their main metric, to see whether they have the same
+OLDEST = 5.0  # seconds after which ages are told anew
+MOST_OFFERED = 40  # completions
+
+_LAST_WORD = re.compile(r"[-!]?([^\s<>=!~|]*)$")
+
+
+def order_of(state: AppState) -> RunOrder:
+    """How runs are sorted."""
+    return RunOrder.parse(state.saved.run_order)
+
+
+def listing(session: Session, state: AppState, query: str) -> RunListing:
+    """The runs that a filter leaves. Made anew for another question, and for new data."""
+    group, columns = state.saved.run_group, tuple(state.saved.run_columns)
+    expression, order = parse_expression(query), order_of(state)
+    asks = expression.asks_settings or any(
+        name.startswith(SETTING) or name == "project" for name in (group, order.column, *columns)
+    )
+    facts = _facts(session, state)
+    key = (query, order, group, columns, id(facts), state.hparams.files.version if asks else 0)
+    cache = state.caches.runs
+    if cache.key == key and cache.value is not None:
+        return cache.value
+    runs = tuple(chosen_runs(expression, order, facts))
+    groups = tuple(grouped_runs(runs, group)) if group else ()
+    if groups:
+        runs = tuple(run for one in groups for run in one.runs)
+    cache.key, cache.value = (
+        key,
+        RunListing(runs, groups, len(facts), _metrics(runs[:ASKED]), lines_of(runs, groups)),
+    )
+    return cache.value
+
+
+def _facts(session: Session, state: AppState) -> list[RunFacts]:
+    """What is known of all runs; of many they may be a moment old: no key waits for a thousand."""
+    cache, now = state.caches.run_facts, state.options.clock()
+    key = (len(session.runs), state.time.at_step, state.selection.run)
+    version = sum(view.run.version for view in session.runs.values())
+    if cache.key == key and cache.value is not None:
+        age = now - cache.time
+        if (version == cache.version and 0 <= age < OLDEST) or 0 <= age < len(cache.value) * PER_RUN:
+            return cache.value
+    cache.key, cache.version, cache.time = key, version, now
+    cache.value = [facts_of(session, state, view.name) for view in session.ordered()]
+    return cache.value
+
+
+def facts_of(session: Session, state: AppState, name: str) -> RunFacts:
+    """What is known of a run at the moment shown; of other runs than the one shown at their ends."""
+    view = session.runs[name]
+    health = shown.health(session, state, view)
+    return RunFacts(view, state.now, state.run_settings, health=health, at_step=state.time.at_step)
+
+
+def _metrics(runs: Sequence[RunFacts]) -> tuple[str, ...]:
+    count: dict[str, int] = {}
+    for run in runs:
+        if (found := run.outcome_title) is not None:
+            count[found] = count.get(found, 0) + 1
+    return tuple(sorted(count, key=lambda title: -count[title]))
+
+
+def titles(session: Session, state: AppState, width: int) -> dict[str, str]:
+    """By run, its name in at most so many cells: the same whatever a filter leaves."""
+    cache = state.caches.run_titles
+    key = (len(session.runs), next(reversed(session.runs), ""))
+    if cache.value is None or cache.key != key:
+        cache.key, cache.value = key, {}
+    found = cache.value.get(width)
+    if found is None:
+        short = {name: shown.short_name(session, state, name) for name in session.runs}
+        fitted = fitted_names(short.values(), width)
+        found = cache.value[width] = {name: fitted[one] for name, one in short.items()}
+    return found
+
+
+def longest_name(session: Session, state: AppState) -> int:
+    """Cells of the longest name of all runs."""
+    return max((cell_width(name) for name in titles(session, state, 10**6).values()), default=8)
+
+
+# ---- what there is to choose from
+
+
+def choices(session: Session, state: AppState) -> Choices:
+    """Keys that a filter, a group or a column can be made of; files are asked for by this."""
+    cache, now = state.caches.run_choices, state.options.clock()
+    if cache.value is None or not 0 <= now - cache.time < OLDEST:
+        cache.time = now
+        for view in session.runs.values():
+            state.hparams.files.of(view)
+    key = (
+        state.hparams.files.version,
+        len(session.runs),
+        sum(len(one.run.series) for one in session.runs.values()),
+    )
+    if cache.value is not None and cache.key == key:
+        return cache.value
+    values: dict[str, set[str]] = {}
+    said: dict[str, int] = {}
+    metrics: dict[str, int] = {}
+    telling = 0
+    for view in session.runs.values():
+        entries = state.run_settings.of(view)
+        telling += bool(entries)
+        for name, entry in entries.items():
+            values.setdefault(name, set()).add(entry.text)
+            said[name] = said.get(name, 0) + 1
+        for name in view.tag_index.canonical:
+            metrics[name] = metrics.get(name, 0) + 1
+
+    def weight(name: str) -> tuple[int, int, str]:
+        place = rank(name)
+        return (0 if place is not None else 1, place or 0, name)
+
+    names = sorted(values, key=weight)
+    differing = tuple(
+        name for name in names if len(values[name]) > 1 or (telling > 1 and said[name] < telling)
+    )
+    alike = tuple(name for name in names if name not in set(differing))
+    cache.key = key
+    cache.value = Choices(differing, alike, tuple(sorted(metrics, key=lambda name: (-metrics[name], name))))
+    return cache.value
+
+
+def column_choices(session: Session, state: AppState) -> list[str]:
+    """Ids of columns that can be added: what is not shown by itself, settings, metrics."""
+    found = choices(session, state)
+    settings = [f"{SETTING}{name}" for name in (*found.differing, *found.settings)]
+    return [
+        "framework",
+        "project",
+        "series",
+        "points",
+        *settings,
+        *(f"{METRIC}{name}" for name in found.metrics),
+    ]
+
+
+def group_choices(session: Session, state: AppState) -> list[str]:
+    """What runs can be grouped by; the empty one is no groups."""
+    found = choices(session, state)
+    return ["", *GROUPS, *(f"{SETTING}{name}" for name in found.differing)]
+
+
+def completions(session: Session, state: AppState, query: str) -> list[str]:
+    """What the last word of a filter can become: keys, healths and states, settings, metrics."""
+    match = _LAST_WORD.search(query)
+    word = match[1].lower() if match is not None else ""
+    if match is None or query[match.start(1) - 1 : match.start(1)] in tuple("<>=~|"):
+        return []
+    found = choices(session, state)
+    settings = [name.rpartition("/")[2] for name in (*found.differing, *found.settings)]
+    offered = [
+        *WORDS,
+        *(f"{name}>" for name in NUMBERS),
+        *(f"{one}:" for one in ("tag", "finding", "project")),
+    ]
+    if not word:
+        differing = list(dict.fromkeys(name.rpartition("/")[2] for name in found.differing))
+        return [*differing[:8], *offered][:MOST_OFFERED]
+    begun = [one for one in (*offered, *settings, *found.metrics) if one.lower().startswith(word)]
+    inside = (
+        [one for one in (*found.differing, *found.settings) if word in one.lower()] if len(word) > 1 else []
+    )
+    return [one for one in dict.fromkeys((*begun, *inside)) if one.lower() != word][:MOST_OFFERED]
+
+
+def completed(query: str, offered: Sequence[str]) -> str:
+    """A filter with its last word completed as far as all that is offered agrees, else to the first of it."""
+    match = _LAST_WORD.search(query)
+    if match is None or not offered:
+        return query
+    begun = [one for one in offered if one.lower().startswith(match[1].lower())] or list(offered)
+    common = shared_beginning(begun)
+    return query[: match.start(1)] + (common if len(common) > len(match[1]) else begun[0])

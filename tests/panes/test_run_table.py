@@ -1,0 +1,110 @@
+"""Tables of runs: best values, order, groups, columns of settings and metrics."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from rltui.hparams.hparams import HParam, HParams
+from rltui.metrics.glossary import glossary
+from rltui.panes.runs.columns import COLUMNS, RunOrder, column_named, sorted_runs
+from rltui.panes.runs.expression import parse_expression
+from rltui.panes.runs.facts import RunFacts, RunSettings, extreme
+from rltui.panes.runs.table import chosen_runs, grouped_runs
+from rltui.store import Store
+from tests.support.fakerun import NOW, believable, finding
+from tests.support.feeding import delivery
+
+
+def facts(name: str, reward: list[float], **settings: float | str) -> RunFacts:
+    """A run with these rewards and settings."""
+    run = believable(20)
+    run.name, run.framework = name, "trl-grpo"
+    run.series["critic/rewards/mean"].step = np.arange(1, len(reward) + 1)
+    run.series["critic/rewards/mean"].value = np.array(reward)
+    run.known["critic/rewards/mean"].metric = glossary().metrics["reward.mean"]
+    known = HParams({key: HParam(key, value, "config.yaml") for key, value in settings.items()})
+    return RunFacts(run, NOW, RunSettings(lambda view: known))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("points", [3, 500, 30_000])
+@pytest.mark.parametrize("highest", [True, False])
+def test_the_best_value_is_the_extreme_of_all_points(points: int, highest: bool) -> None:
+    """Also of those that have left the exact window; the step is right, or one of the range that is known."""
+    rng = np.random.default_rng(points)
+    values = rng.normal(size=points)
+    values[points // 2] = math.nan
+    at = int(np.nanargmax(values) if highest else np.nanargmin(values))
+    store = Store()
+    rows = [("reward", step, float(value)) for step, value in enumerate(values)]
+    for begin in range(0, points, 5000):
+        store.apply(delivery(rows[begin : begin + 5000]))
+    series = store.runs["run"].series["reward"]
+    found = extreme(series, highest=highest)
+    assert found is not None and found[0] == pytest.approx(values[at], rel=1e-6)
+    if found[1] >= series.exact_from:
+        assert found[1] == at
+    else:
+        assert abs(found[1] - at) <= points / 50
+
+
+def test_the_first_of_equal_values_is_the_best_one() -> None:
+    """A reward that stays at its best has reached it when it came there."""
+    run = facts("a", [0.0, 1.0, 1.0, 1.0])
+    series = run.view.run.series["critic/rewards/mean"]
+    assert extreme(series, highest=True) == (1.0, 2)
+    assert extreme(series, highest=True, at_step=1) == (0.0, 1)
+
+
+def test_every_column_has_a_text_and_sorts() -> None:
+    """Whatever a run lacks, its columns say something and it can be sorted among others."""
+    runs = [facts("a", [1.0, 2.0]), facts("b", [math.nan])]
+    bare = facts("bare", [])
+    bare.view.run.series.clear()  # type: ignore[attr-defined]
+    for column in COLUMNS:
+        order = RunOrder(column.id)
+        assert all(isinstance(column.text(run), str) for run in (*runs, bare))
+        assert len(sorted_runs(order, [*runs, bare])) == 3
+        assert RunOrder.parse(order.text) == order
+        assert column_named(column.id) is column
+
+
+def test_settings_and_metrics_are_columns() -> None:
+    """They sort by number, those that lack them last either way."""
+    runs = [facts("a", [1.0], lr="1e-3"), facts("b", [2.0], lr=0.5), facts("c", [3.0])]
+    column = column_named("setting:lr")
+    assert column is not None and [column.text(run) for run in runs] == ["1e-3", "0.5", "–"]
+    for text, names in (("setting:lr", "abc"), ("-setting:lr", "bac"), ("metric:critic/rewards/mean", "cba")):
+        assert "".join(run.view.name for run in sorted_runs(RunOrder.parse(text), runs)) == names
+    assert column_named("nothing") is None and RunOrder.parse("nothing") == RunOrder()
+
+
+def test_groups_say_best_median_and_spread() -> None:
+    """Of the runs that share a setting; the group whose run comes first in the order stands first."""
+    runs = [
+        facts("a", [0.5, 0.1], lr=1), facts("b", [0.2, 0.3], lr=1), facts("c", [0.9, 0.8], lr=2),
+        facts("d", [0.1, 0.2], lr=1),
+    ]  # fmt: skip
+    chosen = chosen_runs(parse_expression("lr>0"), RunOrder("best"), runs)
+    groups = grouped_runs(chosen, "setting:lr")
+    assert [(group.name, [run.view.name for run in group.runs]) for group in groups] == [
+        ("2", ["c"]), ("1", ["a", "b", "d"]),
+    ]  # fmt: skip
+    assert groups[1].outcome == "Reward: best 0.500 · last: median 0.200, 0.10 … 0.30"
+    assert [group.name for group in grouped_runs(chosen, "framework")] == ["trl-grpo"]
+
+
+def test_the_reason_names_the_worst_finding_and_its_step() -> None:
+    """A finding that another one explains is left out, and so is what is only a remark."""
+    run = facts("a", [1.0])
+    run.view.found = [  # type: ignore[attr-defined]
+        finding("actor/ppo_kl", "critical"),
+        finding("actor/ppo_kl", "info", title="a remark"),
+        finding("actor/ppo_kl", "warning", title="explained", explained_by="clip-fraction-high"),
+    ]
+    worst = run.findings[0]
+    assert run.why == f"{worst.title or worst.id} @{worst.since_step}"
+    run.view.found = []  # type: ignore[attr-defined]
+    assert run.why == ""
