@@ -48,16 +48,24 @@ def _words(attempts: Sequence[Attempt], at: int) -> str:
     one = attempts[at]
     if not at:
         return f"steps {format_step(one.first_step)} to {format_step(one.last_step)}"
+    if one.from_scratch:
+        text = f"began from scratch at step {format_step(one.first_step)}"
+        if one.replaced:
+            text += f"; {one.replaced:,} points of earlier trainings are kept"
+        return f"{text}{_since_start(one, attempts[0])}; {_REASON[one.reason]}"
     reached = max(before.last_step for before in attempts[:at])
     first = min(before.first_step for before in attempts[:at])
     again = max(reached - one.first_step + 1, 0)
     verb = "went on" if not again else "started over" if one.first_step <= first else "resumed"
     text = f"{verb} at step {format_step(one.first_step)} after {format_step(reached)}"
-    since = one.first_wall - attempts[0].first_wall
-    if math.isfinite(since) and since > 0:
-        text += f", {format_duration(since)} after the first start"
+    text += _since_start(one, attempts[0])
     if again:
         text += f"; {again:,} {'step' if again == 1 else 'steps'} superseded"
-    if one.superseded:
-        text += f" ({one.superseded:,} points)"
+    if one.replaced:
+        text += f" ({one.replaced:,} points)"
     return f"{text}; {_REASON[one.reason]}"
+
+
+def _since_start(one: Attempt, first: Attempt) -> str:
+    since = one.first_wall - first.first_wall
+    return f", {format_duration(since)} after the first start" if math.isfinite(since) and since > 0 else ""

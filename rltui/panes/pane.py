@@ -138,7 +138,8 @@ def _notes(view: RunView, tags: list[str], at_step: int | None) -> list[str]:
     series = [view.run.series[tag] for tag in tags] if counted else []
     superseded = sum(one.superseded for one in series)
     if superseded:
-        notes.append(f"{superseded:,} points superseded by a restart")
+        by = " of earlier attempts" if view.run.earlier else " superseded by a restart"
+        notes.append(f"{superseded:,} points{by}")
     nonfinite = sum(bool(one.nonfinite) for one in series)
     if nonfinite:
         notes.append(f"NaN/Inf in {nonfinite} of {len(tags)} keys")

@@ -229,7 +229,7 @@ class ChartOverlay:
     row: Row
     log: bool = False
     spread: Spread = "fitted"  # how much of the band of a distribution is shown
-    superseded: bool = False  # whether points that a restart superseded are shown
+    superseded: bool = False  # whether points of earlier attempts are shown
     zoom: Range | None = None
     cursor: float | None = None
     drawn: ChartDrawn = ChartDrawn()

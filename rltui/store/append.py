@@ -77,7 +77,7 @@ class PointAppender:
             newest = self.table.newest(rows)
             if (step < newest).any():
                 return False
-        if not self.restarts.advance(log, rows, step, step, points.wall_time):
+        if not self.restarts.advance(log, rows, step, step, step, points.wall_time):
             return False
         self.table.append_row(rows, points, tick.span)
         return True
@@ -97,14 +97,14 @@ class PointAppender:
             return False
         first, last = step[starts], step[tails]
         if self.restarts.segments:
-            if not self.restarts.advance(log, rows, first, last, batch.wall_time):
+            if not self.restarts.advance(log, rows, first, last, batch.step, batch.wall_time):
                 return False
         elif len(batch) == len(rows):
             return False
         else:
             head = slice(0, len(rows) + 1)  # so that one tag comes again
             head_rows = self.tags.of_tags(log.path, batch.tag[head])
-            self.restarts.begin(log, head_rows, batch.step[head], batch.wall_time, rows, first, last)
+            self.restarts.begin(log, head_rows, batch.step, batch.wall_time, rows, first, last)
         if (first >= self.table.newest(rows)).all():
             self.table.append_block(block)
         else:  # another log went further in what it shares with this one
@@ -156,13 +156,14 @@ class PointAppender:
         over = np.flatnonzero(points.step >= limit[rows])
         for row in np.unique(rows[over]).tolist():
             gone = points.take(over[rows[over] == row])
-            cause = self.restarts.cause(segment, row, int(limit[row]))
-            self._supersede(row, gone, len(gone), True, cause)
+            for cause, which in self.restarts.causes(segment, row, gone.step):
+                part = gone.take(which)
+                self._supersede(row, part, len(part), True, cause)
         return over
 
     def _supersede(self, row: int, points: Points, count: int, exact: bool, cause: Segment) -> None:
         self.superseded.put(row, points, count, exact, cause.log.path)
-        cause.superseded += count
+        cause.replaced += count
 
     def _cut(self, cuts: Sequence[Cut], back_rows: Rows, back: Points) -> tuple[Rows, Points]:
         """Take superseded points out; those taken along that belong to the new attempt, to go in again."""
@@ -197,10 +198,10 @@ class PointAppender:
         for segment in self.restarts.released:
             segment.cuts[:] = HIGHEST
             for row, points in self.superseded.take_back(segment.log.path).items():
-                segment.superseded -= len(points)
+                segment.replaced -= len(points)
                 self.table.insert_block(PointBlock.grouped(np.full(len(points), row, np.intp), points))
                 found.append(NewPoints(self.tags.tags[row], points))
-            self.problems.pop(("restarted", segment.log.path, None), None)
+            self._withdraw_restarts(segment.log.path)
         self.restarts.released.clear()
         return found
 
@@ -209,7 +210,7 @@ class PointAppender:
         log = self.restarts.logs.get(path)
         self.points -= log.count if log is not None else 0
         self.restarts.forget(path)
-        self.problems.pop(("restarted", path, None), None)
+        self._withdraw_restarts(path)
         found: list[NewPoints] = []
         for row in self.tags.forget(path).tolist():
             if self.table.clear(row):
@@ -217,26 +218,39 @@ class PointAppender:
             self.superseded.forget(row)
         return found
 
+    def _withdraw_restarts(self, path: str) -> None:
+        for code in ("restarted", "from-scratch"):
+            self.problems.pop((code, path, None), None)
+
     def _report_restarts(self) -> None:
-        """One problem about the restarts that each log made, kept up to date."""
-        attempts = [attempt.path for attempt in self.restarts.attempts()[1:]]
-        about = "" if self.superseded.exact else "about "
+        """Of each log what its resumes superseded and what its starts from scratch replaced, up to date."""
         by_log: dict[str, list[Segment]] = {}
         for segment in self.restarts.segments:
             by_log.setdefault(segment.log.path, []).append(segment)
         for path, segments in by_log.items():
-            total = sum(segment.superseded for segment in segments)
-            if not total:
-                continue
-            last = segments[-1]
-            step = last.start if last.start < HIGHEST else last.axis
-            if step is None:
-                step = int(last.first.min())
-            again = attempts.count(path) + last.log.merged
-            times = f" (restarted {again} times)" if again > 1 else ""
-            message = f"resumed at step {step}; {about}{total} points superseded{times}"
-            problem = Problem("info", "restarted", path, message, None, total)
-            self.problems[problem.key] = problem
+            self._withdraw_restarts(path)
+            self._report_replaced(path, segments, anew=False)
+            self._report_replaced(path, segments, anew=True)
+
+    def _report_replaced(self, path: str, segments: Sequence[Segment], *, anew: bool) -> None:
+        mine = [each for each in segments if self.restarts.from_scratch(each) is anew]
+        merged = sum(each.merged_earlier if anew else each.merged_superseded for each in segments)
+        total = merged + sum(each.replaced for each in mine)
+        if not total:
+            return
+        begun = self.restarts.attempts()[1:]
+        times = sum(one.path == path and one.from_scratch is anew for one in begun)
+        times += segments[-1].log.merged if merged else 0
+        step = _first_step(mine[-1] if mine else segments[-1])
+        points = f"{'' if self.superseded.exact else 'about '}{total} points"
+        if anew:
+            again = f" ({times} times)" if times > 1 else ""
+            message = f"begins at step {step} again{again}; {points} of earlier trainings are kept apart"
+        else:
+            again = f" (restarted {times} times)" if times > 1 else ""
+            message = f"resumed at step {step}; {points} superseded{again}"
+        problem = Problem("info", "from-scratch" if anew else "restarted", path, message, None, total)
+        self.problems[problem.key] = problem
 
     # ---- what is new, by tag
 
@@ -270,3 +284,10 @@ class PointAppender:
     def _shown_from(self, row: int, step: int) -> Points:
         window = self.table.points(row)
         return window.take(slice(int(np.searchsorted(window.step, step)), None)).copy()
+
+
+def _first_step(segment: Segment) -> int:
+    """The step at which an attempt began: as declared, else where most of its tags did."""
+    if segment.start < HIGHEST:
+        return segment.start
+    return int(segment.first.min()) if segment.axis is None else segment.axis

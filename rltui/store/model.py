@@ -121,7 +121,8 @@ class Attempt:
     last_step: int
     reason: Reason
     path: str = ""  # the log it was read from, relative to LOGDIR
-    superseded: int = 0  # earlier points that it replaced
+    replaced: int = 0  # earlier points that it replaced
+    from_scratch: bool = False  # it began where the training had begun, and resumed nothing
 
 
 @overload

@@ -81,8 +81,13 @@ class Run:
 
     @property
     def superseded(self) -> int:
-        """Points that later attempts replaced."""
-        return self.series.superseded.total
+        """Points that resumes superseded."""
+        return self.restarts.replaced_points()[0]
+
+    @property
+    def earlier(self) -> int:
+        """Points of trainings before one that began from scratch in the same log or folder."""
+        return self.restarts.replaced_points()[1]
 
     @property
     def attempts(self) -> list[Attempt]:

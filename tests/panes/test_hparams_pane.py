@@ -344,7 +344,7 @@ async def test_superseded_points_on_demand() -> None:
         assert "started again at 60, 20 points superseded: O" in before[1]
         await pilot.press("O")
         after = [line.text for line in screen_of(app).frame(100, 24).lines]
-        assert "20 superseded points" in after[1]
+        assert "20 points superseded" in after[1]
         assert after[2:20] != before[2:20]
         await pilot.press("O")
         assert [line.text for line in screen_of(app).frame(100, 24).lines][1] == before[1]

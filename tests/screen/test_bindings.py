@@ -135,7 +135,7 @@ CASES: dict[str, tuple[str, Check]] = {
     "axis": ("3 enter", lambda d: d.state.saved.axis == "relative"),
     "log": ("3 enter", lambda d: chart(d).log),
     "spread": ("3 enter", lambda d: "without a spread" in d.message),
-    "overlap": ("3 enter", lambda d: "superseded" in d.message),
+    "overlap": ("3 enter", lambda d: "earlier attempts" in d.message),
     "zoom-in": ("3 enter", lambda d: zoomed(d) < 160),
     "zoom-out": ("3 enter z z", lambda d: 140 < zoomed(d) < 160),
     "reset": ("3 enter z", lambda d: chart(d).zoom is None),

@@ -37,9 +37,9 @@ def steps(run: Run, tag: str = "loss") -> list[int]:
     return [step for step, _ in shown(run, tag)]
 
 
-def message(run: Run) -> list[str]:
+def message(run: Run, code: str = "restarted") -> list[str]:
     """Messages about restarts."""
-    return [problem.message for problem in run.problems.values() if problem.code == "restarted"]
+    return [problem.message for problem in run.problems.values() if problem.code == code]
 
 
 def test_declared_start_supersedes_all_tags_from_its_step() -> None:
@@ -259,12 +259,15 @@ def test_later_file_that_goes_on_is_an_attempt_without_complaint() -> None:
 
 
 def test_two_full_runs_in_one_folder_become_attempts() -> None:
-    """Public data: two separate runs over the same steps in one folder; the later one is shown."""
+    """Two complete runs in one folder: the later one is shown, nothing of the earlier one is superseded."""
     run = fed(
         delivery(ticks(range(50)), OLD, wall=T_OLD), delivery(ticks(range(50), base=100), NEW, wall=T_NEW)
     )
-    assert (run.series["loss"].count, run.superseded, len(run.attempts)) == (50, 50, 2)
+    assert (run.series["loss"].count, run.superseded, run.earlier, len(run.attempts)) == (50, 0, 50, 2)
     assert run.series["loss"].last_value == 149.0
+    assert message(run, "from-scratch") == [
+        "begins at step 0 again; 50 points of earlier trainings are kept apart"
+    ]
 
 
 @pytest.mark.parametrize("piece", [1, 3, 100])
@@ -336,8 +339,10 @@ def test_many_restarts_in_one_file() -> None:
     """Runs appended to one JSONL 65 times: each is an attempt, counts are exact, the line is told once."""
     rows = [row for attempt in range(65) for row in ticks(range(5 + attempt % 7), base=100.0 * attempt)]
     run = fed(delivery(rows))
-    assert run.series["loss"].count + run.superseded == len(rows) == run.points
-    assert len(message(run)) == 1
+    assert run.series["loss"].count + run.earlier == len(rows) == run.points
+    assert (run.superseded, message(run)) == (0, [])
+    assert len(message(run, "from-scratch")) == 1
+    assert "(64 times)" in message(run, "from-scratch")[0]
     assert run.series["loss"].recent().value.min() >= 0
 
 
@@ -380,7 +385,7 @@ def test_batches_do_not_matter(history: tuple[list[Row], list[int], list[tuple[i
             for low, high in pairwise(cuts)
         ]
     )
-    assert whole.superseded == parts.superseded
+    assert (whole.superseded, whole.earlier) == (parts.superseded, parts.earlier)
     assert whole.points == parts.points == len(rows)
     assert [a.first_step for a in whole.attempts] == [a.first_step for a in parts.attempts]
     for tag, series in whole.series.items():
@@ -433,7 +438,10 @@ def test_order_of_arrival_does_not_matter(history: tuple[list[list[Row]], list[i
     for tag in straight.series:
         assert shown(mixed, tag) == shown(straight, tag)
         assert mixed.series[tag].superseded == straight.series[tag].superseded
-    assert (mixed.points, mixed.superseded) == (straight.points, straight.superseded)
+    replaced = straight.superseded + straight.earlier
+    assert (mixed.points, mixed.superseded + mixed.earlier) == (straight.points, replaced)
+    backward = fed(*[part(index, 0, len(rows)) for index, rows in reversed(list(enumerate(logs)))])
+    assert (backward.superseded, backward.earlier) == (straight.superseded, straight.earlier)
     total = sum(map(len, logs))
     assert mixed.points == total
     assert sum(series.count + series.superseded for series in mixed.series.values()) == total

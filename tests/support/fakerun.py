@@ -145,7 +145,8 @@ class FakeRun:
         self.exit_code: int | None = None
         self.hparams_texts: dict[str, Any] = {}
         self.version = 1
-        self.superseded = 0
+        self.superseded = self.earlier = 0
+        self.histograms: dict[str, Any] = {}
 
     def name_of(self, tag: str) -> FakeName:
         if tag in self.known:

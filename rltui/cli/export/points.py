@@ -102,7 +102,7 @@ class SupersededFlags:
         for index, segment in enumerate(segments):
             end = segments[index + 1].begin if index + 1 < len(segments) else HIGHEST
             low, high = max(segment.begin - number, 0), min(end - number, len(batch))
-            limit = self.restarts.limit(segment) if low < high else None
+            limit = self.restarts.superseded_from(segment) if low < high else None
             if limit is None:
                 continue
             over = batch.step[low:high] >= limit[rows[low:high]]

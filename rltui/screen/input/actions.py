@@ -15,7 +15,6 @@ from rltui.screen.state import (
     SMOOTHINGS,
     WINDOW_SHARES,
     AppState,
-    ChartOverlay,
     Explanation,
     FilterPrompt,
     Help,
@@ -53,7 +52,7 @@ def _open(session: Session, state: AppState, _: str) -> None:
     elif navigation.on_findings(state):
         navigation.go_to_finding(session, state, navigation.finding_selected(session, state))
     elif (row := shown_pane.selected(session, state)) is not None:
-        state.overlays.append(ChartOverlay(row))
+        navigation.open_chart(session, state, row)
 
 
 def _select(session: Session, state: AppState, row: str) -> None:

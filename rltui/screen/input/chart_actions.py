@@ -131,12 +131,12 @@ def _turn_axis(session: Session, state: AppState, chart: ChartOverlay) -> None:
 def _turn_superseded(state: AppState, chart: ChartOverlay) -> None:
     main = chart.row.main
     if main is None or not main.superseded:
-        state.notify("no point of this metric was superseded by a restart")
+        state.notify("this metric has no points of earlier attempts")
         return
     chart.superseded, chart.y_range = not chart.superseded, None
     steps = main.superseded_points().step
     what = (
-        f"what restarts superseded, to step {int(steps.max()):,}" if len(steps) else "nothing: too long ago"
+        f"points of earlier attempts, to step {int(steps.max()):,}" if len(steps) else "nothing: too long ago"
     )
     state.notify(f"{'with' if chart.superseded else 'without'} {what}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rltui.panes.row import Row
 from rltui.screen import shown, shown_pane
 from rltui.screen.pages.findings_page import selected_finding
 from rltui.screen.pages.hparams_page import PANE as HPARAMS
@@ -40,7 +41,14 @@ def go_to_chart(session: Session, state: AppState, tag: str, *, cursor: float | 
     go_to_tag(session, state, tag)
     row = shown_pane.selected(session, state)
     if row is not None and tag in row.tags:
-        state.overlays.append(ChartOverlay(row, cursor=cursor))
+        open_chart(session, state, row, cursor=cursor)
+
+
+def open_chart(session: Session, state: AppState, row: Row, *, cursor: float | None = None) -> None:
+    """Open the large chart of a row, earlier trainings of the run drawn behind the newest one."""
+    view = shown.run(session, state)
+    earlier = view is not None and view.run.earlier > 0
+    state.overlays.append(ChartOverlay(row, cursor=cursor, superseded=earlier))
 
 
 def go_to_finding(session: Session, state: AppState, at: int) -> None:

@@ -15,7 +15,9 @@ from rltui.store.restarts.step_regression import StepRegressions
 from rltui.store.tag_rows import Rows
 
 _NO_POINTS = np.array([[HIGHEST], [LOWEST], [HIGHEST]])  # first, high and cuts of a tag without points
+_HEAD_POINTS = 4096  # points looked at at once
 _NO_ROWS: I64 = np.empty(0, np.int64)
+HEAD = 4  # distinct steps that say how an attempt began
 _NAME_TIME = re.compile(r"tfevents\.(\d{9,11})(?:\D|$)")
 
 
@@ -75,7 +77,10 @@ class Segment:
     first_step: int = HIGHEST
     first_wall: float = np.nan
     last_step: int = LOWEST
-    superseded: int = 0  # earlier points that it replaced, for the store to count
+    head: list[int] = field(default_factory=list)  # its first distinct rising steps, up to HEAD
+    replaced: int = 0  # earlier points that it replaced, for the store to count
+    merged_superseded: int = 0  # the same of segments that were merged into it: by resumes,
+    merged_earlier: int = 0  # and by attempts from scratch
 
     @property
     def key(self) -> tuple[tuple[float, float, str, str, int, int, int], int]:
@@ -90,6 +95,16 @@ class Segment:
         self.first[:size][silent] = HIGHEST
         self.tags -= int(np.count_nonzero(silent))
         self.last_step = max(self.first_step, int(self.high.max()))
+        self.head = [step for step in self.head if step <= self.last_step]
+
+    def note_head(self, step: I64) -> None:
+        """Note its first distinct rising steps. step: of all new points, in order."""
+        at = 0
+        while len(self.head) < HEAD and at < len(step):
+            rising = np.maximum.accumulate(step[at : at + _HEAD_POINTS])
+            new = np.unique(rising[rising > self.head[-1]] if self.head else rising)
+            self.head += new[: HEAD - len(self.head)].tolist()
+            at += _HEAD_POINTS
 
     def grow(self, rows: int) -> None:
         """Make room for `rows` tags."""

@@ -17,13 +17,18 @@ logs, then by place in the log. The rule:
 A tag that it has not logged yet goes back with the tags of its first row, if it kept pace with them before.
 Logs that were written at the same time (the earlier one went on after the later one began) leave each other
 alone, and so do logs with different names of which one knows no time.
+
+An attempt that began from scratch (`from_scratch`) is shown in place of what came before, which is set aside
+in the same way, but counts as another training and not as superseded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rltui.batch import SessionStart
 from rltui.store.model import (
@@ -39,6 +44,7 @@ from rltui.store.model import (
     sensible,
 )
 from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment, name_time
+from rltui.store.restarts.from_scratch import from_scratch
 from rltui.store.tag_rows import Rows
 
 KEPT_SEGMENTS = 32  # segments of one log that are told apart; older ones are merged
@@ -116,12 +122,12 @@ class RestartDetector:
             pieces.append(Piece(log.segments[-1], low, size))
         return pieces
 
-    def advance(self, log: AttemptLog, rows: Rows, first: I64, last: I64, wall: F64) -> bool:
+    def advance(self, log: AttemptLog, rows: Rows, first: I64, last: I64, step: I64, wall: F64) -> bool:
         """The short way for points of the newest segment that go forward in every row.
 
         rows: distinct ones; first, last: their first and last steps of these points, already known to go
-        forward in between. wall: of all points. False, and nothing noted, when this is anything else: then
-        `feed` and `admit_all` them.
+        forward in between. step, wall: of all points. False, and nothing noted, when this is anything else:
+        then `feed` and `admit_all` them.
         """
         if not log.segments or log.segments[-1] is not self.segments[-1]:
             return False
@@ -131,6 +137,7 @@ class RestartDetector:
         if not log.regressions.steady(rows, first, last):
             return False
         segment.known_rows = rows
+        segment.note_head(step)
         self._note_wall_times(log, wall)
         segment.high[rows] = last
         segment.last_step = max(segment.last_step, int(np.maximum.reduce(last)))
@@ -142,7 +149,7 @@ class RestartDetector:
     ) -> None:
         """The short way for the first points of a run, if they go forward in every row.
 
-        rows, step: of the points up to one whose row comes again. wall: of all points. each, first, last:
+        rows: of the points up to one whose row comes again. step, wall: of all points. each, first, last:
         the rows, their first and their last steps.
         """
         self._note_wall_times(log, wall)
@@ -163,6 +170,7 @@ class RestartDetector:
         segment.tags = len(each)
         segment.first_step, segment.first_wall = int(step[0]), float(wall[0])
         segment.last_step = int(last.max())
+        segment.note_head(step)
         log.regressions.steady(each, first, last)
         log.count += len(wall)
 
@@ -191,7 +199,14 @@ class RestartDetector:
             array = getattr(new, name)
             array[:size] = better(array[:size], getattr(old, name))
         new.start = min(new.start, old.start)
-        new.superseded += old.superseded
+        new.merged_superseded += old.merged_superseded
+        new.merged_earlier += old.merged_earlier
+        for each in (old, new):  # as the first segment it would be no start from scratch
+            if self.from_scratch(each):
+                new.merged_earlier += each.replaced
+            else:
+                new.merged_superseded += each.replaced
+            each.replaced = 0
         new.tags = int(np.count_nonzero(new.first < HIGHEST))
         new.begin, new.first_step = old.begin, min(old.first_step, new.first_step)
         new.reason, new.axis, new.row = old.reason, old.axis, old.row
@@ -271,6 +286,7 @@ class RestartDetector:
             if segment.tags < rows_known or segment.axis is None:
                 new = self._note_first(segment, rows, step)
             np.maximum.at(segment.high, rows, step)
+            segment.note_head(step)
             segment.last_step = max(segment.last_step, int(step.max()))
             if segment.first_step == HIGHEST:
                 segment.first_step, segment.first_wall = int(step[0]), float(points.wall_time[0])
@@ -356,24 +372,54 @@ class RestartDetector:
                     found.append(Cut(row, int(now[row]), high, late))
         return found
 
-    def limit(self, segment: Segment) -> I64 | None:
-        """By row, the step from which this segment's points are superseded by later ones; None: nowhere."""
-        if segment is self.segments[-1]:
-            return None
+    def _after(self, segment: Segment) -> list[Segment]:
+        """The segments that follow this one, in order."""
         at = self.segments.index(segment)
+        return [late for late in self.segments[at + 1 :] if self.follows(late, segment)]
+
+    def limit(self, segment: Segment) -> I64 | None:
+        """By row, the step from which later segments replace this one's points; None: nowhere."""
+        return self._least(self._after(segment)) if segment is not self.segments[-1] else None
+
+    def superseded_from(self, segment: Segment) -> I64 | None:
+        """By row, the step from which resumes superseded this segment's points; None: nowhere."""
+        later = self._after(segment)
+        anew = self._from_scratch() if later else frozenset()
+        end = next((at for at, late in enumerate(later) if id(late) in anew), len(later))
+        return self._least(later[:end])
+
+    def _least(self, later: Sequence[Segment]) -> I64 | None:
         out: I64 | None = None
-        for late in self.segments[at + 1 :]:
-            if self.follows(late, segment):
-                cuts = late.cuts[: self._rows]
-                out = cuts.copy() if out is None else np.minimum(out, cuts, out=out)
+        for late in later:
+            cuts = late.cuts[: self._rows]
+            out = cuts.copy() if out is None else np.minimum(out, cuts, out=out)
         return out
 
-    def cause(self, segment: Segment, row: int, limit: int) -> Segment:
-        """The segment by which `limit` of this segment came about."""
-        for late in self.segments[self.segments.index(segment) + 1 :]:
-            if late.cuts[row] == limit and self.follows(late, segment):
-                return late
-        return self.segments[-1]
+    def causes(self, segment: Segment, row: int, step: I64) -> list[tuple[Segment, NDArray[np.bool_]]]:
+        """Which later segments replaced points of this one at these steps, (n,), and which, (n,), each."""
+        left, found = np.ones(len(step), np.bool_), []
+        for late in self._after(segment):
+            mine = left & (step >= late.cuts[row])
+            if mine.any():
+                found.append((late, mine))
+                left &= ~mine
+        return found
+
+    def from_scratch(self, segment: Segment) -> bool:
+        """Whether a segment began a training from scratch."""
+        return id(segment) in self._from_scratch()
+
+    def _from_scratch(self) -> AbstractSet[int]:
+        return from_scratch(self.segments, self._before) if len(self.segments) > 1 else frozenset()
+
+    def replaced_points(self) -> tuple[int, int]:
+        """Points that resumes superseded, and points of trainings before one that began from scratch."""
+        anew = self._from_scratch()
+        superseded = earlier = 0
+        for segment in self.segments:
+            superseded += segment.merged_superseded + (0 if id(segment) in anew else segment.replaced)
+            earlier += segment.merged_earlier + (segment.replaced if id(segment) in anew else 0)
+        return superseded, earlier
 
     def attempts(self) -> list[Attempt]:
         """The attempts in order; one for a training that was never restarted."""
@@ -386,10 +432,11 @@ class RestartDetector:
                 if not number or segment.reason != "file" or self._resumes(segment)
             ]
             self._attempts = (key, begun)
+        anew = self._from_scratch()
         return [
             Attempt(
                 one.start if number and one.start < HIGHEST else one.first_step,
-                one.first_wall, one.last_step, one.reason, one.log.path, one.superseded,
+                one.first_wall, one.last_step, one.reason, one.log.path, one.replaced, id(one) in anew,
             )
             for number, one in enumerate(self._attempts[1])
         ]  # fmt: skip

@@ -59,13 +59,14 @@ def restart_words(view: RunView, series: Series, *, shown: bool) -> list[Span]:
     total = series.superseded
     if not total:
         return spans
+    what = "of earlier trainings" if any(attempt.from_scratch for attempt in later) else "superseded"
     if not shown:
-        return [*spans, (f", {total:,} points superseded: ", "dim"), ("O", "accent")]
+        return [*spans, (f", {total:,} points {what}: ", "dim"), ("O", "accent")]
     points = series.superseded_points()
     count = f"{len(points):,} of {total:,}" if len(points) < total else f"{total:,}"
     which = "attempt 1" if len(later) == 1 else f"attempts 1 to {len(later)}"
     where = f", to {format_step(int(points.step.max()))}" if len(points) else ""
-    return [("   ┈ ", ROLE), (f"{which}{where}: {count} superseded points", "dim"), *spans]
+    return [("   ┈ ", ROLE), (f"{which}{where}: {count} points {what}", "dim"), *spans]
 
 
 def attempt_marks(view: RunView, axis: Axis) -> list[float]:

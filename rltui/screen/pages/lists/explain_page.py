@@ -100,7 +100,7 @@ def _facts(row: Row) -> list[tuple[str, str]]:
     if counted is not None and counted[1]:
         facts.append(("NaN or Inf", f"{counted[1]:,}"))
     if main.superseded and (at_step is None or last == main.last_step):
-        facts.append(("superseded", f"{main.superseded:,} points of earlier attempts"))
+        facts.append(("before", f"{main.superseded:,} points of earlier attempts"))
     for statistic, value in row.last_of.items():
         facts.append((statistic, format_value(value, row.unit)))
     if row.value is not None and abs(row.value) >= 1e-12 and "." in row.value_text:
