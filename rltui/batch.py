@@ -72,6 +72,20 @@ class Text:
     body: str  # hparams: JSON object; total-steps, exit-code: decimal integer, empty: it goes on again
 
 
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)  # of a histogram; the ends are its minimum and maximum
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """One logged histogram, as the values below which `QUANTILES` of what it counts lie."""
+
+    tag: str
+    step: int
+    wall_time: float
+    quantiles: tuple[float, ...]  # one per entry of QUANTILES
+    count: float  # values in it
+
+
 _NO_U32 = np.empty(0, np.uint32)
 _NO_I64 = np.empty(0, np.int64)
 _NO_F64 = np.empty(0, np.float64)
@@ -97,6 +111,7 @@ class Batch:
     starts: tuple[SessionStart, ...] = ()
     texts: tuple[Text, ...] = ()
     problems: tuple[Problem, ...] = ()
+    histograms: tuple[Histogram, ...] = ()
     written: Sequence[str] = ()  # the tags as the file spells them, where `tags` had to tell files apart
 
     def __len__(self) -> int:
@@ -104,7 +119,7 @@ class Batch:
 
     def __bool__(self) -> bool:
         """Whether it says anything at all."""
-        return bool(len(self.tag) or self.starts or self.texts or self.problems)
+        return bool(len(self.tag) or self.starts or self.texts or self.problems or self.histograms)
 
     def where(self, keep: NDArray[np.bool_]) -> Batch:
         """Only the points for which `keep`, (n,), is true; starts move with them, the rest of it stays."""
@@ -145,5 +160,6 @@ def concat(batches: Sequence[Batch]) -> Batch:
         starts=tuple(starts),
         texts=tuple(text for batch in batches for text in batch.texts),
         problems=tuple(problem for batch in batches for problem in batch.problems),
+        histograms=tuple(histogram for batch in batches for histogram in batch.histograms),
         written=max((batch.written for batch in batches), key=len),
     )

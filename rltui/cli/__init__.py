@@ -38,8 +38,9 @@ COMMANDS = {
     "config": "check or locate the configuration",
     "alert": "try the configured alerts",
     "doctor": "say how logs are read and noticed, and what is not recognised",
+    "mcp": "answer agents over standard input and output",
     "completion": "print the completion script of bash, zsh or fish",
-    "help": "list the keys of the monitor: rltui help keys",
+    "help": "print the keys of the monitor, or the manual page",
 }
 
 EXAMPLES = """

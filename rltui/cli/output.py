@@ -19,7 +19,10 @@ WRONG = 2  # wrong usage, unreadable configuration, or nothing that can be read
 STALLED = 3  # check and wait: no finding, but a run that should be live has stalled
 TIMED_OUT = 4  # wait only: nothing that was waited for has happened
 
-EXTRAS = {"parquet": ("pyarrow",)}  # optional dependencies by the extra of `pyproject.toml` that brings them
+EXTRAS = {
+    "parquet": ("pyarrow",),
+    "mcp": ("mcp",),
+}  # optional dependencies by the extra of `pyproject.toml` that brings them
 
 
 class CommandError(click.ClickException):

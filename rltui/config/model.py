@@ -47,6 +47,17 @@ class Environment:
 
 
 @dataclass(frozen=True, slots=True)
+class UserHardware:
+    """What a run trains on, and its model, for estimates of utilisation and hours."""
+
+    gpus: int | None = None
+    gpu: str = ""  # its name, such as `H100`
+    peak_tflops: float | None = None  # of one GPU, dense 16-bit products; in place of what the name implies
+    parameters: float | None = None  # of the model
+    active_parameters: float | None = None  # of a mixture of experts, for a token
+
+
+@dataclass(frozen=True, slots=True)
 class UserPane:
     """A pane of the user's making, or more metrics for a known one."""
 
@@ -124,6 +135,7 @@ class Config:
     environments: Mapping[str, Environment] = field(default_factory=dict)
     frameworks: Mapping[str, str] = field(default_factory=dict)  # run glob -> framework
     total_steps: Mapping[str, int] = field(default_factory=dict)  # run glob -> planned steps
+    hardware: Mapping[str, UserHardware] = field(default_factory=dict)  # run glob -> what it trains on
 
     # the user's own file only
     theme: str | None = None
@@ -146,6 +158,10 @@ class Config:
     def total_of(self, run: str) -> int | None:
         """The number of steps that the user says are planned for this run."""
         return _first(self.total_steps, run)
+
+    def hardware_of(self, run: str) -> UserHardware:
+        """What the user says that this run trains on."""
+        return _first(self.hardware, run) or UserHardware()
 
 
 def _first(table: Mapping[str, T], name: str) -> T | None:

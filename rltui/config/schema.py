@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from rltui.batch import SEVERITIES
-from rltui.config.model import RECEIVERS, AlertConfig, Environment, Threshold, UserMetric, UserPane
+from rltui.config.model import (
+    RECEIVERS,
+    AlertConfig,
+    Environment,
+    Threshold,
+    UserHardware,
+    UserMetric,
+    UserPane,
+)
 from rltui.data.fields import (
     BoolField,
     Field,
@@ -85,6 +93,19 @@ DISPLAY: dict[str, Field[object]] = {
     "total_steps": MapField(
         NumberField(1, 2**62, integer=True),
         description="run (* allowed) -> planned steps, for the time that is left",
+    ),
+    "hardware": MapField(
+        TableField(
+            {
+                "gpus": NumberField(1, 1_000_000, integer=True),
+                "gpu": TextField(description="name of the accelerator, such as H100"),
+                "peak_tflops": NumberField(0.001, 1e6, description="of one accelerator, dense 16-bit"),
+                "parameters": NumberField(1, 1e15, description="of the model"),
+                "active_parameters": NumberField(1, 1e15, description="used for a token, of a mixture"),
+            },
+            UserHardware,
+        ),
+        description="run (* allowed) -> what it trains on, for estimates of MFU and GPU-hours",
     ),
 }
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from rltui.console.console_file import ConsoleFile
 from rltui.console.failures import is_console
 from rltui.console.scan import ConsoleReport, scan
+from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.discovery.walk import scan as walk
-from rltui.samples.find import run_of
 
 MOST = 32  # consoles of one run that are looked at, the last written ones
 _JOB = re.compile(r"(?P<stem>.*?)(?P<job>\d{2,12})(?:_\d+)?\.(?:out|err|log)$")
@@ -37,11 +37,12 @@ class RunConsoles:
         """The consoles of each run, looked at now, the last written one first."""
         found, _, _ = walk(self._logdirs, is_console)
         own = {path: run for run, paths in sources.items() for path in paths}
-        folders = [(run, path.rpartition("/")[0]) for run, paths in sources.items() for path in paths]
-        folders += [(run, run) for run in sources]
+        nearest = NearestRun()
+        for name, paths in sources.items():
+            nearest.add_all(name, paths)
         runs: dict[str, list[ConsoleFile]] = {}
         for each in found:
-            run = own.get(each.path) or run_of(each.path, folders)
+            run = own.get(each.path) or nearest.of(each.folder)
             if run is None:
                 continue
             file = self._files.setdefault(each.place, ConsoleFile(each.place, each.path))

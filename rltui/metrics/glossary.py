@@ -16,7 +16,7 @@ from typing import Any
 
 from rltui.batch import Problem
 from rltui.data.fields import BoolField, Field, ListField, NumberField, TableField, TextField, as_dict
-from rltui.data.metric import METRIC_FIELDS, PANE_ID, Metric, check_metric
+from rltui.data.metric import METRIC_FIELDS, METRIC_ID, PANE_ID, Metric, check_metric
 from rltui.data.toml_files import DATA, FileReport, read_folder, read_table
 
 
@@ -26,7 +26,8 @@ class Pane:
 
     `title` is its heading, `tab` the word on its tab, `key` jumps to it: without a key it is shown among a
     run's own sections. `always`: its tab is there even when the run has none of its metrics. `empty` is what
-    to say then. `aliases` are other names that users may call it by.
+    to say then. `aliases` are other names that users may call it by. `also`: metrics of other panes that it
+    answers a question with, which call for its tab as well.
     """
 
     id: str
@@ -38,6 +39,7 @@ class Pane:
     always: bool = False
     empty: str = ""
     aliases: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """The tab says the id unless it says something else."""
@@ -83,6 +85,7 @@ PANE_FIELDS: dict[str, Field[object]] = {
     "always": BoolField(),
     "empty": TextField(description="what to say of a run that has none of its metrics"),
     "aliases": ListField(PANE_ID),
+    "also": ListField(METRIC_ID),
 }
 _REQUIRED = ("title", "order", "intro")
 _PANE_FILE = TableField(

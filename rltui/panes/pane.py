@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer
 from rltui.panes.answers.of_pane import answer_of
 from rltui.panes.pane_list import FIXED, PANES, pane_title
@@ -65,12 +66,13 @@ def pane_view(
     pinned: Iterable[str] = (),
     against: Mapping[str, Difference] | None = None,
     findings: Iterable[Finding] | None = None,
+    beside: Beside = NOTHING,
 ) -> PaneView:
     """The rows of a pane. `all` and the run's own sections get headings; pinned tags come first.
 
-    `findings` are those to tell, where not all that fire now.
+    `findings` are those to tell, where not all that fire now; `beside` is what files beside the logs say.
     """
-    tags = list(view.run.series) if pane == "all" else view.tag_index.panes.get(pane, [])
+    tags = list(view.run.series) if pane == "all" else _tags_of(view, pane)
     rows = rows_of(view, tags, at_step=at_step, merge=merge, against=against, findings=findings)
     pins = set(pinned)
     first = [row for row in rows if pins.intersection(row.tags)]
@@ -89,8 +91,16 @@ def pane_view(
         window=window,
         notes=tuple(_notes(view, tags, at_step)),
         empty="" if rows else _why_empty(view, pane),
-        answer=answer_of(view, pane, at_step) if rows else None,
+        answer=answer_of(view, pane, at_step, beside),
     )
+
+
+def _tags_of(view: RunView, pane: str) -> list[str]:
+    """The tags of a pane, and those of other panes that it answers its question with."""
+    index = view.tag_index
+    also = PANES[pane].also if pane in PANES else ()
+    others = [tag for metric in also for tag in index.canonical.get(metric, ())]
+    return [*index.panes.get(pane, []), *(tag for tag in others if not view.names.name(tag).held_out)]
 
 
 def _why_empty(view: RunView, pane: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rltui.metrics.glossary import general_panes, glossary
+from rltui.metrics.glossary import Pane, general_panes, glossary
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
@@ -76,10 +76,13 @@ def panes_of(
         title = view.names.pane_titles.get(pane, title)
         return PaneTab(pane, title, key, len(counted) + more, severity, counts.get(pane, 0))
 
+    def called_for(pane: Pane) -> bool:
+        return any(metric in view.tag_index.canonical for metric in pane.also)
+
     tabs = [
         tab(pane.id, pane.tab, pane.key)
         for pane in _FIRST
-        if pane.always or pane.id in counts or pane.id == here
+        if pane.always or pane.id in counts or pane.id == here or called_for(pane)
     ]
     own = dict.fromkeys([*counts, *([here] if here else [])])
     tabs += [tab(pane, pane, "") for pane in own if pane not in FIXED]

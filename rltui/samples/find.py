@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from rltui.logs.samples.layouts import place_of, unread_reason
@@ -46,27 +46,3 @@ def sample_files(logdir: str) -> Iterator[tuple[str, str]]:
 
 def _is_dump(shown: str) -> bool:
     return unread_reason(shown) is not None and any(part in _TORCH_DUMPS for part in shown.split("/"))
-
-
-def run_of(path: str, folders: Iterable[tuple[str, str]]) -> str | None:
-    """The run to which a file belongs, of (run, folder) pairs; paths relative to one LOGDIR with `/`.
-
-    The run whose folder holds the file, the deepest of them; else the one whose folder has most of the
-    path in common. None where there are no runs, or where several are equally near.
-    """
-    parts = path.split("/")[:-1]
-    best: list[str] = []
-    reached = -1.0
-    for run, folder in folders:
-        mine = [] if folder in ("", ".") else folder.split("/")
-        common = 0
-        for one, other in zip(parts, mine, strict=False):
-            if one != other:
-                break
-            common += 1
-        nearness = common + 0.5 * (common == len(mine))  # the file lies below this run's folder
-        if nearness > reached:
-            best, reached = [run], nearness
-        elif nearness == reached and run not in best:
-            best.append(run)
-    return best[0] if len(best) == 1 else None

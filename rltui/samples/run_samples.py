@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.discovery.walk import roots_of, scan
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers.wandb import table_steps
 from rltui.logs.local_file import LocalFile
 from rltui.logs.samples.layouts import place_of
-from rltui.samples.find import run_of, sample_files
+from rltui.samples.find import sample_files
 from rltui.samples.sample_reader import Catalog
 
 Runs = Mapping[str, Sequence[str]]  # paths of a run's logs as the session shows them, by the run's name
@@ -80,13 +81,12 @@ def catalogs_of(logdirs: Sequence[str]) -> dict[str, Catalog]:
 
 def _owners(folders: Iterable[str], runs: Runs) -> dict[str, str]:
     """The run that files of samples in each folder belong to; one that is near no run stands for itself."""
-    places = [
-        (name, folder)
-        for name, paths in runs.items()
-        if (logs := [path for path in paths if place_of(path) is None]) or not paths
-        for folder in dict.fromkeys([name, *(path.rpartition("/")[0] for path in logs)])
-    ]
-    return {folder: run_of(f"{folder}/", places) or folder or "." for folder in folders}
+    nearest = NearestRun()
+    for name, paths in runs.items():
+        logs = [path for path in paths if place_of(path) is None]
+        if logs or not paths:
+            nearest.add_all(name, logs)
+    return {folder: nearest.of(folder) or folder or "." for folder in folders}
 
 
 def _table_steps(logdir: str) -> Callable[[], dict[str, int]]:

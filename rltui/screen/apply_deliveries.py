@@ -148,6 +148,7 @@ def delivery_parts(delivery: Delivery) -> list[Delivery]:
             ),
             texts=batch.texts if low == 0 else (),
             problems=batch.problems if low == 0 else (),
+            histograms=batch.histograms if low == 0 else (),
         )
         parts.append(dataclasses.replace(delivery, batch=part, kind="points" if low else delivery.kind))
     return parts

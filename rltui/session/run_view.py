@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from rltui.batch import Problem
+from rltui.config.model import UserHardware
 from rltui.console.scan import ConsoleReport
 from rltui.metrics import FrameworkMatch, MetricNames
 from rltui.rules.evaluator import Evaluator
@@ -62,6 +63,11 @@ class RunView:
         if index is None or index.names is not names or len(index.tags) != len(self.run.series):
             index = self._tag_index = TagIndex(self.run.series, names)
         return index
+
+    @property
+    def hardware(self) -> UserHardware:
+        """What the user says that it trains on."""
+        return self._shared.config.hardware_of(self.run.name)
 
     @property
     def evaluator(self) -> Evaluator:

@@ -32,6 +32,7 @@ def points_until(batch: Batch, step: int) -> Batch:
         kept,
         starts=tuple(start for start in kept.starts if start.step <= step),
         texts=tuple(text for text in kept.texts if text.step <= step),
+        histograms=tuple(one for one in kept.histograms if one.step <= step),
     )
 
 

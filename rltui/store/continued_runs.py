@@ -10,7 +10,7 @@ beginning of the earlier one, and not beyond its end. Where two runs fit that we
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from posixpath import dirname
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from rltui.store.run import Run
 SHARED = 0.75  # of the tags of the run that has fewer
 FEWEST = 3  # tags
 BEHIND = 3  # usual distances of steps; two trainings that log at other steps begin nearer to each other
+NEWEST = 512  # runs of one folder that ended last before a run began: no others are compared with it
 
 
 class Lineage(NamedTuple):
@@ -30,10 +31,10 @@ class Lineage(NamedTuple):
     step: int
 
 
-class _Life(NamedTuple):
+class Life(NamedTuple):
     """What counts of one run. Times are seconds since 1970, steps those on which most series agree."""
 
-    run: Run
+    name: str
     tags: frozenset[str]
     begin: float
     end: float
@@ -48,42 +49,61 @@ def lineage(runs: Iterable[Run]) -> dict[str, Lineage]:
     for run in runs:
         if run.span is not None:
             families.setdefault(dirname(run.name), []).append((run.span[0], run))
-    found = {}
-    for family in families.values():
-        earliest = min(begin for begin, _ in family)
-        if all(begin == earliest for begin, _ in family):
-            continue  # as mostly: nothing more needs to be asked
-        lives = [life for _, run in family if (life := _life(run)) is not None]
-        for late in lives:
-            if late.first > earliest + BEHIND * late.stride:
-                early = _ancestor(late, lives)
-                if early is not None:
-                    found[late.run.name] = Lineage(early.run.name, late.first)
-    return found
-
-
-def _ancestor(late: _Life, lives: Iterable[_Life]) -> _Life | None:
-    fitting = [early for early in lives if _continues(late, early)]
-    if not fitting:
-        return None
-    newest = max(fitting, key=lambda early: early.end)
-    beside = [early for early in fitting if early is not newest and early.end > newest.begin]
-    return None if beside else newest
-
-
-def _continues(late: _Life, early: _Life) -> bool:
-    stride = max(late.stride, early.stride)
-    if not (early.end < late.begin and late.first > early.first + BEHIND * stride):
-        return False
-    shared = len(late.tags & early.tags)
-    return (
-        late.first <= early.last + 1.5 * stride
-        and shared >= FEWEST
-        and shared >= SHARED * min(len(late.tags), len(early.tags))
+    # Mostly all runs of a folder begin at one step: nothing more needs to be asked of them.
+    telling = [family for family in families.values() if len({begin for begin, _ in family}) > 1]
+    return lineage_of_lives(
+        life for family in telling for _, run in family if (life := life_of(run)) is not None
     )
 
 
-def _life(run: Run) -> _Life | None:
+def lineage_of_lives(lives: Iterable[Life]) -> dict[str, Lineage]:
+    """The same for runs of which no more is at hand."""
+    families: dict[str, list[Life]] = {}
+    for life in lives:
+        families.setdefault(dirname(life.name), []).append(life)
+    found = {}
+    for family in families.values():
+        family.sort(key=lambda life: life.end)
+        ends = np.array([life.end for life in family])
+        firsts = np.array([life.first for life in family])
+        lasts = np.array([life.last for life in family])
+        strides = np.array([life.stride for life in family])
+        earliest = int(firsts.min())
+        for late in family:
+            if late.first <= earliest + BEHIND * late.stride:
+                continue
+            ended = int(ends.searchsorted(late.begin))
+            near = slice(max(0, ended - NEWEST), ended)
+            stride = np.maximum(strides[near], late.stride)
+            in_reach = (late.first > firsts[near] + BEHIND * stride) & (
+                late.first <= lasts[near] + 1.5 * stride
+            )
+            early = _ancestor(late, [family[near.start + int(at)] for at in np.flatnonzero(in_reach)])
+            if early is not None:
+                found[late.name] = Lineage(early.name, late.first)
+    return found
+
+
+def _ancestor(late: Life, before: Sequence[Life]) -> Life | None:
+    """The run that one continues, of those that it may continue by time and steps, the newest last."""
+    newest: Life | None = None
+    for early in reversed(before):
+        if newest is not None and early.end <= newest.begin:
+            break
+        if _share_tags(late, early):
+            if newest is not None:
+                return None  # two that were written at the same time
+            newest = early
+    return newest
+
+
+def _share_tags(late: Life, early: Life) -> bool:
+    shared = len(late.tags & early.tags)
+    return shared >= FEWEST and shared >= SHARED * min(len(late.tags), len(early.tags))
+
+
+def life_of(run: Run) -> Life | None:
+    """What counts of a run; None where it has too few times or tags to be compared."""
     last, walls = run.last_step, run.step_walls
     if last is None or len(walls) < 2 or not run.first_wall < run.last_wall:
         return None
@@ -97,7 +117,7 @@ def _life(run: Run) -> _Life | None:
     if len(tags) < FEWEST or not len(forward):
         return None
     begins = Counter(first)
-    return _Life(
-        run, frozenset(tags), run.first_wall, run.last_wall,
+    return Life(
+        run.name, frozenset(tags), run.first_wall, run.last_wall,
         max(begins, key=lambda step: (begins[step], -step)), last, float(np.sort(forward)[len(forward) // 2]),
     )  # fmt: skip

@@ -12,6 +12,7 @@ from rltui.batch import Batch, Problem, Problems, Text
 from rltui.hparams.logged_text import is_hparams_tag
 from rltui.logs.delivery import Delivery, Source
 from rltui.store.append import PointAppender
+from rltui.store.histograms import Histograms
 from rltui.store.model import F64, HIGHEST, I64, LOWEST, Attempt, NewPoints, Points, sensible
 from rltui.store.previews import Previews
 from rltui.store.restarts.detector import RestartDetector
@@ -56,6 +57,7 @@ class Run:
         self.last_wall = math.nan
         self.sources: dict[str, Source] = {}
         self.texts: dict[str, Text] = {}
+        self.histograms = Histograms()
         self.hparams: dict[str, object] = {}
         self.hparams_texts: dict[str, dict[str, Text]] = {}  # by log and tag, the newest
         self.total_steps: int | None = None
@@ -181,6 +183,7 @@ class Run:
             if len(batch):
                 self._preview(source, batch)
             return new
+        self.histograms.add(batch.histograms)
         if kind != "gone":
             self.previews.read_up_to(source.path, source.read)
         if not len(batch) and (kind == "gone" or not batch.starts):

@@ -11,6 +11,7 @@ from rltui.demo.recording import Recording, in_rows
 from rltui.demo.replay import Replay
 from rltui.panes.pane import pane_view
 from rltui.session.session import Session
+from tests.support.commands import rltui
 
 ROWS = tuple(
     (step, float(step), {"critic/score/mean": step / 8, "actor/entropy": 1.0}) for step in range(1, 11)
@@ -75,3 +76,14 @@ def test_a_quantity_that_is_always_zero_is_not_shown_as_measured(
     view = Session.load([tmp_path]).runs["toy"]
     row = next(row for row in pane_view(view, "perf", 1e9).metrics if row.tag == "perf/mfu/actor")
     assert row.value_text == shown
+
+
+def test_recordings_are_saved_as_logs_to_try_commands_on(tmp_path: Path) -> None:
+    """All of them, or one; a folder that is there is left alone."""
+    folder = tmp_path / "runs"
+    assert rltui("demo", "--save", folder).code == 0
+    found = {run["run"] for run in rltui("runs", folder, "--json").json()["runs"]}
+    assert found == set(recording.names())
+    again = rltui("demo", "--save", folder, "--fault", "nan")
+    assert (again.code, again.out) == (2, "")
+    assert "is there already" in again.err

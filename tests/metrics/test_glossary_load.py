@@ -142,7 +142,7 @@ def test_a_new_pane_needs_no_python(folder: Path) -> None:
         ("tab = 3", "pane.tab must be a text"),
         (
             'kee = "r"',
-            "pane.kee is unknown; permitted: aliases, always, empty, intro",
+            "pane.kee is unknown; permitted: aliases, also, always, empty, intro",
         ),
     ],
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,6 @@ from rltui.config import Config
 from rltui.draw.cells import Line
 from rltui.metrics.glossary import glossary
 from rltui.panes.answers.load_balance import idle_share, imbalance
-from rltui.panes.answers.model import Answer
 from rltui.panes.answers.of_pane import ANSWERS, answer_of
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.step_time import step_time
@@ -23,42 +21,12 @@ from rltui.panes.render.answer_lines import answer_lines
 from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.plain_data import as_record
 from rltui.panes.report import pane_report
-from rltui.session.run_view import RunView
 from rltui.session.session import Session
+from tests.support.answers import NOW, VERL, answer, run, shares
 from tests.support.feeding import Row, delivery
 from tests.support.golden import recorded
 
 LOGS = Path(__file__).parents[1] / "logs"
-NOW = 1_900_000_000.0
-VERL = {"actor/pg_loss": 0.1, "critic/score/mean": 0.5, "response_length/mean": 100.0}  # recognised as veRL
-
-
-def run(series: Mapping[str, object], steps: int = 60, first: int = 0, others: bool = True) -> RunView:
-    """A veRL-like run of tags with a value for all steps, a list of values, or values by step."""
-    rows: list[Row] = []
-    for at in range(steps):
-        step = first + at
-        for tag, value in {**(VERL if others else {}), **series}.items():
-            if isinstance(value, dict):
-                rows += [(tag, step, value[step])] if step in value else []
-            else:
-                rows.append((tag, step, value[at] if isinstance(value, list) else value))  # type: ignore[arg-type]
-    session = Session()
-    session.apply((delivery(rows, wall=NOW - 1000),))
-    session.evaluate(force=True)
-    return session.ordered()[0]
-
-
-def answer(pane: str, series: Mapping[str, object], **more: object) -> Answer:
-    """The answer of a pane for such a run."""
-    found = answer_of(run(series, **more), pane)  # type: ignore[arg-type]
-    assert found is not None
-    return found
-
-
-def shares(found: Answer) -> dict[str, float]:
-    """The shares by title."""
-    return {share.title: round(share.share, 3) for share in found.shares}
 
 
 def test_shares_of_a_step_and_its_bottleneck() -> None:

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.samples.model import Sample
-from rltui.samples.find import run_of, sample_files
+from rltui.samples.find import sample_files
 from rltui.samples.sample_reader import Catalog
 
 MESSAGES = [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]
@@ -152,9 +153,17 @@ def test_gzip_and_damage(tmp_path: Path) -> None:
     assert [problem.code for problem in found.problems.values()] == ["not-json"]
 
 
+def _nearest(*runs: tuple[str, str]) -> NearestRun:
+    """Runs by the paths of a log of each."""
+    nearest = NearestRun()
+    for run, path in runs:
+        nearest.add_all(run, [path])
+    return nearest
+
+
 def test_a_file_belongs_to_the_nearest_run() -> None:
     """The deepest run that holds it, else the one whose folder is nearest, else none."""
-    runs = [("a", "a"), ("a/b", "a/b"), ("c", "c")]
-    assert run_of("a/b/rollouts/1.jsonl", runs) == "a/b"
-    assert run_of("rollouts/1.jsonl", [("p/e", "p")]) == "p/e"
-    assert run_of("rollouts/1.jsonl", runs) is None
+    runs = _nearest(("a", "a/x.jsonl"), ("a/b", "a/b/x.jsonl"), ("c", "c/x.jsonl"))
+    assert runs.of("a/b/rollouts") == "a/b"
+    assert _nearest(("p/e", "p/x.jsonl")).of("rollouts") == "p/e"
+    assert runs.of("rollouts") is None

@@ -28,7 +28,10 @@ _floats = st.binary(min_size=4, max_size=4)
 @st.composite
 def _value(draw: st.DrawFn) -> bytes:
     tag = draw(_tags)
-    kind = draw(st.integers(0, 7))
+    kind = draw(st.integers(0, 9))
+    if kind >= 8:
+        of = draw(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=9))
+        return (w.histogram_of if kind == 8 else w.histogram_tensor)(tag, of, draw(st.integers(1, 5)))
     if kind <= 2:
         return w.simple(tag, draw(_floats))
     number = draw(st.integers(0, 100))
@@ -74,4 +77,7 @@ def content(batch: Batch) -> tuple[object, ...]:
     """Everything but the problems, comparable to the bit."""
     texts = [(t.tag, t.step, struct.pack("<d", t.wall_time), t.kind, t.body) for t in batch.texts]
     columns = (batch.tag, batch.step, batch.wall_time, batch.value, batch.single)
-    return (list(batch.tags), [c.tobytes() for c in columns], batch.starts, texts)
+    histograms = [
+        (h.tag, h.step, struct.pack("<9d", h.wall_time, *h.quantiles, h.count)) for h in batch.histograms
+    ]
+    return (list(batch.tags), [c.tobytes() for c in columns], batch.starts, texts, histograms)

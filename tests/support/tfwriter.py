@@ -163,6 +163,25 @@ def histogram(tag: str, buckets: int = 30) -> bytes:
     return raw_tag(tag) + field(5, stats + field(6, limits) + field(7, limits))
 
 
+def histogram_of(tag: str, values: Sequence[float], buckets: int = 30) -> bytes:
+    """A histogram as torch writes it: limits and counts, with minimum, maximum, number and sums."""
+    counts, edges = np.histogram(values, buckets)
+    data = np.asarray(values, np.float64)
+    head = (data.min(), data.max(), len(data), data.sum(), (data**2).sum())
+    stats = b"".join(bytes([k << 3 | 1]) + struct.pack("<d", each) for k, each in enumerate(head, 1))
+    columns = (edges[1:].astype("<f8").tobytes(), counts.astype("<f8").tobytes())
+    return raw_tag(tag) + field(5, stats + field(6, columns[0]) + field(7, columns[1]))
+
+
+def histogram_tensor(tag: str, values: Sequence[float], buckets: int = 30) -> bytes:
+    """A histogram as TensorFlow 2 writes it: a tensor with a row (left, right, count) per bucket."""
+    counts, edges = np.histogram(values, buckets)
+    rows = np.stack((edges[:-1], edges[1:], counts), axis=1).astype("<f8").tobytes()
+    shape = b"".join(field(2, b"\x08" + varint(size)) for size in (buckets, 3))
+    content = b"\x08\x02" + field(2, shape) + field(4, rows)
+    return raw_tag(tag) + metadata("histograms") + field(8, content)
+
+
 # Styles of whole files, for exactness and speed. Each: (steps, tags, random values) -> bytes
 
 _NAMES = """

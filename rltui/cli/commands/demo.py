@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -13,11 +14,19 @@ from rltui.cli.output import FOUND, WRONG, emit, fail, leave
 from rltui.demo import recording
 from rltui.demo.replay import Replay
 from rltui.interpreter import import_asyncio_without_ssl
+from rltui.text import clean
 
 
 @click.command(name="demo")
 @click.option("--fault", metavar="NAME", help="A recording in which something goes wrong; see --list.")
 @click.option("--list", "as_list", is_flag=True, help="List the recordings.")
+@click.option(
+    "--save",
+    "target",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path),
+    help="Write the recordings (or that of --fault) there as event files, to try other commands on.",
+)
 @click.option(
     "--speed",
     type=click.FloatRange(min=0.01),
@@ -33,6 +42,7 @@ from rltui.interpreter import import_asyncio_without_ssl
 def command(
     fault: str | None,
     as_list: bool,
+    target: Path | None,
     speed: float,
     theme: str | None,
     ascii_only: bool,
@@ -48,6 +58,7 @@ def command(
       rltui demo
       rltui demo --list
       rltui demo --fault kl-runaway --speed 4
+      rltui demo --save runs
     """
     if as_list:
         for name in recording.names():
@@ -58,6 +69,9 @@ def command(
         chosen = recording.read(fault or recording.HEALTHY)
     except KeyError:
         fail(f"no recording named {fault!r}; there are {', '.join(recording.names())}", FOUND)
+    if target is not None:
+        _save([fault] if fault else recording.names(), target)
+        return
     with tempfile.TemporaryDirectory(prefix="rltui-demo-") as folder:
         replay = Replay(chosen, Path(folder), speed=speed)
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -75,6 +89,18 @@ def command(
         finally:
             replay.stop()
     leave(code)
+
+
+def _save(names: Sequence[str], target: Path) -> None:
+    """Write recordings as logs whose last points are of now. Nothing that is there is changed."""
+    there = [name for name in names if (target / name).exists()]
+    if there:
+        fail(f"{target / there[0]} is there already; name another folder")
+    for name in names:
+        found = recording.read(name)
+        Replay(found, target).write_until(len(found.rows))
+    where = clean(str(target))
+    emit(f"{len(names)} run{'s' * (len(names) != 1)} in {where}; try: rltui check {where}")
 
 
 def _print_overview(folder: str) -> None:

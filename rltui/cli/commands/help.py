@@ -1,4 +1,4 @@
-"""`rltui help keys`: the keys of the monitor, from the same table that binds them."""
+"""`rltui help`: the keys of the monitor, from the same table that binds them, and the manual page."""
 
 from __future__ import annotations
 
@@ -9,9 +9,21 @@ from rltui.cli.output import emit
 
 
 @click.command(name="help")
-@click.argument("topic", type=click.Choice(["keys"]), default="keys")
-def command(topic: str) -> None:
-    """Print the keys of the monitor, your own changes included, and what its signs mean."""
+@click.argument("topic", type=click.Choice(["keys", "man"]), default="keys")
+@click.pass_context
+def command(ctx: click.Context, topic: str) -> None:
+    """Print the keys of the monitor, your own changes included, and what its signs mean; or the manual page.
+
+    \b
+    Examples:
+      rltui help keys
+      rltui help man > ~/.local/share/man/man1/rltui.1
+    """
+    if topic == "man":
+        from rltui.cli.command_reference import manual_page
+
+        emit(manual_page(ctx.find_root().command).rstrip("\n"))
+        return
     from rltui.draw.cells import BLANK
     from rltui.panes.render.plain_text import as_text
     from rltui.screen.input.bindings import Keys

@@ -1,8 +1,9 @@
-"""The run that a file of samples belongs to, by the places of the other logs."""
+"""The run that a file beside the logs (samples, a console) belongs to, by the places of the logs."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 
 from rltui.logs.run_names import folders_above
 
@@ -19,6 +20,12 @@ class NearestRun:
         self._in[folder][run] += 1
         for each in (folder, *folders_above(folder)):
             self._below[each][run] += 1
+
+    def add_all(self, run: str, paths: Iterable[str]) -> None:
+        """The logs of a run by their paths. The folder that it is named after counts as well."""
+        self.add(run, "" if run == "." else run)
+        for folder in {path.rpartition("/")[0] for path in paths}:
+            self.add(run, folder)
 
     def remove(self, run: str, folder: str) -> None:
         """A log that was added belongs to another run now."""

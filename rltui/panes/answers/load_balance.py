@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_plain
 from rltui.metrics.glossary import glossary
+from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_steps import LAST, Values, find, first_steps_of
@@ -27,7 +28,7 @@ EVEN = 0.05  # share of idle time below which nobody waits for anybody
 SINGLE = 1e-9  # ranks whose loads differ by less are one rank, or as good as one
 
 
-def load_answer(view: RunView, at_step: int | None = None) -> Answer | None:
+def load_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
     """The answer of the pane load; None for a run that logs no load of ranks."""
     before, after = _triple(view, BEFORE, at_step), _triple(view, AFTER, at_step)
     strips = per_rank(view, "load", at_step)

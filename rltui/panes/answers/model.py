@@ -58,6 +58,23 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Amount:
+    """A line of a table of amounts: a reason for losing rollouts, a component of the reward.
+
+    `share` is None for what is no part of the whole; `note` says what it is then. `text` is the amount with
+    its unit, empty where only the share is known. `history` as of a part.
+    """
+
+    title: str
+    tag: str
+    share: float | None
+    value: float | None = None
+    text: str = ""
+    note: str = ""
+    history: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Range:
     """A range on the scale that all ranges of an answer share: `low`, `middle`, `high`, as text, too."""
 
@@ -92,6 +109,8 @@ class Answer:
     shares: tuple[Share, ...] = ()
     parts: tuple[Part, ...] = ()
     parts_of: str = ""  # which steps median, p95 and history of the parts are of
+    amounts: tuple[Amount, ...] = ()
+    amounts_words: tuple[str, str] = ("", "")  # over the titles and over the amounts
     ranges: tuple[Range, ...] = ()
     scale: tuple[float, float] = (0.0, 1.0)
     marks: tuple[float, ...] = ()

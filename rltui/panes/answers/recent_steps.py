@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 LAST = 20  # steps that "now" means
+HISTORY = 48  # values that a share over time is told by
 STEADY = 0.03  # a smaller relative change of the median is none
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
@@ -38,6 +39,13 @@ class Values:
             there = self.step[place] == steps
             out[there] = self.value[place[there]]
         return out
+
+    def held(self, steps: I64) -> F64:
+        """The values at (m,) sorted steps; where there is none the one before, 0 before the first."""
+        if not len(self.step):
+            return np.zeros(len(steps))
+        place = np.searchsorted(self.step, steps, "right") - 1
+        return np.where(place >= 0, self.value[np.maximum(place, 0)], 0.0)
 
     def without_first(self, first: I64) -> Values:
         """Without the first steps of the attempts of the run, unless nothing else is left."""
@@ -105,3 +113,16 @@ def fact(title: str, values: Values, unit: str, *, formula: str = "") -> Fact:
     """The median of the last points with its change."""
     steps = int(values.step[-1] - values.step[0]) if len(values.step) else 0
     return Fact(title, values.now, format_value(values.now, unit), values.change, steps, formula)
+
+
+def binned(values: F64) -> tuple[float, ...]:
+    """Means of equal numbers of neighbours, at most `HISTORY` of them; NaN where none is known."""
+    if not len(values):
+        return ()
+    edges = np.linspace(0, len(values), min(len(values), HISTORY) + 1).astype(int)[:-1]
+    known = np.isfinite(values)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.add.reduceat(np.where(known, values, 0.0), edges) / np.add.reduceat(
+            known.astype(float), edges
+        )
+    return tuple(means.tolist())

@@ -15,12 +15,14 @@ import numpy as np
 
 from rltui.draw.numbers import format_seconds, format_step
 from rltui.metrics.glossary import glossary
+from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Fact, Part, Share
 from rltui.panes.answers.recent_steps import (
     F64,
     I64,
     LAST,
     Values,
+    binned,
     fact,
     find,
     first_steps_of,
@@ -46,7 +48,6 @@ DOMINANT = 0.35  # share from which the largest phase is called the bottleneck
 SELDOM = 0.6  # a phase at fewer of the steps than this runs every N steps
 SLOW_FIRST = 1.5  # times the median from which the first step is worth a word
 PART_SLACK = 1.05  # timers of a part and its whole start and stop at different moments
-HISTORY = 48  # values that a share over time is told by
 MOST_PHASES = 200  # keys; a log with more names something else by them
 
 QUESTION = "Where does a step's time go?"
@@ -76,7 +77,7 @@ class StepTime:
     generation: float | None = None  # its share of what the shares are of
 
 
-def step_time_answer(view: RunView, at_step: int | None = None) -> Answer | None:
+def step_time_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
     """The answer of the pane timing; None for a run that logs no times of steps or phases."""
     found = step_time(view, at_step)
     return None if found is None else found.answer
@@ -283,7 +284,7 @@ def _parts(
         found.append(
             Part(
                 phase.title, phase.tag, median(ran), quantile(ran, 0.95), None if depth else share, depth,
-                "inside" if depth else "", token, derived, _binned(history),
+                "inside" if depth else "", token, derived, binned(history),
             )
         )  # fmt: skip
         for one in sorted(phase.parts, key=lambda one: -float(one.values.at(axis).sum())):
@@ -293,19 +294,6 @@ def _parts(
     for phase in top:
         add(phase, 0)
     return found
-
-
-def _binned(values: F64) -> tuple[float, ...]:
-    """Means of equal numbers of neighbours, at most `HISTORY` of them; NaN where none is known."""
-    if not len(values):
-        return ()
-    edges = np.linspace(0, len(values), min(len(values), HISTORY) + 1).astype(int)[:-1]
-    known = np.isfinite(values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = np.add.reduceat(np.where(known, values, 0.0), edges) / np.add.reduceat(
-            known.astype(float), edges
-        )
-    return tuple(means.tolist())
 
 
 def _seldom_part(phase: _Phase, axis: I64, lengths: F64, inside: bool) -> Part:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_value
 from rltui.metrics.glossary import glossary
+from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_steps import LAST, fact, find, first_steps_of
@@ -32,7 +33,7 @@ BOUND = 0.5  # share of generation from which it bounds a step
 MOST_FACTS = 4
 
 
-def utilisation_answer(view: RunView, at_step: int | None = None) -> Answer | None:
+def utilisation_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
     """The answer of the pane perf; None for a run that logs neither utilisation nor throughput."""
     first = first_steps_of(view)
     ranges, said = [], []

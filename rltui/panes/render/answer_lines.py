@@ -10,7 +10,7 @@ import numpy as np
 from rltui.draw.cells import Line, Span, crop, cut, cut_sentence, line, wrap
 from rltui.draw.numbers import format_seconds
 from rltui.draw.sparkline import Glyphs, sparkline
-from rltui.panes.answers.model import Answer, Fact, Part, Range, Share, Strip
+from rltui.panes.answers.model import Amount, Answer, Fact, Part, Range, Share, Strip
 from rltui.text import cell_width, pad
 
 TITLE = 24  # cells of the first column of the table
@@ -38,7 +38,7 @@ def answer_lines(
     strips = [crop(one, width) for strip in answer.strips for one in _strip(strip, width)]
     notes = [line((" " + part, "dim")) for note in answer.notes for part in wrap(note, width - 2)]
     room = 10_000 if height is None else height
-    table = _table(answer, width, glyphs)
+    table = _table(answer, width, glyphs) or _amounts(answer, width, glyphs)
     kept = []
     for block in (sentence, bar[:1] if height is not None and height < 4 else bar, ranges, facts, strips):
         fits = len(block) <= room
@@ -49,7 +49,11 @@ def answer_lines(
     room -= len(notes)
     if len(table) > room:
         more = len(table) - room + 1
-        table = [*table[: room - 1], line((f"   {more} more phases", "dim"))] if room >= 3 else []
+        table = (
+            [*table[: room - 1], line((f"   {more} more {answer.amounts_words[0] or 'phase'}s", "dim"))]
+            if room >= 3
+            else []
+        )
     return [*facts, *sentence, *bar, *ranges, *table, *strips, *notes]
 
 
@@ -183,12 +187,53 @@ def _part(part: Part, title: int, per_token: int, history: int, glyphs: Glyphs) 
     spans.append((pad(percent_text(part.share), SHARE, right=True), "text"))
     if per_token:
         spans.append((pad(per_token_text(part), per_token, right=True), "dim"))
-    known = np.array([value for value in part.history if math.isfinite(value)])
-    if history and len(known) > 1:
-        few = np.array([piece.mean() for piece in np.array_split(known, min(history, len(known)))])
-        top = max(float(few.max()), 0.01)
-        spans += [("   ", "text"), (sparkline(few, few, 0.0, top, glyphs=glyphs).text, "accent")]
-    return line(*spans)
+    return line(*spans, *_course(part.history, history, glyphs))
+
+
+def _course(values: Sequence[float], cells: int, glyphs: Glyphs) -> list[Span]:
+    """Shares over time in at most so many cells, from zero up; nothing without room or with one value."""
+    known = np.array([value for value in values if math.isfinite(value)])
+    if not cells or len(known) < 2:
+        return []
+    few = np.array([piece.mean() for piece in np.array_split(known, min(cells, len(known)))])
+    top = max(float(few.max()), 0.01)
+    return [("   ", "text"), (sparkline(few, few, 0.0, top, glyphs=glyphs).text, "accent")]
+
+
+def _amounts(answer: Answer, width: int, glyphs: Glyphs) -> list[Line]:
+    """Amounts with their share and its course; columns go as the width does."""
+    if not answer.amounts:
+        return []
+    longest = max(cell_width(one.title) for one in answer.amounts)
+    title = min(max(longest, cell_width(answer.amounts_words[0])) + 1, TITLE, max(width - SHARE - 3, 8))
+    text = max((cell_width(one.text) for one in answer.amounts), default=0)
+    text = (
+        max(text, cell_width(answer.amounts_words[1])) + 2
+        if text and width - title - SHARE - text >= 6
+        else 0
+    )
+    rest = width - 2 - title - SHARE - text - 3
+    history = min(rest, HISTORY_MOST) if rest >= HISTORY_LEAST else 0
+    head = f" {pad(answer.amounts_words[0], title)}{pad('share', SHARE, right=True)}"
+    head += pad(answer.amounts_words[1], text, right=True) if text else ""
+    if history and any(len(one.history) > 1 for one in answer.amounts):
+        head += "   " + ("share over time" if history >= 15 else "trend")
+    return [
+        crop(line((head, "faint")), width),
+        *(crop(_amount(one, title, text, history, glyphs), width) for one in answer.amounts),
+    ]
+
+
+def _amount(one: Amount, title: int, text: int, history: int, glyphs: Glyphs) -> Line:
+    share = percent_text(one.share) if one.share is not None else ""
+    spans: list[Span] = [
+        (" " + pad(cut(one.title, title - 1), title), "text" if one.share is not None else "dim"),
+        (pad(share, SHARE, right=True), "strong"),
+        (pad(one.text, text, right=True) if text else "", "dim"),
+    ]
+    if one.note:
+        return line(*spans, ("   " + one.note, "dim"))
+    return line(*spans, *_course(one.history, history, glyphs))
 
 
 def _ranges(answer: Answer, width: int) -> list[Line]:

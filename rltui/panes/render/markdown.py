@@ -64,6 +64,15 @@ def _answer(answer: Answer) -> list[str]:
         cells = ("\u2003" * part.depth + part.title, *part_times(part), share, per_token_text(part))
         names = (in_markdown(cells[0]), code_in_markdown(part.tag))
         out.append("| " + " | ".join((*names, *map(in_markdown, cells[1:]))) + " |")
+    if answer.amounts:
+        words = " | ".join(
+            map(in_markdown, (answer.amounts_words[0], "key", "share", answer.amounts_words[1]))
+        )
+        out += ["", f"| {words} |", "|---|---|---:|---:|"]
+    for one in answer.amounts:
+        share = percent_text(one.share) if one.share is not None else one.note
+        key = code_in_markdown(one.tag) if one.tag else ""
+        out.append(f"| {in_markdown(one.title)} | {key} | {in_markdown(share)} | {in_markdown(one.text)} |")
     out += ["", *(f"*{in_markdown(text)}*  " for text in (*answer.notes, *answer.formulas)), ""]
     return out
 

@@ -61,7 +61,8 @@ def pane_text(
         lines += [
             line((" " + part, "faint")) for one in shown.answer.formulas for part in wrap(one, width - 2)
         ]
-    lines += [BLANK, *pane_lines(shown, width, glyphs)]
+    if shown.metrics or shown.answer is None:
+        lines += [BLANK, *pane_lines(shown, width, glyphs)]
     if shown.notes:
         lines += [BLANK, line((" " + " · ".join(shown.notes), "dim"))]
     return lines

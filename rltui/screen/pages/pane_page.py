@@ -24,6 +24,8 @@ def pane_page(
     session: Session, state: AppState, made: PaneView, width: int, height: int, *, column_words: bool = True
 ) -> Page:
     """A pane with its selected row in sight. Only rows in sight are drawn."""
+    if not made.metrics and made.answer is not None:
+        return Page(answer_lines(made.answer, width, height, state.options.glyphs))
     if not made.metrics:
         return Page([BLANK, line(("   " + made.empty, "dim"))][:height])
     columns = plan_columns(width, made, state.options.glyphs)

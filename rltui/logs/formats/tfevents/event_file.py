@@ -58,7 +58,7 @@ class EventFileReader:
         data = file.read_at(max(0, file.size() - length), length)
         cache = self._templates.fork()
         batch = cache.tags.named(bulk_reader.decode_tail(data, cache, self._verify))
-        return replace(batch, starts=(), texts=(), problems=())
+        return replace(batch, starts=(), texts=(), problems=(), histograms=())
 
     def close(self) -> None:
         """Let go of the templates; they are learned again."""

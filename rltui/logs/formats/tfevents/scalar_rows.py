@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import Batch, Problem, SessionStart, Text
+from rltui.batch import Batch, Histogram, Problem, SessionStart, Text
 from rltui.logs.formats.tfevents.event_tags import SCALARS, EventTags
-from rltui.logs.formats.tfevents.message import event, texts
+from rltui.logs.formats.tfevents.message import event, histogram, texts
+from rltui.logs.records.histogram import Quantiles
 from rltui.logs.records.tag_table import name_of
 
 _pack_double = struct.Struct("<d").pack
@@ -22,7 +23,7 @@ class ScalarRows:
     wall_time: as the eight bytes in the file. wide: the indices of points that were no float32.
     """
 
-    __slots__ = ("starts", "step", "tag", "texts", "value", "wall_time", "wide")
+    __slots__ = ("histograms", "starts", "step", "tag", "texts", "value", "wall_time", "wide")
 
     def __init__(self) -> None:
         self.tag: list[int] = []
@@ -32,6 +33,7 @@ class ScalarRows:
         self.wide: list[int] = []
         self.starts: list[SessionStart] = []
         self.texts: list[Text] = []
+        self.histograms: list[Histogram] = []
 
     def __len__(self) -> int:
         return len(self.tag)
@@ -56,6 +58,10 @@ class ScalarRows:
                     wall_time = _pack_double(parsed.wall_time)
                     number = value.number
                     self.add(tags.number(value.tag), parsed.step, wall_time, number.value, number.single)
+            elif value.histogram is not None:
+                self._add_histogram(parsed, value, histogram.parse(data, *value.histogram))
+            elif plugin == b"histograms" and value.doubles is not None:
+                self._add_histogram(parsed, value, histogram.parse_tensor(data, *value.doubles))
             elif plugin == b"text" and value.strings:
                 self._add_text(parsed, value, "text", texts.text_body(data, value.strings))
             elif plugin == b"hparams":
@@ -68,6 +74,11 @@ class ScalarRows:
     ) -> None:
         tag = name_of(value.tag.decode("utf-8", "replace"))
         self.texts.append(Text(tag, parsed.step, parsed.wall_time, kind, body))
+
+    def _add_histogram(self, parsed: event.Event, value: event.Value, found: Quantiles | None) -> None:
+        if found is not None:
+            tag = name_of(value.tag.decode("utf-8", "replace"))
+            self.histograms.append(Histogram(tag, parsed.step, parsed.wall_time, *found))
 
     def wall_times(self) -> NDArray[np.float64]:
         """The wall times as a column."""
@@ -92,4 +103,5 @@ class ScalarRows:
             tuple(self.starts),
             tuple(self.texts),
             problems,
+            tuple(self.histograms),
         )

@@ -10,15 +10,17 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import orjson
 
-from rltui.batch import EMPTY, Batch, Problem, Text
+from rltui.batch import EMPTY, Batch, Histogram, Problem, Text
 from rltui.logs.formats.interface import BLOCK, File
 from rltui.logs.formats.protobuf import MalformedError, fields, signed, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog
-from rltui.logs.records.tag_table import TagTable
+from rltui.logs.records.histogram import Quantiles, quantiles_of
+from rltui.logs.records.tag_table import TagTable, name_of
 
 MAGIC = b":W&B\xe1\xbe\x00"
 
@@ -86,6 +88,7 @@ class WandbReader:
         self._tag: list[int] = []
         self._value: list[float] = []
         self._rows: list[tuple[int, float, int]] = []  # step, wall time, number of points
+        self._histograms: list[Histogram] = []
 
     def _decode(self, payloads: list[bytes], problems: list[Problem] | None = None) -> Batch:
         for payload in payloads:
@@ -130,14 +133,16 @@ class WandbReader:
         if plain:
             items = dict(_ITEMS.findall(data, begin, stop))
         else:
-            items, step, tables = _patiently(data, begin, end)
+            mixed = _patiently(data, begin, end)
+            items, step = mixed.items, mixed.step
         wall = _number(items, b"_timestamp")
         own = _number(items, b"_step")
         if step is None:
             step = int(own) if math.isfinite(own) else self._step
         self._step = step
         if not plain:
-            self.tables.update(dict.fromkeys(tables, step))
+            self.tables.update(dict.fromkeys(mixed.tables, step))
+            self._histograms += [Histogram(name_of(tag), step, wall, *of) for tag, of in mixed.histograms]
         if self._axes.any:
             for x, points in self._by_axis(items, step).items():
                 self._add([tag for tag, _ in points], [value for _, value in points], x, wall)
@@ -277,6 +282,7 @@ class WandbReader:
             single=np.zeros(len(self._tag), np.bool_),
             texts=texts,
             problems=tuple(problems),
+            histograms=tuple(self._histograms),
         )
         self._clear()
         return batch
@@ -322,48 +328,81 @@ class _Axes:
         return next((axis for prefix, axis in reversed(self._globs) if name.startswith(prefix)), None)
 
 
-def _patiently(data: bytes, begin: int, end: int) -> tuple[dict[bytes, bytes], int | None, list[str]]:
-    """Numbers of a row, whatever else stands in it, its step, and the names of its tables.
+class _MixedRow(NamedTuple):
+    """A row in which not only numbers stand. tables: base names of their files; histograms: by tag."""
 
-    A tree with `_type` is an object (image, histogram, table) and no series.
+    items: dict[bytes, bytes]
+    step: int | None
+    tables: list[str]
+    histograms: list[tuple[str, Quantiles]]
+
+
+def _patiently(data: bytes, begin: int, end: int) -> _MixedRow:
+    """Read a row, whatever stands in it.
+
+    A tree with `_type` is an object (image, histogram, table) and no series. It is one item, or one for each
+    of its parts, depending on the version of wandb.
     """
     items: dict[bytes, bytes] = {}
-    objects: dict[str, str] = {}  # prefix of an object -> its type
-    paths: dict[str, str] = {}
+    objects: dict[str, dict[str, object]] = {}
+    parts: dict[str, dict[str, bytes]] = {}  # items that may be parts of objects, by what stands before `/`
     step = None
     for number, kind, first, last in fields(data, begin, end):
         if number == 1 and kind == 2:
             key, value = _item(data, first, last)
             name = _name(key)
-            if name.endswith(("/_type", "/path")):
-                prefix, _, last_part = name.rpartition("/")
-                (objects if last_part == "_type" else paths)[f"{prefix}/"] = _text(value).strip('"')
+            prefix, _, part = name.rpartition("/")
+            if part in _OBJECT_PARTS:
+                parts.setdefault(prefix, {})[part] = value
             elif value[:1] == b"{" and b'"_type"' in value:
-                whole = _object(value)
-                objects[f"{name}/"], paths[f"{name}/"] = str(whole.get("_type")), str(whole.get("path"))
+                objects[name] = _object(value)
             items.update(_flat(key, value))
         elif number == 2 and kind == 2:
             step = 0
             for inner_number, sort, low, high in fields(data, first, last):
                 if inner_number == 1 and sort == 0:
                     step = signed(varint(data, low, high)[0])
-    prefixes = tuple(objects)
-    if prefixes:
+    for prefix, own in parts.items():
+        if "_type" in own:
+            objects[prefix] = {part: _json(value) for part, value in own.items()}
+    if objects:
+        prefixes = tuple(f"{name}/" for name in objects)
         items = {key: value for key, value in items.items() if not _name(key).startswith(prefixes)}
-    tables = [
-        paths[prefix].rpartition("/")[2]
-        for prefix, kind_of in objects.items()
-        if kind_of == "table-file" and prefix in paths
-    ]
-    return items, step, tables
+    tables, histograms = [], []
+    for name, whole in objects.items():
+        if whole.get("_type") == "table-file" and whole.get("path"):
+            tables.append(str(whole["path"]).rpartition("/")[2])
+        elif whole.get("_type") == "histogram" and (found := _histogram(whole)) is not None:
+            histograms.append((name, found))
+    return _MixedRow(items, step, tables, histograms)
+
+
+_OBJECT_PARTS = ("_type", "path", "values", "bins")
+
+
+def _histogram(whole: dict[str, object]) -> Quantiles | None:
+    """The quantiles of a histogram object: n counts (`values`) between n + 1 edges (`bins`)."""
+    try:
+        counts, edges = np.array(whole["values"], np.float64), np.array(whole["bins"], np.float64)
+    except (KeyError, TypeError, ValueError):
+        return None
+    if counts.ndim != 1 or edges.shape != (len(counts) + 1,):
+        return None
+    return quantiles_of(edges[:-1], edges[1:], counts)
 
 
 def _object(value: bytes) -> dict[str, object]:
-    try:
-        whole = json.loads(value)
-    except ValueError:
-        return {}
+    whole = _json(value)
     return whole if isinstance(whole, dict) else {}
+
+
+def _json(value: bytes) -> object:
+    """What stands there as JSON (wandb writes NaN and Infinity bare); None where it is none."""
+    try:
+        whole: object = json.loads(value)
+    except (ValueError, RecursionError):
+        return None
+    return whole
 
 
 def _flat(key: bytes, value: bytes) -> Iterator[tuple[bytes, bytes]]:

@@ -265,14 +265,16 @@ class _BlockReader:
     def _batch(self) -> Batch:
         """All that was read of the first `count` records, in the order of the file."""
         names, count, texts = self.cache.tags.names, self.count, tuple(self.rows.texts)
+        histograms = tuple(self.rows.histograms)
         tags = self.tag[:count]
         ones = np.flatnonzero(tags >= 0)
         if len(ones) == count:
             starts = tuple(SessionStart(record, step) for record, step in self.starts)
             wall_time, value, single = self.wall_time[:count].copy(), self.value[:count], self.single[:count]
             return Batch(
-                names, tags.astype(np.uint32), self.step[:count], wall_time, value, single, starts, texts
-            )
+                names, tags.astype(np.uint32), self.step[:count], wall_time, value, single, starts, texts,
+                histograms=histograms,
+            )  # fmt: skip
         given = np.zeros(count, np.intp)
         given[ones] = 1
         for record, low, high in self.several:
@@ -302,7 +304,7 @@ class _BlockReader:
             wall_time[spread] = np.repeat(self.wall_time[some], each)
             value[spread], single[spread] = group.value[: len(some)].ravel(), group.template.width == 4
         starts = tuple(SessionStart(int(at[record]), start) for record, start in self.starts)
-        return Batch(names, tag, step, wall_time, value, single, starts, texts)
+        return Batch(names, tag, step, wall_time, value, single, starts, texts, histograms=histograms)
 
 
 def _steps(frames: block_framing.Frames) -> tuple[NDArray[np.int64], Places, Places]:

@@ -1,7 +1,7 @@
 """One Event message: when, at which step, and the values in it that are scalars, texts or hparams.
 
-Field numbers are those of TensorFlow's event.proto and summary.proto. Everything else (graphs,
-images, histograms, audio) is stepped over by its length.
+Field numbers are those of TensorFlow's event.proto and summary.proto. Of histograms it says where they stand.
+Everything else (graphs, images, audio) is stepped over by its length.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class Value(NamedTuple):
 
     plugin: the plugin that the value itself names, None where it has no metadata (then the first
     metadata of its tag in the file counts). content: where the plugin's own data stands.
-    simple: it is a `simple_value`, a scalar whatever the metadata say.
+    simple: it is a `simple_value`, a scalar whatever the metadata say. histogram: where a HistogramProto
+    stands. doubles: where a tensor of several float64 has its elements, as TensorFlow 2 writes histograms.
     """
 
     tag: bytes
@@ -33,6 +34,8 @@ class Value(NamedTuple):
     strings: tuple[tuple[int, int], ...]
     plugin: bytes | None
     content: tuple[int, int]
+    histogram: tuple[int, int] | None = None
+    doubles: tuple[int, int] | None = None
 
 
 class Event(NamedTuple):
@@ -51,9 +54,10 @@ class Event(NamedTuple):
 
     @property
     def has_content(self) -> bool:
-        """Whether there may be anything in it for a reader of scalars and texts."""
+        """Whether there may be anything in it for a reader of scalars, texts and histograms."""
         return self.starts_session or any(
-            value.number or value.strings or value.plugin == b"hparams" for value in self.values
+            value.number or value.strings or value.histogram or value.doubles or value.plugin == b"hparams"
+            for value in self.values
         )
 
 
@@ -99,21 +103,24 @@ def _value(data: bytes, at: int, stop: int) -> Value:
     plugin: bytes | None = None
     content = (0, 0)
     tensor_at: tuple[int, int] | None = None
+    histogram: tuple[int, int] | None = None
     for field, kind, first, end in protobuf.fields(data, at, stop):
         if field == 1 and kind == protobuf.BYTES:
             tag = data[first:end]
         elif field == 2 and kind == protobuf.FIXED32:
             number, simple, tensor_at = Number(_float(data, first)[0], True, first, 4), True, None
+            histogram = None
         elif field == 8 and kind == protobuf.BYTES:
-            number, simple, tensor_at = None, False, (first, end)
+            number, simple, tensor_at, histogram = None, False, (first, end), None
         elif 3 <= field <= 6 and kind == protobuf.BYTES:
             number, simple, tensor_at = None, False, None
+            histogram = (first, end) if field == 5 else None
         elif field == 9 and kind == protobuf.BYTES:
             plugin, content = _plugin(data, first, end)
-    strings: tuple[tuple[int, int], ...] = ()
     if tensor_at:
-        number, strings = tensor.parse(data, *tensor_at)
-    return Value(tag, number, simple, strings, plugin, content)
+        number, strings, doubles = tensor.parse(data, *tensor_at)
+        return Value(tag, number, simple, strings, plugin, content, None, doubles)
+    return Value(tag, number, simple, (), plugin, content, histogram)
 
 
 def _plugin(data: bytes, at: int, stop: int) -> tuple[bytes | None, tuple[int, int]]:

@@ -44,10 +44,14 @@ class Number(NamedTuple):
 
 
 class Tensor(NamedTuple):
-    """What there is to say about a tensor of one element or of strings; `number` is None for all others."""
+    """What there is to say about a tensor of one element or of strings; `number` is None for all others.
+
+    doubles: where the elements of a tensor of several float64 stand, None for all others.
+    """
 
     number: Number | None
     strings: tuple[tuple[int, int], ...]
+    doubles: tuple[int, int] | None = None
 
 
 def parse(data: bytes, at: int, stop: int) -> Tensor:
@@ -71,7 +75,9 @@ def parse(data: bytes, at: int, stop: int) -> Tensor:
     if dtype == STRING:
         return Tensor(None, tuple(strings))
     if elements != 1 or dtype not in _NUMBERS:
-        return Tensor(None, ())
+        kind, *packed = repeated.get(_NUMBERS[_DOUBLE][1], (protobuf.BYTES, *content))
+        first, end = packed if content[0] == content[1] and kind == protobuf.BYTES else content
+        return Tensor(None, (), (first, end) if dtype == _DOUBLE and end > first else None)
     form, field = _NUMBERS[dtype]
     width = struct.calcsize(form)
     if content[1] > content[0]:

@@ -1,0 +1,1 @@
+"""Answers for agents over standard input and output (Model Context Protocol)."""

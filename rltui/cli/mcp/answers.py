@@ -1,0 +1,264 @@
+"""What the tools answer: plain data, read from the logs at each call.
+
+No answer takes a path: runs are found by name below the LOGDIRs that the server was started with.
+Raises click.ClickException with one line for people where a question cannot be answered.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fnmatch
+import glob
+import math
+import time
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from rltui.cli.check_document import report
+from rltui.cli.comparison_document import baseline_run, comparison_document
+from rltui.cli.loading import load, read_config
+from rltui.cli.output import FOUND, NothingReadError, fail
+from rltui.cli.sample_selection import chosen_samples
+from rltui.cli.wait_conditions import DEFAULT, ConditionError, parse_condition
+from rltui.cli.waiting import wait
+from rltui.metrics import nearest
+from rltui.panes.comparison import compare
+from rltui.panes.metric_explanation import metric_cards
+from rltui.rules.finding import RUN_HEALTHS
+from rltui.samples.run_samples import catalogs_of
+from rltui.samples.sample_query import FilterError, parse_filter
+from rltui.samples.sample_text import as_json
+from rltui.session.run_view import RunView
+from rltui.store import Series
+from rltui.text import clean
+
+Arguments = Mapping[str, Any]  # checked against the tool's input schema
+Answer = dict[str, Any]
+
+LISTED = 50  # runs or metrics of one answer, unless asked for more
+JUDGED = 10  # runs whose findings are told
+POINTS = 50  # points of one series
+WAITED = 60.0  # seconds
+TEXT = 4000  # characters of one text of a sample
+_PATIENCE = 60.0  # seconds that finding samples may take
+_WORST_FIRST = RUN_HEALTHS[::-1]
+
+
+def list_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
+    """Runs, the worst first, each with what is most wrong with it."""
+    session = load(tuple(logdirs), arguments.get("run"), charts=False)
+    now = time.time()
+    views = [
+        view for view in session.ordered() if view.health in arguments.get("health", RUN_HEALTHS)
+    ]  # fmt: skip
+    views.sort(key=lambda view: _WORST_FIRST.index(view.health))
+    limit = arguments.get("limit", LISTED)
+    return {"runs": [_run(view, now) for view in views[:limit]], "total": len(views)}
+
+
+def _run(view: RunView, now: float) -> Answer:
+    found = view.evaluator.findings()
+    first = {"finding": found[0].message, "since_step": found[0].since_step} if found else {}
+    return {**view.describe(now), "metrics": len(view.run.series), **first}
+
+
+def check(logdirs: Sequence[str], arguments: Arguments) -> Answer:
+    """The document of `rltui check --json`, of all runs or of some, the worst first."""
+    at_step = arguments.get("at_step")
+    session = load(tuple(logdirs), arguments.get("run"), at_step, charts=False)
+    document = report(session, logdirs[0], at_step, logdirs)
+    runs = sorted(document["runs"], key=lambda run: _WORST_FIRST.index(run["health"]))
+    return {**document, "runs": runs[: arguments.get("limit", JUDGED)], "total": len(runs)}
+
+
+def explain(logdirs: Sequence[str], arguments: Arguments) -> Answer:
+    """What a metric means; with `run` as that run's framework writes it."""
+    key, framework = arguments["key"], arguments.get("framework")
+    if framework is None and "run" in arguments:
+        framework = _one_run(logdirs, arguments["run"], charts=False).framework
+    cards = metric_cards(key, framework, read_config(tuple(logdirs))) or metric_cards(key)
+    if not cards:
+        near = ", ".join(nearest(key)) or "list_metrics has those of a run"
+        fail(f"{clean(key, 120)}: no metric by this name; nearest: {near}", FOUND)
+    return {"meanings": [card.as_json() for card in cards]}
+
+
+def list_metrics(logdirs: Sequence[str], arguments: Arguments) -> Answer:
+    """The metrics of a run: key, meaning, pane, first and last step, newest value."""
+    view = _one_run(logdirs, arguments["run"], charts=False)
+    pattern = arguments.get("metric", "*")
+    tags = [tag for tag in view.run.series if _matches(view, tag, pattern)]
+    if "pane" in arguments:
+        tags = [tag for tag in tags if view.names.name(tag).pane == arguments["pane"]]
+    limit = arguments.get("limit", LISTED)
+    return {
+        "run": view.name,
+        "framework": view.framework,
+        "metrics": [_metric(view, tag) for tag in tags[:limit]],
+        "total": len(tags),
+    }
+
+
+def _metric(view: RunView, tag: str) -> Answer:
+    name, series = view.names.name(tag), view.run.series[tag]
+    return {
+        "metric": clean(tag),
+        "canonical": name.canonical,
+        "title": name.title,
+        "pane": name.pane,
+        "unit": name.unit,
+        "first_step": series.first_step,
+        "last_step": series.last_step,
+        "last": float(series.last_value) if series.count else None,
+        "points": series.count,
+    }
+
+
+def get_series(logdirs: Sequence[str], arguments: Arguments) -> Answer:
+    """Values of metrics over steps: all points where they are few enough, else by columns of equal width."""
+    view = _one_run(logdirs, arguments["run"])
+    wanted = arguments["metrics"]
+    chosen = {each: [tag for tag in view.run.series if _matches(view, tag, each)] for each in wanted}
+    for pattern, tags in chosen.items():
+        if not tags:
+            near = ", ".join(clean(tag) for tag in nearest(pattern) if tag in view.run.series)
+            fail(
+                f"{clean(pattern, 120)}: {view.name} has no such metric"
+                + (f"; nearest: {near}" if near else "")
+            )
+    tags = list(dict.fromkeys(tag for found in chosen.values() for tag in found))
+    most, limit = arguments.get("max_points", POINTS), arguments.get("limit", LISTED)
+    return {
+        "run": view.name,
+        "series": [_series(view, tag, arguments, most) for tag in tags[:limit]],
+        "total": len(tags),
+    }
+
+
+def _series(view: RunView, tag: str, arguments: Arguments, most: int) -> Answer:
+    series, name = view.run.series[tag], view.names.name(tag)
+    low, high = _steps(series, arguments)
+    head = {"metric": clean(tag), "canonical": name.canonical, "unit": name.unit}
+    recent = series.recent()
+    if low >= series.exact_from:
+        inside = recent.take((recent.step >= low) & (recent.step <= high))
+        if len(inside) <= most:
+            points = [
+                [step, value] for step, value in zip(inside.step.tolist(), inside.value.tolist(), strict=True)
+            ]
+            return {**head, "exact": True, "fields": ["step", "value"], "points": points}
+    columns = series.columns(float(low), float(max(high, low + 1)), most)
+    points = [
+        [math.ceil(columns.edges[i]), columns.mean[i], columns.low[i], columns.high[i], int(columns.count[i])]
+        for i in np.flatnonzero(columns.count + columns.nonfinite).tolist()
+    ]
+    fields = ["from_step", "mean", "low", "high", "count"]
+    return {**head, "exact": False, "fields": fields, "points": points}
+
+
+def _steps(series: Series, arguments: Arguments) -> tuple[int, int]:
+    first, last = series.first_step or 0, series.last_step or 0
+    if "around" in arguments:
+        around = arguments["around"]
+        half = arguments.get("window", max(1, (last - first) // 20))
+        return max(first, around - half), min(last, around + half)
+    return max(first, arguments.get("from_step", first)), min(last, arguments.get("to_step", last))
+
+
+def compare_runs(logdirs: Sequence[str], arguments: Arguments) -> Answer:
+    """The document of `rltui compare --json`."""
+    session = load(tuple(logdirs))
+    base = baseline_run(session, arguments["baseline"])
+    pattern, axis = arguments.get("run", "*"), arguments.get("by", "step")
+    others = [
+        view
+        for view in session.ordered()
+        if view is not base and (view.name == pattern or fnmatch.fnmatchcase(view.name, pattern))
+    ]
+    if not others:
+        fail("no other run to compare with the baseline", FOUND)
+    limit = arguments.get("limit", LISTED)
+    document = comparison_document(
+        logdirs, base.name, axis, {view.name: compare(view, base, axis) for view in others}
+    )
+    for run in document["runs"]:
+        metrics = sorted(run["metrics"], key=lambda metric: not metric["outside"])
+        run["total"], run["metrics"] = len(metrics), metrics[:limit]
+    return document
+
+
+def get_samples(logdirs: Sequence[str], arguments: Arguments) -> Answer:
+    """Rollouts as data, long texts cut in the middle."""
+    try:
+        wanted = parse_filter(arguments.get("filter", ""))
+    except FilterError as error:
+        fail(f"filter: {error}")
+    limit, characters = arguments.get("limit", 3), arguments.get("max_characters", TEXT)
+    step = arguments.get("step")
+    pattern = arguments.get("run", "*")
+    found: list[Answer] = []
+    for run, catalog in catalogs_of(logdirs).items():
+        if len(found) >= limit:
+            break
+        if run != pattern and not fnmatch.fnmatchcase(run, pattern):
+            continue
+        catalog.refresh(_PATIENCE)
+        samples = chosen_samples(
+            run,
+            catalog,
+            wanted,
+            step=None if step is None else str(step),
+            group=arguments.get("group"),
+            sort=arguments.get("sort"),
+            reverse=arguments.get("reverse", False),
+        )
+        found += [_cut(as_json(run, each), characters) for each in islice(samples, limit - len(found))]
+    if not found:
+        fail("no sample matches; most trainers write samples only when they are told to", FOUND)
+    return {"samples": found}
+
+
+def _cut(value: Any, characters: int) -> Any:
+    """The same data with each text cut to so many characters: its beginning and its end."""
+    if isinstance(value, str) and len(value) > characters:
+        half = characters // 2
+        return f"{value[:half]} … {len(value) - 2 * half} characters left out … {value[-half:]}"
+    if isinstance(value, Mapping):
+        return {key: _cut(item, characters) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cut(item, characters) for item in value]
+    return value
+
+
+def wait_for(logdirs: Sequence[str], arguments: Arguments) -> Answer:
+    """The document of `rltui wait --json`."""
+    try:
+        conditions = [parse_condition(text) for text in arguments.get("until") or DEFAULT]
+    except ConditionError as error:
+        fail(f"until: {error}")
+    return wait(
+        logdirs,
+        read_config(tuple(logdirs)),
+        conditions,
+        run_glob=arguments.get("run"),
+        timeout=arguments.get("timeout", WAITED),
+        events=False,
+    )
+
+
+def _one_run(logdirs: Sequence[str], name: str, *, charts: bool = True) -> RunView:
+    """The run that goes by a name. Ends the question where there is none, or more than one."""
+    with contextlib.suppress(NothingReadError):  # by its whole name, only its own logs are read
+        return baseline_run(load(tuple(logdirs), glob.escape(name), charts=charts), name)
+    return baseline_run(load(tuple(logdirs), charts=charts), name)
+
+
+def _matches(view: RunView, tag: str, pattern: str) -> bool:
+    return (
+        tag == pattern
+        or view.names.name(tag).canonical == pattern
+        or ("*" in pattern and fnmatch.fnmatchcase(tag, pattern))
+    )

@@ -1,0 +1,101 @@
+"""The server: tools of `tools.TOOLS` spoken over standard input and output with the official SDK."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import anyio
+import click
+import jsonschema
+import mcp_types as types
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+
+from rltui import __version__, crash
+from rltui.cli.mcp.tools import INSTRUCTIONS, TOOLS, Tool
+from rltui.cli.output import to_json
+from rltui.text import clean
+
+_BY_NAME = {tool.name: tool for tool in TOOLS}
+_HINTS = types.ToolAnnotations(
+    read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+
+
+def make_server(logdirs: Sequence[str]) -> Server:
+    """A server that answers about the runs below these LOGDIRs and nothing else."""
+    reading = anyio.CapacityLimiter(2)  # calls that read logs at the same time; others wait
+    waiting = anyio.CapacityLimiter(16)
+
+    async def list_tools(
+        _: ServerRequestContext, __: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
+
+    async def call_tool(_: ServerRequestContext, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = _BY_NAME.get(params.name)
+        if tool is None:
+            return _error(f"no tool named {clean(params.name)!r}; tools: {', '.join(_BY_NAME)}")
+        limiter = waiting if tool.name == "wait" else reading
+        arguments = params.arguments or {}
+        return await anyio.to_thread.run_sync(
+            lambda: answer(tool, logdirs, arguments), limiter=limiter, abandon_on_cancel=True
+        )
+
+    return Server(
+        "rltui",
+        version=__version__,
+        title="rltui",
+        instructions=INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+    )
+
+
+def answer(tool: Tool, logdirs: Sequence[str], arguments: dict[str, object]) -> types.CallToolResult:
+    """Call a tool; what cannot be answered is an error result of one line."""
+    try:
+        jsonschema.validate(arguments, tool.input_schema)
+    except jsonschema.ValidationError as error:
+        place = "/".join(map(str, error.absolute_path)) or "arguments"
+        return _error(f"{place}: {error.message}")
+    try:
+        text = to_json(tool.answer(logdirs, arguments))
+    except click.ClickException as error:
+        return _error(error.format_message())
+    except OSError as error:
+        return _error(f"{error.filename or 'a log'}: {error.strerror or error}")
+    except Exception as error:  # noqa: BLE001 - one call fails, the server goes on
+        return _error(crash.report(error))
+    # Without non-finite numbers, which JSON does not have: what the text says, the structure says.
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)], structured_content=json.loads(text)
+    )
+
+
+def _described(tool: Tool) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=_HINTS,
+    )
+
+
+def _error(message: str) -> types.CallToolResult:
+    line = clean(message, 1000)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=line)], is_error=True)
+
+
+def serve(logdirs: Sequence[str]) -> None:
+    """Serve standard input and output until the input ends."""
+
+    async def speak() -> None:
+        server = make_server(logdirs)
+        async with stdio_server() as (read, write):
+            await server.run(read, write, server.create_initialization_options())
+
+    anyio.run(speak)

@@ -1,0 +1,19 @@
+"""What is known of a run beside its points: settings, samples and spans, as far as they have been read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rltui.hparams.hparams import NONE, HParams
+from rltui.logs.samples.model import RunSamples
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What files beside the logs of a run say. Nothing is known of what was not read."""
+
+    hparams: HParams = NONE
+    samples: RunSamples | None = None
+
+
+NOTHING = Beside()

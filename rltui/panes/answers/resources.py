@@ -1,0 +1,148 @@
+"""What a run has used: accelerators, hours, tokens; each with the way it is known."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rltui.draw.numbers import format_duration, format_si
+from rltui.panes.answers.hardware import hardware_of
+from rltui.panes.answers.model import Fact
+from rltui.panes.answers.recent_steps import Values, find
+from rltui.rules.series.robust_statistics import median
+from rltui.session.time_travel import span_of
+
+if TYPE_CHECKING:
+    from rltui.panes.answers.beside import Beside
+    from rltui.session.run_view import RunView
+
+STEP = "timing.step"
+TOKENS = ("perf.tokens", "load.batch_tokens")
+COUNTER = "progress.tokens"
+WHOLE = 0.02  # distance from a whole number within which a quotient is a number of accelerators
+MOST_ACCELERATORS = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A number and how it is known: empty `formula` for what the log or the settings say."""
+
+    value: float
+    formula: str = ""
+
+
+def accelerators(view: RunView, beside: Beside, at_step: int | None = None) -> Used | None:
+    """How many accelerators train: as the user or the settings say, else as throughputs imply; None unknown.
+
+    A throughput in total by that per accelerator is their number where it is a whole one; so is tokens of a
+    step / (step time x throughput per accelerator).
+    """
+    told = hardware_of(view, beside).gpus
+    if told is not None:
+        return Used(told.value, told.source)
+    per_one = find(view, "perf.throughput", at_step)
+    if per_one is None:
+        return None
+    total = find(view, "perf.tokens_per_second", at_step)
+    if total is not None:
+        found = _whole(total, per_one)
+        if found:
+            return Used(found, "tokens/s / tokens/s per GPU")
+    tokens, step = _first(view, TOKENS, at_step), find(view, STEP, at_step)
+    if tokens is not None and step is not None:
+        steps = np.intersect1d(tokens.step, step.step)
+        seconds = step.at(steps)
+        there = seconds > 0
+        rate = Values("", steps[there], tokens.at(steps[there]) / seconds[there])
+        found = _whole(rate, per_one)
+        if found:
+            return Used(found, "tokens of a step / (step time × tokens/s per GPU)")
+    return None
+
+
+def _whole(total: Values, one: Values) -> int:
+    """The whole number that total / one is at most steps; 0 where it is none."""
+    steps = np.intersect1d(total.step, one.step)
+    below = one.at(steps)
+    there = below > 0
+    if int(there.sum()) < 3:
+        return 0
+    ratio = total.at(steps[there]) / below[there]
+    count = round(median(ratio))
+    near = float(np.mean(np.abs(ratio - count) <= WHOLE * max(count, 1)))
+    return count if 1 <= count <= MOST_ACCELERATORS and near >= 0.9 else 0
+
+
+def _first(view: RunView, canonicals: tuple[str, ...], at_step: int | None) -> Values | None:
+    return next((found for one in canonicals if (found := find(view, one, at_step)) is not None), None)
+
+
+def hours(view: RunView, at_step: int | None = None) -> Used | None:
+    """Hours so far: the sum of step times, else from the first point to the last; None unknown."""
+    total = total_of(view, STEP, at_step)
+    if total is not None and total > 0:
+        return Used(total / 3600, "sum of the step times")
+    run = view.run
+    if at_step is not None and at_step < span_of(run)[1]:
+        return None
+    spent = run.last_wall - run.first_wall
+    return Used(spent / 3600, "from the first point to the last") if spent > 0 else None
+
+
+def total_of(view: RunView, canonical: str, at_step: int | None = None) -> float | None:
+    """The sum of all shown points of a metric of training up to a step; None without any."""
+    found = find(view, canonical, at_step)
+    if found is None:
+        return None
+    series, name = view.run.series[found.tag], view.names.name(found.tag)
+    first, last = series.first_step, series.last_step
+    if first is None or last is None or (at_step is not None and at_step < series.exact_from - 1):
+        return None
+    end = last if at_step is None else min(last, at_step)
+    cut = series.columns(float(first), math.nextafter(end + 1.0, 0.0), 1)
+    count = int(cut.count[0])
+    return None if not count else (float(cut.mean[0]) * name.scale + name.offset) * count
+
+
+def tokens_so_far(view: RunView, at_step: int | None = None) -> Used | None:
+    """Tokens so far: a counter of the log, else the sum of the tokens of its steps; None unknown."""
+    counter = find(view, COUNTER, at_step)
+    if counter is not None and len(counter.value):
+        return Used(float(counter.value[-1]))
+    for canonical in TOKENS:
+        values = find(view, canonical, at_step)
+        if values is None:
+            continue
+        if len(values.value) > 3 and bool((np.diff(values.value) > 0).all()):
+            return Used(float(values.value[-1]))  # it counts on by itself
+        total = total_of(view, canonical, at_step)
+        if total is not None:
+            return Used(total, "sum of the tokens of the steps")
+    return None
+
+
+def resource_facts(view: RunView, beside: Beside, at_step: int | None = None) -> list[Fact]:
+    """Accelerator hours and tokens so far."""
+    found = []
+    spent, count = hours(view, at_step), accelerators(view, beside, at_step)
+    if spent is not None and count is not None:
+        used = spent.value * count.value
+        formula = f"{count.value:,.0f} GPUs ({count.formula}) × {spent.formula}"
+        text = f"{format_hours(used)} GPU-hours so far"
+        found.append(Fact("GPU-hours so far", used, text, formula=formula, plain=True))
+    elif spent is not None:
+        text = f"{format_duration(3600 * spent.value)} so far"
+        found.append(Fact("hours so far", spent.value, text, formula=spent.formula, plain=True))
+    tokens = tokens_so_far(view, at_step)
+    if tokens is not None:
+        text = f"{format_si(tokens.value)} tokens so far"
+        found.append(Fact("tokens so far", tokens.value, text, formula=tokens.formula, plain=True))
+    return found
+
+
+def format_hours(hours: float) -> str:
+    """`0.42`, `12.3`, `1,204`."""
+    return f"{hours:,.0f}" if hours >= 100 else f"{hours:.3g}"

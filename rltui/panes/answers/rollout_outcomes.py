@@ -1,0 +1,67 @@
+"""What becomes of rollouts, as `rltui/data/rollout_outcomes.toml` lists it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from rltui.data.fields import BoolField, ListField, TableField, TextField
+from rltui.data.toml_files import read_table
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why rollouts are lost. All names are canonical ids.
+
+    `inverted`: metrics that are the share that is not lost. `part_of`: metrics that may count it as well.
+    `named`: each key is a reason that the run names. `total`: for whatever reason. `signal`: lost because
+    their group has no advantage, so that what is trained on has one.
+    """
+
+    title: str
+    metrics: tuple[str, ...]
+    inverted: tuple[str, ...] = ()
+    part_of: tuple[str, ...] = ()
+    named: bool = False
+    total: bool = False
+    signal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutOutcomes:
+    """The table."""
+
+    generated: tuple[str, ...]
+    used: tuple[str, ...]
+    groups: tuple[str, ...]
+    lag: tuple[str, ...]
+    words_of_groups: tuple[str, ...]
+    words_of_evaluation: tuple[str, ...]
+    lost: tuple[Reason, ...]
+    without_signal: tuple[Reason, ...]
+
+
+_TEXTS = ListField(TextField())
+_REASON = TableField(
+    {
+        "title": TextField(),
+        **dict.fromkeys(("metrics", "inverted", "part_of"), _TEXTS),
+        **dict.fromkeys(("named", "total", "signal"), BoolField()),
+    },
+    Reason,
+    required=("title", "metrics"),
+    strict=True,
+)
+_LISTS = ("generated", "used", "groups", "lag", "words_of_groups", "words_of_evaluation")
+_FIELD = TableField(
+    {**dict.fromkeys(_LISTS, _TEXTS), **dict.fromkeys(("lost", "without_signal"), ListField(_REASON))},
+    RolloutOutcomes,
+    required=(*_LISTS, "lost", "without_signal"),
+    strict=True,
+)
+
+
+@cache
+def rollout_outcomes() -> RolloutOutcomes:
+    """The table of the file, read at the first call."""
+    return read_table("rollout_outcomes", _FIELD)

@@ -1,0 +1,231 @@
+"""Which share of the rollouts was of use, why the others were lost, who waits, and what the lost ones cost.
+
+Lost before training, or trained on without a signal: in groups whose samples all earned the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rltui.draw.numbers import format_duration, format_short
+from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.model import Amount, Answer, Fact, Share
+from rltui.panes.answers.recent_steps import F64, I64, LAST, Values, binned, fact, find
+from rltui.panes.answers.resources import accelerators, format_hours, hours, resource_facts
+from rltui.panes.answers.rollout_losses import Loss, LostShares, losses_of, lost_shares, take_parts_out
+from rltui.panes.answers.rollout_outcomes import rollout_outcomes
+from rltui.panes.answers.step_time import step_time
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+
+QUESTION = "Which share of the rollouts was of use?"
+SMALL = 0.001  # share below which a reason is not named
+NOBODY = 0.05  # share of waiting below which nobody starves
+CUT_WORTH = 0.05  # share of responses cut off from which the sentence says it
+TRAINING, GENERATION = "training waits", "generation idles"
+CUT_OFF = "lengths.response_clip_fraction"
+COST = "lost share × hours"
+WAITS = (("perf.wait_fraction", ""), ("timing.wait_for_data", "timing.step"))
+IDLES = (("perf.idle_fraction", ""), ("timing.wait_for_trainer", "timing.step"))
+
+
+def rollout_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+    """The answer of the pane rollout; None for a run that says nothing of what becomes of its rollouts."""
+    table = rollout_outcomes()
+    losses = list(losses_of(view, table.lost, at_step))
+    inside = list(losses_of(view, table.without_signal, at_step))
+    waiting = _waiting(view, at_step)
+    lag = _lag(view, at_step)
+    if not losses and not inside and not waiting and lag is None:
+        return None
+    facts = [*([lag] if lag is not None else []), *waiting]
+    axis = max((one.values.step for one in (*losses, *inside)), key=len, default=np.empty(0, np.int64))[-400:]
+    notes: list[str] = []
+    found = lost_shares(view, losses, axis, at_step)
+    among = found.among
+    if among:
+        notes.append("shares of the discarded rollouts: the log does not say how many were used")
+    amounts, shares, lost = _partition(found, inside, axis, notes)
+    amounts += [
+        Amount(one.title, one.values.tag, None, one.values.now, _count_text(one), "the log has no total")
+        for one in found.counted
+        if one.values.now > 0
+    ]
+    cut = find(view, CUT_OFF, at_step)
+    if cut is not None and cut.now > 0:
+        history = binned(cut.at(axis)) if len(axis) else ()
+        note = "of what is used: cut off, but trained on"
+        amounts.append(Amount("truncated", cut.tag, None, cut.now, _percent(cut.now), note, history))
+    resources = resource_facts(view, beside, at_step)
+    cost = None if among or not lost else _cost(view, beside, lost, at_step)
+    facts += [*resources, *([cost] if cost is not None else [])]
+    steps = min(LAST, len(axis))
+    of = "discarded rollouts" if among else "rollouts"
+    return Answer(
+        QUESTION, _sentence(shares, waiting, lag, cut, among=among), tuple(facts),
+        shares_of=f"{of}, the last {steps} steps" if shares else "", shares=shares,
+        amounts=tuple(amounts), amounts_words=("outcome", "a step"), notes=tuple(notes),
+        formulas=_formulas(facts, bool(shares), bool(inside), among=among),
+    )  # fmt: skip
+
+
+def _partition(
+    lost: LostShares, inside: list[Loss], axis: I64, notes: list[str]
+) -> tuple[list[Amount], tuple[Share, ...], float]:
+    """Lines, shares that add up to one, and the share that was lost in the last steps."""
+    if not len(axis) or not (lost.shared or inside):
+        return [], (), 0.0
+    last = slice(-LAST, None)
+    for one in inside:
+        one.share = np.clip(one.values.held(axis), 0.0, 1.0)
+    take_parts_out(inside)
+    if any(one.reason.signal and one.share.any() for one in lost.shared) and inside:
+        flat = sum(float(one.share[last].mean()) for one in inside)
+        if flat > SMALL:
+            notes.append(f"{_percent(flat)} of the groups have no spread, as logged beside the filtered ones")
+        inside = []
+    before = sum((one.share for one in lost.shared), np.zeros(len(axis)))
+    if (over := float(before[last].mean())) > 1 + 1e-9:
+        notes.append(f"reasons overlap: they add up to {_percent(over)} of the rollouts")
+    fits = 1.0 / np.maximum(before, 1.0)  # reasons that overlap are shares of all reasons together
+    kept = 1.0 - np.minimum(before, 1.0)
+    crowded = 1.0 / np.maximum(sum((one.share for one in inside), np.zeros(len(axis))), 1.0)
+    lines: dict[str, tuple[Loss, F64]] = {}
+    for one, share in (
+        *((one, one.share * fits) for one in lost.shared),
+        *((one, one.share * crowded * kept) for one in inside),
+    ):
+        known = lines.get(one.title)
+        lines[one.title] = (one, share if known is None else known[1] + share)
+    use = np.clip(1.0 - sum((share for _, share in lines.values()), np.zeros(len(axis))), 0.0, 1.0)
+    title = "with a signal" if inside else "used"
+    now = float(use[last].mean())
+    shares = [] if lost.among else [Share(title, now, 0.0)]
+    amounts = [] if lost.among else [Amount(title, "", now, history=binned(use))]
+    for one, share in sorted(lines.values(), key=lambda line: -float(line[1][last].mean())):
+        size = float(share[last].mean())
+        if not share.any():
+            continue
+        count, text = (one.values.now, _count_text(one)) if one.counts else (None, "")
+        amounts.append(Amount(one.title, one.values.tag, size, count, text, history=binned(share)))
+        if size >= SMALL:
+            shares.append(Share(one.title, size, 0.0))
+    left = 1.0 - sum(one.share for one in shares)
+    if left > 1e-9 and shares:
+        shares.append(Share("other", left, 0.0, named=False))
+    return amounts, tuple(shares), 0.0 if lost.among else 1.0 - now
+
+
+def _count_text(one: Loss) -> str:
+    return f"{format_short(one.values.now)} {'groups' if one.groups else 'rollouts'}"
+
+
+# ---- who waits, how old, what it costs
+
+
+def _waiting(view: RunView, at_step: int | None) -> list[Fact]:
+    """The shares of time in which training and generation wait for each other."""
+    found = []
+    for title, sources in ((TRAINING, WAITS), (GENERATION, IDLES)):
+        for canonical, whole in sources:
+            values = find(view, canonical, at_step)
+            base = find(view, whole, at_step) if whole else None
+            if values is None or (whole and base is None):
+                continue
+            formula = ""
+            if base is not None:
+                seconds = base.at(values.step)
+                there = seconds > 0
+                if not there.any():
+                    continue
+                values = Values(
+                    values.tag, values.step[there], np.minimum(values.value[there] / seconds[there], 1)
+                )
+                formula = "time spent waiting / step time"
+            one = fact(title, values, "fraction", formula=formula)
+            found.append(replace(one, text=_percent(one.value)))
+            break
+    return found
+
+
+def _lag(view: RunView, at_step: int | None) -> Fact | None:
+    """How many versions old the weights were that wrote what is trained on."""
+    mean, most = (find(view, canonical, at_step) for canonical in rollout_outcomes().lag)
+    if mean is None:
+        return None
+    one = fact("policy lag", mean, "versions")
+    text = f"{one.value:.3g} versions"
+    if most is not None:
+        text += f" (at most {format_short(float(most.value[-LAST:].max()))})"
+    return replace(one, text=text)
+
+
+def _cost(view: RunView, beside: Beside, lost: float, at_step: int | None) -> Fact | None:
+    """What generating the lost share has cost so far; all of it is at most that where phases are unknown."""
+    spent, count = hours(view, at_step), accelerators(view, beside, at_step)
+    if spent is None or lost < SMALL:
+        return None
+    steps = step_time(view, at_step)
+    part = steps.generation if steps is not None else None
+    total = spent.value * (count.value if count is not None else 1) * lost
+    formula = COST
+    if part is not None:
+        total, formula = total * part, f"{COST} × generation's share of a step ({_percent(part)})"
+    amount = f"{format_hours(total)} GPU-hours" if count is not None else format_duration(3600 * total)
+    return Fact(
+        "lost share cost", total, amount if part is not None else f"{amount} at most", formula=formula
+    )
+
+
+# ---- words
+
+
+def _sentence(
+    shares: Sequence[Share], waiting: Sequence[Fact], lag: Fact | None, cut: Values | None, *, among: bool
+) -> str:
+    """Which share was of use, what was lost, who starves."""
+    said = []
+    named = [one for one in shares if one.named]
+    use, lost = named[:1], [f"{one.title} {_percent(one.share)}" for one in named[1:4]]
+    if among and named:
+        said.append(
+            "Discarded rollouts: " + ", ".join(f"{one.title} {_percent(one.share)}" for one in named[:3])
+        )
+    elif lost:
+        verb = "are used" if use[0].title == "used" else "are used and carry a signal"
+        said.append(f"{_percent(use[0].share)} of the rollouts {verb}; lost as {', '.join(lost)}")
+    elif use:
+        said.append("All rollouts are used" + ("" if use[0].title == "used" else " and carry a signal"))
+    if cut is not None and cut.now >= CUT_WORTH and use and not among:
+        said.append(f"{_percent(cut.now)} of the responses are cut off at their limit")
+    starved = max(waiting, key=lambda one: one.value, default=None)
+    if starved is not None and starved.value >= NOBODY:
+        who = "Training starves: it waits" if starved.title == TRAINING else "Generation starves: it idles"
+        said.append(f"{who} {_percent(starved.value)} of the time")
+    elif len(waiting) > 1:
+        said.append("Neither side waits for the other")
+    if not said and lag is not None:
+        said.append(f"Rollouts are {lag.text} old when they are trained on; what is lost is not logged")
+    return ". ".join(said or ["The log says what is lost, but not of how many rollouts"]) + "."
+
+
+def _formulas(facts: Sequence[Fact], shares: bool, inside: bool, *, among: bool) -> tuple[str, ...]:
+    found = []
+    if shares:
+        of = "the discarded rollouts" if among else "all rollouts (used + lost)"
+        found.append(f"share of an outcome = its rollouts / {of}, mean of the last {LAST} steps")
+    if shares and inside and not among:
+        found.append("with a signal = used × (1 - share of groups whose samples all earned the same)")
+    return (*found, *(f"{one.title} = {one.formula}" for one in facts if one.formula))
+
+
+def _percent(share: float) -> str:
+    size = 100 * share
+    return (
+        f"{size:.0f} %" if size >= 9.95 else f"{size:.1f} %" if size >= 0.095 or size <= 0 else "below 0.1 %"
+    )

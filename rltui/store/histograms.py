@@ -1,0 +1,98 @@
+"""Logged histograms of a run as quantiles by step, in bounded memory."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+
+from rltui.batch import QUANTILES, Histogram
+from rltui.store.model import F64, I64
+
+KEPT = 256  # histograms of one tag, 88 bytes each
+MOST_TAGS = 1024
+
+
+class HistogramSeries:
+    """The histograms of one tag by step.
+
+    logged: how many there were. stride: older ones are thinned to about every `stride`-th.
+    """
+
+    def __init__(self) -> None:
+        self.stride = 1
+        self.logged = 0
+        self._kept: list[tuple[Histogram, int]] = []  # by step, each with its number; numbers never repeat
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def step(self) -> I64:
+        """(n,) rising steps."""
+        return np.array([one.step for one, _ in self._kept], np.int64)
+
+    @property
+    def wall_time(self) -> F64:
+        """(n,) seconds since 1970, NaN unknown."""
+        return np.array([one.wall_time for one, _ in self._kept], np.float64)
+
+    @property
+    def quantiles(self) -> F64:
+        """(n, 7): a row per step, a column per entry of `rltui.batch.QUANTILES`."""
+        return np.array([one.quantiles for one, _ in self._kept], np.float64).reshape(-1, len(QUANTILES))
+
+    @property
+    def count(self) -> F64:
+        """(n,) values in each histogram."""
+        return np.array([one.count for one, _ in self._kept], np.float64)
+
+    def add(self, new: Histogram) -> None:
+        """Take one in. One of an equal or lower step that was written later replaces what came before.
+
+        That is what a restart does to points, told from steps and wall times alone: the order in which logs
+        are read does not matter. Where no time is known, the one that comes later was written later.
+        """
+        kept = self._kept
+        before = bisect_right(kept, new.step, key=_step)
+        if before and kept[before - 1][0].wall_time > new.wall_time:
+            return
+        behind = kept[before:]
+        if behind:
+            behind = [entry for entry in behind if entry[0].wall_time >= new.wall_time]
+        kept[bisect_left(kept, new.step, key=_step) :] = [(new, self.logged), *behind]
+        self.logged += 1
+        if len(kept) > KEPT:
+            self.stride *= 2
+            self._kept = [entry for entry in kept if entry[1] % self.stride == 0 or entry is kept[-1]]
+
+
+class Histograms(Mapping[str, HistogramSeries]):
+    """The histograms of a run by tag, of the first `MOST_TAGS` tags."""
+
+    def __init__(self) -> None:
+        self._by_tag: dict[str, HistogramSeries] = {}
+
+    def __getitem__(self, tag: str) -> HistogramSeries:
+        return self._by_tag[tag]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_tag)
+
+    def __len__(self) -> int:
+        return len(self._by_tag)
+
+    def add(self, histograms: Iterable[Histogram]) -> None:
+        """Take in histograms in the order of their log."""
+        for one in histograms:
+            series = self._by_tag.get(one.tag)
+            if series is None:
+                if len(self._by_tag) >= MOST_TAGS:
+                    continue
+                series = self._by_tag[one.tag] = HistogramSeries()
+            series.add(one)
+
+
+def _step(entry: tuple[Histogram, int]) -> int:
+    return entry[0].step
