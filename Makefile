@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types contract pytest bench fuzz screenshots snapshots clean
+.PHONY: docs demo test lint types contract pytest bench fuzz screenshots snapshots clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -47,6 +47,9 @@ fuzz: $(VENV)/.dev  ## a million mutated logs through every reader
 
 screenshots: $(VENV)/.dev  ## draw screenshots/ anew from recorded runs
 	$(BIN)/python screenshots/make.py
+
+docs: $(VENV)/.dev  ## build the documentation as a site in build/site
+	$(BIN)/mkdocs build --quiet -f docs/mkdocs.yml
 
 snapshots: $(VENV)/.dev  ## accept the present screens as the expected ones
 	$(BIN)/pytest --snapshot-update -k snapshot

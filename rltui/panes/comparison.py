@@ -79,6 +79,8 @@ def compare(view: RunView, baseline: RunView, axis: Axis = "step") -> Comparison
     if mine is None or theirs is None:
         return None
     matched = min(mine[1], theirs[1])
+    if matched < max(mine[0], theirs[0]):  # one of them begins after the other has ended
+        return None
     differences = []
     for tag in sorted(view.run.series, key=lambda tag: _rank(view, tag)):
         other = view.tag_index.counterpart(tag, baseline.tag_index)

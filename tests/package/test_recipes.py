@@ -1,4 +1,4 @@
-"""The README's recipes for Slurm, cron and CI do what they say: a shell runs each with the real command."""
+"""The recipes for Slurm, cron and CI do what they say: a shell runs each with the real command."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 
 from tests.support.checked import SICK, WELL, environment, write
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text()
+PAGE = (Path(__file__).resolve().parents[2] / "docs/pages/recipes.md").read_text()
 # The shell lines below each bold title of the recipes.
 RECIPES = dict(
     re.findall(
         r"^\*\*([^*]+)\*\*(?:(?!^```).)*^```sh\n(.*?)^```",
-        README.partition("### Recipes")[2],
+        PAGE,
         re.MULTILINE | re.DOTALL,
     )
 )

@@ -1,0 +1,28 @@
+"""`rltui compare`: what it does with runs that can hardly be compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.support.commands import rltui
+
+
+def log(path: Path, steps: range) -> None:
+    """A log of one metric at these steps."""
+    path.mkdir(parents=True)
+    lines = [json.dumps({"step": step, "actor/entropy": 1.0 + step / 100}) for step in steps]
+    (path / "metrics.jsonl").write_text("\n".join(lines) + "\n")
+
+
+def test_a_run_that_begins_after_the_baseline_ended_has_no_common_step(tmp_path: Path) -> None:
+    """Said in one line, and as null in JSON; the others are compared."""
+    log(tmp_path / "base", range(100))
+    log(tmp_path / "later", range(200, 300))
+    log(tmp_path / "beside", range(50, 150))
+    done = rltui("compare", tmp_path, "--baseline", "base")
+    assert done.code == 0
+    assert "later and base: no common step to compare at" in done.out
+    assert "beside against base, at step 99" in done.out
+    runs = rltui("compare", tmp_path, "--baseline", "base", "--json").json()["runs"]
+    assert {run["run"]: run["matched"] for run in runs} == {"later": None, "beside": 99}
