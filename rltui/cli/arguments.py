@@ -56,9 +56,9 @@ LOGDIRS = click.argument("logdirs", metavar="LOGDIR ...", nargs=-1, required=Tru
 RUN = click.option(
     "--run",
     "run_glob",
-    metavar="GLOB",
+    metavar="GLOB|EXPR",
     shell_complete=complete_run,
-    help="Only runs whose name matches.",
+    help="Only runs of such names, or such as 'lr>1e-4 critical'.",
 )
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 JSON_LINES = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")

@@ -11,6 +11,7 @@ from rltui.console.console_thread import ConsoleThread
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
+from rltui.panes.runs.selection import RunSelection, settings_below
 from rltui.session.session import Session
 
 POLL = 1.0  # seconds between looks, unless the configuration says otherwise
@@ -34,9 +35,11 @@ class FollowedSession:
         deliveries: Iterable[list[Delivery]] | None = None,
     ) -> None:
         every = poll or config.poll or POLL
-        self.session = Session(config, run_glob=run_glob)
+        selection = RunSelection(run_glob)
+        self.session = Session(config, run_glob=selection.glob)
+        self.session.choose(selection.test(settings_below(list(map(str, logdirs))), time.time))
         self.at_rest = False  # everything that was there has been evaluated
-        self._follower = Follower(logdirs, run_glob=run_glob, poll=every)
+        self._follower = Follower(logdirs, run_glob=selection.glob, poll=every)
         self._deliveries = (
             deliveries if deliveries is not None else Deliveries(self._follower, wait=wait or every)
         )

@@ -79,6 +79,16 @@ _RUN = {
     "points": _COUNT,
     "health": _RUN_HEALTH,
 }
+_OUTCOME = {
+    "metric": _MAYBE_STRING,
+    "last": _NUMBER,
+    "best": _NUMBER,
+    "best_step": _MAYBE_INTEGER,
+    "best_step_exact": {"type": ["boolean", "null"]},
+    "total_steps": _MAYBE_INTEGER,
+    "eta": {"type": ["number", "null"]},
+    "why": _STRING,
+}
 _WHY_UNJUDGED = {"message": _STRING}  # of an unjudged run
 _SOURCE = _object({"path": _STRING, "format": _STRING, "bytes": _COUNT})
 
@@ -108,7 +118,13 @@ RUNS: Schema = {
             "logdir": _STRING,
             "runs": _array(
                 _object(
-                    {**_RUN, "series": _COUNT, "sources": _array(_SOURCE), "also": _array(_SOURCE)},
+                    {
+                        **_RUN,
+                        **_OUTCOME,
+                        "series": _COUNT,
+                        "sources": _array(_SOURCE),
+                        "also": _array(_SOURCE),
+                    },
                     {**_WHY_UNJUDGED, "continues": _object({"run": _STRING, "step": {"type": "integer"}})},
                 )
             ),

@@ -12,6 +12,7 @@ from rltui.cli.output import NothingReadError, fail, no_logs
 from rltui.config import Config, load_config
 from rltui.logs.delivery import Delivery
 from rltui.metrics import MetricNames
+from rltui.panes.runs.selection import RunSelection, settings_below
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.text import clean
@@ -52,11 +53,12 @@ def load(
     charts: False holds only what judging and listing need. verify: prove every checksum.
     """
     need(logdirs)
+    selection = RunSelection(run_glob)
     progress = _Progress() if sys.stderr.isatty() else None
     session = Session.load(
         logdirs,
         read_config(logdirs, strict=True),
-        run_glob=run_glob,
+        run_glob=selection.glob,
         at_step=at_step,
         progress=progress,
         charts=charts,
@@ -65,6 +67,8 @@ def load(
     if progress is not None:
         progress.wipe()
     note_problems(problem for problem in session.diagnostics() if problem.code == "not-answering")
+    if selection.is_expression:
+        session.keep(selection.names(session.ordered(), time.time(), settings_below(logdirs)))
     if not session.runs:
         where = ", ".join(clean(logdir) for logdir in logdirs)
         problems = [problem.as_json() for problem in session.problems.values()]
@@ -77,6 +81,13 @@ def load(
                 raise NothingReadError(message, problems)
         no_logs(logdirs, run_glob)
     return session
+
+
+def chosen_names(logdirs: tuple[str, ...], text: str | None) -> frozenset[str] | None:
+    """The runs that an expression chooses of those that are there now; None where `--run` is a glob."""
+    if not RunSelection(text).is_expression:
+        return None
+    return frozenset(load(logdirs, text, charts=False).runs)
 
 
 def as_of(view: RunView, at_step: int | None) -> float:

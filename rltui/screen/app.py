@@ -193,6 +193,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         views = sorted(self.session.runs.values(), key=lambda one: one is not view)
         if not updates.empty or updates.evaluate(views):
             self._continue_later()
+        self.session.choose_again()
         self.changed()
 
     @property

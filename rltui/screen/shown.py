@@ -42,7 +42,12 @@ def newest_run(session: Session, state: AppState) -> RunView | None:
     if not ordered:
         return None
     current = session.runs.get(state.selection.run or "")
-    if current is None or current is base or ordered[0].modified > current.modified + NEWER:
+    if (
+        current is None
+        or current is base
+        or current not in ordered
+        or ordered[0].modified > current.modified + NEWER
+    ):
         return ordered[0]
     return current
 

@@ -15,6 +15,7 @@ from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.metrics.glossary import pane_id
+from rltui.panes.runs.selection import RunSelection
 from rltui.screen.app import Monitor
 from rltui.screen.input.bindings import Keys
 from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for
@@ -109,13 +110,17 @@ def run(
     layout_path = path_for(logdirs)
     if reset and layout_path is not None:
         delete_layout(layout_path)
-    session = Session(config, run_glob=run_glob, also=baseline)
+    selection = RunSelection(run_glob)
+    session = Session(config, run_glob=selection.glob, also=baseline)
     app = build(
         session, [str(one) for one in logdirs], pane=pane, baseline=baseline, theme=theme, at_step=at_step,
         ascii_only=ascii_only, color=color, config=config, layout_path=layout_path,
     )  # fmt: skip
+    session.choose(selection.test(app.state.run_settings, app.state.options.clock))
     interpreter.share_memory_arena()
-    follower = Follower(list(logdirs), run_glob=run_glob, also=baseline, poll=poll or config.poll or 1.0)
+    follower = Follower(
+        list(logdirs), run_glob=selection.glob, also=baseline, poll=poll or config.poll or 1.0
+    )
     app.follower = follower
     app.reader = ReaderThread(follower, app.updates.put)
     return show(app, mouse=mouse)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from rltui.batch import Problem, Problems
@@ -42,6 +42,7 @@ class Session:
         self._run_glob = run_glob
         self._also = also
         self._ordered: list[RunView] | None = None
+        self._chosen: Callable[[RunView], bool] | None = None
         self._looked_at: list[str] = []
         self._held = HeldPoints()
         self._lineage: tuple[tuple[int, ...], dict[str, Lineage]] = ((), {})
@@ -95,9 +96,27 @@ class Session:
             self.runs.pop(view.name, None)
             self.store.runs.pop(view.name, None)
 
+    def choose(self, chosen: Callable[[RunView], bool] | None) -> None:
+        """List only the runs of which this holds, as they are then; the others are read, but not shown."""
+        self._chosen, self._ordered = chosen, None
+
+    def choose_again(self) -> None:
+        """Rules have been evaluated: what is listed may be something else."""
+        if self._chosen is not None:
+            self._ordered = None
+
+    def keep(self, names: Collection[str]) -> None:
+        """Forget all other runs."""
+        for name in [name for name in self.runs if name not in names]:
+            self.runs.pop(name).drop_held()
+            self.store.runs.pop(name, None)
+        self._ordered = None
+
     def evaluate(self, *, force: bool = False) -> set[str]:
         """Evaluate the rules on all points that came since the last call; the names of the runs concerned."""
-        return {name for name, view in list(self._held.views.items()) if view.evaluate_held(force=force)}
+        found = {name for name, view in list(self._held.views.items()) if view.evaluate_held(force=force)}
+        self.choose_again()
+        return found
 
     def sources(self) -> dict[str, tuple[str, ...]]:
         """The paths of each run's log files, relative to their LOGDIR."""
@@ -105,12 +124,14 @@ class Session:
 
     def set_consoles(self, reports: Mapping[str, Sequence[ConsoleReport]], now: float) -> set[str]:
         """Take in what the consoles of the runs tell; the names of the runs whose findings changed."""
+        self.choose_again()
         return {name for name, view in self.runs.items() if view.set_consoles(reports.get(name, ()), now)}
 
     def ordered(self) -> list[RunView]:
-        """The runs, that with the newest point first."""
+        """The runs that are chosen, that with the newest point first."""
         if self._ordered is None:
-            self._ordered = sorted(self.runs.values(), key=lambda view: (-view.modified, view.name))
+            views = self.runs.values() if self._chosen is None else filter(self._chosen, self.runs.values())
+            self._ordered = sorted(views, key=lambda view: (-view.modified, view.name))
         return list(self._ordered)
 
     def diagnostics(self) -> list[Problem]:

@@ -178,9 +178,12 @@ def test_demo_without_a_terminal() -> None:
 
 
 def test_runs_prints_one_line_per_run(logs: Path) -> None:
-    """Name, framework, state, last step, age, series count."""
+    """Name, framework, state, last step, age, last and best value, health, series count, why."""
     head, *rows = rltui("runs", logs).out.splitlines()
-    assert head.split() == ["run", "framework", "state", "last", "step", "age", "series", "points", "health"]
+    assert head.split() == [
+        "run", "framework", "state", "step", "age", "metric", "last", "best", "health",
+        "series", "points", "why",
+    ]  # fmt: skip
     assert [row.split()[:4] for row in rows] == [
         ["bad", "verl", "ended", "80"],
         ["good", "verl", "ended", "80"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import click
 
 from rltui.cli.arguments import JSON, LOGDIRS, RUN
@@ -11,7 +13,7 @@ from rltui.cli.loading import load
 from rltui.cli.output import FOUND, emit, emit_json, emit_table, fail
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
 from rltui.panes.comparison import Axis, Comparison, Difference, compare
-from rltui.session.run_view import RunView
+from rltui.panes.runs.selection import RunSelection, settings_below
 from rltui.text import in_markdown
 
 FEW = 20  # rows a person reads of one comparison; --all prints the rest
@@ -66,7 +68,8 @@ def command(
     """
     session = load(logdirs)
     base = baseline_run(session, baseline)
-    others = [view for view in session.ordered() if view is not base and _wanted(view, run_glob)]
+    names = RunSelection(run_glob).names(session.ordered(), time.time(), settings_below(logdirs))
+    others = [view for view in session.ordered() if view is not base and view.name in names]
     if not others:
         fail("no other run to compare with the baseline", FOUND)
     if settings:
@@ -92,12 +95,6 @@ def command(
         outside = sum(difference.outside for difference in comparison.differences)
         more = f"; {hidden} more with --all" if hidden else ""
         emit(f"\n{outside} of {len(comparison.differences)} metrics outside the baseline's spread{more}\n")
-
-
-def _wanted(view: RunView, run_glob: str | None) -> bool:
-    import fnmatch
-
-    return run_glob is None or fnmatch.fnmatchcase(view.name, run_glob)
 
 
 def _important(comparison: Comparison) -> tuple[Difference, ...]:

@@ -70,7 +70,13 @@ def command(
       rltui export runs/new --follow | my-own-alarm
     """
     form = form or _by_ending(output)
-    selection = Selection(logdirs, run_glob, metrics, all_sources, verify)
+    runs = None
+    if run_glob is not None:
+        from rltui.cli.loading import chosen_names  # judges runs, which no other export needs
+
+        runs = chosen_names(logdirs, run_glob)
+    glob = run_glob if runs is None else None
+    selection = Selection(logdirs, glob, runs=runs, metrics=metrics, all_sources=all_sources, verify=verify)
     if follow:
         if form != "jsonl" or output not in (None, "-") or kind != "scalars" or verify:
             raise click.UsageError("--follow prints scalars as jsonl to standard output, unverified")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import fnmatch
+from fnmatch import fnmatchcase
 from itertools import islice
 
 import click
 
 from rltui.cli.arguments import LOGDIRS, RUN, need
+from rltui.cli.loading import chosen_names
 from rltui.cli.output import emit, fail, note, to_json
 from rltui.cli.sample_selection import chosen_samples
 from rltui.logs.samples.model import Sample
@@ -61,11 +62,12 @@ def command(
         wanted = parse_filter(expression)
     except FilterError as error:
         fail(f"--filter: {error}")
+    names = chosen_names(logdirs, run_glob)
     printed = found = 0
     for run, catalog in catalogs_of(logdirs).items():
         if limit and printed >= limit:
             break
-        if run_glob is not None and not fnmatch.fnmatchcase(run, run_glob):
+        if run_glob is not None and not (run in names if names is not None else fnmatchcase(run, run_glob)):
             continue
         catalog.refresh(_PATIENCE)
         for problem in catalog.problems.values():

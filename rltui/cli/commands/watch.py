@@ -23,8 +23,8 @@ from rltui.interpreter import finish_imports, import_asyncio_without_ssl
     "--run",
     "run_glob",
     shell_complete=complete_run,
-    metavar="GLOB",
-    help="Only runs whose name matches, such as '*grpo*'; the baseline is read in any case.",
+    metavar="GLOB|EXPR",
+    help="Only runs of such names, as '*grpo*', or such as 'lr>1e-4 critical'; the baseline in any case.",
 )
 @click.option(
     "--baseline",

@@ -88,5 +88,5 @@ def follow(selection: Selection) -> None:
     for deliveries in Deliveries(follower, wait=IDLE):
         reporter.waits_for(follower.search.waiting)
         for delivery in reporter.passing(deliveries):
-            if printer.take(delivery):
+            if selection.takes(delivery.source.run) and printer.take(delivery):
                 out.flush()

@@ -32,9 +32,16 @@ class Selection:
 
     logdirs: Sequence[str]
     run_glob: str | None = None
+    runs: frozenset[str] | None = None  # those that an expression has chosen
     metrics: Sequence[str] = ()  # globs; none: all tags
     all_sources: bool = False  # duplicate logs, too
     verify: bool = False  # check every checksum
+
+    def takes(self, run: str) -> bool:
+        """Whether a run was chosen; what belongs to no run always is."""
+        if not run or (self.run_glob is None and self.runs is None):
+            return True
+        return run in self.runs if self.runs is not None else fnmatchcase(run, self.run_glob or "")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -174,6 +181,8 @@ class Exporter:
         for delivery in read_all(
             chosen.logdirs, run_glob=run_glob, all_sources=chosen.all_sources, verify=chosen.verify
         ):
+            if chosen.runs is not None and not chosen.takes(delivery.source.run):
+                continue
             self.problems.note(delivery.batch.problems)
             self.sources[delivery.source.path] = delivery.source
             yield delivery

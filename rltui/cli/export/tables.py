@@ -38,8 +38,7 @@ Row = dict[str, Any]  # by the names of its columns
 def export_tables(selection: Selection, kind: str, form: str, output: str | None) -> None:
     """Write one kind of record of every event file. Ends the command with 2 when there is no event file."""
     files = _event_files(selection.logdirs)
-    if selection.run_glob is not None:
-        files = [(run, each) for run, each in files if fnmatchcase(run, selection.run_glob)]
+    files = [(run, each) for run, each in files if selection.takes(run)]
     for _, compressed in (file for file in files if file[1].name.endswith(".gz")):
         note(f"{compressed.path}: left out; --kind {kind} reads no compressed file: unpack it elsewhere")
     files = [(run, each) for run, each in files if not each.name.endswith(".gz")]

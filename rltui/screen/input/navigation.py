@@ -103,7 +103,8 @@ def turn_run(session: Session, state: AppState, by: int) -> None:
     """Show the next or previous run."""
     ordered, view = session.ordered(), shown.run(session, state)
     if view is not None and len(ordered) > 1:
-        choose_run(state, ordered[(ordered.index(view) + by) % len(ordered)].name)
+        at = ordered.index(view) if view in ordered else -1
+        choose_run(state, ordered[(at + by) % len(ordered)].name)
 
 
 def turn_pane(session: Session, state: AppState, by: int) -> None:

@@ -103,8 +103,9 @@ def _position(session: Session, state: AppState, view: RunView, width: int) -> l
         spans.append((f"/{fit(query, max(width // 5, 8))} ", "mark"))
         spans.append((words if width >= 60 else words.removesuffix(f" {what}"), "dim"))
     total = len(session.runs)
-    if total > 1 and (width >= 60 or not spans):
-        place = session.ordered().index(view) + 1
+    listed = session.ordered()
+    if total > 1 and view in listed and (width >= 60 or not spans):
+        place, total = listed.index(view) + 1, len(listed)
         spans.append((f"{'   ' if spans else ''}run {place} of {total}", "dim"))
     return spans
 

@@ -1,0 +1,87 @@
+"""What `runs` prints of each run: columns as text or Markdown, and fields of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from rltui.cli.output import FOUND, emit, emit_table, fail
+from rltui.draw.numbers import format_step
+from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
+from rltui.panes.runs.columns import COLUMNS, METRIC, SETTING, RunColumn, column_named
+from rltui.panes.runs.facts import RunFacts
+from rltui.text import clean, in_markdown
+
+USUAL = (
+    "name", "framework", "state", "step", "age", "metric", "last", "best", "health", "series", "points",
+    "why",
+)  # fmt: skip
+LIMITS = {"name": 60, "why": 100, "metric": 30}  # cells
+
+
+def columns_of(text: str, runs: Sequence[RunFacts]) -> list[RunColumn]:
+    """The columns that somebody asks for, separated by commas; a first `+` adds them to the usual ones.
+
+    Ends the command with 1 for what is no column, no setting and no metric of any run.
+    """
+    wanted = [word.strip() for word in text.removeprefix("+").split(",") if word.strip()]
+    found = [column_asked_for(word, runs) for word in wanted]
+    if not found or text.startswith("+"):
+        usual = [column for name in USUAL if (column := column_named(name)) is not None]
+        found = [*usual[:-1], *found, usual[-1]]
+    return found
+
+
+def column_asked_for(word: str, runs: Sequence[RunFacts]) -> RunColumn:
+    """A column by its name, or by a setting or metric that some run has."""
+    found = column_named(word)
+    if found is None and any(run.setting(word) is not None for run in runs):
+        found = column_named(f"{SETTING}{word}")
+    if found is None and any(run.metric(word) is not None for run in runs):
+        found = column_named(f"{METRIC}{word}")
+    if found is None:
+        known = ", ".join(column.id for column in COLUMNS)
+        fail(f"no column, setting or metric is called {clean(word)!r}; columns are {known}", FOUND)
+    return found
+
+
+def print_runs(
+    runs: Sequence[RunFacts], columns: Sequence[RunColumn], form: str, extra: Mapping[str, str] | None = None
+) -> None:
+    """A line for each run. extra: a last column, by run, under the word `job`."""
+    heads = [column.word for column in columns]
+    rows = [[_text(column)(run) for column in columns] for run in runs]
+    if extra is not None:
+        heads.append("job")
+        rows = [[*row, extra.get(run.view.name, "-")] for run, row in zip(runs, rows, strict=True)]
+    right = [at for at, column in enumerate(columns) if column.right]
+    if form == "markdown":
+        emit("| " + " | ".join(map(in_markdown, heads)) + " |")
+        emit("|" + "|".join("---:" if at in right else "---" for at in range(len(heads))) + "|")
+        for row in rows:
+            emit("| " + " | ".join(in_markdown(clean(cell)) for cell in row) + " |")
+        return
+    limits = {at: LIMITS[column.id] for at, column in enumerate(columns) if column.id in LIMITS}
+    emit_table(heads, rows, right=right, limits=limits, roles={**HEALTH_ROLE, **STATE_ROLE})
+
+
+def _text(column: RunColumn) -> Callable[[RunFacts], str]:
+    if column.id == "step":  # in full: programs cut columns out of tables, too
+        return lambda run: "-" if run.step is None else format_step(run.step)
+    if column.id == "state":
+        return lambda run: run.alive.state
+    return column.text
+
+
+def outcome_fields(run: RunFacts) -> dict[str, object]:
+    """How a run does: its main metric with last and best value, how far it is, and why it is as it is."""
+    found, alive = run.outcome, run.alive
+    return {
+        "metric": None if found is None else found.tag,
+        "last": None if found is None else found.last,
+        "best": None if found is None else found.best,
+        "best_step": None if found is None else found.best_step,
+        "best_step_exact": None if found is None or found.best is None else found.exact,
+        "total_steps": alive.total,
+        "eta": alive.eta,
+        "why": run.why,
+    }

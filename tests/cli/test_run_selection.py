@@ -1,0 +1,103 @@
+"""`--run` of every command: globs of names as ever, and expressions over what runs are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rltui.cli.commands.watch import command as watch
+from rltui.panes.runs.selection import RunSelection
+from tests.support.checked import SICK, WELL, write
+from tests.support.commands import rltui
+
+
+@pytest.fixture
+def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A healthy run with a low rate, a sick and a healthy one with a high one."""
+    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    folder = tmp_path / "logs"
+    for name, values, rate in (("low", WELL, 1e-5), ("high_sick", SICK, 1e-3), ("high=well", WELL, 1e-3)):
+        write(folder / name, values)
+        (folder / name / "config.json").write_text(json.dumps({"optim": {"lr": rate}, "seed": 1}))
+    return folder
+
+
+def names(*words: object) -> list[str]:
+    """The runs that `runs --json` lists."""
+    return [run["run"] for run in rltui("runs", *words, "--json").json()["runs"]]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("lr>1e-4", {"high_sick", "high=well"}), ("lr>1e-4 critical", {"high_sick"}),
+        ("-critical", {"low", "high=well"}), ("critical", {"high_sick"}),
+        ("high*", {"high_sick", "high=well"}),
+        ("high=well", {"high=well"}), ("learning_rate<1e-4", {"low"}), ("step>=80 ok", {"low", "high=well"}),
+        ("lo[vw]", {"low"}),
+    ],
+)  # fmt: skip
+def test_globs_and_expressions_choose_runs(logs: Path, text: str, found: set[str]) -> None:
+    """A text that is the glob of a name means that; any other comparison, health or words are looked at."""
+    assert set(names(logs, "--run", text)) == found
+
+
+@pytest.mark.parametrize("text", ["lr>1", "nothing*", "lo", "low critical"])
+def test_a_text_that_chooses_none_says_so(logs: Path, text: str) -> None:
+    """Exit code 2 and a line, as for a glob."""
+    done = rltui("runs", logs, "--run", text)
+    assert done.code == 2 and text in done.err
+
+
+def test_every_command_takes_expressions(logs: Path) -> None:
+    """The same text chooses the same runs whoever reads it."""
+    chosen = ["--run", "lr>1e-4 critical"]
+    assert [run["run"] for run in rltui("check", logs, *chosen, "--json").json()["runs"]] == ["high_sick"]
+    lines = rltui("export", logs, *chosen, "--metric", "*kl*").out.splitlines()
+    assert {json.loads(line)["run"] for line in lines} == {"high_sick"} and len(lines) == 80
+    assert "high_sick" in rltui("snapshot", logs, *chosen).out
+    compared = rltui("compare", logs, "--baseline", "low", *chosen, "--json").json()
+    assert [run["run"] for run in compared["runs"]] == ["high_sick"]
+    waited = rltui("wait", logs, *chosen, "--until", "step>=80", "--timeout", 5, "--json").json()
+    assert (waited["outcome"], waited["run"]) == ("reached", "high_sick")
+    assert "lr>1e-4" in watch.get_help(watch.make_context("watch", [], resilient_parsing=True))
+
+
+def test_the_screen_lists_only_chosen_runs(logs: Path) -> None:
+    """What is not chosen is read, but neither listed nor come to by a key; it appears when it changes."""
+    from rltui.screen.start import build
+    from rltui.session.session import Session
+    from tests.support.screens import screen_of
+
+    session = Session.load([logs])
+    screen = screen_of(build(session, [str(logs)]))
+    selection = RunSelection("critical")
+    session.choose(selection.test(screen.state.run_settings, screen.state.options.clock))
+    text = screen.text(120, 30)
+    assert "high_sick" in text and screen.view is not None and screen.view.name == "high_sick"
+    screen.press(">")
+    assert screen.view.name == "high_sick"
+    screen.press("r")
+    assert [name for _, name in (screen.frame(120, 30), screen.overlays[-1])[1].drawn.items] == ["high_sick"]
+
+
+def test_runs_sorts_and_prints_chosen_columns(logs: Path) -> None:
+    """Settings and metrics are columns; Markdown is a table; an unknown name ends with 1."""
+    out = rltui("runs", logs, "--sort", "-lr", "--columns", "run,lr,kl_loss,best").out.splitlines()
+    assert out[0].split()[:3] == ["run", "lr", "kl_loss"]
+    assert [line.split()[0] for line in out[1:]][-1] == "low"
+    table = rltui("runs", logs, "--format", "markdown", "--columns", "+seed").out.splitlines()
+    assert table[0].startswith("| run |") and "| seed |" in table[0] and len(table) == 5
+    assert rltui("runs", logs, "--sort", "nonesuch").code == 1
+
+
+def test_the_document_says_last_best_and_why(logs: Path) -> None:
+    """The fields of the outcome, for scripts that pick the best run."""
+    runs = {run["run"]: run for run in rltui("runs", logs, "--json").json()["runs"]}
+    low = runs["low"]
+    assert low["metric"] in ("critic/rewards/mean", "critic/score/mean")
+    assert (low["best_step"], low["best_step_exact"]) == (80, True) and low["last"] == low["best"]
+    assert "@" in runs["high_sick"]["why"] and low["why"] == ""
