@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import math
 
-from rltui.draw.numbers import format_plain
+from rltui.draw.numbers import format_plain, format_ticks
+
+FEW = 3  # ticks of a small chart
+_ROUND = (1, 5, 2, 2.5, 4)  # times a power of ten: the distances of ticks, the roundest first
+MINUTES = 120  # seconds from which times are told in minutes
+_ROUND_TIMES = (15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400)  # seconds, up to a day
 
 
 def y_ticks(y: tuple[float, float], count: int, *, log: bool = False) -> list[tuple[float, str]]:
@@ -45,6 +50,44 @@ def _log_ticks(low: float, high: float, count: int) -> list[tuple[float, str]]:
 def _times_power(factor: int, power: int) -> str:
     """A factor times a power of ten: `0.02`, `5000`; as an exponent where that is shorter to read."""
     return f"{factor * 10.0**power:.{max(-power, 0)}f}" if -4 <= power <= 4 else f"{factor}e{power:+03d}"
+
+
+def few_ticks(low: float, high: float, unit: str = "", *, log: bool = False) -> list[tuple[float, str]]:
+    """About three round values from `low` to `high` (decimal logarithms where `log`), with their unit."""
+    if log:
+        return _few_log_ticks(low, high, unit)
+    values = _few_steps(low, high, unit)
+    return list(zip(values, format_ticks(values, unit), strict=True))
+
+
+def _few_log_ticks(low: float, high: float, unit: str) -> list[tuple[float, str]]:
+    powers = list(range(math.ceil(low - 1e-9), math.floor(high + 1e-9) + 1))
+    powers = powers[:: max(math.ceil(len(powers) / FEW), 1)]
+    if len(powers) > 1 and powers[0] > -300 and powers[-1] < 300:
+        return [(float(power), format_ticks([10.0**power], unit)[0]) for power in powers]
+    if not -300 < low <= high < 300:
+        return []
+    values = [value for value in _few_steps(10.0**low, 10.0**high, unit) if value > 0]
+    return [(math.log10(at), text) for at, text in zip(values, format_ticks(values, unit), strict=True)]
+
+
+def _few_steps(low: float, high: float, unit: str) -> list[float]:
+    """Multiples of a round distance, as near to `FEW` of them as there are; of several the roundest."""
+    span = high - low
+    if not math.isfinite(span) or span <= 0:
+        return [low] if low == high else [low, high]
+    power = 10.0 ** math.floor(math.log10(span))
+    steps = [factor * scale for scale in (power, power / 10) for factor in _ROUND]
+    seconds = {"s": 1.0, "ms": 1e3}.get(unit, 0.0)
+    if seconds and high >= MINUTES * seconds and 2 * _ROUND_TIMES[0] <= span / seconds < 4 * _ROUND_TIMES[-1]:
+        steps = [step * seconds for step in _ROUND_TIMES]
+    found: list[list[float]] = []
+    for step in steps:
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        if last - first < 2 * FEW:
+            found.append([index * step for index in range(first, last + 1)])
+    best = min(found, key=lambda one: (abs(len(one) - FEW), -len(one)), default=[low, high])
+    return [float(f"{at:.12g}") for at in best] or [low, high]
 
 
 def round_steps(low: float, high: float, count: int) -> list[float]:

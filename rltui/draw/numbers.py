@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+NEGLIGIBLE = 1e-12  # a value closer to zero is rounding: float64 sums round numbers near one to 1e-16 each
+SAME = 1e-9  # share of a value below which a change of it is rounding
 _SI = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 # Units of the glossary whose values are counts: shown with SI letters, never with decimals below a thousand.
@@ -38,9 +41,9 @@ def format_plain(value: float, digits: int = 4) -> str:
         return "NaN"
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
-    if value == 0:
-        return "0"
     size = abs(value)
+    if size < NEGLIGIBLE:
+        return "0"
     if size < 1e-3:
         return f"{value:.1e}"
     if size >= 10 ** (digits + 1):
@@ -113,9 +116,9 @@ def format_change(value: float, before: float, unit: str = "") -> str:
     change = value - before
     if not math.isfinite(change):
         return ""
-    if change == 0:
-        return "="
     size = abs(change)
+    if size <= max(NEGLIGIBLE, SAME * abs(value)):
+        return "="
     if unit in COUNTS:
         text = format_si(size)
     elif unit in ("s", "ms"):
@@ -152,8 +155,55 @@ def format_bound(value: float, unit: str = "") -> str:
     return text if len(text) <= 7 else f"{value:.0e}"
 
 
+def format_ticks(values: Sequence[float], unit: str = "") -> list[str]:
+    """Round values along an axis, with their unit and as many decimals as all of them need: `0`, `2.5k`."""
+    size = max(map(abs, values), default=0.0)
+    if not math.isfinite(size) or size < NEGLIGIBLE:
+        return [format_plain(value, 3) for value in values]
+    factor, letter = 1.0, ""
+    if unit in ("s", "ms"):
+        factor, letter = _time_scale(size if unit == "s" else size / 1e3)
+        factor *= 1.0 if unit == "s" else 1e3
+    elif size >= 1e4:
+        factor, letter = next(
+            ((one, letter) for one, letter in _SI if size >= one and size < 1e18), (1.0, "")
+        )
+    if unit == "percent":
+        letter += "%"
+    power = math.floor(math.log10(size))
+    if not letter and (size < (1e-2 if unit == "rate" else 1e-3) or size >= 1e18):
+        factor, letter = 10.0**power, f"e{power}"
+    scaled = [value / factor for value in values]
+    decimals = next(
+        (d for d in range(6) if all(abs(round(one, d) - one) <= 1e-6 * abs(one) for one in scaled)), 6
+    )
+    texts = [
+        "0" if abs(value) < SAME * size else f"{value / factor:.{decimals}f}{letter}" for value in values
+    ]
+    if max(map(len, texts)) > 7:
+        texts = [format_bound(value, unit) for value in values]
+        texts = texts if len(set(texts)) == len(texts) else [f"{value:.7g}" for value in values]
+    return texts
+
+
+def _time_scale(seconds: float) -> tuple[float, str]:
+    """The unit, in seconds, in which a time is written on an axis."""
+    for least, factor, letter in (
+        (2 * 86400, 86400.0, "d"), (7200, 3600.0, "h"), (120, 60.0, "m"), (1, 1.0, "s"), (1e-3, 1e-3, "ms"),
+    ):  # fmt: skip
+        if seconds >= least:
+            return factor, letter
+    return 1e-6, "µs"
+
+
 def format_range(low: float, high: float, unit: str = "") -> tuple[str, str]:
-    """Both ends of a range; with more digits when two different ends would read the same."""
+    """Both ends of a range; with more digits when two different ends would read the same.
+
+    An end that is nothing beside the other one is 0.
+    """
+    if math.isfinite(low) and math.isfinite(high):
+        least = SAME * max(abs(low), abs(high))
+        low, high = (0.0 if abs(end) < least else end for end in (low, high))
     ends = (format_bound(low, unit), format_bound(high, unit))
     if ends[0] == ends[1] and low != high and math.isfinite(low) and math.isfinite(high):
         for digits in (4, 5, 6):

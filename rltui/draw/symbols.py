@@ -25,12 +25,15 @@ STATE_ROLE = {"live": "good", "stalled": "warn", "ended": "dim", "paused": "warn
 
 # What stands for our glyphs where only ASCII can be shown; one cell for one cell.
 _ASCII = str.maketrans(
-    "▲✖✓●◌■◆▼★✚○─━│╭╮╰╯└┤├┬·–…‥→←↑↓‹›▏×≈±²↻⡐┈◂‖",
-    "!X+*o#%v&+o-=|++++`||+.--:><^v<>|x~+2@.:<=",
+    "▲✖✓●◌■◆▼★✚○─━│╭╮╰╯└┤├┬┴┼·–…‥→←↑↓‹›▏×≈±²↻⡐┈┊◂▸▾‖█▓▒░▁▂▃▄▅▆▇µλà",
+    "!X+*o#%v&+o-=|++++`||+++.--:><^v<>|x~+2@.::<>v=#%=._..-=+*ula",
 )
 
 
 def to_ascii(text: str) -> str:
-    """Text in ASCII: our glyphs by likeness, everything else as question marks of the same width."""
-    text = text.translate(_ASCII)
+    """Text in ASCII: our glyphs by likeness, everything else as question marks of the same width.
+
+    `±` takes the blank before it for its second character.
+    """
+    text = text.replace(" ±", "+-").translate(_ASCII)
     return "".join(char if char.isascii() else "?" * cell_width(char) for char in text)

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 SLACK = 0.15  # share of the span added where the data outgrew the range
 SHRINK = 0.4  # the data must leave this share of the range unused before it shrinks
+OUTLIERS = 0.04  # share of the columns that may be outliers at each end
+FLATTENED = 4.0  # times the height of the rest: then that has a quarter of the chart
+LEAST_COLUMNS = 24  # of which one or more may be outliers
 FLAT = 1e-4  # share of the values; what moves by less is drawn flat: it is rounding, not a course
 
 
@@ -22,6 +25,52 @@ def value_range(low: NDArray[np.float64], high: NDArray[np.float64]) -> tuple[fl
     if not len(low) or not len(high):
         return (0.0, 0.0)
     return (float(low.min()), float(high.max()))
+
+
+def robust_range(
+    low: NDArray[np.float64], high: NDArray[np.float64], *, second: int = 1, held: bool = False
+) -> tuple[tuple[float, float], bool]:
+    """The range of columns without outliers that would flatten the rest; and whether any are cut off.
+
+    low, high: (n,) extremes. Outliers are few columns, and the curve has come back from them: what the newest
+    columns show is never cut off, nor where a run began, unless that was over at once, as the first step's
+    time. They are cut where all of the range is `FLATTENED` times as tall as that of the rest.
+
+    second: the column of the points after the first ones.
+    held: some were cut off before, and that ends only when it is clearly of no use.
+    """
+    whole = value_range(low, high)
+    known = np.isfinite(low) & np.isfinite(high)
+    bottoms, tops = low[known], high[known]
+    count = len(bottoms)
+    if count < LEAST_COLUMNS or not math.isfinite(whole[1] - whole[0]):
+        return whole, False
+    few = int(OUTLIERS * count)
+    least = float(np.partition(bottoms, few)[few])
+    most = float(np.partition(tops, count - 1 - few)[count - 1 - few])
+    span = most - least
+    if span <= 0 or whole[1] - whole[0] < FLATTENED * span * (0.75 if held else 1.0):
+        return whole, False
+    found = (max(whole[0], least - span / 4), min(whole[1], most + span / 4))
+    with np.errstate(invalid="ignore"):
+        out = (low < found[0]) | (high > found[1])
+    if out[np.flatnonzero(known)[-max(count // 20, 1) :]].any() or out[second : second + 1].any():
+        return whole, False
+    return found, True
+
+
+def decades(low: NDArray[np.float64], high: NDArray[np.float64]) -> float:
+    """How many powers of ten columns cross, (n,) extremes; 0 where some are not positive.
+
+    A few low columns do not count: on a linear scale they hide nothing.
+    """
+    known = np.isfinite(low) & np.isfinite(high)
+    bottoms, tops = low[known], high[known]
+    if len(bottoms) < 4 or bottoms.min() < 0:
+        return 0.0
+    few = int(OUTLIERS * len(bottoms))
+    least, most = float(np.partition(bottoms, few)[few]), float(tops.max())
+    return math.log10(most) - math.log10(least) if least > 0 else 0.0
 
 
 def stable_range(shown: tuple[float, float] | None, data: tuple[float, float]) -> tuple[float, float]:

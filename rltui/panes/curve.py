@@ -38,6 +38,7 @@ class Curve:
     points: int = 0  # finite and non-finite points in the window
     own_axis: bool = False  # drawn over its own steps, not over the window's
     edges: tuple[float, float] = (0.0, 1.0)  # steps at the first and behind the last column
+    second: int = 1  # the column of the points after the first ones
 
 
 def curve(row: Row, window: StepWindow, columns: int) -> Curve | None:
@@ -76,7 +77,9 @@ def curve(row: Row, window: StepWindow, columns: int) -> Curve | None:
     for values in (low, high, mean):
         values[gap] = math.nan
     # A column that was bridged shows no event of its neighbour.
-    return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), points, row.own_axis, edges)
+    there = total.nonzero()[0]
+    second = int(there[1]) if len(there) > 1 else 1
+    return Curve(low, high, mean, np.asarray(cut.nonfinite, np.int64), points, row.own_axis, edges, second)
 
 
 def bridge(count: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 Band = tuple[float, float]
 
+SHARES = {"fraction": 1.0, "percent": 100.0}  # units of shares, and what all of it is
 EDGE = "▏"  # beside the rows of a curve that are healthy: a glyph, for screens without shades
 
 
@@ -35,9 +36,12 @@ def within_bounds(row: Row, shown: Band, data: Band) -> Band:
     """
     name = row.name
     bounds = name.metric.bounds if name is not None and name.metric is not None else None
-    if name is None or bounds is None or not name.scale:
+    if name is not None and bounds is not None and name.scale:
+        low, high = sorted((end - name.offset) / name.scale for end in bounds)
+    elif row.unit in SHARES:
+        low, high = (0.0, SHARES[row.unit])
+    else:
         return shown
-    low, high = sorted((end - name.offset) / name.scale for end in bounds)
     found = (max(shown[0], min(low, data[0])), min(shown[1], max(high, data[1])))
     return found if found[0] < found[1] else shown
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from rltui.session.time_travel import PastFindings
 
 
+CONSTANT_POINTS = 5  # of one value, from which a metric is taken as a setting
+
+
 @dataclass(frozen=True, slots=True)
 class Overview:
     """The overview pane as data."""
@@ -31,6 +34,7 @@ class Overview:
     findings: tuple[Finding, ...]
     rows: tuple[Row, ...]
     window: StepWindow
+    constants: tuple[Row, ...] = ()  # rows that would stand among the others if they ever changed
 
 
 def key_rows(
@@ -42,7 +46,19 @@ def key_rows(
     findings: Sequence[Finding] | None = None,
 ) -> list[Row]:
     """The rows that matter most for this kind of run, at most `count`, each of another thing."""
+    return _rows_and_constants(view, count, at_step, against, findings)[0]
+
+
+def _rows_and_constants(
+    view: RunView,
+    count: int,
+    at_step: int | None,
+    against: Mapping[str, Difference] | None,
+    findings: Sequence[Finding] | None,
+) -> tuple[list[Row], list[Row]]:
+    """The rows that matter most, and those between them that never changed: they need no chart."""
     rows: list[Row] = []
+    constants: list[Row] = []
     shown: set[str] = set()
     findings = view.evaluator.findings() if findings is None else findings
     for tag in _key_tags(view):
@@ -61,14 +77,28 @@ def key_rows(
         row = next((row for row in made if tag in row.tags), None)
         if row is not None:
             shown.update(row.tags)
-            rows.append(row)
-    rows = with_distinct_titles(rows)
+            (constants if _is_constant(row) else rows).append(row)
+    rows = with_distinct_titles(rows or constants)
     if len(rows) < min(count, 4):  # a run whose names nobody knows: its own most important rows
         left = (tag for tags in view.tag_index.panes.values() for tag in tags if tag not in shown)
         rest = [tag for tag in left if view.run.series[tag].count]
         rest.sort(key=lambda tag: view.names.name(tag).pane not in ("reward", "validation", "policy"))
         rows += rows_of(view, rest[:64], at_step=at_step, findings=findings)[: count - len(rows)]
-    return rows
+    there = {row.tag for row in rows}
+    return rows, [row for row in constants if row.tag not in there]
+
+
+def _is_constant(row: Row) -> bool:
+    """Whether a row has nothing to show but one value; of an outcome that is news, of the rest a setting."""
+    main = row.main
+    if main is None or main.count < CONSTANT_POINTS or main.nonfinite or row.findings:
+        return False
+    if row.name is not None and row.name.pane in ("reward", "validation"):
+        return False
+    if main.last_value != main.previous_value:
+        return False
+    low, high = main.extent()
+    return low == high
 
 
 _ORDERS: WeakKeyDictionary[RunView, tuple[tuple[TagIndex, int], list[str]]] = WeakKeyDictionary()
@@ -126,9 +156,11 @@ def overview(
 ) -> Overview:
     """The overview of a run with at most `count` metrics; of an earlier step with what was wrong `then`."""
     findings = tuple(view.evaluator.findings()) if then is None else then.findings
+    rows, constants = _rows_and_constants(view, count, at_step, against, findings)
     return Overview(
         header=header(view, now, at_step, then),
         findings=findings,
-        rows=tuple(key_rows(view, count, at_step=at_step, against=against, findings=findings)),
+        rows=tuple(rows),
+        constants=tuple(constants),
         window=window_for(view, live=view.liveness(now).state == "live", share=share, at_step=at_step),
     )

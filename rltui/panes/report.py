@@ -31,7 +31,7 @@ def pane_report(
     if pane == "overview":
         found = overview(view, now, at_step, count=KEY_METRICS, then=then)
         known = PANES[pane]
-        shown = PaneView(pane, known.title, found.rows, found.window, empty=known.empty)
+        shown = PaneView(pane, known.title, (*found.rows, *found.constants), found.window, empty=known.empty)
         return PaneReport(found.header, shown, found.findings)
     shown = pane_view(view, pane, now, at_step, findings=None if then is None else then.findings)
     findings = shown.findings

@@ -121,6 +121,18 @@ class Row:
         return self.main.count >= 5 and self.main.extent() == (0.0, 0.0)
 
     @property
+    def negated(self) -> bool:
+        """Whether the key is written with the opposite sign of its metric, which findings speak of."""
+        return self.name is not None and self.name.scale < 0
+
+    def as_written(self, value: float | None) -> float | None:
+        """A value on the metric's canonical scale, such as a finding's, on the scale of the curve."""
+        name = self.name
+        return (
+            value if value is None or name is None or not name.scale else (value - name.offset) / name.scale
+        )
+
+    @property
     def change_text(self) -> str:
         """The change since the value before, signed; with a baseline, the difference to it."""
         if self.against is not None:
@@ -280,6 +292,8 @@ def _row(
     title = main.title
     if band and title.lower().endswith(" mean"):
         title = title[:-5]
+    if main.scale < 0:
+        title = f"{title}, negated"
     return Row(
         kind="band" if band else "metric",
         title=title,

@@ -25,6 +25,11 @@ class StepWindow:
         found = {int((step - low) / (high - low) * columns) for step in self.restarts if low <= step < high}
         return sorted(found)
 
+    def column(self, step: float, columns: int) -> int | None:
+        """The column, of so many, of a step; None where it is not shown."""
+        low, high = self.edges(columns)
+        return int((step - low) / (high - low) * columns) if low <= step < high else None
+
     def edges(self, columns: int) -> tuple[float, float]:
         """The first and last edge of `columns` equal columns that hold the window.
 

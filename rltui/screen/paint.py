@@ -72,6 +72,6 @@ def _store(state: AppState, drawn: list[Drawn | None]) -> None:
         if isinstance(overlay, ListOverlay) and isinstance(one, ListDrawn):
             overlay.drawn, overlay.at, overlay.top = one, one.at, one.top
         elif isinstance(overlay, ChartOverlay) and isinstance(one, ChartDrawn):
-            overlay.drawn, overlay.y_range = one, one.y
+            overlay.drawn, overlay.y_range, overlay.log = one, one.y, one.log
         elif isinstance(overlay, SampleOverlay) and isinstance(one, SampleDrawn):
             overlay.drawn, overlay.top = one, one.top

@@ -11,9 +11,9 @@ from rltui.draw.sparkline import Glyphs
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
 from rltui.panes.comparison import Difference
 from rltui.panes.pane import PaneView
-from rltui.panes.render.pane_lines import Ranges
 from rltui.panes.row import Row
 from rltui.panes.runs.facts import RunFacts, RunSettings
+from rltui.panes.value_axis import Ranges
 from rltui.screen.acknowledgements import Acknowledgements
 from rltui.screen.hparams_thread import HParamsThread
 from rltui.screen.input.bindings import Keys
@@ -86,6 +86,7 @@ class TimeTravel:
 
     at_step: int | None = None  # None: now
     frozen_now: float | None = None  # seconds since 1970, while paused or in the past
+    crosshair: int | None = None  # a step at which all charts of a pane, and what lies beside it, are read
     reached: int | None = None  # how far the run had come when an earlier step was asked for
     window: int = 0  # index into WINDOW_SHARES
 
@@ -220,6 +221,7 @@ class ChartDrawn:
     columns: int = 100  # cells of the plot
     curve_columns: int = 200  # buckets of curves: two for each cell
     points: int = 0  # of the first curve
+    log: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -227,7 +229,7 @@ class ChartOverlay:
     """The large chart of a row."""
 
     row: Row
-    log: bool = False
+    log: bool | None = None  # None: where it crosses three decades
     spread: Spread = "fitted"  # how much of the band of a distribution is shown
     superseded: bool = False  # whether points of earlier attempts are shown
     zoom: Range | None = None

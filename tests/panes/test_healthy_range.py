@@ -72,7 +72,9 @@ def test_slack_ends_where_a_metric_must() -> None:
     assert within_bounds(row, (-0.1, 1.5), (0.2, 1.4)) == (0.0, 1.4)
     row.name.scale = 0.01
     assert within_bounds(row, (-5.0, 113.0), (20.0, 98.0)) == (0.0, 100.0)
-    row.name.metric.bounds = None
+    row.name.scale, row.name.metric.bounds = 1.0, None
+    assert within_bounds(row, (-0.1, 1.13), (0.2, 0.98)) == (0.0, 1.0)  # its unit is that of a share
+    row.unit = "nats"
     assert within_bounds(row, (-0.1, 1.13), (0.2, 0.98)) == (-0.1, 1.13)
 
 

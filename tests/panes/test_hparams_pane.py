@@ -359,7 +359,9 @@ def test_restarts_are_marked_on_rows_and_cards() -> None:
     assert abs((head.index("↻") - low) / (high - low) - 60 / 130) < 0.05
     screen_of(app).go("overview")
     marked = [line.text for line in screen_of(app).frame(100, 30).lines if "↻" in line.text]
-    assert len(marked) == 1 and not marked[0].replace("↻", "").strip()
+    (steps,) = marked
+    low, high = steps.index("└") + 1, len(steps.rstrip())
+    assert not steps.strip("└─↻ 0129") and abs((steps.index("↻") - low) / (high - low) - 60 / 130) < 0.05
 
 
 # ---- without a screen

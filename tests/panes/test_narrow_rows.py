@@ -73,7 +73,7 @@ def test_no_hints_for_settings_that_are_not_there() -> None:
     screen.state.hparams.files.logdirs = ()
     screen.press("c")
     foot = text(screen, 140, 45).splitlines()[-1]
-    assert "whole value" not in foot and "H help" in foot
+    assert "whole value" not in foot and "? help" in foot
 
 
 def test_a_run_in_deep_folders_goes_by_its_short_name() -> None:

@@ -82,7 +82,9 @@ def test_one_fault_of_neighbours_is_told_once() -> None:
     screen = opened(run)
     screen.state.selection.pane = "reward"
     lines = [one.text.strip() for one in screen.frame(100, 30).lines]
-    told = [at for at, one in enumerate(lines) if one.startswith("└")]
-    assert [lines[at] for at in told] == ["└ NaN · since step 41 · 3 metrics", "└ high · since step 41"]
+    told = [at for at, one in enumerate(lines) if one.startswith("└ ")]
+    words = [lines[at].rstrip("▲ ") for at in told]
+    assert words == ["└ NaN · since step 41 · 3 metrics", "└ high · since step 41"]
+    assert all(lines[at].endswith("▲") for at in told)  # below the step in the curve
     assert lines[told[0] - 1].startswith("▲ M1") and lines[told[1] - 1].startswith("▲ M3")
     assert sum(one.startswith("▲ M") for one in lines) >= 4

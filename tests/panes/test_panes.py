@@ -18,7 +18,6 @@ from rltui.panes.pane_list import FIXED, WITHOUT_METRICS, panes_of
 from rltui.panes.render.cards import card_grid, overview_lines
 from rltui.panes.render.header_lines import header_lines, tab_bar
 from rltui.panes.render.pane_lines import (
-    Ranges,
     pane_lines,
     plan_columns,
     row_lines,
@@ -28,6 +27,7 @@ from rltui.panes.render.pane_lines import (
 from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.panes.row import rows_of, value_at
 from rltui.panes.step_window import StepWindow, column_width, window_of
+from rltui.panes.value_axis import Ranges
 from rltui.session.run_view import RunView
 from rltui.text import cell_width
 from tests.support.fakerun import NOW, FakeRun, FakeSeries, believable, finding

@@ -122,6 +122,8 @@ CASES: dict[str, tuple[str, Check]] = {
     "pause": ("", lambda d: d.state.time.at_step == 300 and "paused   step 300" in text(d)),
     "earlier": ("", lambda d: d.state.time.at_step == 285),
     "later": ("[ [", lambda d: d.state.time.at_step == 285),
+    "crosshair-back": ("", lambda d: d.state.time.crosshair == 300 and "@300" in text(d)),
+    "crosshair-on": ("", lambda d: d.state.time.crosshair == 1 and "@1" in text(d)),
     "window": ("", lambda d: "last 1/4 of the run" in text(d)),
     "runs": ("", lambda d: "Runs by age" in text(d)),
     "next-run": ("", lambda d: d.view is not None and d.view.name == "other/run"),
@@ -422,7 +424,8 @@ def test_three_hundred_runs_cost_what_is_in_sight(monkeypatch: pytest.MonkeyPatc
         screen.press("/")
         for key in query:
             screen.press(key)
-        shown_runs = [one for one in screen.frame(140, 45).lines if "/seed" in one.text and "│" in one.text]
+        shown_runs = [one for one in screen.frame(140, 45).lines if "│ " in one.text and "/seed" in one.text]
+        shown_runs = [one for one in shown_runs if "╭" not in one.text]
         assert len(shown_runs) == count, query
         screen.press("escape")
         screen.press("escape")
@@ -459,7 +462,9 @@ def typed(screen: Screen, words: str) -> list[str]:
     for key in words:
         screen.press(key)
     lines = [line.text for line in screen.frame(100, 40).lines]
-    return [line.split("│", 1)[1].split("│")[0].strip() for line in lines if line.count("│") == 2]
+    top = next(line for line in lines if "╭" in line)
+    left, right = top.index("╭"), top.index("╮")
+    return [line[left + 1 : right].strip() for line in lines if line[left : left + 2] == "│ "]
 
 
 def test_the_palette_offers_what_there_is_and_commands_before_arrows() -> None:

@@ -555,7 +555,8 @@ def test_ascii_only() -> None:
         screen.press(key)
         for one in screen.frame(100, 30).lines:
             assert to_ascii(one.text).isascii()
-    assert "?" not in to_ascii("▲✖✓●◌■─━│╭╮╰╯·…‥→←↑↓‹›×≈±")
+    assert "?" not in to_ascii("▲✖✓●◌■─━│╭╮╰╯·…‥→←↑↓‹›×≈±┊┴┼µ")
+    assert to_ascii("Reward  ±0.4") == "Reward +-0.4"
 
 
 def test_large_deliveries_come_in_pieces() -> None:

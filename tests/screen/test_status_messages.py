@@ -42,7 +42,7 @@ def test_a_message_leaves_the_way_out_in_sight(width: int, keys: str) -> None:
     screen.state.notify("wrote " + "a/very/long/path/" * 6)
     foot = screen.frame(width, 24).lines[-1]
     assert "wrote a/very" in foot.text and foot.width <= width
-    assert ("Esc" if keys else "H help") in foot.text
+    assert ("Esc" if keys else "? help") in foot.text
 
 
 def test_a_message_goes_with_the_next_key() -> None:

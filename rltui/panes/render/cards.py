@@ -6,32 +6,24 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from rltui.draw.ascii_curve import AsciiCanvas
-from rltui.draw.braille import Canvas
-from rltui.draw.cells import BLANK, Line, Span, colored, fill, line, sides
-from rltui.draw.numbers import format_range
-from rltui.draw.sparkline import Glyphs, sparkline
+from rltui.draw.cells import BLANK, Line, Span, cut, fill, line, sides
+from rltui.draw.numbers import format_bound, format_step, format_value, short_step
+from rltui.draw.sparkline import Glyphs
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
-from rltui.draw.value_range import range_with_spread, value_range
-from rltui.panes.curve import Curve, Spread, curve, spread
-from rltui.panes.healthy_range import EDGE, band_of, healthy_rows
-from rltui.panes.other_runs import OtherRun, canvas_spans, draw_overlaid, joint_range, overlaid_curves
+from rltui.panes.other_runs import OtherRun
 from rltui.panes.overview import Overview
 from rltui.panes.pane_list import PANES
+from rltui.panes.render.card_curve import card_curve
 from rltui.panes.render.header_lines import finding_lines
-from rltui.panes.render.pane_lines import Ranges, short_title, shown_range, unhealthy
-from rltui.panes.row import Row
+from rltui.panes.render.pane_lines import short_title
+from rltui.panes.row import Row, value_at
 from rltui.panes.step_window import StepWindow
+from rltui.panes.value_axis import Ranges
 from rltui.text import cell_width, fit, pad
 
 CARD_WIDTH = 36  # cells that a card wants; as many cards stand side by side as fit
-CARD_MOST = 12  # rows; taller cards say no more
-AXIS = 7  # cells of the value labels left of a card's curve
-BAND_ROWS = 3  # from which there is room for a band behind a curve
-BAND_LAYER = 1.0  # ranges with a band are held apart from those without
-CURVE_SHARE = 0.6  # of a card's height that the curve of a mean keeps, whatever its band needs
+LEAST_FOR_CONSTANTS = 14  # rows of the overview from which a line tells what never changed
+CARD_MOST = 30  # rows; taller cards say no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,102 +68,80 @@ def card_lines(
     glyphs: Glyphs,
     selected: bool,
     others: Sequence[OtherRun] = (),
+    crosshair: int | None = None,
 ) -> list[Line]:
-    """One metric as a small chart: title and value, the curve with its range at the left, a blank line.
+    """One metric as a small chart: title and value, its key, the curve between its axes.
 
-    others: the same metric of other runs, drawn behind the curve.
+    others: the same metric of other runs, drawn behind the curve. crosshair: a step at which it is read.
     """
+    inner = height - 2
+    with_key = inner >= 5
+    drawn = card_curve(
+        row, width, max(inner - with_key, 1), window, ranges=ranges, glyphs=glyphs, others=others,
+        crosshair=crosshair,
+    )  # fmt: skip
+    out = [_head(row, width, drawn.notes, crosshair, back="select" if selected else "")]
+    if with_key:
+        out.append(_key_line(row, width))
+    return [*out, *drawn.rows, drawn.steps][:height]
+
+
+def _head(row: Row, width: int, notes: Sequence[str], crosshair: int | None, *, back: str) -> Line:
+    """Name, what its axis must say, its spread; the last value and change, or the value at a crosshair."""
     role = SEVERITY_ROLE[row.severity]
-    value, change = row.value_text, row.change_text
     glyph = f"{SEVERITY_GLYPH[row.severity]} " if row.severity in ("warning", "critical") else ""
     cells = 8 if row.against is None else 9  # a mark stands behind the difference to a baseline
+    value, value_role = row.value_text, role if glyph else "strong"
+    change, change_role = row.change_text, row.change_role
+    if crosshair is not None and row.main is not None and not row.own_axis:
+        there = value_at(row.main, crosshair)[0]
+        value, value_role = "–" if there is None else format_value(there, row.unit), "mark"
+        change, change_role = f"@{short_step(crosshair, cells - 1)}", "mark"
     room = width - cell_width(value) - cells - 2 - cell_width(glyph)
     ends = row.spread_text
     words = f"{'min–max' if width >= 56 else 'now'} {ends}"
     if "…" in ends and cell_width(row.title) + cell_width(words) + 2 <= room:
         ends = words
-    title: list[Span] = [(glyph, role), (short_title(row.title, max(room, 8)), role if glyph else "text")]
-    if ends and cell_width(row.title) + cell_width(ends) + 2 <= room:
+    axis = _axis_words(notes, room - cell_width(row.title))
+    name = short_title(row.title, max(room - cell_width(axis), 8))
+    title: list[Span] = [(glyph, role), (name, role if glyph else "text"), (axis, "mark")]
+    if ends and cell_width(row.title + axis) + cell_width(ends) + 2 <= room:
         title.append((f"  {ends}", "faint"))
-    value_spans: list[Span] = [
-        (value, role if glyph else "strong"),
-        (" " + pad(change, cells, right=True), row.change_role),
-    ]
-    head = sides(title, value_spans, width, back="select" if selected else "")
-    inner = height - 2
-    out = [head]
-    if inner >= 5:
-        out.append(line((fit(row.tag, width), "faint")))
-        inner -= 1
-    out += _card_curve(row, width, max(inner, 1), window, ranges, glyphs, others)
-    return [*out, _restart_marks(row, width, window)][:height]
+    last: list[Span] = [(value, value_role), (" " + pad(change, cells, right=True), change_role)]
+    return sides(title, last, width, back=back)
 
 
-def _restart_marks(row: Row, width: int, window: StepWindow) -> Line:
-    """The line below a card's curve: blank, with a mark where the run was started again."""
-    cells = width - AXIS - 1
-    if not window.restarts or row.main is None or row.own_axis:
-        return BLANK
-    marks = window.restart_columns(cells)
-    return line(
-        (" " * (AXIS + 1) + "".join("↻" if at in marks else " " for at in range(cells)).rstrip(), "mark")
+def _axis_words(notes: Sequence[str], room: int) -> str:
+    """What the axis must say, in words as far as the name leaves room: at least its signs."""
+    signs = " ".join(note.partition(" ")[0] for note in notes)
+    forms = ["  ".join(notes), signs] if notes else [""]
+    return next(
+        ("  " + form for form in forms if form and cell_width(form) + 2 <= room), f" {signs}".rstrip()
     )
 
 
-def _card_curve(
-    row: Row, width: int, rows: int, window: StepWindow, ranges: Ranges | None, glyphs: Glyphs,
-    others: Sequence[OtherRun],
-) -> list[Line]:  # fmt: skip
-    cells = width - AXIS - 1
-    columns = cells * (1 if glyphs == "ascii" or rows == 1 else 2)
-    drawn = curve(row, window, columns)
-    if drawn is None:
-        return [line((" " * AXIS + " no points yet", "faint"))] + [BLANK] * (rows - 1)
-    low, high = value_range(drawn.low, drawn.high)
-    found = overlaid_curves(row, others, window, columns) if rows > 1 else []
-    behind = _behind(row, drawn, columns) if rows >= BAND_ROWS and not found else None
-    if behind is not None:
-        around = range_with_spread((low, high), behind.range, CURVE_SHARE)
-        held = {} if ranges is None else ranges.shown
-        key = (row.tag, BAND_LAYER)
-        if not behind.seen(*around, held=key in held):
-            behind = None
-            held.pop(key, None)
-    if behind is not None:
-        bottom, top = shown_range(row, around, window, ranges, layer=BAND_LAYER)
-    else:
-        bottom, top = shown_range(
-            row, joint_range((low, high), found), window, ranges, layer=2.0 * bool(found)
-        )
-    some = bool(np.isfinite(drawn.low).any())
-    if rows == 1:
-        spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite,
-                          glyphs="ascii" if glyphs == "ascii" else "blocks")  # fmt: skip
-        label = pad(format_range(low, high, row.unit)[1] if some else "", AXIS, right=True)
-        shown = colored(spark.text, "accent", unhealthy(row, drawn) | dict.fromkeys(spark.marks, "bad"))
-        return [line((label + " ", "faint"), *shown)]
-    canvas = AsciiCanvas(cells, rows) if glyphs == "ascii" else Canvas(cells, rows)
-    draw_overlaid(canvas, found, bottom, top)
-    body = canvas_spans(canvas, drawn, bottom, top, behind, columns // cells, found)
-    ends = format_range(bottom, top, row.unit) if some else ("", "")
-    healthy = healthy_rows(band_of(row), bottom, top, rows)
-    lines = []
-    for index, spans in enumerate(body):
-        label = ends[1] if index == 0 else ends[0] if index == rows - 1 else ""
-        if top == bottom:
-            label = ends[0] if index == rows // 2 else ""
-        words = pad(label, AXIS, right=True)
-        if index in healthy:
-            shaded = [(text, f"{role}/panel") for text, role in spans]
-            lines.append(line((words, "faint"), (EDGE, "good"), *shaded))
-        else:
-            lines.append(line((words + " ", "faint"), *spans))
-    return lines
+def _key_line(row: Row, width: int) -> Line:
+    """The key as written; where something is wrong, from which level to which, and since when."""
+    moved = _moved(row)
+    if not moved or cell_width(moved) > width - 8:
+        return line((fit(row.tag, width), "faint"))
+    return sides([(cut(row.tag, width - cell_width(moved) - 2), "faint")],
+                 [(moved, SEVERITY_ROLE[row.severity])], width)  # fmt: skip
 
 
-def _behind(row: Row, drawn: Curve, columns: int) -> Spread | None:
-    """What a card shows behind the curve of a mean, in the same columns."""
-    return spread(row, drawn.mean, lambda series: series.columns(*drawn.edges, columns))
+def _moved(row: Row) -> str:
+    finding = row.finding
+    if finding is None:
+        return ""
+    of_row = [one for one in finding.evidence if one.tag in row.tags]
+    if not of_row or of_row[0].before is None:
+        return f"since {format_step(finding.since_step)}"
+    one = of_row[0]
+    before, now = row.as_written(one.before), row.as_written(one.now)
+    return (
+        f"{'?' if before is None else format_bound(before, row.unit)} → "
+        f"{'NaN' if now is None else format_bound(now, row.unit)} since {format_step(one.since_step)}"
+    )
 
 
 def overview_lines(
@@ -179,10 +149,11 @@ def overview_lines(
     selected: int = -1,
     full: bool = False,
     others: Callable[[Row], Sequence[OtherRun]] = lambda row: (),
+    crosshair: int | None = None,
 ) -> tuple[list[Line], list[MetricCard]]:  # fmt: skip
     """The overview below its header: findings, then cards; and where the cards stand.
 
-    others: what other runs have of a row's metric.
+    others: what other runs have of a row's metric. crosshair: a step at which all cards are read.
     """
     most = max(1, min(len(data.findings), 2 if height < 22 else 5 if height < 34 else 8))
     if not data.rows and not data.findings:
@@ -190,6 +161,10 @@ def overview_lines(
     lines = finding_lines(data.findings, width, most)
     lines.append(BLANK)
     margin = 1
+    quiet = (
+        [constants_line(data.constants, width)] if data.constants and height >= LEAST_FOR_CONSTANTS else []
+    )
+    height -= len(quiet)
     columns, count, rows = card_grid(len(data.rows), width - 2 * margin, height - len(lines), full=full)
     if not columns:
         return lines, []
@@ -211,6 +186,7 @@ def overview_lines(
                 glyphs=glyphs,
                 selected=index == selected,
                 others=others(data.rows[index]),
+                crosshair=crosshair,
             )
             blocks.append(card)
         for at in range(rows):
@@ -222,4 +198,13 @@ def overview_lines(
                 if place < len(blocks) - 1:
                     spans.append(("   ", "text"))
             lines.append(line(*spans))
-    return lines, cards
+    return lines + [BLANK] * (height - len(lines)) * bool(quiet) + quiet, cards
+
+
+def constants_line(rows: Sequence[Row], width: int) -> Line:
+    """What never changed, in one line: settings, and what is not measured."""
+    settings = [f"{row.title} {row.value_text}" for row in rows if not row.unreported]
+    lacking = [row.title for row in rows if row.unreported]
+    words = f"always the same: {' · '.join(settings)}" if settings else ""
+    words += f"{'   ' if words else ''}not measured: {' · '.join(lacking)}" if lacking else ""
+    return line((" ─ ", "faint"), (cut(words, width - 4), "dim"))

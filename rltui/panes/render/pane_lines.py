@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.draw.cells import Line, Span, colored, cut, line
-from rltui.draw.numbers import format_range, format_step
+from rltui.draw.numbers import format_range, format_step, format_value, short_step
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
-from rltui.draw.value_range import stable_range, value_range, widened
 from rltui.panes.curve import Curve, curve
-from rltui.panes.healthy_range import band_of, within_bounds
+from rltui.panes.healthy_range import band_of
 from rltui.panes.pane import PaneView
-from rltui.panes.row import Row
+from rltui.panes.row import Row, value_at
 from rltui.panes.step_window import StepWindow
+from rltui.panes.value_axis import Ranges, data_range, shown_range, whole_range
 from rltui.text import cell_width, fit, pad
 
 if TYPE_CHECKING:
@@ -46,19 +46,17 @@ class ColumnPlan:
     glyphs: Glyphs = "blocks"
     against: bool = False  # whether changes are to a baseline
     matched: int | None = None  # the step of the values, where they are compared at an earlier one
+    crosshair: int | None = None  # a step at which all rows are read
+
+    @property
+    def curve_start(self) -> int:
+        """The cell at which curves begin."""
+        return 3 + self.title + 2 + (self.key + 2 if self.key else 0) + self.value + self.change + 2
 
 
-@dataclass(slots=True)
-class Ranges:
-    """The value range each curve was last drawn with, so that it holds still (see `draw.scale`).
-
-    One for each tag and kind of drawing, with the first step of the window that it was begun for.
-    """
-
-    shown: dict[tuple[str, float], tuple[float, tuple[float, float]]] = field(default_factory=dict)
-
-
-def plan_columns(width: int, pane: PaneView, glyphs: Glyphs = "blocks") -> ColumnPlan:
+def plan_columns(
+    width: int, pane: PaneView, glyphs: Glyphs = "blocks", crosshair: int | None = None
+) -> ColumnPlan:
     """The columns of a pane at a width: the key goes first, then the range, the change, the curve."""
     longest = max((cell_width(row.title) for row in pane.metrics), default=10)
     keys = max((cell_width(row.tag) for row in pane.metrics), default=10)
@@ -87,8 +85,9 @@ def plan_columns(width: int, pane: PaneView, glyphs: Glyphs = "blocks") -> Colum
     against = any(row.against is not None for row in pane.metrics[:200])
     matched = next((row.matched for row in pane.metrics[:200] if row.matched is not None), None)
     return ColumnPlan(
-        width, title, key, change, spark, value_range_cells, glyphs=glyphs, against=against, matched=matched
-    )
+        width, title, key, change, spark, value_range_cells, glyphs=glyphs, against=against, matched=matched,
+        crosshair=crosshair,
+    )  # fmt: skip
 
 
 def header_line(columns: ColumnPlan, window: StepWindow) -> Line:
@@ -99,6 +98,8 @@ def header_line(columns: ColumnPlan, window: StepWindow) -> Line:
     word, role = (
         ("last", "faint") if columns.matched is None else (f"at {format_step(columns.matched)}", "mark")
     )
+    if columns.crosshair is not None:
+        word, role = f"at {short_step(columns.crosshair, columns.value - 4)}", "mark"
     spans.append((pad(fit(word, columns.value), columns.value, right=True), role))
     if columns.change:
         word = "vs base" if columns.against else "change"
@@ -110,16 +111,21 @@ def header_line(columns: ColumnPlan, window: StepWindow) -> Line:
         reach = min(round((window.high + 1 - low) / (high - low) * columns.spark), columns.spark)
         room = max(reach, len(left) + len(right) + 1)
         label = left + " " * (room - len(left) - len(right)) + right if room <= columns.spark else left
-        spans += [("  ", "faint"), *_marked(pad(label, columns.spark), window.restart_columns(columns.spark))]
+        crosshair = None if columns.crosshair is None else window.column(columns.crosshair, columns.spark)
+        marked = _marked(pad(label, columns.spark), window.restart_columns(columns.spark), crosshair)
+        spans += [("  ", "faint"), *marked]
     if columns.range:
         spans.append((" " + pad(_centre("min … max", columns.range), columns.range), "faint"))
     return line(*spans)
 
 
-def _marked(label: str, restarts: list[int]) -> list[Span]:
-    """The words over the curves with a mark at each restart, where no word stands."""
+def _marked(label: str, restarts: list[int], crosshair: int | None) -> list[Span]:
+    """The words over the curves with a mark at the crosshair and, where no word stands, at each restart."""
     spans: list[Span] = []
     for at, char in enumerate(label):
+        if at == crosshair:
+            spans.append(("▼", "strong"))
+            continue
         free = at in restarts and not label[max(at - 1, 0) : at + 2].strip()
         spans.append(("↻", "mark") if free else (char, "faint"))
     return spans
@@ -151,7 +157,11 @@ def row_lines(
     ]
     if columns.key:
         spans.append((pad(short_key(row.tag, columns.key), columns.key) + "  ", "dim"))
-    spans.append((pad(row.value_text, columns.value, right=True), "strong" if role == "text" else role))
+    value, value_role = row.value_text, "strong" if role == "text" else role
+    if columns.crosshair is not None and row.main is not None and not row.own_axis:
+        there = value_at(row.main, columns.crosshair)[0]
+        value, value_role = "–" if there is None else format_value(there, row.unit), "mark"
+    spans.append((pad(value, columns.value, right=True), value_role))
     if columns.change:
         spans.append((pad(row.change_text, columns.change, right=True), row.change_role))
     if columns.spark:
@@ -159,8 +169,18 @@ def row_lines(
     lines = [line(*spans, back=back)]
     finding = row.finding
     if notes and finding is not None:
-        lines.append(line(*note_spans(finding, columns.width - 6, indent=5, rows=notes), back=back))
+        note = note_spans(finding, columns.width - 6, indent=5, rows=notes)
+        lines.append(line(*note, *_onset(row, finding, note, columns, window), back=back))
     return lines
+
+
+def _onset(
+    row: Row, finding: Finding, note: list[Span], columns: ColumnPlan, window: StepWindow
+) -> list[Span]:
+    """A mark below the curve at the step since which a finding holds, where its words leave room."""
+    at = window.column(finding.since_step, columns.spark) if columns.spark and not row.own_axis else None
+    blank = -1 if at is None else columns.curve_start + at - sum(cell_width(text) for text, _ in note)
+    return [(" " * blank, "text"), ("▲", SEVERITY_ROLE[finding.severity])] if blank > 0 else []
 
 
 def short_title(title: str, width: int) -> str:
@@ -224,19 +244,41 @@ def _curve_spans(row: Row, columns: ColumnPlan, window: StepWindow, ranges: Rang
     if drawn is None:
         blank = " " * columns.spark
         return [("  " + blank, "faint"), (" " * (columns.range + 1) if columns.range else "", "dim")]
-    low, high = value_range(drawn.low, drawn.high)
-    bottom, top = shown_range(row, (low, high), window, ranges)
+    low, high = whole_range(drawn)
     some = bool(np.isfinite(drawn.low).any())
-    spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite, glyphs=columns.glyphs)
-    roles = unhealthy(row, drawn, cells // columns.spark)
-    roles.update(dict.fromkeys(() if drawn.own_axis else window.restart_columns(columns.spark), "mark"))
-    roles.update(dict.fromkeys(spark.marks, "bad"))
-    spans: list[Span] = [("  ", "text"), *colored(spark.text, "accent", roles)]
+    spans: list[Span] = [("  ", "text"), *_sparkline(row, drawn, columns, window, ranges)]
     if columns.range:
         spans.append(
             (f" {range_text(row, low, high, columns.range, some=some, several=drawn.points > 1)}", "dim")
         )
     return spans
+
+
+def _sparkline(
+    row: Row, drawn: Curve, columns: ColumnPlan, window: StepWindow, ranges: Ranges | None
+) -> list[Span]:
+    """The curve in one line: a thin one for what never changed, with marks where it is cut off."""
+    per_cell = len(drawn.low) // columns.spark
+    low, high = whole_range(drawn)
+    if low == high and drawn.points > 1 and not drawn.nonfinite.any():
+        known = np.flatnonzero(np.isfinite(drawn.low))
+        cells = 0 if row.unreported or not len(known) else int(known[-1]) // per_cell + 1
+        return [(pad("─" * cells, columns.spark), "faint")]
+    needed, is_cut = data_range(row, [drawn], ranges)
+    bottom, top = shown_range(row, needed, window, ranges)
+    spark = sparkline(drawn.low, drawn.high, bottom, top, nonfinite=drawn.nonfinite, glyphs=columns.glyphs)
+    roles = unhealthy(row, drawn, per_cell)
+    chars = list(spark.text)
+    with np.errstate(invalid="ignore"):
+        for beyond, sign in ((drawn.low < bottom, "▼"), (drawn.high > top, "▲")) if is_cut else ():
+            for at in (np.flatnonzero(beyond) // per_cell).tolist():
+                chars[at], roles[at] = sign, "mark"
+    roles.update(dict.fromkeys(() if drawn.own_axis else window.restart_columns(columns.spark), "mark"))
+    if columns.crosshair is not None and not drawn.own_axis:
+        here = window.column(columns.crosshair, columns.spark)
+        roles.update({} if here is None else {here: "strong/select"})
+    roles.update(dict.fromkeys(spark.marks, "bad"))
+    return colored("".join(chars), "accent", roles)
 
 
 def unhealthy(row: Row, drawn: Curve, per_cell: int = 1) -> dict[int, str]:
@@ -265,27 +307,6 @@ def range_text(row: Row, low: float, high: float, width: int, *, some: bool, sev
         word = "always " if several else ""
         return pad(_centre(f"{word}{ends[0]}{last}".rstrip() if some else "–", width), width)
     return f"{pad(ends[0], side, right=True)}{first}… {pad(f'{ends[1]}{last}'.rstrip(), side)}"
-
-
-def shown_range(
-    row: Row, data: tuple[float, float], window: StepWindow, ranges: Ranges | None, *, layer: float = 0.0
-) -> tuple[float, float]:
-    """The range a curve is drawn in: declared by the user, or the data's with slack that holds still.
-
-    layer: what is drawn with the curve; ranges of different drawings are held apart.
-    """
-    if row.name is not None and row.name.declared_range is not None:
-        low, high = row.name.declared_range
-        return (min(low, data[0]), max(high, data[1]))
-    data = widened(*data)
-    if ranges is None or not window.growing:
-        return data
-    begun, held = ranges.shown.get((row.tag, layer), (window.low, None))
-    if abs(window.low - begun) > window.high - window.low:  # nothing of what it was begun for is in sight
-        begun, held = window.low, None
-    held = within_bounds(row, stable_range(held, data), data)
-    ranges.shown[row.tag, layer] = (begun, held)
-    return held
 
 
 def _centre(text: str, width: int) -> str:

@@ -107,6 +107,8 @@ def _back(session: Session, state: AppState, _: str) -> None:
         state.query = ""
     elif state.on_samples and state.samples.origin is not None:
         navigation.back_from_samples(session, state)
+    elif state.time.crosshair is not None:
+        state.time.crosshair = None
     elif state.time.at_step is not None:
         state.time.resume()
     elif state.selection.pane != "overview":
@@ -155,6 +157,16 @@ def _only_differences(session: Session, state: AppState, _: str) -> None:
 def _window(session: Session, state: AppState, _: str) -> None:
     state.time.window = (state.time.window + 1) % len(WINDOW_SHARES)
     state.ranges.shown.clear()
+
+
+def _log(session: Session, state: AppState, _: str) -> None:
+    """A logarithmic axis for the selected metric where its chart is linear, and the other way round."""
+    row = shown_pane.selected(session, state)
+    if row is None or state.selection.pane == HPARAMS:
+        return
+    scales = state.ranges.scales
+    scales[row.tag] = not scales.get(row.tag, row.tag in state.ranges.automatic)
+    state.notify(f"{row.title}: {'logarithmic' if scales[row.tag] else 'linear'} axis")
 
 
 def _density(session: Session, state: AppState, _: str) -> None:
@@ -276,6 +288,9 @@ ACTIONS: dict[str, Action] = {
     "earlier": lambda session, state, _: navigation.travel(session, state, -1),
     "later": lambda session, state, _: navigation.travel(session, state, 1),
     "window": _window,
+    "log": _log,
+    "crosshair-back": lambda session, state, _: navigation.move_crosshair(session, state, -1),
+    "crosshair-on": lambda session, state, _: navigation.move_crosshair(session, state, 1),
     "density": _density,
     "smoother": lambda session, state, _: _smooth(state, 1),
     "rougher": lambda session, state, _: _smooth(state, -1),

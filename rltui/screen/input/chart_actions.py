@@ -11,7 +11,7 @@ from rltui.screen import shown, shown_pane
 from rltui.screen.input import actions, navigation
 from rltui.screen.input.bindings import Command
 from rltui.screen.pages.chart.chart_page import chart_axis, grows, whole_range
-from rltui.screen.pages.chart.curves import weight_of
+from rltui.screen.pages.chart.curves import LEAST_AVERAGED, weight_of
 from rltui.screen.pages.chart.x_axis import axes_of
 from rltui.screen.state import (
     SAMPLES,
@@ -39,7 +39,10 @@ def perform(session: Session, state: AppState, chart: ChartOverlay, command: Com
     does = _ACTIONS.get(command.action)
     if does is None:
         return command
+    before = chart.cursor
     does(session, state, chart, command.argument)
+    if chart.cursor != before:
+        state.time.crosshair = _step_at_cursor(session, state, chart)
     return None
 
 
@@ -116,8 +119,9 @@ def _reset(chart: ChartOverlay) -> None:
     chart.zoom = chart.y_range = None
 
 
-def _turn_log(chart: ChartOverlay) -> None:
+def _turn_log(state: AppState, chart: ChartOverlay) -> None:
     chart.log, chart.y_range = not chart.log, None
+    state.ranges.scales[chart.row.tag] = chart.log
 
 
 def _turn_axis(session: Session, state: AppState, chart: ChartOverlay) -> None:
@@ -163,6 +167,8 @@ def _smooth(session: Session, state: AppState, chart: ChartOverlay, action: str)
     text = f"moving average {used:.2f}" if used else "every point, no average"
     if 0 < used < wanted:
         text += f": {wanted:.2f} would lag behind {points:,} points"
+    elif wanted and points < LEAST_AVERAGED and chart.row.smooth:
+        text += f" of fewer than {LEAST_AVERAGED}"
     state.notify(text)
 
 
@@ -170,7 +176,7 @@ def _turn_row(session: Session, state: AppState, chart: ChartOverlay, by: int) -
     navigation.move_selection(session, state, by)
     row = shown_pane.selected(session, state)
     if row is not None:
-        chart.row, chart.y_range = row, None
+        chart.row, chart.y_range, chart.log = row, None, None
 
 
 def _pick_metric(state: AppState, chart: ChartOverlay, *, instead: bool = False) -> None:
@@ -192,6 +198,8 @@ _ACTIONS: dict[str, Callable[[Session, AppState, ChartOverlay, str], None]] = {
     "left": lambda session, state, chart, _: _move_cursor(chart, -1),
     "right": lambda session, state, chart, _: _move_cursor(chart, 1),
     "cursor": lambda session, state, chart, column: _put_cursor(chart, _place_of(chart, int(column))),
+    "crosshair-back": lambda session, state, chart, _: _move_cursor(chart, -1),
+    "crosshair-on": lambda session, state, chart, _: _move_cursor(chart, 1),
     "home": lambda session, state, chart, _: _put_cursor(chart, -math.inf),
     "end": lambda session, state, chart, _: _cursor_to_newest(session, state, chart),
     "zoom-in": lambda session, state, chart, _: _zoom(session, state, chart, 0.5, chart.cursor),
@@ -202,7 +210,7 @@ _ACTIONS: dict[str, Callable[[Session, AppState, ChartOverlay, str], None]] = {
     "half-down": lambda session, state, chart, _: pan(session, state, chart, 0.25),
     "reset": lambda session, state, chart, _: _reset(chart),
     "axis": lambda session, state, chart, _: _turn_axis(session, state, chart),
-    "log": lambda session, state, chart, _: _turn_log(chart),
+    "log": lambda session, state, chart, _: _turn_log(state, chart),
     "overlap": lambda session, state, chart, _: _turn_superseded(state, chart),
     "spread": lambda session, state, chart, _: _turn_spread(state, chart),
     "smoother": lambda session, state, chart, _: _smooth(session, state, chart, "smoother"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.screen.input import chart_actions, dispatch
+from rltui.screen.input import chart_actions, dispatch, navigation
 from rltui.screen.pages.page import Page
 from rltui.screen.state import AppState, ChartOverlay
 from rltui.session.session import Session
@@ -11,8 +11,12 @@ from rltui.session.session import Session
 def click(session: Session, state: AppState, page: Page, x: int, y: int) -> None:
     """A click on a page that was drawn."""
     spot = page.spot_at(x, y)
-    if spot is not None:
-        dispatch.perform(session, state, spot.action, spot.argument)
+    if spot is None:
+        return
+    at = x - spot.x - spot.plot[0]
+    if spot.plot[1] and 0 <= at < spot.plot[1]:  # on a curve: read all charts there
+        navigation.put_crosshair(session, state, (at + 0.5) / spot.plot[1])
+    dispatch.perform(session, state, spot.action, spot.argument)
 
 
 def wheel(session: Session, state: AppState, page: Page, direction: int, x: int, y: int) -> None:

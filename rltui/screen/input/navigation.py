@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from rltui.panes.pane import window_for
 from rltui.panes.row import Row
 from rltui.screen import shown, shown_pane
+from rltui.screen.pages.chart.x_axis import TIMES, x_axis
 from rltui.screen.pages.findings_page import selected_finding
 from rltui.screen.pages.hparams_page import PANE as HPARAMS
 from rltui.screen.pages.hparams_page import hparams
@@ -36,19 +38,48 @@ def go_to_tag(session: Session, state: AppState, tag: str) -> None:
         go(session, state, view.names.name(tag).pane, tag)
 
 
-def go_to_chart(session: Session, state: AppState, tag: str, *, cursor: float | None = None) -> None:
+def go_to_chart(session: Session, state: AppState, tag: str) -> None:
     """The large chart of a metric, over its pane."""
     go_to_tag(session, state, tag)
     row = shown_pane.selected(session, state)
     if row is not None and tag in row.tags:
-        open_chart(session, state, row, cursor=cursor)
+        open_chart(session, state, row)
 
 
-def open_chart(session: Session, state: AppState, row: Row, *, cursor: float | None = None) -> None:
-    """Open the large chart of a row, earlier trainings of the run drawn behind the newest one."""
-    view = shown.run(session, state)
+def open_chart(session: Session, state: AppState, row: Row) -> None:
+    """Open the large chart of a row, its cursor at the crosshair where the axis knows that step.
+
+    Earlier trainings of the run are drawn behind the newest one.
+    """
+    view, step = shown.run(session, state), state.time.crosshair
+    axis = x_axis(view, state.saved.axis) if view is not None else None
+    known = step is not None and axis is not None and axis.axis not in TIMES[1:] and not row.own_axis
+    cursor = axis.place(step) if known and axis is not None and step is not None else None
     earlier = view is not None and view.run.earlier > 0
     state.overlays.append(ChartOverlay(row, cursor=cursor, superseded=earlier))
+
+
+def move_crosshair(session: Session, state: AppState, direction: int) -> None:
+    """Move the crosshair of all charts by a hundredth of what is shown; the first time it comes to an end."""
+    view = shown.run(session, state)
+    if view is None:
+        return
+    window = window_for(view, live=False, share=state.time.share, at_step=state.time.at_step)
+    low, high = round(window.low), round(window.high)
+    at = state.time.crosshair
+    to = (high if direction < 0 else low) if at is None else at + direction * max((high - low) // 100, 1)
+    state.time.crosshair = min(max(to, low), high)
+
+
+def put_crosshair(session: Session, state: AppState, share: float) -> None:
+    """Put the crosshair at a share, 0 to 1, of the steps that are drawn."""
+    view = shown.run(session, state)
+    if view is None:
+        return
+    live = view.liveness(state.now).state == "live"
+    window = window_for(view, live=live, share=state.time.share, at_step=state.time.at_step)
+    low, high = window.edges(100)
+    state.time.crosshair = min(round(low + (high - low) * share), round(window.high))
 
 
 def go_to_finding(session: Session, state: AppState, at: int) -> None:
@@ -69,7 +100,7 @@ def turn_to_samples(session: Session, state: AppState) -> None:
     if state.on_samples:
         back_from_samples(session, state)
         return
-    step = None
+    step = state.time.crosshair
     if on_findings(state):
         findings = [*shown.findings(session, state), *shown.resolved_findings(session, state)]
         at = finding_selected(session, state)
@@ -96,6 +127,7 @@ def choose_run(state: AppState, name: str) -> None:
     """Show another run."""
     state.selection.run, state.selection.run_chosen = name, True
     state.time.resume()
+    state.time.crosshair = None
     state.ranges.shown.clear()
 
 

@@ -10,6 +10,7 @@ from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
 from rltui.panes.overview import Overview, key_rows, overview
 from rltui.panes.pane import PaneView
 from rltui.panes.pane_list import PANES
+from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import overview_lines
 from rltui.panes.render.header_lines import finding_lines
 from rltui.panes.render.pane_lines import short_title
@@ -46,11 +47,15 @@ def overview_page(session: Session, state: AppState, view: RunView, width: int, 
     lines, cards = overview_lines(
         data, width, room, ranges=state.ranges, glyphs=state.options.glyphs, selected=at,
         full=state.saved.density == "full", others=others(session, state),
+        crosshair=state.time.crosshair,
     )  # fmt: skip
     columns = max(sum(card.y == cards[0].y for card in cards), 1) if cards else 1
     found = min(len(data.findings), len(lines))
     spots = [Spot(0, index, width, 1, "go-finding", str(index)) for index in range(found)]
-    spots += [Spot(c.x, c.y, c.width, c.height, "select", data.rows[c.row].tag) for c in cards]
+    spots += [
+        Spot(c.x, c.y, c.width, c.height, "select", data.rows[c.row].tag, (AXIS + 1, c.width - AXIS - 1))
+        for c in cards
+    ]
     page = _with_file_warnings(session, state, data, Page(lines, spots), width)
     page.lines = (page.lines + [BLANK] * room)[:room]
     page.drawn = replace(state.drawn.get("overview", PaneDrawn()), card_columns=columns)

@@ -22,6 +22,7 @@ class Spot:
     height: int
     action: str
     argument: str = ""
+    plot: tuple[int, int] = (0, 0)  # first cell and cells of a curve in it
 
     def holds(self, x: int, y: int) -> bool:
         """Whether a cell lies in it."""
@@ -46,7 +47,7 @@ class Page:
     def below(self, other: Page) -> Page:
         """This page with another one under it."""
         down = len(self.lines)
-        moved = [Spot(s.x, s.y + down, s.width, s.height, s.action, s.argument) for s in other.spots]
+        moved = [Spot(s.x, s.y + down, s.width, s.height, s.action, s.argument, s.plot) for s in other.spots]
         return Page(self.lines + other.lines, self.spots + moved, other.drawn or self.drawn)
 
 

@@ -28,7 +28,7 @@ def pane_page(
         return Page(answer_lines(made.answer, width, height, state.options.glyphs))
     if not made.metrics:
         return Page([BLANK, line(("   " + made.empty, "dim"))][:height])
-    columns = plan_columns(width, made, state.options.glyphs)
+    columns = plan_columns(width, made, state.options.glyphs, state.time.crosshair)
     page = Page()
     if made.answer is not None and height >= LEAST_ANSWER:
         page.lines += answer_lines(
@@ -63,7 +63,9 @@ def pane_page(
             for offset, one in enumerate(lines):
                 if top <= y + offset < top + room:
                     if row.kind != "heading":
-                        page.spots.append(Spot(0, len(page.lines) + len(body), width, 1, "select", row.tag))
+                        plot = (columns.curve_start, columns.spark)
+                        at_line = len(page.lines) + len(body)
+                        page.spots.append(Spot(0, at_line, width, 1, "select", row.tag, plot))
                     body.append(one)
         y += heights[index]
         if y >= top + room:
@@ -90,8 +92,10 @@ def _selected_metric(
     words = _healthy_words(row)
     tall = min(height, MOST_CURVE) - 1 - bool(words)
     lines = [line((" " + "─" * (width - 2), "faint"))]
-    card = card_lines(row, width - 3, tall, window, ranges=state.ranges, glyphs=state.options.glyphs,
-                      selected=False, others=others(session, state)(row))  # fmt: skip
+    card = card_lines(
+        row, width - 3, tall, window, ranges=state.ranges, glyphs=state.options.glyphs, selected=False,
+        others=others(session, state)(row), crosshair=state.time.crosshair,
+    )  # fmt: skip
     lines += [line((" ", "text"), *one.spans) if one.spans else BLANK for one in card]
     if words:
         lines[-1] = line((" " * 9 + cut_sentence(words, width - 11), "dim"))

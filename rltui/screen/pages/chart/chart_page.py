@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from rltui.draw.cells import BLANK, line
+from rltui.draw.cells import BLANK, Line, line
 from rltui.draw.large_chart import Area, Plot, Stroke, draw
 from rltui.draw.value_range import range_with_spread, stable_range, value_range
 from rltui.panes.curve import ARRIVALS
 from rltui.panes.healthy_range import band_of, healthy_rows, within_bounds
 from rltui.panes.row import Row
 from rltui.panes.step_window import StepWindow
+from rltui.panes.value_axis import is_log
 from rltui.screen import shown
 from rltui.screen.pages.chart import legend
-from rltui.screen.pages.chart.curves import area, curves_of, reach, strokes, within
+from rltui.screen.pages.chart.curves import Curve, add_averages, area, curves_of, reach, strokes, within
 from rltui.screen.pages.chart.superseded import attempt_marks, superseded_stroke
 from rltui.screen.pages.chart.x_axis import TIMES, XAxis, x_axis
 from rltui.screen.pages.chart.x_ticks import x_ticks
@@ -31,9 +33,8 @@ CURVE_SHARE = 0.4  # of the height that the curve of a mean keeps while its band
 def chart_page(session: Session, state: AppState, chart: ChartOverlay, width: int, height: int) -> Page:
     """Title, legend, chart, the cursor's value, keys."""
     row, view, axis = chart.row, shown.run(session, state), chart_axis(session, state)
-    foot, places = legend.foot(state, axis.axis if axis is not None else "step", width, log=chart.log)
-    spots = [Spot(x, height - 1, cells, 1, action) for x, cells, action in places]
     if view is None or axis is None or row.main is None:
+        foot, spots = _foot(state, "step", width, height, log=False)
         return Page([*[BLANK] * (height - 1), foot], spots, chart.drawn)
     buckets = 2 * max(width - 12, 10)
     low, high = x_range = chart.zoom or whole_range(session, state, chart, buckets)
@@ -42,32 +43,36 @@ def chart_page(session: Session, state: AppState, chart: ChartOverlay, width: in
         end = math.nextafter(high + 1, high)  # the newest point lies on the right edge
     curves = curves_of(session, state, row, axis, low, end, buckets)
     main = curves[0]
-    behind = area(main, log=chart.log) if chart.spread != "none" else None
-    drawn, needed = strokes(curves, log=chart.log, level=lambda value: _level_range(chart, value))
+    chart = replace(chart, log=_log_axis(state, chart, main))
+    log = bool(chart.log)
+    add_averages(curves, log=log)
+    foot, spots = _foot(state, axis.axis, width, height, log=log)
+    behind = area(main, log=log) if chart.spread != "none" else None
+    drawn, needed = strokes(curves, log=log, level=lambda value: _level_range(chart, value))
     lines = [legend.title(session, state, row, width)]
     if needed is None:
         lines += [BLANK, line(("   no finite points here", "dim"))]
         lines += [BLANK] * (height - len(lines) - 1)
-        nothing = ChartDrawn(x_range, chart.y_range, chart.drawn.columns, buckets, main.points)
+        nothing = ChartDrawn(x_range, chart.y_range, chart.drawn.columns, buckets, main.points, log)
         return Page([*lines[: height - 1], foot], spots, nothing)
     before: Stroke | None = None
     if chart.superseded and axis.axis in TIMES:  # elsewhere nobody can tell where they were
-        before = superseded_stroke(view, main.series, low, high, len(main.mean), axis.axis, log=chart.log)
+        before = superseded_stroke(view, main.series, low, high, len(main.mean), axis.axis, log=log)
     y, held = _y_range(chart, drawn, needed, behind, before)
     lines.append(
         legend.legend(
             session, state, row, curves, width, superseded=chart.superseded, spread=behind is not None,
-            cut=behind is not None and not within(behind, y, log=chart.log), cursor=chart.cursor,
+            cut=behind is not None and not within(behind, y, log=log), cursor=chart.cursor,
         )
     )  # fmt: skip
     grid = draw(
         Plot((low, high), y, drawn if before is None else [before, *drawn], _limits(chart, y),
-             _marks(view, row, axis), x_ticks(low, high, axis.axis, max(width // 18, 2)), chart.log, behind,
+             _marks(view, row, axis), x_ticks(low, high, axis.axis, max(width // 18, 2)), log, behind,
              main.x[main.bad > 0].tolist()),
         width - 2, max(height - 4, 4), ascii_only=state.options.ascii_only,
     )  # fmt: skip
     band = band_of(row)
-    if band is not None and chart.log:
+    if band is not None and log:
         band = (_log(band[0]), _log(band[1]))
     grid.shade(healthy_rows(band, *y, grid.height))
     if chart.cursor is not None and low <= chart.cursor <= high:
@@ -78,7 +83,23 @@ def chart_page(session: Session, state: AppState, chart: ChartOverlay, width: in
     lines.append(foot)
     left = grid.left + 1
     spots += [Spot(left + at, 2, 1, grid.height, "cursor", str(at)) for at in range(grid.width)]
-    return Page(lines[:height], spots, ChartDrawn(x_range, held, grid.width, buckets, main.points))
+    return Page(lines[:height], spots, ChartDrawn(x_range, held, grid.width, buckets, main.points, log))
+
+
+def _foot(state: AppState, axis: str, width: int, height: int, *, log: bool) -> tuple[Line, list[Spot]]:
+    """The keys, and the spots to click them."""
+    foot, places = legend.foot(state, axis, width, log=log)
+    return foot, [Spot(x, height - 1, cells, 1, action) for x, cells, action in places]
+
+
+def _log_axis(state: AppState, chart: ChartOverlay, main: Curve) -> bool:
+    """Whether the y axis is logarithmic: as chosen, else where the curve crosses three decades.
+
+    It is linear where nothing could be drawn otherwise, unless the user asked for it.
+    """
+    if chart.log is not None:
+        return chart.log
+    return is_log(chart.row, main.low, main.high, state.ranges)
 
 
 def chart_axis(session: Session, state: AppState) -> XAxis | None:
@@ -120,7 +141,7 @@ def _y_range(
     row, held = chart.row, chart.y_range
     if behind is not None and np.isfinite(behind.high).any():
         share = CURVE_SHARE if chart.spread == "fitted" else 0.0
-        needed = range_with_spread(needed, reach(behind, log=chart.log), share)
+        needed = range_with_spread(needed, reach(behind, log=bool(chart.log)), share)
     if before is not None:
         low, high = value_range(before.y, before.y)
         needed = (min(needed[0], low), max(needed[1], high))

@@ -14,6 +14,7 @@ from rltui.draw.value_range import value_range, widened
 from rltui.panes.curve import Spread, bridge, spread
 from rltui.panes.other_runs import SIGNS
 from rltui.panes.row import Row
+from rltui.panes.value_axis import log_of
 from rltui.screen import shown
 from rltui.screen.pages.chart.x_axis import XAxis, x_axis
 from rltui.screen.shown_pane import overlaid_rows
@@ -25,6 +26,7 @@ MOST_CURVES = len(SIGNS)  # curves on one chart
 # Share of the points by which a moving average of each strength may lag behind: few points bear little of it.
 _LAGS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 
+LEAST_AVERAGED = 100  # points
 _FLOOR = -400.0  # on a logarithmic axis what is zero or less lies below any number
 
 
@@ -44,6 +46,7 @@ class Curve:
     mean: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+    count: NDArray[np.int64]
     smooth: NDArray[np.float64] | None
     weight: float  # of the moving average
     points: int
@@ -94,15 +97,12 @@ def min_max_stroke(
     return Stroke(xs[flat], ys[flat], role)
 
 
-def log_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Decimal logarithms; NaN where there is none."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(values > 0, np.log10(values), math.nan)
-
-
 def weight_of(strength: int, points: int, smooth: bool) -> float:
-    """The weight of a moving average over so many points, so that it does not lag visibly behind them."""
-    if not smooth:
+    """The weight of a moving average over so many points, so that it does not lag visibly behind them.
+
+    A few points are looked at one by one.
+    """
+    if not smooth or points < LEAST_AVERAGED:
         return 0.0
     power = 1 << max(points.bit_length() - 3, 0)
     lag = points // power * power * _LAGS[strength]  # in steps: a weight that follows each point redraws all
@@ -138,12 +138,21 @@ def curves_of(
         made.append(Curve(
             label, f"series{index}", SIGNS[index] if len(found) > 1 else "", one.unit, series, x, mean,
             np.where(count > 0, cut.low, math.nan), np.where(count > 0, cut.high, math.nan),
-            ema(mean, count, weight) if weight else None, weight,
+            count, None, weight,
             int(count.sum() + cut.nonfinite.sum()), np.asarray(cut.nonfinite, np.int64), own,
         ))  # fmt: skip
     if made:
         made[0].spread = spread(row, made[0].mean, lambda one: axis.cut(one, low, high, columns)[1])
     return made
+
+
+def add_averages(found: Sequence[Curve], *, log: bool) -> None:
+    """The moving averages of curves, computed on the scale on which they are drawn."""
+    for curve in found:
+        if curve.weight:
+            mean = log_of(curve.mean) if log else curve.mean
+            average = ema(mean, curve.count, curve.weight)
+            curve.smooth = 10.0**average if log else average
 
 
 def strokes(

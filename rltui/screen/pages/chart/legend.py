@@ -62,8 +62,8 @@ def legend(
         key = state.options.keys.hint_of("spread")
         words = f"{found[0].spread.words}{', cut off: ' if cut else ''}"
         band = [
-            ("⡐⡐ ", "band"),
-            (words, "dim"),
+            ("⡐⡐", "band"),
+            (f" {words}", "dim"),
             (key if cut else "", "accent"),
         ]
     if len(found) > 1:

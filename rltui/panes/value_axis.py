@@ -1,0 +1,143 @@
+"""The value axis of a small chart: linear or logarithmic, its range, and what is cut off."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.draw.value_range import decades, robust_range, stable_range, value_range, widened
+from rltui.panes.curve import Curve
+from rltui.panes.healthy_range import Band, within_bounds
+from rltui.panes.row import Row
+from rltui.panes.step_window import StepWindow
+
+LOG_DECADES = 3.0  # that a curve crosses on an axis that becomes logarithmic by itself
+LINEAR_DECADES = 2.5  # below which it becomes linear again
+LOG_LAYER = 4.0  # ranges of logarithms are held apart from those of values
+
+
+@dataclass(slots=True)
+class Ranges:
+    """The value range each curve was last drawn with, so that it holds still (see `draw.value_range`).
+
+    One for each tag and kind of drawing, with the first step of the window that it was begun for.
+    `scales` are what the user chose: whether the axis of a tag is logarithmic. `automatic` are the tags whose
+    axis is logarithmic by itself, `cut` those of which outliers are cut off.
+    """
+
+    shown: dict[tuple[str, float], tuple[float, tuple[float, float]]] = field(default_factory=dict)
+    scales: dict[str, bool] = field(default_factory=dict)
+    automatic: set[str] = field(default_factory=set)
+    cut: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class ValueAxis:
+    """From `bottom` to `top`, decimal logarithms where `log`; `cut`: outliers lie beyond."""
+
+    bottom: float
+    top: float
+    log: bool = False
+    cut: bool = False
+
+    def place(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values (n,) on this axis; NaN where a logarithm has none."""
+        return log_of(values) if self.log else values
+
+    def band(self, band: Band | None) -> Band | None:
+        """The ends of what is healthy on this axis."""
+        if band is None or not self.log:
+            return band
+        low, high = (math.log10(end) if end > 0 else -math.inf for end in band)
+        return (low, high)
+
+
+def log_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Decimal logarithms, (n,); NaN where there is none."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(values > 0, np.log10(values), math.nan)
+
+
+def logarithmic(drawn: Curve) -> Curve:
+    """A curve with logarithms in place of its values; what of a column is zero or less is not drawn."""
+    high = log_of(drawn.high)
+    low = np.where(drawn.low > 0, log_of(drawn.low), high)
+    return replace(drawn, low=low, high=high, mean=log_of(drawn.mean))
+
+
+def is_log(row: Row, low: NDArray[np.float64], high: NDArray[np.float64], ranges: Ranges | None) -> bool:
+    """Whether a row's axis is logarithmic: as the user chose, else where columns (n,) cross three decades.
+
+    What has two ends, such as a share, and what the user gave a range is read on a linear axis.
+    """
+    chosen = None if ranges is None else ranges.scales.get(row.tag)
+    if chosen is not None:
+        return chosen
+    name = row.name
+    metric = name.metric if name is not None else None
+    bounds = metric.bounds if metric is not None else None
+    if bounds is not None and all(map(math.isfinite, bounds)):
+        return False
+    if row.unit in ("fraction", "percent") or (name is not None and name.declared_range is not None):
+        return False
+    held = ranges is not None and row.tag in ranges.automatic
+    found = decades(low, high) >= (LINEAR_DECADES if held else LOG_DECADES)
+    if ranges is not None and found != held:
+        (ranges.automatic.add if found else ranges.automatic.discard)(row.tag)
+    return found
+
+
+def data_range(row: Row, curves: Sequence[Curve], ranges: Ranges | None) -> tuple[tuple[float, float], bool]:
+    """The range that curves on one axis need, without outliers of the first; and whether some are cut off.
+
+    What a finding speaks of is shown whole.
+    """
+    first, *others = curves
+    if row.severity in ("warning", "critical"):
+        ends = [whole_range(one) for one in curves]
+        return (min(low for low, _ in ends), max(high for _, high in ends)), False
+    held = ranges is not None and row.tag in ranges.cut
+    found, cut = robust_range(first.low, first.high, second=first.second, held=held)
+    if ranges is not None and cut != held:
+        (ranges.cut.add if cut else ranges.cut.discard)(row.tag)
+    ends = [found, *(robust_range(one.low, one.high, second=one.second)[0] for one in others)]
+    return (min(low for low, _ in ends), max(high for _, high in ends)), cut
+
+
+def shown_range(
+    row: Row,
+    data: tuple[float, float],
+    window: StepWindow,
+    ranges: Ranges | None,
+    *,
+    layer: float = 0.0,
+    log: bool = False,
+) -> tuple[float, float]:
+    """The range a curve is drawn in: declared by the user, or the data's with slack that holds still.
+
+    layer: what is drawn with the curve; ranges of different drawings are held apart.
+    """
+    if row.name is not None and row.name.declared_range is not None and not log:
+        low, high = row.name.declared_range
+        return (min(low, data[0]), max(high, data[1]))
+    data = widened(*data)
+    if ranges is None or not window.growing:
+        return data
+    layer += LOG_LAYER * log
+    begun, held = ranges.shown.get((row.tag, layer), (window.low, None))
+    if abs(window.low - begun) > window.high - window.low:  # nothing of what it was begun for is in sight
+        begun, held = window.low, None
+    held = stable_range(held, data)
+    if not log:
+        held = within_bounds(row, held, data)
+    ranges.shown[row.tag, layer] = (begun, held)
+    return held
+
+
+def whole_range(drawn: Curve) -> tuple[float, float]:
+    """The finite extremes of a curve."""
+    return value_range(drawn.low, drawn.high)

@@ -1,0 +1,218 @@
+"""Cards between axes: round ticks, first and last step, marks of onset and restarts, log scale, outliers."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rltui.draw.axis_ticks import few_ticks
+from rltui.draw.numbers import format_ticks
+from rltui.draw.value_range import robust_range
+from rltui.panes.overview import overview
+from rltui.panes.render.cards import card_lines, overview_lines
+from rltui.panes.row import Row, rows_of
+from rltui.panes.step_window import StepWindow
+from rltui.panes.value_axis import Ranges
+from tests.support.fakerun import NOW, FakeRun, finding
+
+STEPS = 300
+WINDOW = StepWindow(1.0, float(STEPS))
+NOISE = 1 + 0.1 * np.random.default_rng(3).normal(size=STEPS)
+
+
+def row_of(values: Any, *, unit: str = "", found: bool = False, **name: Any) -> Row:
+    """The row of a run with one metric."""
+    run = FakeRun()
+    run.add("a/b", values, unit=unit, **name)
+    run.found = [finding("a/b", id="x", title="x", since_step=193)] if found else []
+    return rows_of(run, ["a/b"])[0]  # type: ignore[arg-type]
+
+
+def card(
+    row: Row, *, ranges: Ranges | None = None, width: int = 60, height: int = 10, **more: Any
+) -> list[str]:
+    """A card as text."""
+    drawn = card_lines(row, width, height, more.pop("window", WINDOW), ranges=ranges,
+                       glyphs=more.pop("glyphs", "blocks"), selected=False, **more)  # fmt: skip
+    return [one.text for one in drawn]
+
+
+def ticks(lines: list[str]) -> list[str]:
+    """The labels of the value axis, from the top."""
+    return [line[:7].strip() for line in lines if line[7:8] == "┤"]
+
+
+# ---- round values
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "unit", "texts"),
+    [
+        (-0.44, 1.23, "", ["0", "0.5", "1.0"]),
+        (-3e-23, 0.0031, "", ["0", "0.001", "0.002", "0.003"]),
+        (44.1, 967.0, "", ["250", "500", "750"]),
+        (0.0, 1.0, "fraction", ["0", "0.5", "1.0"]),
+        (2.1e-5, 2.8e-4, "rate", ["1e-4", "2e-4"]),
+        (0.0, 41.8, "percent", ["0", "20%", "40%"]),
+        (10.0, 300.0, "ms", ["100ms", "200ms", "300ms"]),
+        (40.0, 400.0, "s", ["2m", "4m", "6m"]),
+        (3.0, 1.2e5, "tokens", ["40k", "80k", "120k"]),
+    ],
+)
+def test_ticks_are_few_and_round(low: float, high: float, unit: str, texts: list[str]) -> None:
+    """About three round values with their unit; what is negligible is 0."""
+    assert [text for _, text in few_ticks(low, high, unit)] == texts
+
+
+@pytest.mark.parametrize("exponent", range(-9, 12))
+@pytest.mark.parametrize("span", [1.0, 1.3, 2.2, 3.7, 5.0, 7.9, 9.9])
+def test_any_range_has_ticks_within_it(exponent: int, span: float) -> None:
+    """Two to five distinct values that lie in the range, at most seven cells each."""
+    low, high = 0.37 * 10.0**exponent, (0.37 + span) * 10.0**exponent
+    found = few_ticks(low, high)
+    assert 2 <= len(found) <= 5
+    assert all(low * 0.999 <= at <= high * 1.001 for at, _ in found)
+    assert len({text for _, text in found}) == len(found) and all(len(text) <= 7 for _, text in found)
+
+
+def test_ticks_of_a_logarithmic_axis_are_powers_of_ten() -> None:
+    """Whole powers where there are some, else round values between them."""
+    assert [text for _, text in few_ticks(-3.0, 1.0, log=True)] == ["0.001", "0.1", "10"]
+    assert [text for _, text in few_ticks(2.0, 2.6, log=True)] == ["100", "200", "300"]
+
+
+def test_ticks_near_each_other_are_told_apart() -> None:
+    """Values that differ in their seventh digit do not read the same."""
+    assert len(set(format_ticks([1_000_000.0, 1_000_005.0, 1_000_010.0]))) == 3
+
+
+# ---- a card
+
+
+def test_a_card_has_three_ticks_and_its_steps() -> None:
+    """Round values at the left, first and last step below."""
+    lines = card(row_of(np.linspace(-0.4, 1.2, STEPS)))
+    assert ticks(lines) == ["1.0", "0.5", "0"]
+    assert re.fullmatch(r" {7}└1─+300", lines[-1].rstrip())
+
+
+def test_the_onset_is_marked_where_it_began() -> None:
+    """A mark with its step on the line of steps, and a line in what the curve leaves free."""
+    lines = card(row_of(np.where(np.arange(STEPS) < 192, 1.0, 3.0) * NOISE, found=True))
+    steps = lines[-1]
+    at = steps.index("▲193")
+    assert abs((at - 8) / (len(steps.rstrip()) - 8) - 192 / 300) < 0.03
+    assert any(line[at] == "┊" for line in lines[2:-1])
+    assert "0.35 → 2.75" not in lines[1]
+
+
+def test_a_restart_does_not_hide_the_last_step() -> None:
+    """Both are there where they do not meet; of two that meet the step is told."""
+    window = StepWindow(1.0, 300.0, restarts=(150, 299))
+    steps = card(row_of(NOISE), window=window)[-1]
+    assert steps.count("↻") == 1 and steps.rstrip().endswith("300")
+
+
+def test_a_share_has_no_axis_above_one() -> None:
+    """A live run leaves slack above its values, but not above all of a share."""
+    ranges, window = Ranges(), StepWindow(1.0, 300.0, growing=True)
+    card(row_of(np.linspace(0.2, 0.99, STEPS), unit="fraction"), ranges=ranges, window=window)
+    ((_, (_, top)),) = ranges.shown.values()
+    assert top == 1.0
+
+
+def test_three_decades_are_drawn_on_a_logarithmic_axis_that_says_so() -> None:
+    """What crosses three powers of ten; not a share, not what touches zero, not two decades."""
+    steep = 10.0 ** np.linspace(-3, 1, STEPS)
+    assert "log" in card(row_of(steep))[0] and ticks(card(row_of(steep)))[0] == "10"
+    assert "log" not in card(row_of(steep / 20, unit="fraction"))[0]
+    assert "log" not in card(row_of(10.0 ** np.linspace(-1, 1, STEPS)))[0]
+    assert "log" not in card(row_of(steep - 5))[0]
+
+
+def test_the_scale_holds_still_near_three_decades() -> None:
+    """An axis that became logarithmic stays so until the curve crosses clearly less."""
+    ranges = Ranges()
+    for decades, log in ((2.9, False), (3.1, True), (2.8, True), (2.2, False)):
+        head = card(row_of(10.0 ** np.linspace(0, decades * 1.02 + 0.1, STEPS)), ranges=ranges)[0]
+        assert ("log" in head) is log, decades
+
+
+def test_the_users_scale_counts_first() -> None:
+    """A chosen scale stays whatever the curve does; nothing above zero falls back to a linear one."""
+    assert "log" in card(row_of(NOISE), ranges=Ranges(scales={"a/b": True}))[0]
+    assert (
+        "log" not in card(row_of(10.0 ** np.linspace(-3, 1, STEPS)), ranges=Ranges(scales={"a/b": False}))[0]
+    )
+    assert "log" not in card(row_of(-NOISE), ranges=Ranges(scales={"a/b": True}))[0]
+
+
+def test_one_outlier_does_not_flatten_the_rest() -> None:
+    """The rest has the height; the outlier is marked, and the head says how far it goes."""
+    values = NOISE.copy()
+    values[120] = 40.0
+    lines = card(row_of(values))
+    assert "▲ to 40" in lines[0] and lines[2].count("▲") == 1
+    assert all(float(text) < 3 for text in ticks(lines))
+
+
+@pytest.mark.parametrize("glyphs", ["blocks", "ascii"])
+def test_what_is_new_or_told_by_a_finding_is_never_cut_off(glyphs: Any) -> None:
+    """The newest points, a first phase of several points, and the outliers of a row with a finding."""
+    late, early, told = NOISE.copy(), NOISE.copy(), NOISE.copy()
+    late[-2:], early[:8], told[120] = 40.0, 40.0, 40.0
+    for row in (row_of(late), row_of(early), row_of(told, found=True)):
+        lines = card(row, glyphs=glyphs)
+        assert " to 40" not in lines[0] and any(text.startswith(("20", "40")) for text in ticks(lines))
+
+
+def test_the_first_points_outlier_is_cut_off() -> None:
+    """The first step takes long everywhere: one point that is over at once."""
+    values = NOISE.copy()
+    values[0] = 40.0
+    assert "▲ to 40" in card(row_of(values))[0]
+
+
+def test_a_range_without_many_columns_is_whole() -> None:
+    """A handful of values is no crowd that others could be outliers of."""
+    low = np.array([1.0, 1.1, 50.0, 1.0])
+    assert robust_range(low, low) == ((1.0, 50.0), False)
+    assert robust_range(np.full(60, math.nan), np.full(60, math.nan)) == ((0.0, 0.0), False)
+
+
+def test_the_crosshair_reads_all_cards() -> None:
+    """The value at its step, the step itself, and a line."""
+    lines = card(row_of(np.arange(STEPS) * 1.0), crosshair=150)
+    assert "149" in lines[0] and "@150" in lines[0]
+    assert sum("│" in line[8:] for line in lines[2:-1]) >= 5
+
+
+def test_a_constant_is_a_thin_line() -> None:
+    """No bar, no axis: a line and what it always was; in an overview one line for all of them."""
+    lines = card(row_of(np.zeros(STEPS)))
+    assert sum("always 0" in line for line in lines) == 1 and ticks(lines) == []
+    run = FakeRun()
+    for at in range(4):
+        run.add(
+            f"a/m{at}", NOISE, pane="policy", canonical="policy.kl_ref" if not at else None, title=f"M{at}"
+        )
+    run.add(
+        "a/lr",
+        np.full(STEPS, 0.01),
+        pane="policy",
+        canonical="optimizer.learning_rate",
+        title="Learning rate",
+    )
+    drawn, cards = overview_lines(overview(run, NOW), 100, 24)  # type: ignore[arg-type]
+    assert [one.text for one in drawn if "always the same: Learning rate" in one.text]
+    assert not any("Learning rate" in one.text for one in drawn[:-1]) and len(cards) == 4
+
+
+def test_a_negated_key_says_so() -> None:
+    """A key with the opposite sign of its metric is named as such."""
+    row = row_of(-NOISE, title="Entropy", scale=-1.0)
+    assert row.title == "Entropy, negated" and row.as_written(2.0) == -2.0
