@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: docs demo test lint types contract pytest bench fuzz screenshots snapshots clean
+.PHONY: docs release demo test lint types contract pytest bench fuzz screenshots snapshots clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -53,6 +53,14 @@ docs: $(VENV)/.dev  ## build the documentation as a site in build/site
 
 snapshots: $(VENV)/.dev  ## accept the present screens as the expected ones
 	$(BIN)/pytest --snapshot-update -k snapshot
+
+release: $(VENV)/.dev  ## build wheel and sdist, install the wheel in a clean environment, try it there
+	rm -rf dist build/release
+	$(BIN)/python -m hatchling build
+	$(PYTHON) -m venv build/release
+	build/release/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	cd build && release/bin/rltui --version && release/bin/rltui demo < /dev/null | head -3
+	cd build && rm -rf runs && release/bin/rltui demo --save runs && release/bin/rltui check runs --fail-on never
 
 clean:  ## remove what make made
 	rm -rf $(VENV) dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

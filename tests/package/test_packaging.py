@@ -5,26 +5,70 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from tests.support.checked import environment
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    """The names in a wheel built from this checkout."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that is built from the sdist of this checkout, as pip does it where there is no wheel."""
     folder = tmp_path_factory.mktemp("wheel")
     subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder)],
+        check=True, capture_output=True, timeout=300, cwd=ROOT,
+    )  # fmt: skip
+    subprocess.run(
         [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
-         "--wheel-dir", str(folder), str(ROOT)],
+         "--wheel-dir", str(folder), str(next(folder.glob("*.tar.gz")))],
         check=True, capture_output=True, timeout=300,
     )  # fmt: skip
-    with zipfile.ZipFile(next(folder.glob("*.whl"))) as archive:
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def wheel(built: Path) -> set[str]:
+    """The names in the wheel."""
+    with zipfile.ZipFile(built) as archive:
         return set(archive.namelist())
+
+
+def test_the_wheel_works_without_the_checkout(built: Path, tmp_path: Path) -> None:
+    """Installed by itself, in an empty folder: the demo is printed, and its recordings are judged."""
+    site = tmp_path / "site"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(site), str(built)],
+        check=True, capture_output=True, timeout=300,
+    )  # fmt: skip
+
+    def run(*words: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-m", "rltui", *words], capture_output=True, text=True, check=True, timeout=60,
+            stdin=subprocess.DEVNULL, cwd=tmp_path, env=environment(tmp_path) | {"PYTHONPATH": str(site)},
+        ).stdout  # fmt: skip
+
+    assert "verl-ppo" in run("demo")
+    run("demo", "--save", "runs")
+    assert "late-collapse" in run("check", "runs", "--fail-on", "never")
+
+
+def test_the_conda_recipe_needs_what_the_package_needs() -> None:
+    """The same dependencies with the same bounds, the same version."""
+    from rltui import __version__
+
+    recipe = (ROOT / "docs/packaging/recipe.yaml").read_text()
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    run = recipe.partition("  run:\n")[2].partition("\ntests:")[0]
+    listed = {line.strip().removeprefix("- ").replace(" ", "") for line in run.splitlines() if line.strip()}
+    assert listed == {"python>=3.11", *needed}
+    assert f'version: "{__version__}"' in recipe
 
 
 def test_the_wheel_carries_its_data(wheel: set[str]) -> None:
