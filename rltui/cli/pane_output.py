@@ -13,7 +13,9 @@ from rltui.cli.loading import as_of
 from rltui.cli.output import FOUND, fail, to_json
 from rltui.draw.cells import Line, line
 from rltui.draw.themes import DEFAULT, Theme, load_themes
+from rltui.hparams.hparam_files import hparams_beside
 from rltui.metrics.glossary import pane_id
+from rltui.panes.answers.beside import USE_HPARAMS, USE_SAMPLES, Beside
 from rltui.panes.hparams_pane import HParamsPane
 from rltui.panes.pane_list import FIXED, panes_of
 from rltui.panes.render.ansi import as_ansi
@@ -29,6 +31,7 @@ from rltui.text import clean
 
 if TYPE_CHECKING:
     from rltui.cli.samples_output import ReadSamples
+    from rltui.logs.samples.model import RunSamples
 
 Form = Literal["text", "ansi", "markdown", "svg", "json"]
 WIDTH = 100  # cells
@@ -70,10 +73,11 @@ def render_pane(
         from rltui.cli.samples_output import read_samples  # no other pane needs it
 
         samples = [*read_samples(chosen, logdirs, session.ordered(), at_step)]
+    beside = besides_of(chosen, logdirs, session, pane)
     colors = theme_named(theme)
     parts = [
-        _one(view, pane, form, width, height, colors, at_step, columns, read)
-        for view, columns, read in zip(chosen, hparams, samples, strict=True)
+        _one(view, pane, form, width, height, colors, at_step, columns, read, files)
+        for view, columns, read, files in zip(chosen, hparams, samples, beside, strict=True)
     ]
     if form == "json":
         return to_json(parts if every else parts[0], indent=2) + "\n"
@@ -113,6 +117,7 @@ def _one(
     at_step: int | None,
     hparams: HParamsPane | None,
     samples: ReadSamples | None,
+    beside: Beside,
 ) -> object:
     now = as_of(view, at_step)
     if form in ("markdown", "json"):
@@ -122,8 +127,10 @@ def _one(
             from rltui.cli.samples_output import samples_data
 
             return samples_data(view, samples, form, now, at_step)
-        return _as_data(view, pane, form, now, at_step)
-    lines = pane_text(view, pane, now, width=width, at_step=at_step, hparams=hparams, samples=samples)
+        return _as_data(view, pane, form, now, at_step, beside)
+    lines = pane_text(
+        view, pane, now, width=width, at_step=at_step, hparams=hparams, samples=samples, beside=beside
+    )
     return _drawn(lines, form, width, height, theme)
 
 
@@ -162,8 +169,23 @@ def _drawn(lines: list[Line], form: Form, width: int, height: int | None, theme:
     return as_svg(lines, width, theme) if form == "svg" else as_ansi(lines, theme)
 
 
-def _as_data(view: RunView, pane: str, form: Form, now: float, at_step: int | None) -> object:
-    report = pane_report(view, pane, now, at_step)
+def besides_of(views: Sequence[RunView], logdirs: Sequence[str], session: Session, pane: str) -> list[Beside]:
+    """What the files beside the logs of each run say for the answer of a pane; others are not read."""
+    samples: list[RunSamples | None] = [None] * len(views)
+    if pane in USE_SAMPLES and logdirs:
+        from rltui.cli.samples_output import newest_samples  # no other pane needs it
+
+        samples = newest_samples(views, logdirs, session.ordered())
+    if pane not in USE_HPARAMS or not logdirs:
+        return [Beside(samples=one) for one in samples]
+    return [
+        Beside(hparams_beside([source.path for source in view.run.sources.values()], logdirs), read)
+        for view, read in zip(views, samples, strict=True)
+    ]
+
+
+def _as_data(view: RunView, pane: str, form: Form, now: float, at_step: int | None, beside: Beside) -> object:
+    report = pane_report(view, pane, now, at_step, beside=beside)
     return as_markdown(report) if form == "markdown" else as_record(report)
 
 

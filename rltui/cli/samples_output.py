@@ -16,6 +16,7 @@ from rltui.samples.sample_text import summary
 from rltui.session.run_view import RunView
 
 _ALL = 3600.0  # seconds: a command reads everything
+_SHORT = 2.0  # seconds of reading for the picture of a distribution
 
 ReadSamples = tuple[SamplesPane, Summaries]
 
@@ -38,6 +39,23 @@ def read_samples(
         pane = samples_pane(samples, step_at(samples, None, at_step))
         rows = pane.rows[:ROWS]
         found.append((pane, {head.key: summary(sample) for head, sample in catalog.load_many(rows)}))
+    return found
+
+
+def newest_samples(
+    views: Sequence[RunView], logdirs: Sequence[str], neighbours: Sequence[RunView]
+) -> list[RunSamples | None]:
+    """The samples of each run that can be read in short time, the newest first; None where it has none."""
+    made = RunCatalogs(logdirs)
+    owners = made.search(
+        {one.name: [source.path for source in one.run.sources.values()] for one in neighbours}
+    )
+    found: list[RunSamples | None] = []
+    for view in views:
+        catalog = made.catalogs.get(owners.get(view.name, ""))
+        if catalog is not None:
+            catalog.refresh(_SHORT)
+        found.append(None if catalog is None else catalog.snapshot())
     return found
 
 

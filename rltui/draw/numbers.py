@@ -70,6 +70,14 @@ def format_short(value: float | None) -> str:
     return f"{value:.2e}".replace("e-0", "e-").replace("e+0", "e")
 
 
+def format_share(share: float) -> str:
+    """A share in words: `48 %`, `0.4 %`, `below 0.1 %`, `0 %`."""
+    size = 100 * share
+    if size >= 9.95 or size <= 0:
+        return f"{size:.0f} %"
+    return f"{size:.1f} %" if size >= 0.095 else "below 0.1 %"
+
+
 def format_si(value: float, digits: int = 3) -> str:
     """A large number with a letter: `12.3k`, `4.56M`; exponents beyond peta, where letters stop helping."""
     if not math.isfinite(value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.header import Header, header
 from rltui.panes.overview import overview
 from rltui.panes.pane import PaneView, pane_view
@@ -25,15 +26,20 @@ class PaneReport:
 
 
 def pane_report(
-    view: RunView, pane: str, now: float, at_step: int | None = None, then: PastFindings | None = None
-) -> PaneReport:
-    """A pane of a run, or as of a step; `then` is what was found by then, of a run that has gone on since."""
+    view: RunView, pane: str, now: float, at_step: int | None = None, then: PastFindings | None = None,
+    beside: Beside = NOTHING,
+) -> PaneReport:  # fmt: skip
+    """A pane of a run, or as of a step; `then` is what was found by then, of a run that has gone on since.
+
+    `beside` is what files beside its logs say.
+    """
     if pane == "overview":
         found = overview(view, now, at_step, count=KEY_METRICS, then=then)
         known = PANES[pane]
         shown = PaneView(pane, known.title, (*found.rows, *found.constants), found.window, empty=known.empty)
         return PaneReport(found.header, shown, found.findings)
-    shown = pane_view(view, pane, now, at_step, findings=None if then is None else then.findings)
+    shown = pane_view(view, pane, now, at_step, findings=None if then is None else then.findings,
+                      beside=beside)  # fmt: skip
     findings = shown.findings
     if pane == "findings":
         findings = view.evaluator.findings() if then is None else list(then.findings)

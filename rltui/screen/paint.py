@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rltui.panes.answers.beside import USE_SAMPLES
 from rltui.panes.pane_list import WITHOUT_METRICS
 from rltui.screen import shown
 from rltui.screen.pages.frame import frame
@@ -47,7 +48,8 @@ def follow_samples(session: Session, state: AppState) -> None:
         name: tuple(source.path for source in list(one.run.sources.values()))
         for name, one in session.runs.items()
     }
-    state.samples.files.follow(paths, view.name if view is not None and state.on_samples else None)
+    wanted = state.on_samples or state.selection.pane in USE_SAMPLES
+    state.samples.files.follow(paths, view.name if view is not None and wanted else None)
 
 
 def leave_empty_pane(session: Session, state: AppState) -> None:

@@ -27,6 +27,7 @@ def save_snapshot(session: Session, state: AppState) -> None:
         glyphs=state.options.glyphs,
         hparams=hparams_page.hparams(session, state) if pane == "config" else None,
         samples=samples_page.with_summaries(session, state) if state.on_samples else None,
+        beside=shown.beside(state, view, pane),
     )  # fmt: skip
     text = as_text(lines)
     step = view.run.last_step if at_step is None else at_step

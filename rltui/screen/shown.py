@@ -8,8 +8,10 @@ from pathlib import Path
 
 from rltui.batch import Problem
 from rltui.draw.numbers import short_step
+from rltui.hparams.hparams import NONE
 from rltui.logs.run_names import named
 from rltui.panes import header as run_header
+from rltui.panes.answers.beside import NOTHING, USE_HPARAMS, USE_SAMPLES, Beside
 from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.panes.runs.names import short_run_names
@@ -82,6 +84,13 @@ def short_name(session: Session, state: AppState, name: str) -> str:
     if cache.value is None or cache.key != key:
         cache.key, cache.value = key, short_run_names(session.runs)
     return title(state, cache.value.get(name, name))
+
+
+def beside(state: AppState, view: RunView, pane: str) -> Beside:
+    """What files beside the logs say for the answer of a pane, as far as they have been read."""
+    hparams = state.hparams.files.of(view) if pane in USE_HPARAMS else NONE
+    samples = state.samples.files.of(view.name) if pane in USE_SAMPLES else None
+    return Beside(hparams, samples) if hparams is not NONE or samples is not None else NOTHING
 
 
 # ---- findings, at the step shown

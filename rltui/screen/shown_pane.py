@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from rltui.panes.answers.beside import NOTHING
 from rltui.panes.answers.of_pane import answer_of
 from rltui.panes.comparison import Difference, compare
 from rltui.panes.overview import key_rows
@@ -46,8 +47,10 @@ def pane(session: Session, state: AppState) -> PaneView | None:
     merge = saved.density != "full"
     found = shown.findings(session, state)
     against = differences(session, state)
+    beside = shown.beside(state, view, name)
+    files = (state.hparams.files.version, state.samples.files.heads_version) if beside is not NOTHING else ()
     key = (
-        (view.name, len(view.run.series), id(view.names)),
+        (view.name, len(view.run.series), id(view.names), files),
         (name, merge, time.at_step, time.window, query, tuple(saved.pins)),
         (tuple((one.id, one.severity, one.since_step) for one in found), id(against)),
     )
@@ -58,7 +61,7 @@ def pane(session: Session, state: AppState) -> PaneView | None:
             return again
     made = pane_view(
         view, name, state.now, time.at_step, share=time.share, merge=merge, pinned=saved.pins,
-        against=against, findings=found,
+        against=against, findings=found, beside=beside,
     )  # fmt: skip
     if query:
         match = matcher(query)
@@ -87,7 +90,8 @@ def _refreshed(cache: Cached[PaneView], pane: PaneView, state: AppState, view: R
         return None
     live = view.liveness(state.now).state == "live"
     window = window_for(view, live=live, share=state.time.share, at_step=state.time.at_step)
-    answer = answer_of(view, pane.pane, state.time.at_step) if pane.answer is not None else None
+    beside = shown.beside(state, view, pane.pane)
+    answer = answer_of(view, pane.pane, state.time.at_step, beside) if pane.answer is not None else None
     cache.version, cache.value = view.run.version, replace(pane, window=window, answer=answer)
     return cache.value
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from rltui.config.model import UserHardware
 from rltui.session.tag_index import TagIndex
 
 NOW = 1_763_600_000.0
@@ -142,6 +143,8 @@ class FakeRun:
         self.problems: dict[Any, Any] = {}
         self.hparams: dict[str, Any] = {}
         self.texts: dict[str, Any] = {}
+        self.histograms: dict[str, Any] = {}
+        self.hardware = UserHardware()
         self.exit_code: int | None = None
         self.hparams_texts: dict[str, Any] = {}
         self.version = 1

@@ -17,3 +17,6 @@ class Beside:
 
 
 NOTHING = Beside()
+# Panes whose answer uses settings or samples: of others nobody reads the files.
+USE_HPARAMS = frozenset({"perf", "rollout"})
+USE_SAMPLES = frozenset({"reward", "lengths"})

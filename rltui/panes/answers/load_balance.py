@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rltui.draw.numbers import format_plain
+from rltui.draw.numbers import format_plain, format_share
 from rltui.metrics.glossary import glossary
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Fact, Range
@@ -86,10 +86,6 @@ def _words(load: tuple[float, float, float]) -> str:
     return f"{format_plain(load[0])} … {format_plain(load[1])} … {format_plain(load[2])} tokens"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
-
-
 def _facts(
     before: tuple[float, float, float] | None, after: tuple[float, float, float] | None
 ) -> tuple[Fact, ...]:
@@ -98,7 +94,7 @@ def _facts(
         if load is not None:
             ratio, idle = imbalance(load), idle_share(load)
             found.append(Fact(f"max / mean {when}", ratio, f"{ratio:.2f}", formula="heaviest / mean load"))
-            found.append(Fact("lightest idle", idle, _percent(idle), formula="1 - lightest / heaviest"))
+            found.append(Fact("lightest idle", idle, format_share(idle), formula="1 - lightest / heaviest"))
     return tuple(found)
 
 
@@ -136,7 +132,7 @@ def _sentence(
     when = "After balancing" if after is not None else "Before balancing"
     if idle <= SINGLE:
         return "All ranks have the same load: nobody waits."
-    was = f" ({_percent(idle_share(before))} before)" if after is not None and before is not None else ""
+    was = f" ({format_share(idle_share(before))} before)" if after is not None and before is not None else ""
     if idle < EVEN:
-        return f"{when} the lightest rank waits {_percent(idle)} of the time{was}: the load is even."
-    return f"{when} the lightest rank waits {_percent(idle)} of the time for the heaviest{was}."
+        return f"{when} the lightest rank waits {format_share(idle)} of the time{was}: the load is even."
+    return f"{when} the lightest rank waits {format_share(idle)} of the time for the heaviest{was}."

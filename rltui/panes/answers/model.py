@@ -86,6 +86,42 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
+class Band:
+    """A distribution over steps: (n,) ends and middle of equal stretches of steps, NaN where unknown.
+
+    `words` say what ends, inner ends and middle are. Inner ends are empty where they are unknown.
+    """
+
+    title: str
+    tag: str
+    words: str
+    unit: str
+    steps: tuple[int, int]  # the first and the last
+    low: tuple[float, ...]
+    middle: tuple[float, ...]
+    high: tuple[float, ...]
+    inner_low: tuple[float, ...] = ()
+    inner_high: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ridge:
+    """Histograms over time between `low` and `high`: for each stretch of steps, oldest first, shares by bin.
+
+    The shares of a row add up to one. `source` says what they are made of.
+    """
+
+    title: str
+    tag: str
+    unit: str
+    low: float
+    high: float
+    steps: tuple[tuple[int, int], ...]
+    rows: tuple[tuple[float, ...], ...]
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Strip:
     """One value of each rank, worker or device, by its number."""
 
@@ -115,5 +151,7 @@ class Answer:
     scale: tuple[float, float] = (0.0, 1.0)
     marks: tuple[float, ...] = ()
     strips: tuple[Strip, ...] = ()
+    bands: tuple[Band, ...] = ()
+    ridges: tuple[Ridge, ...] = ()
     notes: tuple[str, ...] = ()
     formulas: tuple[str, ...] = ()

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.lengths import length_answer
 from rltui.panes.answers.load_balance import load_answer
 from rltui.panes.answers.model import Answer
+from rltui.panes.answers.reward import reward_answer
 from rltui.panes.answers.rollout_use import rollout_answer
 from rltui.panes.answers.step_time import step_time_answer
 from rltui.panes.answers.utilisation import utilisation_answer
@@ -20,6 +22,8 @@ ANSWERS: Mapping[str, Callable[[RunView, int | None, Beside], Answer | None]] = 
     "load": load_answer,
     "perf": utilisation_answer,
     "rollout": rollout_answer,
+    "lengths": length_answer,
+    "reward": reward_answer,
 }
 
 

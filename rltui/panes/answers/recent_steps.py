@@ -89,17 +89,30 @@ def values_of(view: RunView, tag: str, at_step: int | None = None) -> Values:
     return Values(tag, steps, value)
 
 
-def find(view: RunView, canonical: str, at_step: int | None = None) -> Values | None:
-    """The values of a metric in training: the tag with most points, None without any or always zero MFU."""
+def find(view: RunView, canonical: str, at_step: int | None = None, *, near: str = "") -> Values | None:
+    """The values of a metric in training; None without any, or for an MFU that is always zero.
+
+    Of several tags the one that begins like `near`, then the one with most points.
+    """
     found = [
         values_of(view, tag, at_step)
         for tag in view.tag_index.canonical.get(canonical, ())
         if not view.names.name(tag).held_out and not view.names.name(tag).part
     ]
-    best = max((one for one in found if len(one.value)), key=lambda one: len(one.value), default=None)
+    best = max(
+        (one for one in found if len(one.value)),
+        key=lambda one: (_alike(one.tag, near), len(one.value)),
+        default=None,
+    )
     if best is not None and canonical.startswith(special_metrics().zero_if_unknown) and not best.value.any():
         return None
     return best
+
+
+def _alike(tag: str, other: str) -> int:
+    """How many of their first parts two keys share."""
+    pairs = zip(tag.split("/"), other.split("/"), strict=False)
+    return next((at for at, (one, two) in enumerate(pairs) if one != two), 0)
 
 
 def first_steps_of(view: RunView) -> I64:
@@ -113,6 +126,13 @@ def fact(title: str, values: Values, unit: str, *, formula: str = "") -> Fact:
     """The median of the last points with its change."""
     steps = int(values.step[-1] - values.step[0]) if len(values.step) else 0
     return Fact(title, values.now, format_value(values.now, unit), values.change, steps, formula)
+
+
+def change_words(one: Fact) -> str:
+    """`up 48 % over 180 steps`; `up 12 times` where percent say less."""
+    change = one.change or 0.0
+    size = f"{100 * abs(change):.0f} %" if abs(change) < 2 else f"{change + 1:.3g} times"
+    return f"{'up' if change > 0 else 'down'} {size} over {one.change_steps:,} steps"
 
 
 def binned(values: F64) -> tuple[float, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.draw.numbers import format_duration, format_short
+from rltui.draw.numbers import format_duration, format_share, format_short
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Amount, Answer, Fact, Share
 from rltui.panes.answers.recent_steps import F64, I64, LAST, Values, binned, fact, find
@@ -60,7 +60,7 @@ def rollout_answer(view: RunView, at_step: int | None = None, beside: Beside = N
     if cut is not None and cut.now > 0:
         history = binned(cut.at(axis)) if len(axis) else ()
         note = "of what is used: cut off, but trained on"
-        amounts.append(Amount("truncated", cut.tag, None, cut.now, _percent(cut.now), note, history))
+        amounts.append(Amount("truncated", cut.tag, None, cut.now, format_share(cut.now), note, history))
     resources = resource_facts(view, beside, at_step)
     cost = None if among or not lost else _cost(view, beside, lost, at_step)
     facts += [*resources, *([cost] if cost is not None else [])]
@@ -87,11 +87,13 @@ def _partition(
     if any(one.reason.signal and one.share.any() for one in lost.shared) and inside:
         flat = sum(float(one.share[last].mean()) for one in inside)
         if flat > SMALL:
-            notes.append(f"{_percent(flat)} of the groups have no spread, as logged beside the filtered ones")
+            notes.append(
+                f"{format_share(flat)} of the groups have no spread, as logged beside the filtered ones"
+            )
         inside = []
     before = sum((one.share for one in lost.shared), np.zeros(len(axis)))
     if (over := float(before[last].mean())) > 1 + 1e-9:
-        notes.append(f"reasons overlap: they add up to {_percent(over)} of the rollouts")
+        notes.append(f"reasons overlap: they add up to {format_share(over)} of the rollouts")
     fits = 1.0 / np.maximum(before, 1.0)  # reasons that overlap are shares of all reasons together
     kept = 1.0 - np.minimum(before, 1.0)
     crowded = 1.0 / np.maximum(sum((one.share for one in inside), np.zeros(len(axis))), 1.0)
@@ -148,7 +150,7 @@ def _waiting(view: RunView, at_step: int | None) -> list[Fact]:
                 )
                 formula = "time spent waiting / step time"
             one = fact(title, values, "fraction", formula=formula)
-            found.append(replace(one, text=_percent(one.value)))
+            found.append(replace(one, text=format_share(one.value)))
             break
     return found
 
@@ -175,7 +177,7 @@ def _cost(view: RunView, beside: Beside, lost: float, at_step: int | None) -> Fa
     total = spent.value * (count.value if count is not None else 1) * lost
     formula = COST
     if part is not None:
-        total, formula = total * part, f"{COST} × generation's share of a step ({_percent(part)})"
+        total, formula = total * part, f"{COST} × generation's share of a step ({format_share(part)})"
     amount = f"{format_hours(total)} GPU-hours" if count is not None else format_duration(3600 * total)
     return Fact(
         "lost share cost", total, amount if part is not None else f"{amount} at most", formula=formula
@@ -191,22 +193,22 @@ def _sentence(
     """Which share was of use, what was lost, who starves."""
     said = []
     named = [one for one in shares if one.named]
-    use, lost = named[:1], [f"{one.title} {_percent(one.share)}" for one in named[1:4]]
+    use, lost = named[:1], [f"{one.title} {format_share(one.share)}" for one in named[1:4]]
     if among and named:
         said.append(
-            "Discarded rollouts: " + ", ".join(f"{one.title} {_percent(one.share)}" for one in named[:3])
+            "Discarded rollouts: " + ", ".join(f"{one.title} {format_share(one.share)}" for one in named[:3])
         )
     elif lost:
         verb = "are used" if use[0].title == "used" else "are used and carry a signal"
-        said.append(f"{_percent(use[0].share)} of the rollouts {verb}; lost as {', '.join(lost)}")
+        said.append(f"{format_share(use[0].share)} of the rollouts {verb}; lost as {', '.join(lost)}")
     elif use:
         said.append("All rollouts are used" + ("" if use[0].title == "used" else " and carry a signal"))
     if cut is not None and cut.now >= CUT_WORTH and use and not among:
-        said.append(f"{_percent(cut.now)} of the responses are cut off at their limit")
+        said.append(f"{format_share(cut.now)} of the responses are cut off at their limit")
     starved = max(waiting, key=lambda one: one.value, default=None)
     if starved is not None and starved.value >= NOBODY:
         who = "Training starves: it waits" if starved.title == TRAINING else "Generation starves: it idles"
-        said.append(f"{who} {_percent(starved.value)} of the time")
+        said.append(f"{who} {format_share(starved.value)} of the time")
     elif len(waiting) > 1:
         said.append("Neither side waits for the other")
     if not said and lag is not None:
@@ -222,10 +224,3 @@ def _formulas(facts: Sequence[Fact], shares: bool, inside: bool, *, among: bool)
     if shares and inside and not among:
         found.append("with a signal = used × (1 - share of groups whose samples all earned the same)")
     return (*found, *(f"{one.title} = {one.formula}" for one in facts if one.formula))
-
-
-def _percent(share: float) -> str:
-    size = 100 * share
-    return (
-        f"{size:.0f} %" if size >= 9.95 else f"{size:.1f} %" if size >= 0.095 or size <= 0 else "below 0.1 %"
-    )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.draw.numbers import format_seconds, format_step
+from rltui.draw.numbers import format_seconds, format_share, format_step
 from rltui.metrics.glossary import glossary
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Fact, Part, Share
@@ -307,7 +307,7 @@ def _seldom_part(phase: _Phase, axis: I64, lengths: F64, inside: bool) -> Part:
         stride = median(np.diff(axis).astype(float)) if len(axis) > 1 else 1.0
         note = f"every {every:,.0f} steps"
         if usual > 0 and every > 0:
-            note += f", +{_percent(cost / (every / max(stride, 1.0)) / usual)} a step"
+            note += f", +{format_share(cost / (every / max(stride, 1.0)) / usual)} a step"
     if not inside and usual > 0:
         note += ", outside the step time"
     middle, high = median(values.value), quantile(values.value, 0.95)
@@ -410,21 +410,20 @@ def _sentence(shares: Sequence[Share], step: float, busy: float, overlap: bool, 
     rest = next((share for share in shares if not share.named), None)
     if rest is not None and (not named or rest.share > max(0.5, named[0].share)):
         tail = (
-            f"; the longest named one is {_spoken(named[0].title)}, {_percent(named[0].share)}"
+            f"; the longest named one is {_spoken(named[0].title)}, {format_share(named[0].share)}"
             if named
             else ""
         )
-        return f"{_percent(rest.share)} of a step is in no phase that the log names{tail}."
+        return f"{format_share(rest.share)} of a step is in no phase that the log names{tail}."
     head, of = named[0], "a step" if step > 0 else "the logged time"
     tail = ""
     if len(named) > 1:
-        second = f"{_spoken(named[1].title)} {_percent(named[1].share)}"
+        second = f"{_spoken(named[1].title)} {format_share(named[1].share)}"
         if head.share < DOMINANT:
-            return (
-                f"No phase dominates: {_spoken(head.title)} takes {_percent(head.share)}, {second} of {of}."
-            )
+            first = f"{_spoken(head.title)} takes {format_share(head.share)}"
+            return f"No phase dominates: {first}, {second} of {of}."
         tail = f"; {second}"
-    return f"The bottleneck is {_spoken(head.title)}: {_percent(head.share)} of {of}{tail}."
+    return f"The bottleneck is {_spoken(head.title)}: {format_share(head.share)} of {of}{tail}."
 
 
 def _spoken(title: str) -> str:
@@ -443,7 +442,7 @@ def _notes(
         share = sum(float(one.values.at(last).sum()) for one in small) / base
         word = "phase" if len(small) == 1 else "phases"
         names = ", ".join(one.title for one in small[:4]) + (", …" if len(small) > 4 else "")
-        notes.append(f"{len(small)} {word} below 1 %, together {_percent(share)}: {names}")
+        notes.append(f"{len(small)} {word} below 1 %, together {format_share(share)}: {names}")
     if whole is not None and steps is not None and whole.step[0] <= first[0] < steps.step[0]:
         slow = float(whole.value[0])
         if slow > SLOW_FIRST * steps.now > 0:
@@ -462,9 +461,3 @@ def _formulas(shares: bool, of_phases: bool, facts: Sequence[Fact], parts: Seque
     if any(part.per_token_derived for part in parts):
         found.append("per token = phase seconds / tokens of the batch, where it is not logged (marked ≈)")
     return tuple(found)
-
-
-def _percent(share: float) -> str:
-    """A share in words: `48 %`, `0.4 %`."""
-    size = 100 * share
-    return f"{size:.0f} %" if size >= 9.95 else f"{size:.1f} %" if size >= 0.095 else "below 0.1 %"

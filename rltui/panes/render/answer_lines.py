@@ -11,6 +11,7 @@ from rltui.draw.cells import Line, Span, crop, cut, cut_sentence, line, wrap
 from rltui.draw.numbers import format_seconds
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.panes.answers.model import Amount, Answer, Fact, Part, Range, Share, Strip
+from rltui.panes.render.distribution_lines import band_lines, ridge_lines
 from rltui.text import cell_width, pad
 
 TITLE = 24  # cells of the first column of the table
@@ -21,6 +22,7 @@ HISTORY_LEAST, HISTORY_MOST = 8, 40
 FILLS = "█▓▒░"  # neighbours differ without colours, too
 COLORS = 7  # roles `series0` onwards that tell segments apart
 SHADES = " ░▒▓█"
+ROOMY = 22  # lines for an answer from which pictures may be taller and several
 STEPS_WORD = 4  # facts beside which the number of steps of a trend is said
 
 
@@ -39,12 +41,19 @@ def answer_lines(
     notes = [line((" " + part, "dim")) for note in answer.notes for part in wrap(note, width - 2)]
     room = 10_000 if height is None else height
     table = _table(answer, width, glyphs) or _amounts(answer, width, glyphs)
+    rows = 6 if room >= ROOMY else 4
+    bands = [
+        one for band in answer.bands[: 1 if room < ROOMY else None] for one in band_lines(band, width, rows)
+    ]
+    ridges = [one for ridge in answer.ridges for one in ridge_lines(ridge, width, rows)]
     kept = []
-    for block in (sentence, bar[:1] if height is not None and height < 4 else bar, ranges, facts, strips):
+    for block in (
+        sentence, bar[:1] if height is not None and height < 4 else bar, ranges, facts, bands, strips, ridges
+    ):  # fmt: skip
         fits = len(block) <= room
         kept.append(block if fits else [])
         room -= len(block) if fits else 0
-    sentence, bar, ranges, facts, strips = kept
+    sentence, bar, ranges, facts, bands, strips, ridges = kept
     notes = notes if len(notes) <= room - min(len(table), 4) else []
     room -= len(notes)
     if len(table) > room:
@@ -54,7 +63,7 @@ def answer_lines(
             if room >= 3
             else []
         )
-    return [*facts, *sentence, *bar, *ranges, *table, *strips, *notes]
+    return [*facts, *sentence, *bar, *ranges, *bands, *table, *strips, *ridges, *notes]
 
 
 def trend_text(fact: Fact, *, steps: bool = True) -> str:

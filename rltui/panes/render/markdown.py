@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rltui.draw.numbers import format_step, format_value
+from rltui.draw.numbers import format_range, format_step, format_value
 from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.draw.value_range import value_range
-from rltui.panes.answers.model import Answer
+from rltui.panes.answers.model import Answer, Band, Ridge
 from rltui.panes.curve import curve
 from rltui.panes.pane import PaneView
 from rltui.panes.render.answer_lines import part_times, per_token_text, percent_text, trend_text
@@ -56,6 +56,8 @@ def _answer(answer: Answer) -> list[str]:
     pictures = [(one.title, one.text) for one in answer.ranges] + [
         (one.title, one.text) for one in answer.strips
     ]
+    pictures += [(one.title, f"{band_text(one)} ({one.words})") for one in answer.bands]
+    pictures += [(one.title, f"{ridge_text(one)} ({one.source})") for one in answer.ridges]
     out += [f"- {in_markdown(f'{title}: {text}')}" for title, text in pictures]
     if answer.parts:
         out += ["", "| phase | key | median | p95 | share | per token |", "|---|---|---:|---:|---:|---:|"]
@@ -75,6 +77,18 @@ def _answer(answer: Answer) -> list[str]:
         out.append(f"| {in_markdown(one.title)} | {key} | {in_markdown(share)} | {in_markdown(one.text)} |")
     out += ["", *(f"*{in_markdown(text)}*  " for text in (*answer.notes, *answer.formulas)), ""]
     return out
+
+
+def band_text(band: Band) -> str:
+    """The last ends and middle of a band that are known: `24 … 118 … 256`."""
+    ends = (next((v for v in reversed(one) if v == v), None) for one in (band.low, band.middle, band.high))
+    return " … ".join(format_value(value, band.unit) for value in ends if value is not None)
+
+
+def ridge_text(ridge: Ridge) -> str:
+    """The extremes of a ridge: `0 … 1.2 over 6 stretches of steps`."""
+    low, high = format_range(ridge.low, ridge.high, ridge.unit)
+    return f"{low} … {high} over {len(ridge.rows)} stretches of steps"
 
 
 def _findings(findings: Iterable[Finding]) -> list[str]:

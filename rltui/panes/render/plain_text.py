@@ -9,6 +9,7 @@ from rltui.draw.numbers import format_step
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.logs.samples.model import RunSamples
+from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.attempt_history import history_lines
 from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane
 from rltui.panes.render.answer_lines import answer_lines
@@ -36,13 +37,14 @@ def pane_text(
     glyphs: Glyphs = "blocks",
     hparams: HParamsPane | None = None,
     samples: tuple[SamplesPane, Summaries] | None = None,
+    beside: Beside = NOTHING,
 ) -> list[Line]:
     """A pane with its header as lines of cells, as many as needed.
 
-    `hparams` and `samples` are for the panes `config` and `samples`; `then` is what was wrong at `at_step`,
-    for a run that has gone on since.
+    `beside` is what files beside the logs say; `hparams` and `samples` are for the panes `config` and
+    `samples`; `then` is what was wrong at `at_step`, for a run that has gone on since.
     """
-    report = pane_report(view, pane, now, at_step, then)
+    report = pane_report(view, pane, now, at_step, then, beside)
     shown = report.pane
     lines = [*header_lines(report.header, width), line(("─" * width, "faint"))]
     if pane == "config":

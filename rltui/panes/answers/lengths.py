@@ -1,0 +1,77 @@
+"""How long answers are: their distribution over steps, and how many are cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rltui.draw.numbers import format_share, format_value
+from rltui.metrics.glossary import glossary
+from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.distributions import band, logged_ridges, quantile_ridge, sample_ridge
+from rltui.panes.answers.model import Amount, Answer
+from rltui.panes.answers.recent_steps import binned, change_words, fact, find
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+
+QUESTION = "How long are the answers, and are they cut off?"
+# What is answered, the first that a run logs: base id and the word of the sentence.
+LENGTH = (("lengths.response", "Responses"), ("lengths.episode", "Episodes"), ("lengths.total", "Sequences"))
+CUT_OFF = "lengths.response_clip_fraction"
+# How answers end, each as a share of them.
+ENDS = (
+    (CUT_OFF, "cut off"),
+    ("lengths.stop_fraction", "ended"),
+    ("lengths.aborted_fraction", "aborted"),
+    ("lengths.repetition_fraction", "repetitive"),
+)
+
+
+def length_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+    """The answer of the pane lengths; None for a run that logs no lengths."""
+    base, word = next((one for one in LENGTH if find(view, f"{one[0]}.mean", at_step)), ("", ""))
+    if not base:
+        return None
+    mean = find(view, f"{base}.mean", at_step)
+    cut = find(view, CUT_OFF, at_step)
+    most = find(view, f"{base}.max", at_step)
+    if mean is None:
+        return None
+    unit = glossary().metrics[f"{base}.mean"].unit
+    facts = [replace(fact("mean", mean, unit), text=f"{format_value(mean.now, unit)} {unit}")]
+    if cut is not None:
+        facts.append(replace(fact("cut off", cut, "fraction"), text=format_share(cut.now)))
+    prompt = find(view, "lengths.prompt.mean", at_step)
+    if prompt is not None:
+        facts.append(replace(fact("prompts", prompt, unit), text=f"{format_value(prompt.now, unit)} {unit}"))
+    drawn = band(view, base, at_step)
+    ridge = (
+        next(logged_ridges(view, lambda tag: view.names.name(tag).pane == "lengths", at_step), None)
+        or quantile_ridge(view, base, at_step)
+        or sample_ridge(beside.samples, "length", "Length of samples", "", at_step)
+    )
+    text = f"{word} have {format_value(mean.now, unit)} {unit} on average"
+    if facts[0].change:
+        text += f", {change_words(facts[0])}"
+    if cut is not None and cut.now > 0:
+        limit = f" at {format_value(most.now, unit)} {unit}" if most is not None else ""
+        text += f"; {format_share(cut.now)} are cut off{limit}"
+        if facts[1].change and facts[1].change > 0:
+            text += ", and more than before"
+    elif cut is not None:
+        text += "; none is cut off"
+    return Answer(
+        QUESTION, f"{text}.", tuple(facts), amounts=tuple(_ends(view, at_step)),
+        amounts_words=("responses", ""), bands=() if drawn is None else (drawn,),
+        ridges=() if ridge is None else (ridge,),
+    )  # fmt: skip
+
+
+def _ends(view: RunView, at_step: int | None) -> Iterator[Amount]:
+    """The shares of answers that were cut off and the like, where there are any."""
+    for canonical, title in ENDS:
+        values = find(view, canonical, at_step)
+        if values is not None and values.value.any():
+            yield Amount(title, values.tag, values.now, history=binned(values.value))

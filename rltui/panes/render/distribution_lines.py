@@ -1,0 +1,118 @@
+"""Distributions over steps as lines of cells: bands of extremes and quantiles, ridges of histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.draw.cells import Line, Span, crop, line
+from rltui.draw.numbers import format_range, format_step
+from rltui.panes.answers.model import Band, Ridge
+from rltui.text import cell_width, pad
+
+AXIS = 8  # cells of the values left of a band
+LABEL = 15  # cells of the steps left of a ridge
+MOST_CELLS = 100  # a wider band says no more
+HEIGHTS = " ▁▂▃▄▅▆▇█"
+OUTER, INNER, MIDDLE = "░", "▒", "█"
+F64 = NDArray[np.float64]
+
+
+def band_lines(band: Band, width: int, rows: int) -> list[Line]:
+    """A band in `rows` + 2 lines: what it is, the picture, the steps; (n,) columns become cells."""
+    cells = max(min(width - AXIS - 3, MOST_CELLS), 8)
+    columns = {
+        "low": band.low, "high": band.high, "middle": band.middle,
+        "inner low": band.inner_low, "inner high": band.inner_high,
+    }  # fmt: skip
+    drawn = {name: _stretched(values, cells) for name, values in columns.items() if values}
+    known = np.concatenate(list(drawn.values()))
+    known = known[np.isfinite(known)]
+    title = crop(line((f" {band.title}", "text"), (f"   {band.words}", "dim")), width)
+    if not len(known):
+        return [title]
+    bottom, top = float(known.min()), float(known.max())
+    if top <= bottom:
+        bottom, top = bottom - 0.5, top + 0.5
+    place = {name: _rows(values, bottom, top, rows) for name, values in drawn.items()}
+    ends = format_range(bottom, top, band.unit)
+    lines = [title]
+    for at in range(rows):
+        row = rows - 1 - at
+        label = ends[1] if at == 0 else ends[0] if at == rows - 1 else ""
+        lines.append(line((f" {pad(label, AXIS - 2, right=True)} ", "faint"), *_row(place, row, cells)))
+    first, last = f"step {format_step(band.steps[0])}", format_step(band.steps[1])
+    rule = "─" * max(cells - cell_width(first) - cell_width(last) - 2, 1)
+    lines.append(line((" " * AXIS + f"{first} {rule} {last}", "faint")))
+    return [crop(one, width) for one in lines]
+
+
+def _stretched(values: Sequence[float], cells: int) -> F64:
+    """Values of (n,) columns in so many cells: means where there are fewer cells, repeated where more."""
+    column = np.array(values, np.float64)
+    edges = np.linspace(0, len(column), cells + 1)
+    found = np.empty(cells)
+    for at in range(cells):
+        part = column[int(edges[at]) : max(int(np.ceil(edges[at + 1])), int(edges[at]) + 1)]
+        part = part[np.isfinite(part)]
+        found[at] = part.mean() if len(part) else np.nan
+    return found
+
+
+def _rows(values: F64, bottom: float, top: float, rows: int) -> NDArray[np.int64]:
+    """The row from below of each value; -1 where unknown."""
+    with np.errstate(invalid="ignore"):
+        place = np.floor((values - bottom) / (top - bottom) * rows)
+    return np.where(np.isfinite(place), np.clip(place, 0, rows - 1), -1).astype(np.int64)
+
+
+def _row(place: dict[str, NDArray[np.int64]], row: int, cells: int) -> list[Span]:
+    """One row of the picture as runs of one role."""
+    signs = np.full(cells, " ")
+    low, high, middle = place.get("low"), place.get("high"), place["middle"]
+    if low is not None and high is not None:
+        signs[(low >= 0) & (high >= 0) & (low <= row) & (row <= high)] = OUTER
+    inner_low, inner_high = place.get("inner low"), place.get("inner high")
+    if inner_low is not None and inner_high is not None:
+        signs[(inner_low >= 0) & (inner_high >= 0) & (inner_low <= row) & (row <= inner_high)] = INNER
+    signs[middle == row] = MIDDLE
+    spans: list[Span] = []
+    roles = {OUTER: "band", INNER: "info", MIDDLE: "accent", " ": "text"}
+    for sign in signs.tolist():
+        if spans and spans[-1][1] == roles[sign]:
+            spans[-1] = (spans[-1][0] + sign, roles[sign])
+        else:
+            spans.append((sign, roles[sign]))
+    return spans
+
+
+def ridge_lines(ridge: Ridge, width: int, rows: int) -> list[Line]:
+    """A ridge in at most `rows` + 2 lines: what it is, a line for a stretch of steps, the scale."""
+    cells = max(min(width - LABEL - 2, 2 * len(ridge.rows[0])), 8)
+    shown = list(zip(ridge.steps, ridge.rows, strict=True))
+    if len(shown) > rows:
+        shown = [shown[round(at)] for at in np.linspace(0, len(shown) - 1, max(rows, 1))]
+    words = f"   share of values, {ridge.source}"
+    lines = [line((f" {ridge.title}", "text"), (words, "dim"))]
+    tables = [_bins(row, cells) for _, row in shown]
+    most = max(float(table.max()) for table in tables)
+    for (steps, _), table in zip(shown, tables, strict=True):
+        first, last = (format_step(step) for step in steps)
+        label = f"step {first}" if first == last else f"{first}–{last}"
+        # What is there is seen, however little of it there is.
+        level = np.where(table > 0, np.clip(np.ceil(8 * table / most), 1, 8), 0).astype(int)
+        bars = "".join(HEIGHTS[one] for one in level)
+        lines.append(line((f" {pad(label, LABEL - 2, right=True)} ", "faint"), (bars, "accent")))
+    ends = format_range(ridge.low, ridge.high, ridge.unit)
+    gap = " " * max(cells - cell_width(ends[0]) - cell_width(ends[1]), 1)
+    lines.append(line((" " * LABEL + ends[0] + gap + ends[1], "faint")))
+    return [crop(one, width) for one in lines]
+
+
+def _bins(row: Sequence[float], cells: int) -> F64:
+    """Shares of (b,) bins in so many cells, adding up to the same."""
+    upto = np.concatenate(([0.0], np.cumsum(row)))
+    edges = np.linspace(0, len(row), cells + 1)
+    return np.diff(np.interp(edges, np.arange(len(upto)), upto))
