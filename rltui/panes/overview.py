@@ -101,6 +101,25 @@ def _is_constant(row: Row) -> bool:
     return low == high
 
 
+def pinned_rows(
+    view: RunView,
+    pins: Sequence[str],
+    *,
+    at_step: int | None = None,
+    against: Mapping[str, Difference] | None = None,
+    findings: Sequence[Finding] | None = None,
+) -> list[Row]:
+    """The rows of the metrics that the user pinned and the run has, in the order in which they were."""
+    rows: list[Row] = []
+    for tag in pins:
+        if tag not in view.run.series or any(tag in row.tags for row in rows):
+            continue
+        tags = view.tag_index.distribution_of(tag)
+        made = rows_of(view, tags, at_step=at_step, findings=findings, against=against, apart=False)
+        rows += [row for row in made if tag in row.tags][:1]
+    return with_distinct_titles(rows)
+
+
 _ORDERS: WeakKeyDictionary[RunView, tuple[tuple[TagIndex, int], list[str]]] = WeakKeyDictionary()
 
 

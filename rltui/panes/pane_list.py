@@ -82,7 +82,7 @@ def panes_of(
     tabs = [
         tab(pane.id, pane.tab, pane.key)
         for pane in _FIRST
-        if pane.always or pane.id in counts or pane.id == here or called_for(pane)
+        if pane.always or pane.id in counts or pane.id in present or pane.id == here or called_for(pane)
     ]
     own = dict.fromkeys([*counts, *([here] if here else [])])
     tabs += [tab(pane, pane, "") for pane in own if pane not in FIXED]

@@ -8,15 +8,16 @@ from dataclasses import replace
 from rltui.panes.answers.beside import NOTHING
 from rltui.panes.answers.of_pane import answer_of
 from rltui.panes.comparison import Difference, compare
-from rltui.panes.overview import key_rows
+from rltui.panes.overview import key_rows, pinned_rows
 from rltui.panes.pane import PaneView, pane_view, window_for
 from rltui.panes.row import Row, rows_of
 from rltui.screen import shown
-from rltui.screen.state import AppState, Cached
+from rltui.screen.state import PINNED, AppState, Cached
 from rltui.screen.text_filter import matcher
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 
+CARDS = ("overview", PINNED)  # panes that are made of cards
 KEY_METRICS = 16  # cards of the overview
 LARGE = 300  # rows from which a pane is not made anew for every point
 NOTES_SECONDS = 30.0
@@ -43,7 +44,7 @@ def pane(session: Session, state: AppState) -> PaneView | None:
     if view is None:
         return None
     selection, time, query, saved = state.selection, state.time, state.filters.query, state.saved
-    name = "all" if query and selection.pane in ("overview", "findings") else selection.pane
+    name = "all" if query and selection.pane in (*CARDS, "findings") else selection.pane
     merge = saved.density != "full"
     found = shown.findings(session, state)
     against = differences(session, state)
@@ -104,16 +105,17 @@ def _filter_words(row: Row) -> list[str]:
 
 def rows(session: Session, state: AppState) -> list[Row]:
     """The rows that can be selected in the pane shown."""
-    if state.selection.pane != "overview" or state.filters.query:
+    if state.selection.pane not in CARDS or state.filters.query:
         made = pane(session, state)
         return made.metrics if made is not None else []
     view = shown.run(session, state)
     if view is None:
         return []
-    return key_rows(
-        view, KEY_METRICS, at_step=state.time.at_step, against=differences(session, state),
-        findings=shown.findings(session, state),
-    )  # fmt: skip
+    at_step, against = state.time.at_step, differences(session, state)
+    findings = shown.findings(session, state)
+    if state.selection.pane == PINNED:
+        return pinned_rows(view, state.saved.pins, at_step=at_step, against=against, findings=findings)
+    return key_rows(view, KEY_METRICS, at_step=at_step, against=against, findings=findings)
 
 
 def selected(session: Session, state: AppState) -> Row | None:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # what the first values do not wait for
 
 WINDOW_SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by panes
 SAMPLES = "samples"  # the id of their pane
+PINNED = "pinned"  # the id of the pane of pinned metrics
 DENSITIES = ("auto", "compact", "full")
 SMOOTHINGS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99)  # EMA weights of charts
 DEFAULT_SMOOTHING = 4  # index into SMOOTHINGS
@@ -277,6 +278,7 @@ class PaneDrawn:
     top: int = 0  # first line in sight
     rows: int = 10  # that keys move by as a page
     card_columns: int = 1
+    cards: int = 0  # in sight; 0 where rows are shown
 
 
 Drawn: TypeAlias = PaneDrawn | ListDrawn | ChartDrawn | SampleDrawn

@@ -23,6 +23,7 @@ SIZES = ((140, 45), (100, 30), (80, 24), (40, 12))
 PAGES: dict[str, tuple[tuple[str, ...], float, str]] = {
     "overview": (("kl-runaway", "verl-ppo", "slowdown"), 0.8, "1"),
     "validation": (("verl-ppo",), 1.0, "v"),
+    "pinned": (("kl-runaway",), 0.8, "3 * down down * 2 * P ("),
     "reward": (("verl-ppo",), 1.0, "2"),
     "policy": (("kl-runaway",), 0.8, "3"),
     "critic": (("verl-ppo",), 1.0, "4"),

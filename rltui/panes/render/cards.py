@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rltui.draw.cells import BLANK, Line, Span, cut, fill, line, sides
 from rltui.draw.numbers import format_bound, format_step, format_value, short_step
@@ -160,36 +160,44 @@ def overview_lines(
         return [line(("   " + PANES["overview"].empty, "dim"))], []
     lines = finding_lines(data.findings, width, most)
     lines.append(BLANK)
-    margin = 1
     quiet = (
         [constants_line(data.constants, width)] if data.constants and height >= LEAST_FOR_CONSTANTS else []
     )
     height -= len(quiet)
-    columns, count, rows = card_grid(len(data.rows), width - 2 * margin, height - len(lines), full=full)
+    drawn, cards = cards_lines(
+        data.rows, data.window, width, height - len(lines), ranges=ranges, glyphs=glyphs, selected=selected,
+        full=full, others=others, crosshair=crosshair,
+    )  # fmt: skip
+    cards = [replace(card, y=card.y + len(lines)) for card in cards]
+    lines += drawn
+    return lines + [BLANK] * (height - len(lines)) * bool(quiet) + quiet, cards
+
+
+def cards_lines(
+    rows: Sequence[Row], window: StepWindow, width: int, height: int, *, ranges: Ranges | None = None,
+    glyphs: Glyphs = "blocks", selected: int = -1, full: bool = False,
+    others: Callable[[Row], Sequence[OtherRun]] = lambda row: (), crosshair: int | None = None,
+) -> tuple[list[Line], list[MetricCard]]:  # fmt: skip
+    """Cards side by side that fill a box, as many as fit; and where they stand in it."""
+    margin = 1
+    columns, count, each = card_grid(len(rows), width - 2 * margin, height, full=full)
     if not columns:
-        return lines, []
+        return [], []
     card_width = (width - 2 * margin - 3 * (columns - 1)) // columns
+    lines: list[Line] = []
     cards: list[MetricCard] = []
-    heights = _row_heights(math.ceil(count / columns), rows, height - len(lines))
+    heights = _row_heights(math.ceil(count / columns), each, height)
     for start in range(0, count, columns):
-        rows = heights[start // columns]
+        tall = heights[start // columns]
         blocks = []
         for index in range(start, min(start + columns, count)):
             x = margin + (index - start) * (card_width + 3)
-            cards.append(MetricCard(x, len(lines), card_width, rows, index))
-            card = card_lines(
-                data.rows[index],
-                card_width,
-                rows,
-                data.window,
-                ranges=ranges,
-                glyphs=glyphs,
-                selected=index == selected,
-                others=others(data.rows[index]),
-                crosshair=crosshair,
-            )
-            blocks.append(card)
-        for at in range(rows):
+            cards.append(MetricCard(x, len(lines), card_width, tall, index))
+            blocks.append(card_lines(
+                rows[index], card_width, tall, window, ranges=ranges, glyphs=glyphs,
+                selected=index == selected, others=others(rows[index]), crosshair=crosshair,
+            ))  # fmt: skip
+        for at in range(tall):
             spans: list[Span] = [(" " * margin, "text")]
             for place, block in enumerate(blocks):
                 part = fill(block[at] if at < len(block) else BLANK, card_width)
@@ -198,7 +206,7 @@ def overview_lines(
                 if place < len(blocks) - 1:
                     spans.append(("   ", "text"))
             lines.append(line(*spans))
-    return lines + [BLANK] * (height - len(lines)) * bool(quiet) + quiet, cards
+    return lines, cards
 
 
 def constants_line(rows: Sequence[Row], width: int) -> Line:

@@ -11,6 +11,7 @@ from rltui.screen.pages.hparams_page import hparams, selected_hparam
 from rltui.screen.save_snapshot import save_snapshot
 from rltui.screen.state import (
     DENSITIES,
+    PINNED,
     SAMPLES,
     SMOOTHINGS,
     WINDOW_SHARES,
@@ -195,8 +196,11 @@ def _theme(session: Session, state: AppState, name: str) -> None:
 def _pin(session: Session, state: AppState, _: str) -> None:
     row = shown_pane.selected(session, state)
     if row is not None:
-        navigation.toggle(state.saved.pins, row.tag)
-        state.selection.row = row.tag
+        pinned = navigation.toggle(state.saved.pins, row.tag)
+        if state.selection.pane != PINNED:
+            state.selection.row = row.tag
+        key = state.options.keys.hint_of(f"pane:{PINNED}")
+        state.notify(f"pinned: {key} shows all pinned metrics side by side" if pinned else "no longer pinned")
 
 
 def _overlay_metric(session: Session, state: AppState, tag: str) -> None:

@@ -76,7 +76,7 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("acknowledge", ("A",), "in findings: acknowledge: dim it, count it no more while it lasts", LOOK),
     Bind("snooze", ("Z",), "in findings: snooze: the same for half an hour", LOOK),
     Bind("back", ("escape", "backspace"), "back; clears a filter", LOOK),
-    Bind("pin", ("*",), "pin the metric to the top of its pane", LOOK),
+    Bind("pin", ("*",), "pin the metric: to the top of its pane, and beside the other pinned ones", LOOK),
     Bind("together", ("M",), "mark the metric for large charts of others; in a chart, add one", LOOK),
     Bind("log", ("L",), "logarithmic or linear axis", LOOK),
     Bind("density", ("a",), "density: auto, compact, full", LOOK),

@@ -152,7 +152,7 @@ def turn_pane(session: Session, state: AppState, by: int) -> None:
 
 def on_cards(state: AppState) -> bool:
     """Whether the pane shown is made of cards."""
-    return state.selection.pane == "overview" and not state.filters.query
+    return state.selection.pane in shown_pane.CARDS and not state.filters.query
 
 
 def on_findings(state: AppState) -> bool:
@@ -209,6 +209,8 @@ def move_selection(session: Session, state: AppState, by: int, *, stop: bool = F
         keys = [row.key for row in pane.hparams] if pane is not None else []
     else:
         keys = [row.tag for row in shown_pane.rows(session, state)]
+        if on_cards(state) and state.drawn_pane.cards:
+            keys = keys[: state.drawn_pane.cards]
     if not keys:
         return
     selected = state.selection.row

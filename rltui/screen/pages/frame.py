@@ -12,7 +12,7 @@ from rltui.screen.pages.overview_page import overview_page
 from rltui.screen.pages.page import SMALLEST, Page, Spot, too_small
 from rltui.screen.pages.pane_page import pane_page
 from rltui.screen.shown_pane import pane
-from rltui.screen.state import AppState, Drawn
+from rltui.screen.state import PINNED, AppState, Drawn
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.text import cell_width, fit
@@ -85,6 +85,10 @@ def _body(session: Session, state: AppState, view: RunView, width: int, height: 
 
         return samples_page(session, state, width, height)
     if not state.filters.query:
+        if name == PINNED:
+            from rltui.screen.pages.pinned_page import pinned_page  # as above
+
+            return pinned_page(session, state, view, width, height)
         if name == "overview":
             return overview_page(session, state, view, width, height)
         if name == "findings":

@@ -58,7 +58,7 @@ def overview_page(session: Session, state: AppState, view: RunView, width: int, 
     ]
     page = _with_file_warnings(session, state, data, Page(lines, spots), width)
     page.lines = (page.lines + [BLANK] * room)[:room]
-    page.drawn = replace(state.drawn.get("overview", PaneDrawn()), card_columns=columns)
+    page.drawn = replace(state.drawn.get("overview", PaneDrawn()), card_columns=columns, cards=len(cards))
     return page.below(runs)
 
 

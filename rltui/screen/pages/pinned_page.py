@@ -1,0 +1,45 @@
+"""The pinned metrics side by side, as large as there is room."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rltui.draw.cells import BLANK, line
+from rltui.panes.pane import PaneView, window_for
+from rltui.panes.pane_list import PANES
+from rltui.panes.render.card_curve import AXIS
+from rltui.panes.render.cards import card_grid, cards_lines
+from rltui.screen.pages.chart.overlaid_runs import others
+from rltui.screen.pages.page import Page, Spot
+from rltui.screen.pages.pane_page import pane_page
+from rltui.screen.shown_pane import rows
+from rltui.screen.state import PINNED, AppState, PaneDrawn
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
+
+
+def pinned_page(session: Session, state: AppState, view: RunView, width: int, height: int) -> Page:
+    """A card for each pinned metric; rows where cards do not fit."""
+    found, pane = rows(session, state), PANES[PINNED]
+    if not found:
+        return Page([BLANK, line(("   " + pane.empty, "dim"))][:height])
+    live = view.liveness(state.now).state == "live"
+    window = window_for(view, live=live, share=state.time.share, at_step=state.time.at_step)
+    fitting = card_grid(len(found), width - 2, height, full=True)[1]
+    if fitting < len(found) or width < 34 or state.saved.density == "compact":
+        made = PaneView(pane.id, pane.title, tuple(found), window)
+        return pane_page(session, state, made, width, height, column_words=False)
+    at = next((index for index, row in enumerate(found) if row.tag == state.selection.row), 0)
+    lines, cards = cards_lines(
+        found, window, width, height, ranges=state.ranges, glyphs=state.options.glyphs, selected=at,
+        full=True, others=others(session, state), crosshair=state.time.crosshair,
+    )  # fmt: skip
+    columns = max(sum(card.y == cards[0].y for card in cards), 1)
+    page = Page(
+        lines, drawn=replace(state.drawn.get(PINNED, PaneDrawn()), card_columns=columns, cards=len(cards))
+    )
+    page.spots = [
+        Spot(c.x, c.y, c.width, c.height, "select", found[c.row].tag, (AXIS + 1, c.width - AXIS - 1))
+        for c in cards
+    ]
+    return page
