@@ -22,6 +22,7 @@ _OF_THE_MACHINE = ("timing", "perf", "load", "rollout", "other")
 
 
 CONTESTED = "A guess: other frameworks mean something else by this name."
+CUSTOM = "other.custom"  # a metric of the run itself: its key is section, group and metric
 
 
 class _Meaning(NamedTuple):
@@ -148,6 +149,10 @@ class MetricNames:
         pane = metric.pane
         if held_out and pane not in _OF_THE_MACHINE:
             pane = "validation"
+        group, pane_title = metric.group or metric.id, ""
+        if metric.id == CUSTOM and not is_wild(pattern) and "/" in tag:
+            at = place_key(tag, self._conventions)  # section, group and metric, as its slashes say
+            pane, pane_title, group = at.pane, at.pane_title, at.group
         pane = self._user.pane_of(tag, metric.id) or pane
         statistic = metric.statistic or self._statistic(entry, metric, tag)
         title = metric.title
@@ -161,10 +166,10 @@ class MetricNames:
             tag,
             title,
             pane,
-            self.pane_title(pane),
+            pane_title or self.pane_title(pane),
             metric.id,
             metric,
-            metric.group or metric.id,
+            group,
             meaning.unit,
             metric.importance,
             framework,
@@ -187,7 +192,8 @@ class MetricNames:
         word = self._conventions.statistics.get(last) or self._conventions.statistics.get(
             last.rsplit("_", 1)[-1]
         )
-        return "" if not word or metric.id.endswith(word) else word
+        own = metric.id.replace("_", ".").split(".")  # the share of groups with zero std is no std
+        return "" if not word or word in own else word
 
     def _meaning_of(self, entry: Entry, prefixed: bool) -> _Meaning:
         """What all tags have in common that lead to an entry."""

@@ -61,7 +61,7 @@ SYMPTOMS = {
     },
     "eval-stalls": {
         "reward.mean": RISE,
-        "validation.accuracy": np.concatenate((np.linspace(0.3, 0.6, 10), np.linspace(0.55, 0.35, 8))),
+        "validation.accuracy": 0.4 + 0.005 * NOISE.normal(size=40),
     },
     "preference-overfit": {
         "preference.accuracy": np.concatenate((np.linspace(0.5, 1, 30), np.ones(100))),
@@ -138,7 +138,8 @@ def test_every_symptom_names_rules_and_has_words() -> None:
     ("canonical", "expected"),
     [
         ({"reward.mean", "lengths.response.mean", "policy.entropy"}, "grpo"),
-        ({"critic.explained_variance", "lengths.response.mean", "policy.kl_ref"}, "rlhf-ppo"),
+        ({"critic.explained_variance", "lengths.response.mean", "policy.kl_coef"}, "grpo"),
+        ({"critic.explained_variance", "reward.penalty.mean", "policy.ratio.mean"}, "rlhf-ppo"),
         ({"preference.margin", "optimizer.loss"}, "preference"),
         ({"reward_model.accuracy", "optimizer.loss"}, "reward-model"),
         ({"reward.success_rate", "policy.approx_kl"}, "embodied"),

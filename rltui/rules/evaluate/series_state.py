@@ -13,12 +13,11 @@ from rltui.rules.evaluate.user_rule_state import UserRuleState
 from rltui.rules.model import Rule
 from rltui.rules.series.impossible_values import ImpossibleValues, impossible_values
 from rltui.rules.series.ratio import Ratio
-from rltui.rules.series.rolling_window import RollingWindow
+from rltui.rules.series.rolling_window import ALL, HALF, RollingWindow
 from rltui.rules.series.step_time import StepTime
 from rltui.rules.series.ticks import CAP, START, Floats, Ints, Ticks
 from rltui.rules.special_metrics import special_metrics
 
-ALL, HALF = 32, 128  # ticks up to which rules are evaluated at every one, and at every second one
 _DERIVED = " / "  # joins the tags of a ratio
 
 

@@ -11,7 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rltui.rules.kinds import collapse, drop, flips, frozen, plateau, shift, spike, threshold, trend_test
+from rltui.rules.kinds import (
+    collapse,
+    course,
+    drop,
+    flips,
+    frozen,
+    outlier,
+    peaked,
+    plateau,
+    shift,
+    spike,
+    threshold,
+    trend_test,
+)
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
@@ -33,6 +46,9 @@ KINDS: dict[str, Kind] = {
     "flat": plateau.flat,
     "best": plateau.best,
     "gained": plateau.gained,
+    "course": course.judge,
+    "peaked": peaked.judge,
+    "outlier": outlier.judge,
 }
 
 NUMBERS: dict[str, tuple[str, ...]] = {
@@ -47,7 +63,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
         "least",
         "nonzero",
     ),
-    "spike": ("times", "window", "sigmas", "recurring", "floor", "least", "release"),
+    "spike": ("times", "window", "sigmas", "recurring", "floor", "least", "release", "recent"),
     "shift": ("times", "window", "sigmas", "release", "floor", "least"),
     "trend": ("z", "noises", "relative", "absolute"),
     "collapse": ("fraction", "window", "release", "least", "arrival", "quick"),
@@ -60,6 +76,9 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "flat": ("window", "sigmas"),
     "best": ("fraction", "window", "sigmas"),
     "gained": ("fraction", "window", "sigmas"),
+    "course": ("z", "relative", "noises", "absolute"),
+    "peaked": ("fraction", "sigmas", "least"),
+    "outlier": ("times", "sigmas", "least"),
     "non-finite": ("after", "least"),
 }
 WORDS: dict[str, dict[str, tuple[str, ...]]] = {
@@ -68,6 +87,7 @@ WORDS: dict[str, dict[str, tuple[str, ...]]] = {
         "sign": ("", "abs"),
     },
     "trend": {"direction": ("up", "down", "flat")},
+    "course": {"direction": ("up", "down", "both", "flat")},
     "shift": {"direction": ("up", "down", "both")},
     "spike": {"direction": ("up", "both")},
     "frozen": {"at": ("", "lowest")},

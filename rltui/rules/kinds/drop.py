@@ -7,6 +7,8 @@ many robust deviations of the ticks before.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from rltui.rules.kinds.verdict import Bools, Verdict, first_of, nowhere
@@ -66,9 +68,16 @@ def _beyond_waves(window: RollingWindow, on: Bools, fall: Floats, gain: Floats, 
         part = held[max(0, end - REACH * length) : max(0, end)]
         if len(part) < BEFORE_MIN:
             continue
-        place = np.linspace(-1, 1, len(part))
-        away = part - np.polyval(np.polyfit(place, part, 2), place)
+        smooth = _parabolas(len(part))
+        away = part - smooth @ (smooth.T @ part)
         found[k] = fall[k] > (WAVES if gain[k] >= LOST * fall[k] else 2 * WAVES) * away.std()
+    return found
+
+
+@cache
+def _parabolas(count: int) -> Floats:
+    """(count, 3) orthonormal columns: what they hold of a series is its parabola of least squares."""
+    found: Floats = np.linalg.qr(np.vander(np.linspace(-1, 1, count), 3))[0]
     return found
 
 

@@ -1,10 +1,10 @@
 """A level that jumps to a multiple of what is usual; or samples that do so again and again.
 
 Usual is the median of the last 50 ticks or the level at the start, whichever is larger: coming back to
-where a run began is no spike. The jump must also exceed the noise, whose robust deviation has a floor
-(`floor`, a share of the usual level), because on a tight series the deviation is tiny and twice the
-usual would look like eight deviations. `recurring` > 0 counts single samples beyond the limit among the
-last 40 ticks, for gradients that explode now and then without staying up.
+where a run began is no spike, unless the rule asks for the `recent` ticks alone. The jump must also exceed
+the noise, whose robust deviation has a floor (`floor`, a share of the usual level), because on a tight series
+the deviation is tiny and twice the usual would look like eight deviations. `recurring` > 0 counts single
+samples beyond the limit among the last 40 ticks, for gradients that explode now and then without staying up.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     recurring = int(rule.number("recurring", 0))
     skip = RECENT if recurring else length
     times, least, start = rule.number("times", 10), rule.number("least", 0.0), abs(window.start()[0])
-    if idle and not max(map(abs, window.range(RECENT if recurring else length))) > max(times * start, least):
+    if rule.number("recent", 0.0):
+        start = np.nan
+    highest = max(map(abs, window.range(RECENT if recurring else length)))
+    if idle and not highest > (least if np.isnan(start) else max(times * start, least)):
         return None
     usual = np.abs(window.usual(skip))
     usual = np.fmax(usual, start) if not np.isnan(start) else usual

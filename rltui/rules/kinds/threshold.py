@@ -16,6 +16,8 @@ from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.ticks import Floats
 
+MOST = 0.1  # of a unit that a multiple of it may be off
+
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """Level against limit, at every moment."""
@@ -79,7 +81,8 @@ def first(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     """The very first tick against a limit: what must hold before anything has been learnt.
 
     With `usual` it is the median of the first ticks: where the level at the start is meant, not one sample.
-    With `multiple_of` it is whether the first tick is a whole multiple of a number, `within` a share of it.
+    With `multiple_of` it is whether the first tick is a whole multiple of a number, `within` a share of it,
+    but no more than a tenth of the number: of large multiples any value would be within a share.
     """
     start = window.ticks.start
     value = window.start()[0] if rule.number("usual", 0.0) else start[0] if start else math.nan
@@ -88,7 +91,8 @@ def first(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     if "multiple_of" in rule.numbers:
         unit = rule.numbers["multiple_of"]
         count = round(value / unit) if math.isfinite(value) else 0
-        limit, on = value, count >= 1 and abs(value / (count * unit) - 1) <= rule.number("within", 0.0)
+        room = min(rule.number("within", 0.0) * count, MOST) * unit
+        limit, on = value, count >= 1 and abs(value - count * unit) <= room
     return None if idle and not on else _always(window, on, value, limit)
 
 
@@ -108,15 +112,18 @@ def _limits(rule: Rule, window: RollingWindow, length: int) -> tuple[Floats | No
     """Lower and upper limit: (m,), or (1,) for all moments; None where there is none, NaN where unknown."""
     low, high, base = rule.numbers.get("below"), rule.numbers.get("above"), np.ones(1)
     if of := rule.words.get("of", ""):
-        base = _base(window, of, length)
+        base = _base(window, of, length, rule.words.get("sign") == "abs")
         # A base that small, or below zero (entropy of narrow normal actions), makes no meaningful multiple.
         base = np.where(base > rule.number("least", 0.0), base, np.nan)
     return None if low is None else low * base, None if high is None else high * base
 
 
-def _base(window: RollingWindow, of: str, length: int) -> Floats:
+def _base(window: RollingWindow, of: str, length: int, absolute: bool) -> Floats:
     """(m,) what the limit is a multiple of."""
     middle, lowest, highest = window.start()
+    if absolute:
+        lowest, highest = sorted((abs(lowest), abs(highest)))
+        middle = abs(middle)
     if of == "usual":
         return window.usual(length)
     if of == "best":

@@ -15,6 +15,7 @@ from rltui.rules.series.robust_statistics import (
     TREND_LENGTHS,
     TREND_PARTS,
     concordance,
+    median,
     medians,
     medians_of,
     middle,
@@ -30,6 +31,9 @@ BENT = 24  # ticks that `bend` sees
 NEIGHBOURS = NORMAL / float(np.sqrt(2.0))  # to a standard deviation from differences of neighbours
 BENDS = float(np.sqrt(6.0))  # deviation of a second difference of noise of one
 _PADDING = np.full(PAD, np.nan)
+ALL, HALF = 32, 128  # ticks up to which rules are evaluated at every one, and at every second one
+# Positions of ticks at which the whole run is looked at, a quarter apart; three ticks to a part at least.
+COURSE_AT = np.rint(36 * 1.25 ** np.arange(13)).astype(np.int64) - 1
 
 Key = tuple[str, int, int]
 
@@ -37,7 +41,9 @@ Key = tuple[str, int, int]
 class RollingWindow:
     """A series seen at m moments; moment k sees the ticks up to position `at[k]` and none after."""
 
-    __slots__ = ("_cache", "_padded", "_parts", "_ranges", "_start", "at", "end", "every", "ticks")
+    __slots__ = (
+        "_cache", "_course", "_padded", "_parts", "_ranges", "_start", "at", "end", "every", "ticks",
+    )  # fmt: skip
 
     def __init__(self, ticks: Ticks, at: Ints) -> None:
         self.ticks = ticks
@@ -49,6 +55,7 @@ class RollingWindow:
         self._padded: Floats | None = None
         self._parts: list[tuple[slice, Floats, Floats]] | None = None
         self._start: tuple[float, float, float] | None = None
+        self._course: tuple[Ints, Floats] | None = None
 
     def __len__(self) -> int:
         return len(self.at)
@@ -210,6 +217,33 @@ class RollingWindow:
             self.ticks.marks[length] = (float(best[-1]), float(worst[-1]))
             self._cache[key], self._cache[other] = best, worst
         return self._cache[key], self._cache[other]
+
+    def course(self) -> tuple[Ints, Floats]:
+        """(k,) moments at which the whole run is looked at, (k, 12) medians of its parts.
+
+        A look every time that the run has grown by about a quarter: at fixed numbers of ticks, or the first
+        moment after one, so that it does not matter in which pieces points came.
+        """
+        if self._course is None:
+            before = self.at - np.where(self.at < ALL, 1, np.where(self.at < HALF, 2, 4))
+            seen = COURSE_AT.searchsorted(self.at, "right") != COURSE_AT.searchsorted(before, "right")
+            moments = np.flatnonzero(seen & (self.at >= COURSE_AT[0]))
+            parts = np.empty((len(moments), TREND_PARTS))
+            for row, end in enumerate(self.at[moments].tolist()):
+                parts[row] = middle(np.sort(self._parts_of_run(end), axis=1))
+            self._course = moments, parts
+        return self._course
+
+    def course_noise(self, moment: int) -> float:
+        """Robust noise within the parts of the whole run, at one moment."""
+        held = self._parts_of_run(int(self.at[moment]))
+        return NORMAL * median(np.abs(held - middle(np.sort(held, axis=1))[:, None]).ravel())
+
+    def _parts_of_run(self, at: int) -> Floats:
+        """(12, n) the ticks up to a position; the first few are left out where they make no part."""
+        width = (at + 1) // TREND_PARTS
+        held = self.ticks.value[at + 1 - width * TREND_PARTS : at + 1]
+        return held.reshape(TREND_PARTS, width)
 
     def trend(self) -> tuple[Floats, Floats]:
         """(m,) Mann-Kendall z, change over the window.

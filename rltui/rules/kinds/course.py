@@ -1,0 +1,71 @@
+"""Where a quantity goes over the whole run: Mann and Kendall's test on twelve medians of all ticks.
+
+A quantity that doubles over two hundred points moves little within the last fifth of them, which is what
+`trend` sees. A change counts when later parts lie above earlier ones far more often than by chance, and
+when it is large against the size at the start and against the noise of ticks. Slowly correlated noise
+passes the first test now and then: the second one is what decides.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.rules.kinds.verdict import Verdict, nowhere
+from rltui.rules.model import Rule
+from rltui.rules.series.robust_statistics import concordance
+from rltui.rules.series.rolling_window import RollingWindow
+from rltui.rules.series.ticks import Floats, Ints
+
+SURE = 3.0  # deviations; twelve values in strict order are 4.5
+END = 2  # parts that make a first and a last level
+MIDDLE = slice(5, 7)  # the parts in the middle
+LEFT = 0.25  # share of the change from which on the first level has been left
+GOES_ON = 0.15  # share of the change that must lie behind the middle: what has settled is not on its way
+
+
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+    """Change from the first sixth of the run to the last, by direction: up, down, both, or flat."""
+    moments, parts = window.course()
+    if idle and not len(moments):
+        return None
+    direction, sure = rule.words.get("direction", "up"), rule.number("z", SURE)
+    first, last = parts[:, :END].mean(axis=1), parts[:, -END:].mean(axis=1)
+    z, change = concordance(parts), last - first
+    least = np.maximum(rule.number("relative", 0.5) * np.abs(first), rule.number("absolute", 0.0))
+    if direction == "flat":
+        span = parts.max(axis=1) - parts.min(axis=1)
+        found = (np.abs(change) <= least) & (span <= 2 * least) & (np.abs(z) < sure)
+        over = ~found
+    else:
+        towards, moved = _along(direction, z, change)
+        _, late = _along(direction, z, last - parts[:, MIDDLE].mean(axis=1))
+        found = (towards >= sure) & (moved > least) & (late > GOES_ON * moved)
+        for row in np.flatnonzero(found).tolist():
+            found[row] = moved[row] > rule.number("noises", 2.0) * window.course_noise(int(moments[row]))
+        over = (towards < sure / 2) | (moved < 0.7 * least)
+    if nowhere(idle, found):
+        return None
+    m = len(window)
+    on, off = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
+    value, limit = np.full(m, np.nan), np.full(m, np.nan)
+    on[moments], off[moments], value[moments], limit[moments] = found, over, last, first
+    began = np.zeros(m, np.int64)
+    if direction != "flat":
+        began[moments] = _set_off(window.at[moments], parts, first, change)
+    return Verdict(on, off, value, limit, began, upward=direction != "down")
+
+
+def _set_off(at: Ints, parts: Floats, first: Floats, change: Floats) -> Ints:
+    """(k,) position of the tick after the last part that had made less than a quarter of the change."""
+    count = parts.shape[1]
+    near = (parts - first[:, None]) * np.sign(change)[:, None] < LEFT * np.abs(change)[:, None]
+    begun = np.where(near.any(axis=1), count - near[:, ::-1].argmax(axis=1), 0)
+    found: Ints = at + 1 - (count - begun) * ((at + 1) // count)
+    return np.minimum(found, at)
+
+
+def _along(direction: str, z: Floats, change: Floats) -> tuple[Floats, Floats]:
+    """Z and change in a direction: positive where it is gone along."""
+    if direction == "both":
+        return np.abs(z), np.where(z * change >= 0, np.abs(change), 0.0)
+    return (-z, -change) if direction == "down" else (z, change)

@@ -1,0 +1,36 @@
+"""One value far beyond what is usual, between values that are usual: a single batch, and no drift.
+
+What lasts is told by `spike` and `shift`; this kind tells the other case, once the ticks after it have shown
+that nothing stayed. Ticks of a long run are medians of several points, so a single point is seen only in
+runs of up to 512 points, and among the points since the last joining of ticks it is lost.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rltui.rules.kinds.verdict import Verdict, nowhere
+from rltui.rules.model import Rule
+from rltui.rules.series.rolling_window import RollingWindow
+
+AFTER = 3  # usual ticks that must have followed
+RECENT = 12  # ticks for which it is told
+
+
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+    """The largest of the recent ticks against a multiple of the usual one, and its followers."""
+    m, length = len(window), RECENT + AFTER
+    if idle and (window.ticks.stride > 1 or window.end < 2 * length):
+        return None
+    usual, rows = np.abs(window.usual(length)), np.abs(window.rows(length))
+    limit = np.maximum(rule.number("times", 20) * usual, rule.number("least", 0.0))
+    beyond = rows[:, :-AFTER] > limit[:, None]
+    on = (beyond.sum(axis=1) == 1) & (usual > 0) & (window.at + 1 >= 2 * length) & (window.ticks.stride == 1)
+    if nowhere(idle, on):
+        return None
+    limit = np.maximum(limit, usual + rule.number("sigmas", 20) * window.noise(length))
+    beyond = rows[:, :-AFTER] > limit[:, None]
+    on &= (beyond.sum(axis=1) == 1) & ((rows > 0.25 * limit[:, None]).sum(axis=1) == 1)
+    place = beyond.argmax(axis=1)
+    began = np.maximum(window.at - (length - 1) + place, 0)
+    return Verdict(on, ~on, rows[np.arange(m), place], usual, began)

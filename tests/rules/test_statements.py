@@ -1,0 +1,53 @@
+"""What guides to training metrics state: each as a synthetic run that is told, and a healthy one."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rltui.metrics import MetricNames
+from rltui.rules.evaluator import Evaluator
+from rltui.rules.finding import Finding
+from rltui.rules.window_language import values
+from tests.support.judged import fresh, run_with
+
+STATEMENTS = tomllib.loads(Path(__file__).with_name("statements.toml").read_text())["statement"]
+PARTS = 12  # pieces in which a run is fed, as it grows
+
+
+def told(framework: str, run: dict[str, str]) -> list[Finding]:
+    """All that is told of a run at any time, resolved findings too."""
+    judge = Evaluator(run_with(), MetricNames(framework))
+    series = {tag: values(text) for tag, text in run.items()}
+    longest = max(map(len, series.values()))
+    found: dict[str, Finding] = {}
+    for part in range(PARTS):
+        pieces = []
+        for tag, column in series.items():
+            steps = (longest // len(column)) * np.arange(1, len(column) + 1)
+            edges = [round(len(column) * k / PARTS) for k in (part, part + 1)]
+            if edges[1] > edges[0]:
+                pieces.append(fresh(tag, column[slice(*edges)], steps[slice(*edges)]))
+        judge.feed(pieces)
+        found |= {finding.id: finding for finding in judge.findings()}
+    return list(found.values())
+
+
+@pytest.mark.parametrize("row", STATEMENTS, ids=lambda row: row["says"])
+def test_what_a_guide_states_is_told(row: dict[str, Any]) -> None:
+    """The run that shows the statement is told by a finding or a remark, under the framework's own names."""
+    found = {finding.id for finding in told(row["framework"], row["run"])}
+    assert not row["told"] or found & set(row["told"]), sorted(found)
+    assert not found & set(row.get("not_told", ()))
+
+
+@pytest.mark.parametrize("row", STATEMENTS, ids=lambda row: row["says"])
+def test_a_healthy_run_does_not_show_it(row: dict[str, Any]) -> None:
+    """The healthy twin raises no alarm at all, and the statement is not told of it."""
+    found = told(row["framework"], row["healthy"])
+    assert [finding.id for finding in found if finding.rank] == []
+    assert not {finding.id for finding in found} & set(row["told"])
