@@ -145,16 +145,17 @@ def _consoles(
     *,
     every: bool,
 ) -> str:
-    from rltui.cli.console_output import console_data, console_lines_of, read_consoles
+    from rltui.panes.console_pane import console_ends
+    from rltui.panes.render.console_lines import console_data, console_pane_lines
 
     views = views[:1] if form == "svg" else views
     parts: list[object] = []
-    for view, ends in zip(views, read_consoles(views, logdirs, session), strict=True):
+    for view, ends in zip(views, console_ends(views, logdirs, session.sources()), strict=True):
         now = as_of(view, None)
         if form in ("markdown", "json"):
             parts.append(console_data(view, ends, form, now))
         else:
-            parts.append(_drawn(console_lines_of(view, ends, now, width), form, width, height, theme))
+            parts.append(_drawn(console_pane_lines(view, ends, now, width), form, width, height, theme))
     if form == "json":
         return to_json(parts if every else parts[0], indent=2) + "\n"
     return "\n".join(str(part) for part in parts)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Sequence
 
-from rltui.console.lines import ConsoleLine, console_lines, plain_text
+import numpy as np
+
+from rltui.console.lines import MOST_BYTES, ConsoleLine, console_lines
 from rltui.logs.local_file import LocalFile
 
 PIECE = 1 << 20  # bytes between two entries of the index of lines
 PAGE = 128 << 10  # bytes that are read for a page of lines
 LARGEST_PAGE = 512 << 10  # bytes, where bars and repeats collapse to few lines: a page may be short
 LONGEST = 4 << 20  # bytes in which the beginning of a line is looked for
+_CASE = np.uint64(0x2020202020202020)
 
 
 class ConsoleFile:
@@ -27,6 +29,8 @@ class ConsoleFile:
         self.modified = 0.0  # seconds since 1970
         self._identity = (0, 0)
         self._newlines: list[int] = [0]  # before each PIECE
+        self._block = bytearray()  # what is searched; kept, since fresh memory costs more than reading
+        self._folded = bytearray()  # the same in one case
 
     def look(self) -> bool:
         """Whether the file changed since the last look; one that was replaced or cut is indexed anew."""
@@ -98,42 +102,42 @@ class ConsoleFile:
             return None
         return self._newlines[piece] + self.read(piece * PIECE, offset).count(b"\n") + 1
 
-    def offset_of(self, number: int) -> int | None:
-        """Where the line of a number, from 1, begins; None where it is not counted yet."""
-        if number < 2:
-            return 0
-        piece = bisect_right(self._newlines, number - 2) - 1
-        left = number - 2 - self._newlines[piece]
-        begin = piece * PIECE
-        data = self.read(begin, begin + PIECE)
-        at = -1
-        for _ in range(left + 1):
-            at = data.find(b"\n", at + 1)
-            if at < 0:
-                return None
-        return begin + at + 1
+    def occurrences(self, words: Sequence[str], begin: int, end: int, *, any_case: bool = False) -> list[int]:
+        """Where lines between two places first hold one of some words, rising: at most one place of a line.
 
-    def search(self, text: str, *, begin: int = 0, most: int = 1000) -> Iterator[tuple[int, str] | None]:
-        """Lines that hold a text, in any case of ASCII letters, from a place on: where each begins, cleaned.
-
-        None comes after each few megabytes: the caller may do something else, or stop.
+        any_case: in any case of ASCII letters; then some places hold something that only looks like the word.
         """
-        needle = text.encode("utf-8", "surrogateescape").lower()
-        found, step, at = 0, 4 * PIECE, begin
-        while needle and at < self.size and found < most:
-            data = self.read(at, at + step + len(needle))
-            low = data.lower()
-            hit = low.find(needle)
-            next_at = at + step
-            while 0 <= hit < step and found < most:
-                first = data.rfind(b"\n", 0, hit) + 1
-                last = data.find(b"\n", hit)
-                raw = data[first : last if last >= 0 else None]
-                segment = raw[raw.rfind(b"\r", 0, hit - first) + 1 :].partition(b"\r")[0]
-                yield at + first, plain_text(segment)
-                found += 1
-                if last < 0:
-                    break
-                hit = low.find(needle, last)
-            at = next_at
-            yield None
+        if len(self._block) < end - begin:
+            self._block = bytearray(-(-(end - begin) // 8) * 8)
+            self._folded = bytearray(len(self._block))
+        with LocalFile(self.place, self.path) as file:
+            size = file.read_into(begin, memoryview(self._block)[: end - begin])
+        text = self._block
+        needles = [word.encode("utf-8", "surrogateescape") for word in words]
+        if any_case:
+            # Or-ing 0x20 to eight bytes at once takes a third of the time of `bytes.lower`.
+            np.bitwise_or(
+                np.frombuffer(self._block, np.uint64), _CASE, out=np.frombuffer(self._folded, np.uint64)
+            )
+            text = self._folded
+            needles = [bytes(byte | 0x20 for byte in needle) for needle in needles]
+        found = set()
+        for needle in filter(None, needles):
+            at = text.find(needle, 0, size)
+            while at >= 0:
+                found.add(begin + at)
+                line = self._block.find(b"\n", at, size)
+                at = text.find(needle, line, size) if line >= 0 else -1
+        return sorted(found)
+
+    def line_around(self, offset: int) -> tuple[int, bytes, int]:
+        """Where the line at a place begins, what it says there (the last MOST_BYTES), where it ends."""
+        low = max(offset - MOST_BYTES, 0)
+        data = self.read(low, offset + MOST_BYTES)
+        at = offset - low
+        first = data.rfind(b"\n", 0, at) + 1
+        last = data.find(b"\n", at)
+        last = len(data) if last < 0 else last
+        begin = data.rfind(b"\r", first, at) + 1 or first
+        end = data.find(b"\r", at, last)
+        return low + first, data[begin : end if end >= 0 else last], low + last

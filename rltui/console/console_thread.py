@@ -31,7 +31,7 @@ class ConsoleThread:
     def follow(self, sources: Mapping[str, Sequence[str]]) -> None:
         """The runs that there are now, and the paths of their log files."""
         self._sources = sources
-        if self._thread is None and sources and self._logdirs and not self._stopped:
+        if self._thread is None and self._logdirs and not self._stopped:
             self._thread = threading.Thread(target=self._work, name="consoles", daemon=True)
             self._thread.start()
 

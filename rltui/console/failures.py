@@ -47,10 +47,15 @@ class ConsoleFacts(NamedTuple):
     warning: re.Pattern[str]
     exception: re.Pattern[str]
     time: re.Pattern[str]
+    step: re.Pattern[str]
+    training: re.Pattern[str]
+    error_words: tuple[str, ...]  # literal; a line that is an error has one of them
+    warning_words: tuple[str, ...]
 
 
 _TEXT = TextField()
-_PATTERNS = ("consoles", "no_consoles", "prefix", "error", "warning", "exception", "time")
+_PATTERNS = ("consoles", "no_consoles", "prefix", "error", "warning", "exception", "time", "step", "training")
+_WORDS = ("error_words", "warning_words")
 
 
 def _failure(**row: Any) -> Failure:
@@ -87,14 +92,16 @@ def _fields() -> TableField[dict[str, Any]]:
     known |= {"caused_by": either, "general": BoolField()}
     failure = TableField(known, _failure, required=needed)
     fields: dict[str, Field[Any]] = {"failure": ListField(failure), **dict.fromkeys(_PATTERNS, _TEXT)}
-    return TableField(fields, as_dict, required=("failure", *_PATTERNS))
+    fields |= dict.fromkeys(_WORDS, ListField(_TEXT))
+    return TableField(fields, as_dict, required=("failure", *_PATTERNS, *_WORDS))
 
 
 @cache
 def console_facts() -> ConsoleFacts:
     """The shipped table."""
     table = read_table("failures", _fields())
-    return ConsoleFacts(table["failure"], *(_compiled(table[key]) for key in _PATTERNS))
+    named = {key: _compiled(table[key]) for key in _PATTERNS} | {key: table[key] for key in _WORDS}
+    return ConsoleFacts(table["failure"], **named)
 
 
 def is_console(name: str) -> bool:

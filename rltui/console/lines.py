@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
@@ -16,7 +16,8 @@ Level = Literal["", "warning", "error"]
 LIMIT = 2000  # characters of one line that are kept
 MOST_BYTES = 64 << 10  # of one line that are looked at: a progress bar may rewrite a line of megabytes
 _BAR = re.compile(r"(?P<name>[^|]{0,80}?)\b\d{1,3}%\|[^|]*\|\s*(?P<done>\d{1,15})/(?P<total>\d{1,15})\b")
-_TRACEBACK = "Traceback (most recent call last)"
+TRACEBACK = "Traceback (most recent call last)"
+_FRAME = '  File "'
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ def console_lines(data: bytes, offset: int = 0) -> list[ConsoleLine]:
 
     Never raises; undecodable bytes become U+FFFD.
     """
-    return list(_collapsed(_folded(_lines(data, offset))))
+    return list(collapsed(_folded(_lines(data, offset))))
 
 
 def body_of(text: str) -> str:
@@ -48,10 +49,14 @@ def body_of(text: str) -> str:
 
 def level_of(text: str) -> Level:
     """Whether a line tells of an error or a warning."""
-    facts, body = console_facts(), body_of(text)
-    if facts.error.search(text) or facts.error.search(body):
+    facts = console_facts()
+    if any(word in text for word in facts.error_words) and (
+        facts.error.search(text) or facts.error.search(body_of(text))
+    ):
         return "error"
-    return "warning" if facts.warning.search(text) else ""
+    if any(word in text for word in facts.warning_words) and facts.warning.search(text):
+        return "warning"
+    return ""
 
 
 def wall_time_of(text: str) -> float | None:
@@ -63,6 +68,12 @@ def wall_time_of(text: str) -> float | None:
         return datetime.fromisoformat(f"{match['date']}T{match['time']}").timestamp()
     except (ValueError, OverflowError, OSError):
         return None
+
+
+def step_of(text: str) -> int | None:
+    """The step of the training that a line says; None where it says none."""
+    match = console_facts().step.search(text)
+    return None if match is None else int(match["step"])
 
 
 def plain_text(raw: bytes) -> str:
@@ -99,23 +110,26 @@ def _lines(data: bytes, offset: int) -> Iterator[ConsoleLine]:
 def _folded(lines: Iterator[ConsoleLine]) -> Iterator[ConsoleLine]:
     """Each traceback as the line of its exception."""
     held: list[ConsoleLine] = []
+    exception = ""
     for line in lines:
+        body = body_of(line.text)
+        if exception and not body.startswith(_FRAME):
+            yield _fold(held, exception)
+            held, exception = [], ""
         if not held:
-            if _TRACEBACK in line.text:
+            if TRACEBACK in line.text:
                 held = [line]
             else:
                 yield line
             continue
         held.append(line)
-        body = body_of(line.text)
-        # Frames and their code are indented; the first line that is not is the exception itself.
-        if body and not body[0].isspace() and _TRACEBACK not in body:
-            yield _fold(held, body)
-            held = []
-        elif len(held) > 500:
+        # Frames and their code are indented; the first line that is not is the exception itself. Ray goes on
+        # with the frames of the remote side and ends with the exception that was raised there.
+        exception = body if body and not body[0].isspace() and TRACEBACK not in body else ""
+        if len(held) > 500:
             yield from held
-            held = []
-    yield from held if len(held) < 2 else [_fold(held, _TRACEBACK)]
+            held, exception = [], ""
+    yield from held if len(held) < 2 else [_fold(held, exception or TRACEBACK)]
 
 
 def _fold(held: list[ConsoleLine], text: str) -> ConsoleLine:
@@ -123,7 +137,7 @@ def _fold(held: list[ConsoleLine], text: str) -> ConsoleLine:
     return ConsoleLine(text, held[0].offset, held[-1].end, "error", folded=lines)
 
 
-def _collapsed(lines: Iterator[ConsoleLine]) -> Iterator[ConsoleLine]:
+def collapsed(lines: Iterable[ConsoleLine]) -> Iterator[ConsoleLine]:
     """States of one progress bar, and equal lines, as one with their number; the last state stays."""
     last: ConsoleLine | None = None
     for line in lines:

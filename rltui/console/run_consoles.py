@@ -10,6 +10,8 @@ from rltui.console.failures import is_console
 from rltui.console.scan import ConsoleReport, scan
 from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.discovery.walk import scan as walk
+from rltui.logs.local_file import FoundFile
+from rltui.logs.run_names import folders_above, run_name
 
 MOST = 32  # consoles of one run that are looked at, the last written ones
 _JOB = re.compile(r"(?P<stem>.*?)(?P<job>\d{2,12})(?:_\d+)?\.(?:out|err|log)$")
@@ -30,27 +32,32 @@ class RunConsoles:
         """
         return {
             run: tuple([report for file in files if (report := self._report(file)) is not None])
-            for run, files in self.files(sources).items()
+            for run, files in self.files(sources, failed=True).items()
         }
 
-    def files(self, sources: Mapping[str, Sequence[str]]) -> dict[str, list[ConsoleFile]]:
-        """The consoles of each run, looked at now, the last written one first."""
+    def files(
+        self, sources: Mapping[str, Sequence[str]], *, failed: bool = False
+    ) -> dict[str, list[ConsoleFile]]:
+        """The consoles of each run, looked at now, the last written one first.
+
+        failed: with the runs that have no other log, since they failed before their first metrics.
+        """
         found, _, _ = walk(self._logdirs, is_console)
-        own = {path: run for run, paths in sources.items() for path in paths}
-        nearest = NearestRun()
-        for name, paths in sources.items():
-            nearest.add_all(name, paths)
+        owners = _Owners(sources, found)
         runs: dict[str, list[ConsoleFile]] = {}
         for each in found:
-            run = own.get(each.path) or nearest.of(each.folder)
-            if run is None:
+            run = owners.of(each)
+            if run is None and not failed:
                 continue
             file = self._files.setdefault(each.place, ConsoleFile(each.place, each.path))
             try:
                 file.look()
             except OSError:
                 continue  # the reader of logs tells what cannot be read
-            runs.setdefault(run, []).append(file)
+            if run is not None:
+                runs.setdefault(run, []).append(file)
+            elif (report := self._report(file)) is not None and report.before_training:
+                runs.setdefault(run_name(each.folder, each.name).run, []).append(file)
         for run, files in runs.items():
             files.sort(key=lambda file: (-file.modified, file.path))
             runs[run] = _latest_jobs(files)[:MOST]
@@ -64,6 +71,38 @@ class RunConsoles:
             except OSError:
                 return None
         return known
+
+
+class _Owners:
+    """To which run a console belongs: the one it is a log of, else the one that it lies nearest to.
+
+    One beside a run, neither above nor below its folders, may be that of another training where the run
+    has one of its own.
+    """
+
+    def __init__(self, sources: Mapping[str, Sequence[str]], consoles: Sequence[FoundFile]) -> None:
+        self._own = {path: run for run, paths in sources.items() for path in paths}
+        self._nearest = NearestRun()
+        self._folders: dict[str, set[str]] = {}
+        for run, paths in sources.items():
+            self._nearest.add_all(run, paths)
+            self._folders[run] = {"" if run == "." else run, *(path.rpartition("/")[0] for path in paths)}
+        near = ((each, self._nearest.of(each.folder)) for each in consoles)
+        self._with_own = {run for each, run in near if run is not None and self._is_around(each, run)}
+
+    def of(self, console: FoundFile) -> str | None:
+        """The run of a console; None where that is not known."""
+        run = self._own.get(console.path)
+        if run is None:
+            run = self._nearest.of(console.folder)
+            if run in self._with_own and not self._is_around(console, run):
+                return None
+        return run
+
+    def _is_around(self, console: FoundFile, run: str) -> bool:
+        """Whether a console lies in, below or above a folder of a run."""
+        mine = (console.folder, *folders_above(console.folder))
+        return any(folder in mine or console.folder in folders_above(folder) for folder in self._folders[run])
 
 
 def _latest_jobs(files: Sequence[ConsoleFile]) -> list[ConsoleFile]:

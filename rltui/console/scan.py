@@ -13,6 +13,7 @@ from rltui.logs.records.trainer_lines import TrainerLines
 
 TAIL = 2 << 20  # bytes of a console's end that are scanned
 MOST_CHECKED = 200  # lines per word of a failure, the last ones
+LAST, LAST_LINES = 64 << 10, 60  # bytes and lines of a console's end in which the last error is looked for
 CONTEXT = 16 << 10  # bytes before a failure in which a wall time is looked for
 _STEP_LINE = re.compile(r"\s*step:\d+ - \S+:")  # of veRL's console logger
 GOES_ON = 2  # rows of metrics, or states of a progress bar, after which a failure did not end the training
@@ -36,10 +37,13 @@ class FoundFailure:
 class ConsoleReport:
     """What the last `TAIL` bytes of a console tell."""
 
-    path: str
+    place: str  # of the console, as the system spells it
+    path: str  # relative to LOGDIR, cleaned
     modified: float  # seconds since 1970
     size: int
     failures: tuple[FoundFailure, ...] = ()  # in the order of their lines; those explained by others left out
+    before_training: bool = False  # it is of a training, and fails before any metrics
+    last_error: str = ""  # the last line that is an error, after which the training did not go on; cleaned
 
 
 def scan(file: ConsoleFile) -> ConsoleReport:
@@ -51,7 +55,28 @@ def scan(file: ConsoleFile) -> ConsoleReport:
             if file.size > 256 << 20:
                 break  # seconds of reading for a line number: the place is said in bytes
         found = [replace(each, line=file.line_number(each.offset)) for each in found]
-    return ConsoleReport(file.path, file.modified, file.size, tuple(found))
+    early = bool(found) and begin == 0 and _is_before_training(data)
+    last_error = found[-1].text if found else _last_error(data[-LAST:])
+    return ConsoleReport(file.place, file.path, file.modified, file.size, tuple(found), early, last_error)
+
+
+def _is_before_training(data: bytes) -> bool:
+    """Whether a whole console is that of a training and holds no line of metrics."""
+    if console_facts().training.search(data.decode("utf-8", "replace")) is None:
+        return False
+    trainer = TrainerLines()
+    return not any(_is_metrics(line.text, trainer) for line in console_lines(data))
+
+
+def _last_error(data: bytes) -> str:
+    """The last line of an error in the end of a console; empty where metrics or other pages follow it."""
+    trainer = TrainerLines()
+    for line in reversed(console_lines(data)[-LAST_LINES:]):
+        if line.level == "error" and not line.folded:
+            return line.text
+        if line.folded or _is_metrics(line.text, trainer):
+            return ""
+    return ""
 
 
 def find_failures(data: bytes, offset: int = 0, path: str = "") -> list[FoundFailure]:
@@ -131,9 +156,13 @@ def _last_progress(data: bytes) -> int:
             if done > bars.get((name, total), 0) and (name, total) in bars:
                 rows.append(line.offset)
             bars[name, total] = max(done, bars.get((name, total), 0))
-        elif _STEP_LINE.match(body_of(line.text)) or any(True for _ in trainer.feed(line.text)):
+        elif _is_metrics(line.text, trainer):
             rows.append(line.offset)
     return rows[-GOES_ON] if len(rows) >= GOES_ON else 0
+
+
+def _is_metrics(text: str, trainer: TrainerLines) -> bool:
+    return _STEP_LINE.match(body_of(text)) is not None or any(True for _ in trainer.feed(text))
 
 
 def _states(data: bytes) -> Iterator[ConsoleLine]:

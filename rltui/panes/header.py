@@ -41,6 +41,7 @@ class Header:
     gap: float | None = None  # usual time between steps, s
     reached: int | None = None  # how far the run has come, where an earlier step is shown
     state_word: str = ""  # the state as it is shown: `ended?` where that is a guess
+    last_error: str = ""  # what a run that stopped printed as its last error
 
     @property
     def step_text(self) -> str:
@@ -69,6 +70,12 @@ class Header:
         usual = f", usually every {format_duration(self.gap)}" if self.gap else ""
         what = f"; quiet: {self.quiet}" if self.quiet else ""
         return f"Nothing new for {format_age(coarse_age(self.age)).removesuffix(' ago')}{usual}{what}"
+
+    @property
+    def end_text(self) -> str:
+        """`Nothing new for 35m, usually every 1m 04s. Last error: ...`; empty while all is as usual."""
+        error = f"Last error: {self.last_error}" if self.last_error else ""
+        return ". ".join(filter(None, (self.silence_text, error)))
 
     @property
     def silence_word(self) -> str:
@@ -113,6 +120,7 @@ def header(view: RunView, now: float, at_step: int | None = None, then: PastFind
         age=None,  # nobody knew when the next point would come
         eta=None,
         quiet="",
+        last_error="",
     )
 
 
@@ -138,6 +146,7 @@ def _header(view: RunView, now: float, at_step: int | None) -> Header:
         loading=read / size if view.loading and size else None,
         counter=_first_counter(view) if at_step is None else None,
         gap=alive.gap,
+        last_error=view.last_error(now) if at_step is None else "",
     )
 
 

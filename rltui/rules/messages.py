@@ -139,9 +139,9 @@ def sentence_of(findings: Sequence[Finding], seen: int = 0) -> str:
         return "nothing is wrong" + (f" ({notes} remark{'s' * (notes > 1)})" if notes else "")
     first = serious[0]
     more = len(serious) - 1
-    return f"{first.message.rstrip('.')} (since step {first.since_step:,})" + (
-        f"; {more} more" if more else ""
-    )
+    # A failure that a console tells of has its line there; what holds since a step is about metrics.
+    since = "" if first.console is not None else f" (since step {first.since_step:,})"
+    return f"{first.message.rstrip('.')}{since}" + (f"; {more} more" if more else "")
 
 
 def pane_of(canonical: str) -> str:

@@ -68,7 +68,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.animation_level = "none"
         self.session = session
         self.state = state
-        state.hparams.files.ready = state.samples.files.ready = lambda: self.post_message(Arrived())
+        for files in (state.hparams.files, state.samples.files, state.console.files):
+            files.ready = lambda: self.post_message(Arrived())
         self.consoles = ConsoleThread(state.options.logdirs)
         self.crash: BaseException | None = None
         self.reader: ReaderThread | None = None
@@ -141,6 +142,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         """Let the reader go, whatever it is waiting for, and save the layout."""
         self.updates.stop()
         self.state.samples.files.stop()
+        self.state.console.files.stop()
         self.consoles.stop()
         if self.reader is not None:
             self.reader.stop()
@@ -272,6 +274,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self._alert()
         if self.updates.shown:
             follow_samples(self.session, state)
+        if self.updates.shown or self._progress() is None:
             self._look_at_consoles()
         words = state.message
         if view is not None:

@@ -28,6 +28,7 @@ def paint(session: Session, state: AppState, width: int, height: int) -> Page:
     leave_empty_pane(session, state)
     if state.on_samples:
         follow_samples(session, state)
+    follow_console(session, state)
     page, drawn = frame(session, state, width, height)
     _store(state, drawn)
     return page
@@ -50,6 +51,18 @@ def follow_samples(session: Session, state: AppState) -> None:
     }
     wanted = state.on_samples or state.selection.pane in USE_SAMPLES
     state.samples.files.follow(paths, view.name if view is not None and wanted else None)
+
+
+def follow_console(session: Session, state: AppState) -> None:
+    """Tell the thread that reads a console which one is shown, and go where it found a moment."""
+    if not state.on_console:
+        state.console.files.show(None)
+        return
+    from rltui.screen.pages.console_page import choose_console, go_to_moment, request_of  # as in `frame`
+
+    choose_console(session, state)
+    go_to_moment(state)
+    state.console.files.show(request_of(session, state))
 
 
 def leave_empty_pane(session: Session, state: AppState) -> None:

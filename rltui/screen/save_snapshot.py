@@ -10,7 +10,7 @@ from pathlib import Path
 from rltui import paths
 from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.screen import shown
-from rltui.screen.pages import hparams_page, samples_page
+from rltui.screen.pages import console_page, hparams_page, samples_page
 from rltui.screen.state import AppState
 from rltui.session.session import Session
 from rltui.text import clean
@@ -22,7 +22,7 @@ def save_snapshot(session: Session, state: AppState) -> None:
     if view is None:
         state.notify("no run to take a snapshot of")
         return
-    lines = pane_text(
+    lines = console_page.snapshot_lines(session, state, view) if state.on_console else pane_text(
         view, pane, state.now, at_step=at_step, then=shown.past_findings(session, state),
         glyphs=state.options.glyphs,
         hparams=hparams_page.hparams(session, state) if pane == "config" else None,

@@ -16,7 +16,7 @@ from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.panes.runs.names import short_run_names
 from rltui.rules.finding import Finding
-from rltui.screen.state import PINNED, SAMPLES, AppState
+from rltui.screen.state import CONSOLE, PINNED, SAMPLES, AppState
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.session.time_travel import PastFindings
@@ -192,8 +192,12 @@ def tabs(session: Session, state: AppState) -> list[PaneTab]:
 
 def panes_present(state: AppState, view: RunView) -> tuple[str, ...]:
     """Panes without metrics that not every run has."""
-    pinned = any(tag in view.run.series for tag in state.saved.pins)
-    return ((PINNED,) if pinned else ()) + ((SAMPLES,) if state.samples.files.has(view.name) else ())
+    there = (
+        (PINNED, any(tag in view.run.series for tag in state.saved.pins)),
+        (CONSOLE, bool(view.consoles)),
+        (SAMPLES, state.samples.files.has(view.name)),
+    )
+    return tuple(pane for pane, present in there if present)
 
 
 def tag_of(session: Session, state: AppState, canonical: str) -> str | None:

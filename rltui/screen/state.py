@@ -15,6 +15,7 @@ from rltui.panes.row import Row
 from rltui.panes.runs.facts import RunFacts, RunSettings
 from rltui.panes.value_axis import Ranges
 from rltui.screen.acknowledgements import Acknowledgements
+from rltui.screen.console_view_thread import ConsoleViewThread
 from rltui.screen.hparams_thread import HParamsThread
 from rltui.screen.input.bindings import Keys
 from rltui.screen.samples_thread import SamplesThread
@@ -22,6 +23,8 @@ from rltui.screen.saved_layout import SavedLayout
 from rltui.session.time_travel import PastFindings
 
 if TYPE_CHECKING:  # what the first values do not wait for
+    from rltui.console.lines import Level
+    from rltui.console.moments import Moment
     from rltui.logs.samples.model import SampleHead
     from rltui.panes.hparams_pane import HParamsPane
     from rltui.panes.render.sample_text import SampleView
@@ -32,6 +35,7 @@ if TYPE_CHECKING:  # what the first values do not wait for
 WINDOW_SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by panes
 SAMPLES = "samples"  # the id of their pane
 PINNED = "pinned"  # the id of the pane of pinned metrics
+CONSOLE = "console"  # the id of that of consoles
 DENSITIES = ("auto", "compact", "full")
 SMOOTHINGS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98, 0.99)  # EMA weights of charts
 DEFAULT_SMOOTHING = 4  # index into SMOOTHINGS
@@ -331,6 +335,21 @@ class SamplesView:
     origin: tuple[str, list[Overlay]] | None = None  # the pane and chart from which they were opened
 
 
+@dataclass(slots=True)
+class ConsoleView:
+    """The console pane: what a thread has read of the console shown, the line selected, level and search."""
+
+    files: ConsoleViewThread
+    run: str = ""  # whose console it is
+    place: str = ""  # of the console shown
+    at: int | None = None  # byte offset of the selected line; None: the last one, which is followed
+    level: Level = ""  # only lines of this level or worse
+    query: str = ""
+    unfolded: set[int] = field(default_factory=set)  # offsets of lines that are shown in full
+    moment: Moment | None = None  # looked for in the console
+    charted: Row | None = None  # of the chart from which the console was opened
+
+
 Request: TypeAlias = tuple[Literal["copy", "theme", "redraw"], str]  # for the owner of the terminal
 
 
@@ -356,6 +375,7 @@ class AppState:
     hparams: HParamsView = field(init=False)
     samples: SamplesView = field(init=False)
     run_settings: RunSettings = field(init=False)
+    console: ConsoleView = field(init=False)
     _message: tuple[str, float] = ("", 0.0)
 
     def __post_init__(self) -> None:
@@ -363,6 +383,7 @@ class AppState:
         self.hparams = HParamsView(HParamsThread(self.options.logdirs))
         self.run_settings = RunSettings(self.hparams.files.of)
         self.samples = SamplesView(SamplesThread(self.options.logdirs))
+        self.console = ConsoleView(ConsoleViewThread())
 
     @property
     def now(self) -> float:
@@ -382,13 +403,22 @@ class AppState:
         return self.selection.pane == SAMPLES
 
     @property
+    def on_console(self) -> bool:
+        """Whether the pane shown is that of consoles."""
+        return self.selection.pane == CONSOLE
+
+    @property
     def query(self) -> str:
-        """The filter of the pane shown."""
+        """The filter of the pane shown; of consoles what is searched for."""
+        if self.on_console:
+            return self.console.query
         return self.samples.query if self.on_samples else self.filters.query
 
     @query.setter
     def query(self, query: str) -> None:
-        if self.on_samples:
+        if self.on_console:
+            self.console.query = query
+        elif self.on_samples:
             self.samples.query = query
         else:
             self.filters.query = query

@@ -23,6 +23,7 @@ from rltui.store import NewPoints, Run
 # and by then all tags have been seen, so the framework is known. So many are 7 MB; three times as many would
 # save a sixth of the evaluation of a large log.
 HELD_POINTS = 300_000
+SILENT = 60.0  # seconds without a line after which a console that ends with an exception has ended
 SAME_FRAME = 0.02  # seconds within which a frame asks several times for the liveness of a run
 
 
@@ -121,8 +122,22 @@ class RunView:
     def set_consoles(self, reports: Sequence[ConsoleReport], now: float) -> bool:
         """Take in what its consoles tell; now: seconds since 1970. True when findings changed."""
         self.consoles = tuple(reports)
-        self._job_findings = console_findings(self.run, self.consoles, self.liveness(now).state)
+        state = self.liveness(now).state
+        if not self.run.series and all(now - one.modified > SILENT for one in self.consoles):
+            state = "ended"  # of a run without points nothing but its consoles can tell
+        self._job_findings = console_findings(self.run, self.consoles, state)
         return self.evaluator.set_job_findings(self._job_findings)
+
+    def last_error(self, now: float) -> str:
+        """What a run that stopped without saying why printed as its last error, cleaned; else empty.
+
+        Nothing where a known failure tells why, where the training is complete, or where it still writes.
+        """
+        alive = self.liveness(now)
+        complete = self.run.exit_code == 0 or (alive.progress or 0.0) >= 1.0
+        if alive.state == "live" or complete or any(one.rank for one in self._job_findings):
+            return ""
+        return next((one.last_error for one in self.consoles if one.last_error), "")
 
     def hold(self, fresh: Iterable[NewPoints]) -> None:
         """Keep the points of one delivery for the next evaluation."""

@@ -16,7 +16,7 @@ from rltui.batch import Problem, Problems
 from rltui.config import Config
 from rltui.console.run_consoles import RunConsoles
 from rltui.console.scan import ConsoleReport
-from rltui.logs.delivery import Delivery
+from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.run_names import called
 from rltui.session.run_view import HeldPoints, RunView
@@ -124,6 +124,12 @@ class Session:
 
     def set_consoles(self, reports: Mapping[str, Sequence[ConsoleReport]], now: float) -> set[str]:
         """Take in what the consoles of the runs tell; the names of the runs whose findings changed."""
+        for name in reports.keys() - self.runs.keys():  # they failed before their first metrics
+            for one in reports[name]:
+                source = Source(
+                    name, one.path, "console", one.size, one.size, modified=one.modified, caught_up=True
+                )
+                self.apply((Delivery(source, kind="state"),))
         self.choose_again()
         return {name for name, view in self.runs.items() if view.set_consoles(reports.get(name, ()), now)}
 

@@ -5,12 +5,19 @@ from __future__ import annotations
 import time
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.console.console_file import PIECE, ConsoleFile
+from rltui.console.line_search import BLOCK, LineSearch
+from rltui.console.line_window import KEPT, MARGIN, LineWindow, index_at
 from rltui.console.lines import console_lines, level_of, wall_time_of
+from rltui.console.moments import Moment, moment_of, place_of
+
+TRACE = b'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nValueError: no\n'
 
 
 def _texts(data: bytes) -> list[tuple[str, int]]:
@@ -89,19 +96,110 @@ def test_pages_of_a_file_fit_together(tmp_path: Path) -> None:
     assert file.line_number(last[0].offset) is None
     assert file.index()
     assert file.line_number(last[0].offset) == 39_996
-    for number in (1, 2, 20_000, 39_996):
-        offset = file.offset_of(number)
-        assert offset is not None
-        assert file.after(offset, 1)[0].text.split()[1] == str(number - 1)
 
 
 def test_search_finds_lines_across_pieces(tmp_path: Path) -> None:
     """Each line that holds the text is found once, with its place, in any case."""
     data = b"".join(b"Needle %d\n" % n if n % 50_000 == 0 else b"hay %d\n" % n for n in range(800_000))
     file = _file(tmp_path, data)
-    found = [hit for hit in file.search("nEEdle") if hit is not None]
-    assert [text for _, text in found] == [f"Needle {n}" for n in range(0, 800_000, 50_000)]
-    assert all(file.after(offset, 1)[0].text == text for offset, text in found)
+    search = LineSearch(file, "nEEdle")
+    while search.search():
+        pass
+    assert [line.text for line in search.lines] == [f"Needle {n}" for n in range(0, 800_000, 50_000)]
+    assert all(file.after(line.offset, 1)[0].text == line.text for line in search.lines)
+
+
+@pytest.mark.parametrize("cut", [-9, -5, 0, 3])
+def test_search_finds_lines_on_the_border_of_two_blocks(tmp_path: Path, cut: int) -> None:
+    """A word or a traceback that reaches over a border is found whole, once."""
+    trace = b'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nValueError: no\n'
+    data = b"x\n" * ((BLOCK + cut) // 2) + trace
+    file = _file(tmp_path, data + b"y\n" * ((BLOCK - len(trace)) // 2))
+    for search in (LineSearch(file), LineSearch(file, level="error")):
+        while search.search():
+            pass
+        assert [(line.text, len(line.folded)) for line in search.lines] == [("ValueError: no", 4)]
+
+
+def test_search_goes_on_where_a_console_grows(tmp_path: Path) -> None:
+    """What is appended is searched without what was searched before; the end of an open line counts."""
+    file = _file(tmp_path, b"ERROR one\nfine\nERR")
+    search = LineSearch(file)
+    while search.search():
+        pass
+    with Path(file.place).open("ab") as stream:
+        stream.write(b"OR two\nUserWarning: three\nERROR four\nERROR four\n")
+    assert file.look()
+    while search.search():
+        pass
+    told = [(line.text, line.level, line.count) for line in search.lines]
+    assert told == [
+        ("ERROR one", "error", 1),
+        ("ERROR two", "error", 1),
+        ("UserWarning: three", "warning", 1),
+        ("ERROR four", "error", 2),
+    ]
+
+
+def test_a_window_moves_through_a_console_without_gaps(tmp_path: Path) -> None:
+    """Wherever the place is, the lines round it are there, in their order, as the whole file has them."""
+    data = "".join(f"line {n} {'x' * (n % 90)}\n" for n in range(40_000)).encode()
+    file = _file(tmp_path, data)
+    offsets = [line.offset for line in console_lines(data)]
+    window = LineWindow(file)
+    for number in (39_000, 38_600, 100, 0, 20_000, 20_900, 21_700):
+        window.show(offsets[number])
+        numbers = [int(line.text.split()[1]) for line in window.lines]
+        assert numbers == list(range(numbers[0], numbers[-1] + 1))
+        assert numbers[0] <= max(number - MARGIN // 2, 0)
+        assert numbers[-1] >= min(number + MARGIN // 2, 39_999)
+        assert len(numbers) <= KEPT
+        assert window.lines[index_at(window.lines, offsets[number])].offset == offsets[number]
+
+
+@given(st.lists(st.sampled_from([b"a", b"a\n", b"b\n", b"\n", b" 5%|# | 1/9 [1]\r", TRACE]), max_size=8))
+def test_a_followed_end_is_what_the_file_says(pieces: list[bytes]) -> None:
+    """However a console grows, the followed lines are those of the whole file."""
+    with TemporaryDirectory() as folder:
+        file = _file(Path(folder), b"start\n")
+        window = LineWindow(file)
+        window.show(None)
+        for piece in pieces:
+            with Path(file.place).open("ab") as stream:
+                stream.write(piece)
+            file.look()
+            window.show(None)
+        whole = console_lines(Path(file.place).read_bytes())
+        assert [line.text for line in window.lines][-1:] == [line.text for line in whole][-1:]
+        assert window.at_end
+        assert all(one.end <= other.offset for one, other in pairwise(window.lines))
+        assert window.lines[-1].end == file.size
+
+
+def test_a_moment_is_found_by_times_and_by_steps(tmp_path: Path) -> None:
+    """The last line at or before a time or a step, in a console of any size; None where it tells neither."""
+    lines = []
+    for n in range(60_000):
+        clock = f"{n // 3600:02}:{n // 60 % 60:02}:{n % 60:02}"
+        lines += [f"2026-01-31 {clock} step:{n} - a:1", "  some text without a time", ""]
+    file = _file(tmp_path, "\n".join(lines).encode())
+    start = time.mktime((2026, 1, 31, 0, 0, 0, 0, 0, -1))
+    for step in (0, 1, 12_345, 59_999):
+        for moment in (Moment(start + step + 0.5), Moment(None, step)):
+            place = place_of(file, moment)
+            assert place is not None
+            assert f" step:{step} - " in file.after(place, 1)[0].text
+    assert moment_of(file.after(0, 1)[0]) == Moment(start, 0)
+    silent = tmp_path / "silent"
+    silent.mkdir()
+    assert place_of(_file(silent, b"hello\n" * 50_000), Moment(start, 3)) is None
+
+
+def test_a_bar_counts_steps_where_its_total_is_that_of_the_run() -> None:
+    """Other bars count something else."""
+    line = console_lines(b" 5%|# | 12/240 [1]")[0]
+    assert moment_of(line, 240).step == 12
+    assert moment_of(line, 100).step is None
 
 
 def test_a_file_that_was_replaced_is_read_anew(tmp_path: Path) -> None:

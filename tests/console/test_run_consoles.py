@@ -21,10 +21,9 @@ def _run(folder: Path, console: str) -> None:
 
 
 def test_a_thread_hands_over_what_it_found_once(tmp_path: Path) -> None:
-    """A look is taken once; without LOGDIRs or runs nothing is looked at."""
+    """A look is taken once; without LOGDIRs nothing is looked at."""
     _run(tmp_path, OOM)
     thread = ConsoleThread([str(tmp_path)])
-    thread.follow({})
     assert thread.take() is None
     thread.follow({".": ("metrics.jsonl",)})
     assert thread.wait(20)

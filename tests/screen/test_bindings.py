@@ -21,7 +21,7 @@ from tests.support.fakerun import FakeRun, believable, finding
 from tests.support.screens import Screen, monitor, opened, screen_of, warned
 
 # Keys of the samples pane have their own cases beside its tests.
-TABLE = [bind for bind in BINDINGS if bind.where != "samples"]
+TABLE = [bind for bind in BINDINGS if bind.where not in ("samples", "console")]
 KEYS = [(bind, key) for bind in TABLE for key in bind.keys]
 # What a terminal sends for keys that are no characters.
 SENT = {

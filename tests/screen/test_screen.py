@@ -197,7 +197,7 @@ def test_every_action_of_the_table_is_known() -> None:
 
     special = {"mark", "sort", "sort-back", "reverse"}
     special |= {"axis", "log", "zoom-in", "zoom-out", "reset", "overlap", "spread"}
-    special |= {bind.action for bind in BINDINGS if bind.where == "samples"}
+    special |= {bind.action for bind in BINDINGS if bind.where in ("samples", "console")}
     for bind in BINDINGS:
         assert bind.action in ACTIONS or bind.action in special or bind.action.startswith("pane:"), (
             bind.action

@@ -14,6 +14,7 @@ from rltui.screen.input.bindings import BINDINGS
 from rltui.screen.pages.frame import frame
 from rltui.screen.state import AppState
 from rltui.screen.terminal.strips import StripPalette
+from tests.support import consoles
 from tests.support.golden import FOLDER, drawn, recorded, same
 from tests.support.rollouts import attach, press, write_step
 from tests.support.screens import Screen
@@ -45,12 +46,14 @@ PAGES: dict[str, tuple[tuple[str, ...], float, str]] = {
     "explain": (("verl-ppo",), 1.0, "3 e"),
     "runs": (("verl-ppo", "kl-runaway", "forgetting", "overfitting", "slowdown"), 1.0, "r"),
     "help": (("verl-ppo",), 1.0, "H"),
+    "console": (("verl-ppo",), 1.0, "C up up"),
     "samples": (("verl-ppo",), 1.0, "T"),
     "sample": (("verl-ppo",), 1.0, "T end enter"),
     "samples-compared": (("verl-ppo",), 1.0, "T D enter C"),
 }
 # Pages whose picture says little more at every size than at one.
-FEW = {"chart-of-two": SIZES[1:2], "comparison": SIZES[1:2], "help": SIZES[:3], "turns": SIZES[2:3],
+FEW = {"console": (SIZES[0], *SIZES[2:]),
+       "chart-of-two": SIZES[1:2], "comparison": SIZES[1:2], "help": SIZES[:3], "turns": SIZES[2:3],
        "reward-model": SIZES[2:3], "config": SIZES[2:3],
        "samples": (SIZES[0], *SIZES[2:]), "sample": (SIZES[0], *SIZES[2:]),
        "samples-compared": SIZES[2:3]}  # fmt: skip
@@ -67,6 +70,13 @@ def update(request: pytest.FixtureRequest) -> bool:
 def page(name: str, **options: object) -> Screen:
     """A screen that shows a page."""
     runs, share, keys = PAGES[name]
+    if keys.startswith("C"):
+        with TemporaryDirectory() as folder:
+            screen = recorded(*runs, share=share, own=True, **options)  # type: ignore[arg-type]
+            consoles.attach(screen, Path(folder), consoles.FAILED)
+            consoles.press(screen, *keys.split(), width=140, height=45)
+            screen.state.console.files.stop()
+        return screen
     screen = recorded(*runs, share=share, **options)  # type: ignore[arg-type]
     if keys.startswith("T"):
         with TemporaryDirectory() as folder:

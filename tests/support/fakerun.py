@@ -127,6 +127,7 @@ class FakeRun:
 
     def __post_init__(self) -> None:
         self.run = self
+        self.consoles: tuple[Any, ...] = ()
         self.names = SimpleNamespace(name=self.name_of, pane_titles={})
         self.evaluator = SimpleNamespace(
             findings=lambda: list(self.found),
@@ -181,8 +182,13 @@ class FakeRun:
         return False
 
     def set_consoles(self, reports: Any, now: float) -> bool:
-        """Made-up runs have no consoles."""
+        """Nothing is judged by them."""
+        self.consoles = tuple(reports)
         return False
+
+    def last_error(self, now: float) -> str:
+        """Made-up runs have no consoles."""
+        return ""
 
     def findings_at(self, step: int, *, evaluate: bool = True) -> Any:
         from rltui.session.time_travel import current_findings, recalled_findings

@@ -33,9 +33,12 @@ def _session(names: tuple[str, ...], share: float) -> Session:
         return Session.load([folder])
 
 
-def recorded(*names: str, share: float = 1.0, theme: str = "night", ascii_only: bool = False) -> Screen:
-    """The screen over recorded runs, with a state of its own each time."""
-    app = build(_session(names, share), ["/logs"], theme=theme, ascii_only=ascii_only, clock=lambda: NOW)
+def recorded(
+    *names: str, share: float = 1.0, theme: str = "night", ascii_only: bool = False, own: bool = False
+) -> Screen:
+    """The screen over recorded runs, with a state of its own each time; `own`: with runs of its own, too."""
+    read = _session.__wrapped__ if own else _session
+    app = build(read(names, share), ["/logs"], theme=theme, ascii_only=ascii_only, clock=lambda: NOW)
     screen = screen_of(app)
     screen.state.hparams.files.logdirs = ()
     return screen

@@ -82,12 +82,10 @@ def _standing(head: Header) -> tuple[str, str, str, str]:
         "ok",
         "unjudged",
     ):  # whatever it wrote was well, but it writes no more
-        return (STATE_GLYPH["stalled"], head.silence_word, STATE_ROLE["stalled"], head.silence_text)
+        return (STATE_GLYPH["stalled"], head.silence_word, STATE_ROLE["stalled"], head.end_text)
     if not head.points and head.health in ("ok", "unjudged"):  # nothing that could be judged
         return ("○", "waiting", "dim", "no values have been written yet")
-    sentence = (
-        f"{head.sentence}. {head.silence_text}".removeprefix(". ") if head.silence_text else head.sentence
-    )
+    sentence = f"{head.sentence}. {head.end_text}".removeprefix(". ") if head.end_text else head.sentence
     word = HEALTH_WORD.get(head.health, head.health)
     return (HEALTH_GLYPH.get(head.health, "?"), word, HEALTH_ROLE.get(head.health, "text"), sentence)
 

@@ -138,6 +138,8 @@ class RunFacts:
             age = f" {format_age(alive.age).removesuffix(' ago')}" if alive.age is not None else ""
             usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
             said.insert(0 if self.health != "critical" else 1, f"stalled{age}{usual}")
+        if error := self.view.last_error(self.now):
+            said.append(f"last error: {error}")
         if not said and self.health == "unjudged":
             return self.view.evaluator.unjudged()
         return "; ".join(said)

@@ -10,6 +10,7 @@ from rltui.screen.pages.hparams_page import PANE as HPARAMS
 from rltui.screen.pages.hparams_page import hparams, selected_hparam
 from rltui.screen.save_snapshot import save_snapshot
 from rltui.screen.state import (
+    CONSOLE,
     DENSITIES,
     PINNED,
     SAMPLES,
@@ -33,6 +34,9 @@ def perform(session: Session, state: AppState, action: str, argument: str = "") 
     """Do an action that no overlay has taken."""
     if action == f"pane:{SAMPLES}":
         navigation.turn_to_samples(session, state)
+        return
+    if action == f"pane:{CONSOLE}":
+        navigation.turn_to_console(session, state)
         return
     if action.startswith("pane:"):
         navigation.go(session, state, action.removeprefix("pane:"))

@@ -28,7 +28,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Bind:
-    """One action and its keys. `where`: any, list, chart, runs, samples; `hint` is the footer's word, if any.
+    """One action and its keys. `where`: any, list, chart, runs, samples, console; `hint`: word in the footer.
 
     `also` are other words that the palette finds it by.
     """
@@ -44,10 +44,13 @@ class Bind:
 
 MOVE, LOOK, PANES, TIME = "Moving", "Looking closer", "Panes", "Time"
 RUNS, SHARE, PROGRAM, CHART = "Runs", "Sharing", "Program", "Large chart"
-SAMPLES = "Samples"
+SAMPLES, CONSOLE = "Samples", "Console"
 
 
-_MORE = {"samples": "; from a finding or a chart's cursor: those of its step; again: back"}
+_MORE = {
+    "samples": "; from a finding or a chart's cursor: those of its step; again: back",
+    "console": "; from a finding or a chart's cursor: the lines of its time",
+}
 
 
 def _in_a_row(title: str) -> str:
@@ -135,6 +138,10 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("sample-fold", ("z",), "over a sample: show or fold its reasoning", SAMPLES, where="samples"),
     Bind("sample-match-back", ("N",), "over a sample: previous place of what / searches; n: next", SAMPLES,
          where="samples"),
+    Bind("console-level", ("L",), "all lines, errors and warnings, errors", CONSOLE, where="console"),
+    Bind("console-chart", ("x",), "to the chart, at the time of the line", CONSOLE, where="console"),
+    Bind("console-before", ("[",), "the run's console before", CONSOLE, where="console"),
+    Bind("console-after", ("]",), "the run's next console", CONSOLE, where="console"),
     Bind("palette", (":", "ctrl+p"), "everything by name: panes, metrics, runs, commands", PROGRAM),
     Bind("theme", ("t",), "next theme", PROGRAM),
     Bind("redraw", ("ctrl+l",), "draw the whole screen again, when something else wrote on it", PROGRAM),
@@ -158,15 +165,24 @@ IN_PLACE: Mapping[str, Mapping[str, str]] = {
         "crosshair-back": "cursor to the left", "crosshair-on": "cursor to the right",
         "smoother": "smooth more", "rougher": "smooth less",
         "snapshot": "write it to a file; copy it", "pane:samples": "the samples of the step at the cursor",
+        "pane:console": "the lines of the run's console at the cursor's time",
         "explain": "what the metric means",
     },
     "runs": {
         "up": "previous run", "down": "next run", "open": "show the run", "mark": "mark it for comparison",
         "filter": "filter runs by words", "back": "close the list",
     },
+    "console": {
+        "up": "line before", "down": "next line", "end": "follow the end", "home": "to the first line",
+        "open": "show the whole line or traceback; fold it again", "filter": "search",
+        "next-finding": "next match; without a search the next error",
+        "previous-finding": "the one before", "copy": "copy the line or traceback",
+        "back": "all lines again; out of the search",
+    },
     "findings": {
         "up": "previous finding", "down": "next finding", "open": "go to its metric",
-        "pane:samples": "the samples of its step", "next-finding": "jump to the next metric with a finding",
+        "pane:samples": "the samples of its step", "pane:console": "the lines of the console at its time",
+        "next-finding": "jump to the next metric with a finding",
     },
 }  # fmt: skip
 # How keys are written for people.

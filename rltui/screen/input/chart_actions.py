@@ -14,6 +14,7 @@ from rltui.screen.pages.chart.chart_page import chart_axis, grows, whole_range
 from rltui.screen.pages.chart.curves import LEAST_AVERAGED, weight_of
 from rltui.screen.pages.chart.x_axis import axes_of
 from rltui.screen.state import (
+    CONSOLE,
     SAMPLES,
     SMOOTHINGS,
     AppState,
@@ -32,6 +33,9 @@ def perform(session: Session, state: AppState, chart: ChartOverlay, command: Com
     """Do an action in a chart; returns the command where it is not one of a chart."""
     if command.action == f"pane:{SAMPLES}":
         navigation.go_to_samples(session, state, _step_at_cursor(session, state, chart))
+        return None
+    if command.action == f"pane:{CONSOLE}":
+        _go_to_console(session, state, chart)
         return None
     if command.action.startswith("pane:"):
         state.overlays.clear()
@@ -58,6 +62,16 @@ def _step_at_cursor(session: Session, state: AppState, chart: ChartOverlay) -> i
     if chart.cursor is None or axis is None or main is None:
         return None
     return axis.step_at(main, chart.cursor)
+
+
+def _go_to_console(session: Session, state: AppState, chart: ChartOverlay) -> None:
+    """The lines that the run printed at the time below the cursor."""
+    axis, main, step = chart_axis(session, state), chart.row.main, _step_at_cursor(session, state, chart)
+    moment = None
+    if axis is not None and main is not None and chart.cursor is not None and step is not None:
+        moment = navigation.moment_at(session, state, step, axis.wall_time_at(main, chart.cursor))
+    state.console.charted = chart.row
+    navigation.go_to_console(session, state, moment)
 
 
 def _put_cursor(chart: ChartOverlay, place: float) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from rltui.screen.input import actions, chart_actions, list_actions, sample_actions
+from rltui.screen.input import actions, chart_actions, console_actions, list_actions, sample_actions
 from rltui.screen.input.bindings import Command
 from rltui.screen.state import (
+    CONSOLE,
     SAMPLES,
     AppState,
     ChartOverlay,
@@ -35,7 +36,7 @@ def _place(state: AppState, top: Overlay | None) -> str:
     """The place whose keys are taken."""
     if top is not None:
         return top.place
-    return SAMPLES if state.on_samples else "pane"
+    return SAMPLES if state.on_samples else CONSOLE if state.on_console else "pane"
 
 
 def perform(session: Session, state: AppState, action: str, argument: str = "") -> None:
@@ -49,6 +50,12 @@ def perform(session: Session, state: AppState, action: str, argument: str = "") 
             break
         command = following  # the palette has closed: what was chosen in it
     if state.on_samples and state.overlay is None and sample_actions.perform_in_list(session, state, command):
+        return
+    if (
+        state.on_console
+        and isinstance(state.overlay, FilterPrompt | None)
+        and console_actions.perform(session, state, command)
+    ):
         return
     actions.perform(session, state, command.action, command.argument)
 
@@ -73,14 +80,16 @@ def _typed(session: Session, state: AppState, top: Overlay, key: str) -> bool:
     if isinstance(top, SampleOverlay):
         return sample_actions.typed(session, state, top, key)
     if isinstance(top, FilterPrompt):
-        return _typed_into_filter(state, top, key)
+        return _typed_into_filter(session, state, top, key)
     return False
 
 
-def _typed_into_filter(state: AppState, prompt: FilterPrompt, key: str) -> bool:
+def _typed_into_filter(session: Session, state: AppState, prompt: FilterPrompt, key: str) -> bool:
     if key in ("enter", "escape"):
         state.overlays.remove(prompt)
         state.query = state.query if key == "enter" else ""
+        if state.on_console and state.query:  # the nearest one before the end, or before the line selected
+            console_actions.perform(session, state, Command("previous-finding"))
     elif key == "backspace":
         state.query = state.query[:-1]
     elif key == "ctrl+u":

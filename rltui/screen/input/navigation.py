@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
+from rltui.console.moments import Moment
 from rltui.panes.pane import window_for
 from rltui.panes.row import Row
 from rltui.screen import shown, shown_pane
 from rltui.screen.pages.chart.x_axis import TIMES, x_axis
+from rltui.screen.pages.console_page import open_console
 from rltui.screen.pages.findings_page import selected_finding
 from rltui.screen.pages.hparams_page import PANE as HPARAMS
 from rltui.screen.pages.hparams_page import hparams
-from rltui.screen.state import SAMPLES, AppState, ChartOverlay
+from rltui.screen.state import CONSOLE, SAMPLES, AppState, ChartOverlay
 from rltui.session.session import Session
-from rltui.session.time_travel import span_of
+from rltui.session.time_travel import RunAtStep, span_of
 
 TIME_SHARE = 0.05  # of the run that one step back in time goes
 FAR = 10**9
@@ -89,7 +93,14 @@ def go_to_finding(session: Session, state: AppState, at: int) -> None:
     if view is None or at >= len(findings):
         return
     tag = next((tag for tag in findings[at].metrics if tag in view.run.series), "")
-    if tag:
+    console = findings[at].console
+    if console is not None:
+        go_to_console(session, state)
+        report = next((one for one in view.consoles if one.path == console.path), None)
+        if report is not None:
+            state.console.run = view.name
+            open_console(state, report, console.offset)
+    elif tag:
         go_to_tag(session, state, tag)
     else:
         go(session, state, findings[at].pane)
@@ -121,6 +132,37 @@ def back_from_samples(session: Session, state: AppState) -> None:
     state.samples.origin = None
     go(session, state, pane)
     state.overlays.extend(overlays)
+
+
+def turn_to_console(session: Session, state: AppState) -> None:
+    """To the console; where findings are shown to the line or the time of the selected one."""
+    moment = None
+    if on_findings(state):
+        at = finding_selected(session, state)
+        findings = [*shown.findings(session, state), *shown.resolved_findings(session, state)]
+        if at < len(findings) and findings[at].console is not None:
+            go_to_finding(session, state, at)
+            return
+        moment = moment_at(session, state, findings[at].since_step) if at < len(findings) else None
+    go_to_console(session, state, moment)
+
+
+def go_to_console(session: Session, state: AppState, moment: Moment | None = None) -> None:
+    """Show the console, and in it the lines of a moment."""
+    go(session, state, CONSOLE)
+    if moment is not None:
+        state.console.level, state.console.moment = "", moment
+
+
+def moment_at(session: Session, state: AppState, step: int, wall_time: float | None = None) -> Moment | None:
+    """When the run was at a step."""
+    view = shown.run(session, state)
+    if view is None:
+        return None
+    if wall_time is None:
+        wall = RunAtStep(view.run, step).wall_time
+        wall_time = wall if math.isfinite(wall) else None
+    return Moment(wall_time, step, view.liveness(state.now).total)
 
 
 def choose_run(state: AppState, name: str) -> None:

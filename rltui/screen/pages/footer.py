@@ -54,6 +54,10 @@ def _hints(session: Session, state: AppState, room: int) -> list[tuple[str, str]
         from rltui.screen.pages.samples_page import samples_hints  # see `frame`
 
         hints = samples_hints(hints)
+    elif state.on_console:
+        from rltui.screen.pages.console_page import console_hints  # see `frame`
+
+        hints = console_hints(hints)
     elif state.selection.pane == "findings" and any(one.id == SAMPLES for one in shown.tabs(session, state)):
         hints = {"pane:samples": "samples of its step"} | hints
     fitting = set()
@@ -85,7 +89,9 @@ def _status(session: Session, state: AppState) -> list[Span]:
     if count:
         pieces.append((f"{count} {'metric' if count == 1 else 'metrics'} marked for charts", "mark"))
     filtered = bool(state.query)
-    without_rows = state.on_samples or (pane_id in ("overview", "findings") and not filtered)
+    without_rows = (
+        state.on_samples or state.on_console or (pane_id in ("overview", "findings") and not filtered)
+    )
     made = None if without_rows else pane(session, state)
     row = selected(session, state) if made is not None else None
     if row is not None:
@@ -118,5 +124,9 @@ def filter_counts(session: Session, state: AppState) -> tuple[str, int, int]:
 
         samples_shown = samples(session, state)
         return "samples", len(samples_shown.rows), samples_shown.of
+    if state.on_console:
+        from rltui.screen.pages.console_page import lines_found  # see `frame`
+
+        return "lines", lines_found(session, state), 0
     made = pane(session, state)
     return ("metrics", 0, 0) if made is None else ("metrics", len(made.metrics), made.of)

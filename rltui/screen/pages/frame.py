@@ -84,6 +84,10 @@ def _body(session: Session, state: AppState, view: RunView, width: int, height: 
         from rltui.screen.pages.samples_page import samples_page  # as above
 
         return samples_page(session, state, width, height)
+    if state.on_console:
+        from rltui.screen.pages.console_page import console_page  # as above
+
+        return console_page(session, state, width, height)
     if not state.filters.query:
         if name == PINNED:
             from rltui.screen.pages.pinned_page import pinned_page  # as above

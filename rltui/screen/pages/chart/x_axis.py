@@ -89,6 +89,32 @@ class XAxis:
         wall = place + (start if self.axis == "relative" else 0.0)
         return round(float(np.interp(wall, np.maximum.accumulate(walls[known]), steps[known])))
 
+    def wall_time_at(self, main: Series, place: float) -> float | None:
+        """When a place was, seconds since 1970, as far as the exact recent points of a series tell."""
+        if self.axis in ("relative", "wall"):
+            return place + (start_of(self.view) if self.axis == "relative" else 0.0)
+        step, recent = self.step_at(main, place), main.recent()
+        known = np.isfinite(recent.wall_time)
+        if step is None or not known.any() or not recent.step[known][0] <= step <= recent.step[known][-1]:
+            return None
+        return float(np.interp(step, recent.step[known], np.maximum.accumulate(recent.wall_time[known])))
+
+    def place_of(self, main: Series, step: int | None, wall_time: float | None) -> float | None:
+        """Where a moment lies, known by its step, its wall time or both; None where that does not tell."""
+        recent = main.recent()
+        known = np.isfinite(recent.wall_time)
+        walls, steps = np.maximum.accumulate(recent.wall_time[known]), recent.step[known]
+        if self.axis in ("relative", "wall"):
+            if wall_time is None and step is not None and len(walls):
+                wall_time = float(np.interp(step, steps, walls))
+            shift = start_of(self.view) if self.axis == "relative" else 0.0
+            return None if wall_time is None else wall_time - shift
+        if self.axis == ARRIVALS:
+            return None
+        if step is None and wall_time is not None and len(walls):
+            step = round(float(np.interp(wall_time, walls, steps)))
+        return None if step is None else self.place(float(step))
+
     def cut(
         self, series: Series, low: float, high: float, columns: int
     ) -> tuple[NDArray[np.float64], Columns]:

@@ -26,7 +26,7 @@ SIGNS = (
 
 PLACES = {
     "chart": "In this chart", "runs": "In this list of runs", "samples": "In these samples",
-    "findings": "In the findings",
+    "console": "In this console", "findings": "In the findings",
 }  # fmt: skip
 
 

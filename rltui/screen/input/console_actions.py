@@ -1,0 +1,199 @@
+"""Actions in the console pane: moving, following, unfolding, levels, searching, the chart of a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rltui.console.lines import ConsoleLine, Level
+from rltui.console.moments import Moment, moment_of
+from rltui.panes.overview import key_rows
+from rltui.screen import shown
+from rltui.screen.input import navigation
+from rltui.screen.input.bindings import Command
+from rltui.screen.pages.chart.chart_page import chart_axis
+from rltui.screen.pages.console_page import (
+    console_window,
+    lines_shown,
+    open_console,
+    reports,
+    selected_index,
+)
+from rltui.screen.state import AppState, ChartOverlay
+from rltui.session.session import Session
+
+_LEVELS: tuple[Level, ...] = ("", "warning", "error")
+
+
+def perform(session: Session, state: AppState, command: Command) -> bool:
+    """Do an action in the console pane; False where it is not one of it."""
+    does = _ACTIONS.get(command.action)
+    if does is None:
+        return False
+    return does(session, state, command.argument) is not False
+
+
+def _lines(session: Session, state: AppState) -> tuple[ConsoleLine, ...]:
+    window = console_window(session, state)
+    return () if window is None else lines_shown(window, state)
+
+
+def _move(session: Session, state: AppState, by: int) -> None:
+    """Move the selection; below the last line the end is followed again."""
+    lines = _lines(session, state)
+    if not lines:
+        return
+    to = selected_index(lines, state) + by
+    window = console_window(session, state)
+    at_end = window is not None and (window.at_end or bool(state.console.level))
+    state.console.at = None if to >= len(lines) and at_end else lines[min(max(to, 0), len(lines) - 1)].offset
+
+
+def _follow(state: AppState) -> None:
+    state.console.at = None
+
+
+def _to_start(session: Session, state: AppState) -> None:
+    lines = _lines(session, state)
+    state.console.at = lines[0].offset if state.console.level and lines else 0
+
+
+def _select(session: Session, state: AppState, argument: str) -> None:
+    lines = _lines(session, state)
+    if lines and lines[selected_index(lines, state)].offset == int(argument):
+        _unfold(session, state)
+    state.console.at = int(argument)
+
+
+def _unfold(session: Session, state: AppState) -> None:
+    """Show the selected line in full, or fold it again; among the lines of a level go to its place."""
+    lines, chosen = _lines(session, state), state.console
+    if lines:
+        line = lines[selected_index(lines, state)]
+        chosen.at = line.offset
+        chosen.unfolded ^= {line.offset}
+
+
+def _level(session: Session, state: AppState) -> None:
+    """The selected line stays selected where it is among those of the level."""
+    chosen = state.console
+    lines = _lines(session, state)
+    if lines and chosen.at is not None:
+        chosen.at = lines[selected_index(lines, state)].offset
+    chosen.level = _LEVELS[(_LEVELS.index(chosen.level) + 1) % len(_LEVELS)]
+    words = {"": "all lines", "warning": "only errors and warnings", "error": "only errors"}
+    state.notify(words[chosen.level])
+
+
+def _back(state: AppState) -> bool:
+    """Out of the level; what else there is to leave, others do."""
+    if state.console.query or not state.console.level:
+        return False
+    state.console.level = ""
+    return True
+
+
+def _next_match(session: Session, state: AppState, by: int) -> None:
+    """To the next line that is searched for, without a search to the next error."""
+    window = console_window(session, state)
+    if window is None:
+        return
+    if state.console.query:
+        found, what = window.found.lines if window.found is not None else (), "found"
+    else:
+        found, what = tuple(line for line in window.levels.lines if line.level == "error"), "error"
+    lines = lines_shown(window, state)
+    at = lines[selected_index(lines, state)].offset if lines else 0
+    if state.console.at is None and by < 0:
+        at = window.size
+    ahead = [line.offset for line in found if (line.offset - at) * by > 0]
+    if not found:
+        state.notify("not found so far" if state.console.query else "no error was printed")
+    elif not ahead:
+        state.notify(f"the {'last' if by > 0 else 'first'} {what} line")
+    else:
+        state.console.at = ahead[0] if by > 0 else ahead[-1]
+
+
+def _turn_console(session: Session, state: AppState, by: int) -> None:
+    known = reports(session, state)
+    if len(known) < 2:
+        state.notify("this run has one console" if known else "no console beside this run's logs")
+        return
+    at = next((index for index, one in enumerate(known) if one.place == state.console.place), 0)
+    open_console(state, known[(at + by) % len(known)])
+
+
+def _copy(session: Session, state: AppState) -> None:
+    lines = _lines(session, state)
+    if lines:
+        line = lines[selected_index(lines, state)]
+        state.requests.append(("copy", "\n".join(line.folded or (line.text,))))
+        state.notify("copied the traceback" if line.folded else "copied the line")
+
+
+def _explain(session: Session, state: AppState) -> None:
+    key = state.options.keys.hint_of("pane:findings")
+    state.notify(f"a line has no explanation; {key} tells what failed and what to do")
+
+
+def _chart(session: Session, state: AppState) -> None:
+    """The large chart from which the console was opened, else of the first metric, at the line's time."""
+    view, lines = shown.run(session, state), _lines(session, state)
+    moment = _moment_near(lines, selected_index(lines, state), _total(session, state)) if lines else None
+    if view is None or moment is None:
+        state.notify("neither this line nor one before it says a time or a step")
+        return
+    charted = state.console.charted
+    if charted is None or charted.tag not in view.run.series:
+        charted = next(iter(key_rows(view, 1)), None)
+    axis = chart_axis(session, state)
+    if charted is None or charted.main is None or axis is None:
+        state.notify("the run has no metric to draw")
+        return
+    place = axis.place_of(charted.main, moment.step, moment.wall_time)
+    if place is None:
+        state.notify("the metric has no times to compare with")
+        return
+    navigation.go_to_tag(session, state, charted.tag)
+    low, high = axis.full(charted.main, state.time.at_step)
+    chart = ChartOverlay(charted, cursor=min(max(place, low), high))
+    state.overlays.append(chart)
+    if not low <= place <= high:
+        state.notify(f"the line is from {'before the first' if place < low else 'after the last'} point")
+
+
+def _total(session: Session, state: AppState) -> int | None:
+    view = shown.run(session, state)
+    return None if view is None else view.liveness(state.now).total
+
+
+def _moment_near(lines: Sequence[ConsoleLine], at: int, total: int | None) -> Moment | None:
+    """The moment of a line, else of the nearest line before it that says one."""
+    for line in reversed(lines[: at + 1]):
+        said = moment_of(line, total)
+        if said.wall_time is not None or said.step is not None:
+            return said
+    return None
+
+
+_ACTIONS: dict[str, Callable[[Session, AppState, str], bool | None]] = {
+    "up": lambda session, state, _: _move(session, state, -1),
+    "down": lambda session, state, _: _move(session, state, 1),
+    "page-up": lambda session, state, _: _move(session, state, -state.drawn_pane.rows),
+    "page-down": lambda session, state, _: _move(session, state, state.drawn_pane.rows),
+    "half-up": lambda session, state, _: _move(session, state, -(state.drawn_pane.rows // 2)),
+    "half-down": lambda session, state, _: _move(session, state, state.drawn_pane.rows // 2),
+    "home": lambda session, state, _: _to_start(session, state),
+    "end": lambda session, state, _: _follow(state),
+    "open": lambda session, state, _: _unfold(session, state),
+    "select": lambda session, state, argument: _select(session, state, argument),
+    "back": lambda session, state, _: _back(state),
+    "console-level": lambda session, state, _: _level(session, state),
+    "next-finding": lambda session, state, _: _next_match(session, state, 1),
+    "previous-finding": lambda session, state, _: _next_match(session, state, -1),
+    "console-before": lambda session, state, _: _turn_console(session, state, -1),
+    "console-after": lambda session, state, _: _turn_console(session, state, 1),
+    "console-chart": lambda session, state, _: _chart(session, state),
+    "copy": lambda session, state, _: _copy(session, state),
+    "explain": lambda session, state, _: _explain(session, state),
+}

@@ -1,0 +1,265 @@
+"""The console pane on the screen: what failed, the lines of one console, the selected one in sight."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import accumulate
+from pathlib import PurePath
+
+from rltui.console.line_window import index_at
+from rltui.console.lines import ConsoleLine
+from rltui.console.scan import ConsoleReport
+from rltui.draw.cells import BLANK, Line, Span, crop, line, sides, wrap
+from rltui.draw.numbers import format_si
+from rltui.panes.console_pane import LINES, console_end, console_findings_of
+from rltui.panes.render.console_lines import (
+    LEVEL_ROLES,
+    console_pane_lines,
+    count_words,
+    failure_lines,
+    line_spans,
+)
+from rltui.rules.finding import Finding
+from rltui.screen import shown
+from rltui.screen.console_view_thread import ConsoleRequest, ConsoleWindow
+from rltui.screen.pages.page import Page, Spot, scrolled
+from rltui.screen.state import AppState, PaneDrawn
+from rltui.session.run_view import RunView
+from rltui.session.session import Session
+from rltui.text import cell_width, fit
+
+MOST_FAILURES = 2  # told above the lines; the findings pane tells them all
+WIDTH = 100  # cells of a snapshot
+TALL = 14  # rows from which there is room for what to do about a failure
+
+
+# ---- which console, and what is known of it
+
+
+def reports(session: Session, state: AppState) -> tuple[ConsoleReport, ...]:
+    """The consoles of the run shown, by name: their order holds while they are written."""
+    view = shown.run(session, state)
+    return () if view is None else tuple(sorted(view.consoles, key=lambda one: one.path))
+
+
+def choose_console(session: Session, state: AppState) -> None:
+    """Until the user chooses one: the console that tells of the worst failure, else that written last."""
+    view, chosen = shown.run(session, state), state.console
+    if view is None or not view.consoles:
+        return
+    if chosen.run == view.name and any(one.place == chosen.place for one in view.consoles):
+        return
+    found = console_findings_of(view)
+    failed = found[0].console.path if found and found[0].console is not None else ""
+    report = next((one for one in view.consoles if one.path == failed), view.consoles[0])
+    chosen.run = view.name
+    open_console(state, report)
+
+
+def open_console(state: AppState, report: ConsoleReport, at: int | None = None) -> None:
+    """Show a console, at a line or at its end."""
+    chosen = state.console
+    if chosen.place != report.place:
+        chosen.unfolded.clear()
+    chosen.place, chosen.at = report.place, at
+
+
+def request_of(session: Session, state: AppState) -> ConsoleRequest | None:
+    """What is to be read for the screen; None while no console is known."""
+    chosen = state.console
+    report = next((one for one in reports(session, state) if one.place == chosen.place), None)
+    if report is None:
+        return None
+    return ConsoleRequest(report.place, report.path, chosen.at, chosen.query, chosen.level, chosen.moment)
+
+
+def go_to_moment(state: AppState) -> None:
+    """Select the line of the moment that was looked for, once it is known where it is."""
+    chosen = state.console
+    located = chosen.files.located
+    if chosen.moment is None or located is None or located.moment != chosen.moment:
+        return
+    if located.place is None:
+        state.notify(f"{PurePath(located.path).name} tells neither times nor steps that could be compared")
+    else:
+        chosen.at = located.place
+    chosen.moment = None
+
+
+def console_window(session: Session, state: AppState) -> ConsoleWindow | None:
+    """What has been read of the console shown."""
+    request, window = request_of(session, state), state.console.files.window
+    return window if request is not None and window is not None and window.path == request.path else None
+
+
+def lines_shown(window: ConsoleWindow, state: AppState) -> tuple[ConsoleLine, ...]:
+    """The lines that can be selected: all round the place shown, or those of a level."""
+    return window.levels.lines if state.console.level else window.lines
+
+
+def selected_index(lines: tuple[ConsoleLine, ...], state: AppState) -> int:
+    """The index of the selected line; the last one while the end is followed."""
+    return len(lines) - 1 if state.console.at is None else index_at(lines, state.console.at)
+
+
+def lines_found(session: Session, state: AppState) -> int:
+    """How many lines hold what is searched for, as far as it has been searched."""
+    window = console_window(session, state)
+    return 0 if window is None or window.found is None else len(window.found.lines)
+
+
+# ---- the page
+
+
+def console_page(session: Session, state: AppState, width: int, height: int) -> Page:
+    """What failed, which console and how much of it, its lines."""
+    view, window = shown.run(session, state), console_window(session, state)
+    failures = console_findings_of(view) if view is not None else []
+    top = _failures(failures, width, height)
+    if window is None:
+        words = "Looking for consoles." if view is None or not view.consoles else "reading"
+        return Page([*top, line((f" {words}", "dim"))][:height])
+    top.append(_title(session, state, window, width))
+    if window.error:
+        return Page([*top, line((f" {window.error}", "warn"))][:height])
+    lines = lines_shown(window, state)
+    if not lines:
+        word = {"error": "no errors", "warning": "no errors or warnings", "": "nothing yet"}[
+            state.console.level
+        ]
+        return Page([*top, line((f" {word}", "dim"))][:height])
+    room = max(height - len(top), 1)
+    page = Page(top[: height - room])
+    _draw(page, state, lines, width, room)
+    return page
+
+
+def _failures(failures: list[Finding], width: int, height: int) -> list[Line]:
+    lines: list[Line] = []
+    for finding in failures[:MOST_FAILURES]:
+        told = failure_lines(finding, width)
+        lines += told if height >= TALL else told[:1]
+    if len(failures) > MOST_FAILURES and height >= TALL:
+        lines.append(line((f"   and {len(failures) - MOST_FAILURES} more among the findings", "dim")))
+    return lines[: height // 2]
+
+
+def _title(session: Session, state: AppState, window: ConsoleWindow, width: int) -> Line:
+    """The console's name, how large it is, what has been counted in it, where in it the screen is."""
+    paths = [report.path for report in reports(session, state)]
+    levels = window.levels
+    words = _counted(levels.lines) or ("no errors or warnings" if levels.over or not levels.begin else "")
+    if levels.full:
+        words = f"the last {words}"
+    elif words and levels.begin:
+        words += f" in the last {format_si(window.size - levels.begin)}B"
+    left: list[Span] = [(f" {fit(window.path, max(width // 3, 16))}", "strong")]
+    if len(paths) > 1 and window.path in paths:
+        left.append((f"  {paths.index(window.path) + 1} of {len(paths)}", "accent"))
+    if width >= 60:
+        left.append((f"   {format_si(window.size)}B", "dim"))
+    left.append((f"   {words}", "dim"))
+    right: list[Span] = []
+    if state.console.level:
+        right.append(
+            (f"only {'errors' if state.console.level == 'error' else 'errors and warnings'}   ", "mark")
+        )
+    place = "following" if state.console.at is None else f"{_share(window, state):.0%}"
+    right.append((f"{place} ", "good" if state.console.at is None else "dim"))
+    return sides(left, right, width, back="bar")
+
+
+def _counted(lines: Sequence[ConsoleLine]) -> str:
+    """`12 errors (2 tracebacks), 1 warning`, repeated lines each time; empty without any."""
+    counts = Counter[str]()
+    for each in lines:
+        counts[each.level] += each.count
+        counts["traceback"] += each.count if each.folded else 0
+    words = [count_words({level: counts[level]}) for level in ("error", "warning") if counts[level]]
+    if counts["traceback"]:
+        words[0] += f" ({count_words({'traceback': counts['traceback']})})"
+    return ", ".join(words)
+
+
+def _share(window: ConsoleWindow, state: AppState) -> float:
+    return min((state.console.at or 0) / max(window.size, 1), 1.0)
+
+
+def _draw(page: Page, state: AppState, lines: tuple[ConsoleLine, ...], width: int, room: int) -> None:
+    """The lines in sight."""
+    at = selected_index(lines, state)
+    heights = [len(_unfolded(each, width)) if each.offset in state.console.unfolded else 1 for each in lines]
+    ends = list(accumulate(heights))
+    starts = [end - height for end, height in zip(ends, heights, strict=True)]
+    last = min(ends[at], starts[at] + room) - 1
+    if state.console.at is None:
+        top = max(ends[-1] - room, 0)
+    else:
+        top = scrolled(starts[index_at(lines, state.drawn_pane.top)], starts[at], last, ends[-1], room)
+    first = next(index for index, end in enumerate(ends) if end > top)
+    page.drawn = PaneDrawn(lines[first].offset, max(room - 2, 1))
+    skipped = top - starts[first]
+    for index in range(first, len(lines)):
+        each = lines[index]
+        drawn = (
+            _unfolded(each, width) if each.offset in state.console.unfolded else [_line(each, state, width)]
+        )
+        if index == at:
+            drawn[0] = Line(drawn[0].spans, "select")
+        drawn = drawn[skipped:] if index == first else drawn
+        drawn = drawn[:room]
+        page.spots.append(Spot(0, len(page.lines), width, len(drawn), "select", str(each.offset)))
+        page.lines += drawn
+        room -= len(drawn)
+        if room <= 0:
+            return
+    page.lines += [BLANK] * room
+
+
+def _line(each: ConsoleLine, state: AppState, width: int) -> Line:
+    """One line; what is searched for stands out, and is in sight."""
+    (text, role), note = line_spans(each)
+    room = width - cell_width(note[0])
+    wanted = state.console.query.lower()
+    hit = text.lower().find(wanted) if wanted else -1
+    if hit < 0:
+        return line(*crop(line((text, role)), room).spans, note)
+    shift = max(hit + len(wanted) - room + 2, 0)
+    text, hit = ("…" + text[shift + 1 :] if shift else text), hit - shift
+    spans = ((text[:hit], role), (text[hit : hit + len(wanted)], "mark"), (text[hit + len(wanted) :], role))
+    return line(*crop(line(*spans), room).spans, note)
+
+
+def _unfolded(each: ConsoleLine, width: int) -> list[Line]:
+    """A line in full, and the lines that are folded below it."""
+    role = LEVEL_ROLES[each.level]
+    note = f"  ×{each.count:,}" if each.count > 1 else ""
+    lines = [line((f" {part}", role)) for part in wrap(each.text, width - 2)] or [BLANK]
+    lines[-1] = line(*lines[-1].spans, (note, "dim"))
+    return lines + [crop(line((f"   {text}", "dim")), width) for text in each.folded]
+
+
+def snapshot_lines(session: Session, state: AppState, view: RunView) -> list[Line]:
+    """The pane for a file: the lines before the selected one, of the console shown."""
+    window = console_window(session, state)
+    ends = []
+    if window is not None and window.lines:
+        lines = lines_shown(window, state)
+        lines = lines[: selected_index(lines, state) + 1][-LINES:] if lines else ()
+        ends = [console_end(window.path, window.size, lines)]
+    return console_pane_lines(view, ends, state.now, WIDTH)
+
+
+def console_hints(known: dict[str, str]) -> dict[str, str]:
+    """The footer's hints in this pane."""
+    own = {
+        "open": "unfold",
+        "filter": "search",
+        "next-finding": "next error",
+        "console-level": "level",
+        "console-chart": "chart",
+        "end": "follow",
+    }
+    kept = ("runs", "pane:findings", "help", "quit")
+    return own | {action: hint for action, hint in known.items() if action in kept}
