@@ -158,7 +158,43 @@ def off_policy(shape: Shape) -> Series:
     }
 
 
+def timed(shape: Shape) -> Series:
+    """A healthy run whose writer times its phases; answers change by up to half, the first step compiles."""
+    rng, n = shape.rng(), shape.n
+    up = _learning(n, rng)
+    length = 300 * (1 + rng.uniform(-0.35, 0.5) * up) * np.exp(0.06 * _noise(shape, rng))
+    tokens = 64 * length
+    generation = (2 + 0.02 * length * rng.uniform(0.7, 1.3)) * np.exp(0.06 * _noise(shape, rng))
+    update = (1 + 1.5e-4 * tokens * rng.uniform(0.7, 1.3)) * np.exp(0.04 * _noise(shape, rng))
+    reward, sync, wait = (
+        mean * np.exp(0.2 * _noise(shape, rng)) for mean in (0.4, 0.6, rng.uniform(0.1, 2.0))
+    )
+    step = _outliers(generation + update + reward + sync + wait + 0.3, rng, 3)
+    step[0] *= rng.uniform(1, 30)
+    slow = rng.uniform(1.5, 4.5)
+    return {
+        "timing.step": step,
+        "timing.generation": generation,
+        "timing.update_actor": update,
+        "timing.reward": reward,
+        "timing.weight_sync": sync,
+        "timing.wait_for_data": wait,
+        "timing.sample_generation.mean": 0.4 * generation,
+        "timing.sample_generation.max": 0.4 * generation * slow * np.exp(0.1 * _noise(shape, rng)),
+        "perf.tokens": tokens,
+        "perf.throughput": tokens / step / 8,
+        "perf.mfu.actor": 0.5 * np.exp(0.05 * _noise(shape, rng)),
+        "perf.wait_fraction": np.clip(wait / step, 0, 1),
+        "perf.idle_fraction": np.clip(0.2 + 0.05 * _noise(shape, rng), 0, 1),
+        "perf.memory.allocated": 40 + 8 * np.minimum(np.arange(n) / 5, 1) + 0.3 * _noise(shape, rng),
+        "load.imbalance": 1 + 0.12 * np.exp(0.3 * _noise(shape, rng)),
+        "discarded.filter_pass_rate": np.clip(0.65 - 0.2 * up + 0.06 * _noise(shape, rng), 0, 1),
+        "lengths.response.mean": length,
+    }
+
+
 KINDS: dict[str, Callable[[Shape], Series]] = {
+    "timed": timed,
     "grpo": grpo,
     "classic": classic,
     "dpo": dpo,
@@ -310,6 +346,57 @@ def not_moving(series: Series, onset: int) -> Series:
     }
 
 
+def bottleneck_shift(series: Series, onset: int) -> Series:
+    """The reward becomes slow and takes most of a step."""
+    more, count = _tail(series, "timing.reward", onset)
+    more[onset:] += 2 * np.median(series["timing.step"]) * _ramp(count, 5)
+    return series | {
+        "timing.reward": more,
+        "timing.step": series["timing.step"] + more - series["timing.reward"],
+    }
+
+
+def slower_tokens(series: Series, onset: int) -> Series:
+    """The machine slows down: the same tokens take 1.9 times as long."""
+    found = {}
+    for tag in ("timing.step", "timing.generation", "timing.update_actor"):
+        values, count = _tail(series, tag, onset)
+        values[onset:] *= 1 + 0.9 * _ramp(count, 5)
+        found[tag] = values
+    return series | found
+
+
+def starved_training(series: Series, onset: int) -> Series:
+    """The trainer waits two thirds of a step for rollouts."""
+    wait, count = _tail(series, "timing.wait_for_data", onset)
+    wait[onset:] += 2 * series["timing.step"][onset:] * _ramp(count, 5)
+    return series | {
+        "timing.wait_for_data": wait,
+        "timing.step": series["timing.step"] + wait - series["timing.wait_for_data"],
+    }
+
+
+def idle_generation(series: Series, onset: int) -> Series:
+    """Engines have nothing to do most of the time."""
+    idle, count = _tail(series, "perf.idle_fraction", onset)
+    idle[onset:] = np.clip(idle[onset:] + 0.6 * _ramp(count, 5), 0, 1)
+    return series | {"perf.idle_fraction": idle}
+
+
+def uneven_load(series: Series, onset: int) -> Series:
+    """One rank gets far more than its share."""
+    load, count = _tail(series, "load.imbalance", onset)
+    load[onset:] += 0.6 * _ramp(count, 5)
+    return series | {"load.imbalance": load}
+
+
+def memory_leak(series: Series, onset: int) -> Series:
+    """Memory creeps up to the end of the run."""
+    memory, count = _tail(series, "perf.memory.allocated", onset)
+    memory[onset:] += np.linspace(0, 60, count)
+    return series | {"perf.memory.allocated": memory}
+
+
 @dataclass(frozen=True)
 class Pathology:
     """A fault, the kind of run it befalls, and what counts as having found it."""
@@ -338,5 +425,10 @@ PATHOLOGIES: dict[str, Pathology] = {
     "low_mfu": Pathology(low_mfu, "grpo", ("mfu-low",)),
     "value_blow_up": Pathology(value_blow_up, "classic", ("value-loss-spike",)),
     "overfit": Pathology(overfit, "dpo", ("preference-overfit", "validation-loss-rising")),
+    "starved_training": Pathology(
+        starved_training, "timed", ("training-waits", "training-starves", "step-slow")
+    ),
+    "idle_generation": Pathology(idle_generation, "timed", ("generation-starves",)),
+    "uneven_load": Pathology(uneven_load, "timed", ("load-heaviest",)),
     "not_moving": Pathology(not_moving, "grpo", ("not-moving",)),
 }
