@@ -152,6 +152,11 @@ def test_aggregates_of_a_step() -> None:
         "zero_advantage_pct": 200 / 3,
         "zero_advantage_all_zero_pct": 100 / 3,
         "zero_advantage_all_positive_pct": 100 / 3,
+        "answers/count": 1,  # the one with a text
+        "answers/selected": 1,
+        "answers/empty_pct": 0,
+        "answers/refusal_pct": 0,
+        "answers/unclosed_pct": 0,
     }
     assert found == pytest.approx(wanted)
 
@@ -214,7 +219,7 @@ def test_results_of_verifiers() -> None:
     assert found["usage/completion_tokens/max"] == 13
     assert found["group_length_max_median_ratio_mean"] == pytest.approx((11 / 10.5 + 13 / 12.5) / 2)
     assert found["stop_reason_length_pct"] == 25
-    assert not any(tag.startswith(("answer", "example_id")) for tag in found)
+    assert not any(tag.startswith(("answer/", "example_id")) for tag in found)
 
 
 @pytest.mark.parametrize(

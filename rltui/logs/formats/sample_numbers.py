@@ -22,7 +22,7 @@ from rltui.logs.records.parse_number import step_of, wall_time
 from rltui.logs.records.record_keys import log_keys, text_keys
 from rltui.logs.records.sample_statistics import LoggedStep, SampledStep, numbers
 from rltui.logs.records.tag_table import TagTable
-from rltui.logs.samples.layouts import Place, layouts, log_place, samples_of
+from rltui.logs.samples.layouts import Place, layouts, log_place, samples_of, texts_of
 from rltui.logs.samples.model import Sample
 
 STEPS_HELD = 4  # steps whose samples are kept for late ones
@@ -49,6 +49,7 @@ class SamplesReader:
         self._tags = TagTable(path)
         self._skipped = SkippedLines(path, "not-json", "lines skipped that are no JSON objects")
         self._place = log_place(path)
+        self._logged = self._place is not None and self._place.layout.kind == "metrics"
         self._default = step_in_path(path) if self._place is None else self._place.step
         self._prefix = _prefix(self._place)
         self._steps: dict[int, SampledStep | LoggedStep] = {}  # in order of their first samples
@@ -131,20 +132,23 @@ class SamplesReader:
             offset += len(line) + 1
 
     def _take(self, record: dict[str, object], offset: int) -> None:
-        if self._place is None or self._place.layout.kind == "metrics":
-            self._take_sample(record, offset)
+        if self._place is None or self._logged:
+            self._take_sample(record, offset, None if self._logged else texts_of(record))
             return
         rows = self._place.layout.kind == "rows"
         if rows:  # what is nested tells of the environment, and would hide which framework wrote the run
             record = {key: value for key, value in record.items() if not isinstance(value, dict)}
         if rows and any(type(record.get(key)) in (int, float) for key in layouts().columns["reward"]):
-            self._take_sample(record, offset)
+            self._take_sample(record, offset, texts_of(record))
             return
         for sample in samples_of(record, self._place):
             measured = _measured(sample)
-            self._take_sample({**record, **measured} if rows else {**measured, "step": sample.step}, offset)
+            known = {**record, **measured} if rows else {**measured, "step": sample.step}
+            self._take_sample(known, offset, (sample.prompt, sample.response) if not sample.note else None)
 
-    def _take_sample(self, record: dict[str, object], offset: int) -> None:
+    def _take_sample(
+        self, record: dict[str, object], offset: int, texts: tuple[str, str] | None = None
+    ) -> None:
         step = next(
             (step for key in record_keys.step_keys(record) if (step := step_of(record[key])) is not None),
             self._latest if self._default is None else self._default,
@@ -155,10 +159,9 @@ class SamplesReader:
             if step in self._dropped:
                 self._late += 1
                 return
-            logged = self._place is not None and self._place.layout.kind == "metrics"
-            held = (LoggedStep if logged else SampledStep)(offset, self._latest)
+            held = (LoggedStep if self._logged else SampledStep)(offset, self._latest)
             self._steps[step] = held
-        held.add(record)
+        held.add(record, texts)
         self._changed[step] = None
         self._latest = step
         for key in record_keys.wall_time_keys(record):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import StatisticsError, correlation
 
 from rltui.logs.records.flatten import scalars
 from rltui.logs.records.parse_number import real
 from rltui.logs.records.record_keys import compared, log_keys, text_keys, unmeasured_keys
+from rltui.logs.records.text_statistics import AnswerTexts
 
 EQUAL = 1e-6  # relative spread below which rewards count as equal: the noise of float32 averages
+CORRELATED = 16  # samples of a step that tell a correlation: its standard error is a quarter
 _NESTING = 8
 
 
@@ -97,9 +100,12 @@ class SampledStep:
         self._of: dict[str, array[int]] = {}  # the group of each value, -1 for none
         self._groups: dict[object, int] = {}
         self._said = self._cut = 0
+        self._texts = AnswerTexts()
 
-    def add(self, record: Mapping[str, object]) -> None:
-        """Take one sample."""
+    def add(self, record: Mapping[str, object], texts: tuple[str, str] | None = None) -> None:
+        """Take one sample. texts: its prompt and its answer."""
+        if texts is not None:
+            self._texts.add(*texts)
         group = group_of(record)
         place = -1 if group is None else self._groups.setdefault(group, len(self._groups))
         for key, value in numbers(record):
@@ -140,6 +146,24 @@ class SampledStep:
             yield "zero_advantage_pct", 100 * len(equal) / len(rewards)
             yield "zero_advantage_all_zero_pct", 100 * zero / len(rewards)
             yield "zero_advantage_all_positive_pct", 100 * positive / len(rewards)
+        yield from self._texts.statistics()
+        followed = self._reward_by_length()
+        if followed is not None:
+            yield "answers/reward_length_correlation", followed
+
+    def _reward_by_length(self) -> float | None:
+        """Pearson's correlation of reward and length over the samples; None where either hardly varies."""
+        samples = log_keys().samples
+        rewards, lengths = (
+            self._values.get(self._key(wanted), array("d")) for wanted in (samples.reward, samples.length)
+        )
+        if len(rewards) != len(lengths) or len(rewards) < CORRELATED:
+            return None
+        try:
+            found = correlation(rewards, lengths)
+        except (StatisticsError, OverflowError, ValueError):
+            return None
+        return found if math.isfinite(found) else None
 
     def _key(self, wanted: Sequence[str]) -> str:
         """The key of this step that is best among the wanted, by its last name if need be; empty for none."""
@@ -171,7 +195,7 @@ class LoggedStep:
         """Numbers held."""
         return len(self._values)
 
-    def add(self, record: Mapping[str, object]) -> None:
+    def add(self, record: Mapping[str, object], texts: tuple[str, str] | None = None) -> None:
         """Take one record; a later one counts."""
         self._values.update(scalars(record))
 

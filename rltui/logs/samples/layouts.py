@@ -149,6 +149,20 @@ def samples_of(record: Mapping[str, object], place: Place) -> Iterator[Sample]:
             yield _of_row(row, place)
 
 
+def texts_of(record: Mapping[str, object]) -> tuple[str, str] | None:
+    """Prompt and answer of a row that holds its texts itself; None where it has no answer."""
+    columns = layouts().columns
+    answer = next((record[key] for key in columns["response"] if record.get(key) is not None), None)
+    if isinstance(answer, list):
+        answer = _ends(tuple(_messages(answer)))[1] or None
+    if not isinstance(answer, str):
+        return None
+    prompt = next((record[key] for key in columns["prompt"] if record.get(key) is not None), "")
+    if isinstance(prompt, list):
+        prompt = _ends(tuple(_messages(prompt)))[0]
+    return (prompt if isinstance(prompt, str) else "", answer)
+
+
 def table_samples(content: bytes, place: Place) -> list[Sample]:
     """The samples of a table that Weights & Biases stored. Raises ValueError for anything else."""
     table = orjson.loads(content)
