@@ -39,12 +39,19 @@ def state() -> Path | None:
     return None
 
 
-def of_logdirs(kind: str, logdirs: Sequence[str | os.PathLike[str]]) -> Path | None:
+def cache() -> Path | None:
+    """What can be found out again. Not necessarily there yet."""
+    with contextlib.suppress(RuntimeError):  # no home
+        return Path(_DIRS.user_cache_dir)
+    return None
+
+
+def of_logdirs(kind: str, logdirs: Sequence[str | os.PathLike[str]], *, cached: bool = False) -> Path | None:
     """The file in the state folder `kind` for these LOGDIRs, the same however they are called and ordered.
 
-    None where it would lie in one of them.
+    cached: in the cache instead. None where it would lie in one of them.
     """
-    folder = state()
+    folder = cache() if cached else state()
     if folder is None:
         return None
     key = "\0".join(sorted(os.path.realpath(logdir) for logdir in logdirs))

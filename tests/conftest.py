@@ -26,4 +26,5 @@ def _own_folders(_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(_home)
     monkeypatch.setenv("XDG_STATE_HOME", str(_home / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(_home / "config"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(_home / "cache"))
     monkeypatch.delenv("RLTUI_CONFIG", raising=False)

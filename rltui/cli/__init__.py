@@ -28,6 +28,7 @@ COMMANDS = {
     "demo": "open the monitor on a bundled recording, replayed live",
     "snapshot": "print one pane without a terminal",
     "check": "judge every run; the exit code says whether it is well",
+    "merge": "make one document of those of several shards",
     "wait": "wait until a step, a value, a finding or the end, and say which",
     "runs": "list the runs: framework, state, last step, age",
     "compare": "compare runs with a baseline at matched steps",

@@ -2,47 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 from typing import Any, Literal
 
-from rltui.cli.loading import as_of
+from rltui.batch import Problem
 from rltui.cli.output import FOUND, STALLED, WRONG
-from rltui.rules.finding import RANK, as_json, worst
-from rltui.session.run_view import RunView
-from rltui.session.session import Session
+from rltui.rules.finding import RANK, worst
+from rltui.shards.judge import Judged
+from rltui.shards.merge import JudgedRuns, merge
+from rltui.shards.verdict import TagSets, as_plain, from_plain
 from rltui.text import clean
 
 # Problems of a metric, not of its file: files with such metrics are healthy.
 REMARKS = frozenset({"not-reported"})
-OWN = "own-"  # rules of the user's configuration
 FailOn = Literal["warning", "critical", "never"]
 
 
-def exit_code(views: Sequence[RunView], fail_on: FailOn, at_step: int | None = None) -> int:
+def exit_code(judged: JudgedRuns, fail_on: FailOn, at_step: int | None = None) -> int:
     """The promised code for these runs. As of an earlier step no run has stalled."""
-    if all(view.health == "unjudged" for view in views):
+    verdicts = judged.verdicts
+    if judged.lost or (verdicts and all(verdict.health == "unjudged" for verdict in verdicts)):
         return WRONG
     if fail_on == "never":
         return 0
-    rank = max((finding.rank for view in views for finding in view.evaluator.findings()), default=-1)
-    if rank >= RANK[fail_on]:
+    if max((verdict.rank for verdict in verdicts), default=-1) >= RANK[fail_on]:
         return FOUND
-    stalled = any(view.liveness(as_of(view, at_step)).state == "stalled" for view in views)
+    stalled = at_step is None and any(verdict.liveness.state == "stalled" for verdict in verdicts)
     return STALLED if stalled else 0
 
 
-def report(
-    session: Session, logdir: str, at_step: int | None = None, logdirs: Sequence[str] = ()
-) -> dict[str, Any]:
+def report(judged: JudgedRuns, logdirs: Sequence[str]) -> dict[str, Any]:
     """The promised JSON document."""
-    views = session.ordered()
-    problems = [(problem, problem.as_json()) for problem in session.diagnostics()]
-    damaged = all(_damaged(view) for view in views)
+    verdicts = judged.verdicts
+    problems = [(problem, problem.as_json()) for problem in judged.diagnostics()]
+    damaged = bool(verdicts) and all(verdict.damaged for verdict in verdicts)
     return {
-        **head(logdirs or (logdir,), "unreadable" if damaged else worst(view.health for view in views)),
-        "runs": []
-        if damaged
-        else [{**view.describe(as_of(view, at_step)), **_judged(view)} for view in views],
+        **head(logdirs, "unreadable" if damaged else worst(verdict.health for verdict in verdicts)),
+        "runs": [] if damaged else [verdict.document() for verdict in verdicts],
         "diagnostics": [data for problem, data in problems if problem.code not in REMARKS],
         "notes": [data for problem, data in problems if problem.code in REMARKS],
     }
@@ -58,20 +55,40 @@ def head(logdirs: Sequence[str], health: str) -> dict[str, Any]:
     }
 
 
-def _damaged(view: RunView) -> bool:
-    """Whether its files have something wrong with them, and gave not one point."""
-    return not view.run.points and any(problem.level != "info" for problem in view.run.problems.values())
-
-
-def _judged(view: RunView) -> dict[str, Any]:
-    """Findings and notes of a run.
-
-    A healthy training has no findings: what is merely worth a look is a note there, unless the user's own
-    limits asked for it. Where something is wrong, the same remarks are part of the picture.
-    """
-    found = view.evaluator.findings()
-    notes = [one for one in found if view.evaluator.health == "ok" and not one.id.startswith(OWN)]
+def shard_block(judged: JudgedRuns, part: tuple[int, int]) -> dict[str, Any]:
+    """What the document of a shard has besides: all that `from_documents` needs."""
+    sets = TagSets()
     return {
-        "findings": [as_json(one) for one in found if one not in notes],
-        "notes": [as_json(one) for one in notes],
+        "index": part[0],
+        "of": part[1],
+        "lost": judged.lost,
+        "verdicts": [as_plain(verdict, sets) for verdict in judged.verdicts],
+        "tags": sets.as_plain(),
+        "problems": [list(astuple(problem)) for problem in judged.problems],
     }
+
+
+def from_documents(documents: Sequence[Mapping[str, Any]]) -> JudgedRuns:
+    """The runs of the documents of all shards. A missing shard is a problem and makes the runs incomplete.
+
+    Raises ValueError for documents that do not belong together, KeyError or TypeError for other data.
+    """
+    blocks = [document["shard"] for document in documents]
+    if len({block["of"] for block in blocks}) > 1 or len({tuple(each["logdirs"]) for each in documents}) > 1:
+        raise ValueError("the documents are of different cuts or LOGDIRs")
+    by_index = {block["index"]: block for block in blocks}
+    if len(by_index) < len(blocks):
+        raise ValueError("a shard is there twice")
+    parts = []
+    for block in by_index.values():
+        sets = TagSets(block["tags"])
+        verdicts = [from_plain(each, sets) for each in block["verdicts"]]
+        parts.append(Judged(verdicts, [Problem(*problem) for problem in block["problems"]]))
+    judged = merge(parts)
+    judged.lost = sum(block["lost"] for block in blocks)
+    count = blocks[0]["of"]
+    for index in sorted(set(range(1, count + 1)) - by_index.keys()):
+        message = f"the document of shard {index}/{count} is missing: its runs are not in this one"
+        judged.problems.append(Problem("error", "shard-missing", f"{index}/{count}", message))
+        judged.lost += 1
+    return judged

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rltui.batch import Problem
 from rltui.cli.color import colored
-from rltui.cli.loading import as_of
 from rltui.draw.cells import wrap
 from rltui.draw.numbers import format_age, format_duration, format_short, format_step
 from rltui.draw.symbols import (
@@ -19,7 +19,7 @@ from rltui.draw.symbols import (
     to_ascii,
 )
 from rltui.rules.finding import RUN_HEALTHS, Evidence, Finding
-from rltui.session.run_view import RunView
+from rltui.shards.verdict import Verdict
 from rltui.text import in_markdown
 
 WIDTH = 100
@@ -37,9 +37,9 @@ def symbols() -> dict[str, str]:
     return SYMBOLS
 
 
-def grouped(view: RunView) -> list[tuple[Finding, list[Finding]]]:
+def grouped(verdict: Verdict) -> list[tuple[Finding, list[Finding]]]:
     """Findings that nothing explains, each with those that it explains, most important first."""
-    found = view.evaluator.findings()
+    found = list(verdict.findings)
     return [
         (finding, [other for other in found if other.explained_by == finding.id])
         for finding in found
@@ -47,15 +47,17 @@ def grouped(view: RunView) -> list[tuple[Finding, list[Finding]]]:
     ]
 
 
-def text_lines(views: Sequence[RunView], problems: Sequence[Problem], at_step: int | None) -> Iterator[str]:
+def text_lines(
+    verdicts: Sequence[Verdict], problems: Sequence[Problem], at_step: int | None
+) -> Iterator[str]:
     """The verdict as lines of text, in colour where standard output wants it."""
     roles = {**SEVERITY_ROLE, **HEALTH_ROLE}
     marks = {name: colored(glyph, roles.get(name, "text")) for name, glyph in symbols().items()}
-    for view in sorted(views, key=lambda view: _WORSE.index(view.health)):
-        found = grouped(view)
-        yield f"{marks[view.health]} {colored(view.name, 'strong')}   {_facts(view, at_step)}"
-        if view.health == "unjudged":
-            yield from (f"      {one}" for one in wrap(_unjudged(view), WIDTH - 6))
+    for verdict in sorted(verdicts, key=lambda verdict: _WORSE.index(verdict.health)):
+        found = grouped(verdict)
+        yield f"{marks[verdict.health]} {colored(verdict.name, 'strong')}   {_facts(verdict, at_step)}"
+        if verdict.health == "unjudged":
+            yield from (f"      {one}" for one in wrap(_unjudged(verdict), WIDTH - 6))
         for finding, below in found:
             yield from _finding(finding, below, marks)
         if found:
@@ -69,21 +71,21 @@ def text_lines(views: Sequence[RunView], problems: Sequence[Problem], at_step: i
         if len(problems) > MOST_PROBLEMS:
             yield f"  and {len(problems) - MOST_PROBLEMS} more; --json has all"
         yield ""
-    yield _summary(views, at_step)
+    yield _summary(verdicts, at_step)
 
 
-def _unjudged(view: RunView) -> str:
+def _unjudged(verdict: Verdict) -> str:
     """Why a run could not be judged, as a sentence; empty where it could."""
-    why = view.evaluator.unjudged()
+    why = verdict.unjudged
     return f"not judged: {why}" if why else ""
 
 
-def _facts(view: RunView, at_step: int | None) -> str:
-    live = view.liveness(as_of(view, at_step))
-    step = "no step" if view.run.last_step is None else f"step {format_step(view.run.last_step)}"
+def _facts(verdict: Verdict, at_step: int | None) -> str:
+    live = verdict.liveness
+    step = "no step" if verdict.last_step is None else f"step {format_step(verdict.last_step)}"
     if at_step is not None:
-        return " · ".join((view.framework, step))
-    facts = [view.framework, live.word, step]
+        return " · ".join((verdict.framework, step))
+    facts = [verdict.framework, live.word, step]
     if live.age is not None:
         facts.append(f"last point {format_age(live.age)}")
     if live.eta is not None:
@@ -114,35 +116,34 @@ def _evidence(item: Evidence) -> str:
     return f"{item.tag}  {before}{now}, since step {format_step(item.since_step)}"
 
 
-def _summary(views: Sequence[RunView], at_step: int | None) -> str:
-    words = [
-        f"{count} {health}" for health in _WORSE if (count := sum(view.health == health for view in views))
-    ]
+def _summary(verdicts: Sequence[Verdict], at_step: int | None) -> str:
+    healths = Counter(verdict.health for verdict in verdicts)
+    words = [f"{healths[health]} {health}" for health in _WORSE if healths[health]]
     if at_step is None:
-        stalled = sum(view.liveness(as_of(view, None)).state == "stalled" for view in views)
+        stalled = sum(verdict.liveness.state == "stalled" for verdict in verdicts)
         words += [f"{stalled} stalled"] if stalled else []
     else:
         words.append(f"as it was at step {format_step(at_step)}")
-    return f"{len(views)} run{'s' * (len(views) != 1)}: {', '.join(words)}"
+    return f"{len(verdicts)} run{'s' * (len(verdicts) != 1)}: {', '.join(words)}"
 
 
 def markdown_lines(
-    views: Sequence[RunView], problems: Sequence[Problem], at_step: int | None
+    verdicts: Sequence[Verdict], problems: Sequence[Problem], at_step: int | None
 ) -> Iterator[str]:
     """The verdict as Markdown: one table, for a chat or the summary of a CI job."""
-    yield f"**{in_markdown(_summary(views, at_step))}**"
+    yield f"**{in_markdown(_summary(verdicts, at_step))}**"
     yield ""
     yield "| | run | framework | state | step | finding | since step | what to do |"
     yield "|---|---|---|---|---:|---|---:|---|"
-    for view in sorted(views, key=lambda view: _WORSE.index(view.health)):
-        live = view.liveness(as_of(view, at_step))
-        step = "" if view.run.last_step is None else format_step(view.run.last_step)
-        head = (SYMBOLS[view.health], view.name, view.framework, live.word, step)
+    for verdict in sorted(verdicts, key=lambda verdict: _WORSE.index(verdict.health)):
+        live = verdict.liveness
+        step = "" if verdict.last_step is None else format_step(verdict.last_step)
+        head = (SYMBOLS[verdict.health], verdict.name, verdict.framework, live.word, step)
         rows = [
             (f"{SYMBOLS[one.severity]} {one.message}", format_step(one.since_step), one.advice)
-            for one, _ in grouped(view)
+            for one, _ in grouped(verdict)
         ]
-        for place, row in enumerate(rows or [(_unjudged(view) or "nothing is wrong", "", "")]):
+        for place, row in enumerate(rows or [(_unjudged(verdict) or "nothing is wrong", "", "")]):
             cells = (*(head if place == 0 else ("",) * len(head)), *row)
             yield "| " + " | ".join(in_markdown(cell) for cell in cells) + " |"
     for place, problem in enumerate(problems[:MOST_PROBLEMS]):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
+from rltui.batch import Problem
 from rltui.cli.arguments import need
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import NothingReadError, fail, no_logs
@@ -54,7 +57,7 @@ def load(
     """
     need(logdirs)
     selection = RunSelection(run_glob)
-    progress = _Progress() if sys.stderr.isatty() else None
+    progress = ReadingProgress() if sys.stderr.isatty() else None
     session = Session.load(
         logdirs,
         read_config(logdirs, strict=True),
@@ -70,17 +73,22 @@ def load(
     if selection.is_expression:
         session.keep(selection.names(session.ordered(), time.time(), settings_below(logdirs)))
     if not session.runs:
-        where = ", ".join(clean(logdir) for logdir in logdirs)
-        problems = [problem.as_json() for problem in session.problems.values()]
-        for problem in session.problems.values():
-            if problem.code == "unreadable":
-                message = f"{where}: {problem.path} cannot be read; look at its permissions"
-                raise NothingReadError(message, problems)
-            if problem.code == "not-answering":
-                message = f"{where}: {problem.path}: {problem.message}; look at its mount"
-                raise NothingReadError(message, problems)
-        no_logs(logdirs, run_glob)
+        nothing_to_read(logdirs, run_glob, list(session.problems.values()))
     return session
+
+
+def nothing_to_read(logdirs: tuple[str, ...], run_glob: str | None, found: Sequence[Problem]) -> NoReturn:
+    """End the command with 2, for the reason that the problems tell."""
+    where = ", ".join(clean(logdir) for logdir in logdirs)
+    problems = [problem.as_json() for problem in found]
+    for problem in found:
+        if problem.code == "unreadable":
+            message = f"{where}: {problem.path} cannot be read; look at its permissions"
+            raise NothingReadError(message, problems)
+        if problem.code == "not-answering":
+            message = f"{where}: {problem.path}: {problem.message}; look at its mount"
+            raise NothingReadError(message, problems)
+    no_logs(logdirs, run_glob)
 
 
 def chosen_names(logdirs: tuple[str, ...], text: str | None) -> frozenset[str] | None:
@@ -96,7 +104,7 @@ def as_of(view: RunView, at_step: int | None) -> float:
     return last if at_step is not None and last == last else time.time()
 
 
-class _Progress:
+class ReadingProgress:
     """A line on a terminal's standard error while a large log is being read; nothing for small ones."""
 
     def __init__(self) -> None:
@@ -105,6 +113,7 @@ class _Progress:
         self._read: dict[str, tuple[int, int]] = {}
 
     def __call__(self, delivery: Delivery) -> None:
+        """Something of a log was read."""
         source = delivery.source
         self._read[source.path] = (source.read, source.size)
         now = time.monotonic()

@@ -22,6 +22,9 @@ TIMED_OUT = 4  # wait only: nothing that was waited for has happened
 EXTRAS = {
     "parquet": ("pyarrow",),
     "mcp": ("mcp",),
+    "ray": ("ray",),
+    "dask": ("distributed",),
+    "slurm": ("submitit",),
 }  # optional dependencies by the extra of `pyproject.toml` that brings them
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from rltui.console.console_file import ConsoleFile
 from rltui.console.failures import is_console
@@ -15,6 +16,39 @@ from rltui.logs.run_names import folders_above, run_name
 
 MOST = 32  # consoles of one run that are looked at, the last written ones
 _JOB = re.compile(r"(?P<stem>.*?)(?P<job>\d{2,12})(?:_\d+)?\.(?:out|err|log)$")
+
+
+class ConsolePlace(NamedTuple):
+    """A console file: its absolute path, and the one relative to LOGDIR, cleaned.
+
+    lone: it belongs to no run that has logs; it is one of a run that failed before its first metrics, or of
+    none.
+    """
+
+    place: str
+    path: str
+    lone: bool = False
+
+
+def find_consoles(
+    logdirs: Sequence[str], sources: Mapping[str, Sequence[str]], *, failed: bool = False
+) -> dict[str, list[ConsolePlace]]:
+    """The consoles below the LOGDIRs that belong to a run, by run.
+
+    sources: the paths of each run's log files relative to their LOGDIR. failed: lone ones, too, by the run
+    that they may be of.
+    """
+    found, _, _ = walk(logdirs, is_console)
+    owners = _Owners(sources, found)
+    runs: dict[str, list[ConsolePlace]] = {}
+    for each in found:
+        run = owners.of(each)
+        if run is not None:
+            runs.setdefault(run, []).append(ConsolePlace(each.place, each.path))
+        elif failed:
+            name = run_name(each.folder, each.name).run
+            runs.setdefault(name, []).append(ConsolePlace(each.place, each.path, lone=True))
+    return runs
 
 
 class RunConsoles:
@@ -30,34 +64,31 @@ class RunConsoles:
 
         sources: the paths of each run's log files relative to their LOGDIR.
         """
+        return self.reports(find_consoles(self._logdirs, sources, failed=True))
+
+    def reports(self, places: Mapping[str, Sequence[ConsolePlace]]) -> dict[str, tuple[ConsoleReport, ...]]:
+        """The same for consoles that were found before."""
         return {
             run: tuple([report for file in files if (report := self._report(file)) is not None])
-            for run, files in self.files(sources, failed=True).items()
+            for run, files in self._looked_at(places).items()
         }
 
-    def files(
-        self, sources: Mapping[str, Sequence[str]], *, failed: bool = False
-    ) -> dict[str, list[ConsoleFile]]:
-        """The consoles of each run, looked at now, the last written one first.
+    def files(self, sources: Mapping[str, Sequence[str]]) -> dict[str, list[ConsoleFile]]:
+        """The consoles of each run, looked at now, the last written one first."""
+        return self._looked_at(find_consoles(self._logdirs, sources))
 
-        failed: with the runs that have no other log, since they failed before their first metrics.
-        """
-        found, _, _ = walk(self._logdirs, is_console)
-        owners = _Owners(sources, found)
+    def _looked_at(self, places: Mapping[str, Sequence[ConsolePlace]]) -> dict[str, list[ConsoleFile]]:
         runs: dict[str, list[ConsoleFile]] = {}
-        for each in found:
-            run = owners.of(each)
-            if run is None and not failed:
-                continue
-            file = self._files.setdefault(each.place, ConsoleFile(each.place, each.path))
-            try:
-                file.look()
-            except OSError:
-                continue  # the reader of logs tells what cannot be read
-            if run is not None:
-                runs.setdefault(run, []).append(file)
-            elif (report := self._report(file)) is not None and report.before_training:
-                runs.setdefault(run_name(each.folder, each.name).run, []).append(file)
+        for run, found in places.items():
+            for each in found:
+                file = self._files.setdefault(each.place, ConsoleFile(each.place, each.path))
+                try:
+                    file.look()
+                except OSError:
+                    continue  # the reader of logs tells what cannot be read
+                report = self._report(file) if each.lone else None
+                if not each.lone or (report is not None and report.before_training):
+                    runs.setdefault(run, []).append(file)
         for run, files in runs.items():
             files.sort(key=lambda file: (-file.modified, file.path))
             runs[run] = _latest_jobs(files)[:MOST]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -128,3 +128,41 @@ def as_json(finding: Finding) -> dict[str, Any]:
         ],
         **({} if finding.console is None else {"console": asdict(finding.console)}),
     }
+
+
+def from_json(data: Mapping[str, Any]) -> Finding:
+    """The finding that `as_json` described, with non-finite numbers spelled or not."""
+    return Finding(
+        id=data["id"],
+        severity=data["severity"],
+        pane=data["pane"],
+        metrics=tuple(data["metrics"]),
+        canonical=tuple(data["canonical"]),
+        since_step=data["since_step"],
+        message=data["message"],
+        advice=data["advice"],
+        check_next=tuple(data["check_next"]),
+        title=data["title"],
+        value=_number(data["value"]),
+        limit=_number(data["limit"]),
+        state=data["state"],
+        resolved_step=data["resolved_step"],
+        evidence=tuple(
+            Evidence(
+                item["metric"],
+                _number(item["from"]),
+                _number(item["to"]),
+                item["since_step"],
+                item["canonical"],
+            )
+            for item in data["evidence"]
+        ),
+        explained_by=data["explained_by"],
+        symptom=data["symptom"],
+        source=data["source"],
+        console=ConsoleEvidence(**data["console"]) if "console" in data else None,
+    )
+
+
+def _number(value: float | str | None) -> float | None:
+    return float(value) if isinstance(value, str) else value

@@ -11,7 +11,7 @@ from rltui.console.scan import ConsoleReport
 from rltui.metrics import FrameworkMatch, MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding, RunHealth
-from rltui.rules.run_state.liveness import Liveness, liveness
+from rltui.rules.run_state.liveness import Liveness, RunPace, liveness, run_pace
 from rltui.rules.run_state.log_state import of_sources
 from rltui.session.console_findings import console_findings
 from rltui.session.shared_metric_names import SharedNames
@@ -118,6 +118,12 @@ class RunView:
             known = liveness(self.run, now, self._shared.config.total_of(self.run.name), self.names)
             self._liveness = (self.run.version, now, known)
         return known
+
+    def pace(self, now: float) -> RunPace:
+        """What liveness follows from, for times from `now` (seconds since 1970) on."""
+        total = self._shared.config.total_of(self.run.name)
+        known = run_pace(self.run, total)
+        return known if known.at(now).state == "ended" else run_pace(self.run, total, self.names)
 
     def set_consoles(self, reports: Sequence[ConsoleReport], now: float) -> bool:
         """Take in what its consoles tell; now: seconds since 1970. True when findings changed."""

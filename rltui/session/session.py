@@ -187,15 +187,27 @@ class Session:
         charts: False holds little of each run: enough for the rules and lists, too little to draw.
         """
         session = cls(config, run_glob=run_glob)
-        if not charts:
-            session.focus()
-        for delivery in read_all(logdirs, run_glob=run_glob, verify=verify):
-            session.apply((delivery,), up_to_step=at_step)
-            session.evaluate()
-            if progress is not None:
-                progress(delivery)
-        session.evaluate(force=True)
+        deliveries = read_all(logdirs, run_glob=run_glob, verify=verify)
+        session.take_all(deliveries, at_step=at_step, progress=progress, charts=charts)
         if at_step is None:  # what a console tells of an earlier step is not known
             reports = RunConsoles([str(logdir) for logdir in logdirs]).look(session.sources())
             session.set_consoles(reports, time.time())
         return session
+
+    def take_all(
+        self,
+        deliveries: Iterable[Delivery],
+        *,
+        at_step: int | None = None,
+        progress: Callable[[Delivery], None] | None = None,
+        charts: bool = False,
+    ) -> None:
+        """Apply deliveries to their end and evaluate the rules, as far as a step if one is given."""
+        if not charts:
+            self.focus()
+        for delivery in deliveries:
+            self.apply((delivery,), up_to_step=at_step)
+            self.evaluate()
+            if progress is not None:
+                progress(delivery)
+        self.evaluate(force=True)

@@ -11,6 +11,7 @@ import pytest
 from rltui.cli.check_document import exit_code, report
 from rltui.panes.header import header
 from rltui.session.session import Session
+from rltui.shards.merge import of_session
 
 NOW = 1_800_000_000.0
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB.\n"
@@ -41,8 +42,8 @@ def test_a_failure_is_the_headline_of_a_run_that_ended(tmp_path: Path) -> None:
     assert header(view, NOW).sentence.startswith(
         "A GPU ran out of memory (line 3 of ppo/slurm-4711.out, 04:40:19"
     )
-    assert exit_code(session.ordered(), "critical") == 1
-    (told,) = report(session, str(tmp_path))["runs"][0]["findings"]
+    assert exit_code(of_session(session), "critical") == 1
+    (told,) = report(of_session(session), [str(tmp_path)])["runs"][0]["findings"]
     assert told["console"]["line"] == 3
     assert told["console"]["text"] == OOM.strip()
 

@@ -8,8 +8,11 @@ from rltui.cli import check_document
 from rltui.cli.arguments import AT_STEP, JSON, LOGDIRS, RUN, VERIFY, need, schema_option
 from rltui.cli.check_document import FailOn
 from rltui.cli.check_report import markdown_lines, text_lines
-from rltui.cli.loading import load, read_config
+from rltui.cli.judging import judge_runs
+from rltui.cli.loading import read_config
 from rltui.cli.output import NothingReadError, emit, emit_json, leave
+from rltui.cli.sharding import ENGINE, NO_CACHE, SHARD, Work
+from rltui.shards.engines import Engine
 
 
 @click.command(name="check")
@@ -27,6 +30,9 @@ from rltui.cli.output import NothingReadError, emit, emit_json, leave
 )
 @AT_STEP
 @VERIFY
+@SHARD
+@ENGINE
+@NO_CACHE
 @click.option("--follow", "following", is_flag=True, help="Go on: print findings as they fire and resolve.")
 def command(
     logdirs: tuple[str, ...],
@@ -36,6 +42,9 @@ def command(
     fail_on: FailOn | None,
     at_step: int | None,
     verify: bool,
+    shard: tuple[int, int] | None,
+    engine: Engine,
+    no_cache: bool,
     following: bool,
 ) -> None:
     """Judge the health of every run below LOGDIR.
@@ -51,19 +60,23 @@ def command(
       rltui check runs/ --at-step 640
       rltui check runs/ --verify
       rltui check runs/ --follow
+      rltui check runs/ --json --shard 3/40 > part-3.json   (see: rltui merge)
+      rltui check /shared/runs --engine slurm:cpu
     """
     as_json = as_json or form == "json"
     if following:
-        if at_step is not None or form == "markdown" or fail_on is not None or verify:
-            others = "--at-step, --format markdown, --fail-on and --verify"
+        elsewhere = shard is not None or engine.name != "local"
+        if at_step is not None or form == "markdown" or fail_on is not None or verify or elsewhere:
+            others = "--at-step, --format markdown, --fail-on, --verify, --shard and --engine"
             raise click.UsageError(f"--follow goes with none of {others}")
         need(logdirs, "`rltui watch --no-ui` waits for one")
         from rltui.cli.follow_findings import follow
 
         follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, as_json=as_json)
         return
+    how = Work(engine, shard, remembered=not no_cache)
     try:
-        session = load(logdirs, run_glob, at_step, charts=False, verify=verify)
+        judged = judge_runs(logdirs, run_glob, at_step=at_step, verify=verify, how=how)
     except NothingReadError as error:
         if as_json:
             emit_json(
@@ -76,8 +89,9 @@ def command(
             )
         raise
     if as_json:
-        emit_json(check_document.report(session, logdirs[0], at_step, logdirs))
+        part = {} if shard is None else {"shard": check_document.shard_block(judged, shard)}
+        emit_json({**check_document.report(judged, logdirs), **part})
     else:
         lines = markdown_lines if form == "markdown" else text_lines
-        emit("\n".join(lines(session.ordered(), session.diagnostics(), at_step)))
-    leave(check_document.exit_code(session.ordered(), fail_on or "critical", at_step))
+        emit("\n".join(lines(judged.verdicts, judged.diagnostics(), at_step)))
+    leave(check_document.exit_code(judged, fail_on or "critical", at_step))

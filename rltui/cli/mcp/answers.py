@@ -32,6 +32,7 @@ from rltui.samples.run_samples import catalogs_of
 from rltui.samples.sample_query import FilterError, parse_filter
 from rltui.samples.sample_text import as_json
 from rltui.session.run_view import RunView
+from rltui.shards.merge import of_session
 from rltui.store import Series
 from rltui.text import clean
 
@@ -69,7 +70,7 @@ def check(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     """The document of `rltui check --json`, of all runs or of some, the worst first."""
     at_step = arguments.get("at_step")
     session = load(tuple(logdirs), arguments.get("run"), at_step, charts=False)
-    document = report(session, logdirs[0], at_step, logdirs)
+    document = report(of_session(session, at_step=at_step), logdirs)
     runs = sorted(document["runs"], key=lambda run: _WORST_FIRST.index(run["health"]))
     return {**document, "runs": runs[: arguments.get("limit", JUDGED)], "total": len(runs)}
 

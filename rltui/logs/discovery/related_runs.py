@@ -357,20 +357,25 @@ def parent_of(
             continue
         below = folder[len(upper) + 1 :] if upper else folder
         if names().subrun_folder.match(below) or (sample.hparams and _same_writer(name, events[upper])):
-            return Parent(upper, lambda tag: tag)
+            return Parent(upper, str)
         if len(sample.tags) == 1:
             main = sample.tags[0]
             for joint, path in (("_", main.replace("/", "_")), ("/", main)):
                 if below.startswith(path + joint) and len(below) > len(path) + 1:
-                    return Parent(upper, _curve(main, below[len(path) + 1 :], below))
+                    return Parent(upper, _Curve(main, below[len(path) + 1 :], below))
     return None
 
 
-def _curve(main: str, key: str, below: str) -> Callable[[str], str]:
-    def rename(tag: str) -> str:
-        return f"{main}/{key}" if tag == main else f"{below}/{tag}"
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    """Names the tags of a sub-run of `add_scalars`. Data, so that another process can be given it."""
 
-    return rename
+    main: str
+    key: str
+    below: str
+
+    def __call__(self, tag: str) -> str:
+        return f"{self.main}/{self.key}" if tag == self.main else f"{self.below}/{tag}"
 
 
 def _same_writer(name: str, uppers: Sequence[str]) -> bool:

@@ -96,8 +96,8 @@ def roots_of(
 def _prefixes(places: Sequence[str]) -> dict[str, str]:
     """For each folder as many of its last names as tell it from the others; none when it is alone."""
     distinct = list(dict.fromkeys(places))
-    if len(distinct) == 1:
-        return {distinct[0]: ""}
+    if len(distinct) < 2:
+        return dict.fromkeys(distinct, "")
     for count in range(1, 1 + max(len(Path(place).parts) for place in distinct)):
         names = ["/".join(Path(place).parts[-count:]).lstrip("/") for place in distinct]
         if len(set(names)) == len(names):

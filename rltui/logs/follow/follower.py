@@ -17,19 +17,21 @@ from pathlib import Path
 
 from rltui.batch import EMPTY, Batch, Problem
 from rltui.logs.delivery import Delivery, Kind, Source
+from rltui.logs.discovery.placed_log import PlacedLog
 from rltui.logs.discovery.related_runs import RelatedRuns
 from rltui.logs.discovery.search import LogSearch
 from rltui.logs.file_systems import FileSystem
 from rltui.logs.follow.follow_stats import FollowStats, FollowStatus
 from rltui.logs.follow.hung_calls import HungCalls
 from rltui.logs.follow.poll_schedule import HOT_MODIFIED, HOT_SECONDS, PollInterval, PollSchedule
-from rltui.logs.follow.read_queues import HistoryQueue, OpenQueue
+from rltui.logs.follow.read_queues import HistoryQueue, OpenQueue, reading_order
 from rltui.logs.formats.interface import BLOCK
 from rltui.logs.formats.registry import REGISTRY, FormatRegistry
 from rltui.logs.local_file import Calls, FoundFile, GivenUpError
 from rltui.logs.log_file.log_file import LogFile, Piece
 from rltui.logs.log_file_names import rotated_from
 from rltui.logs.run_names import RunFilter
+from rltui.text import quote
 
 SLICE = 0.05  # seconds of reading between two chances for the consumer
 PREVIEW = 256 << 10  # bytes at the end of a large log that are shown first
@@ -55,7 +57,8 @@ class Follower:
     poll: seconds between looks at a log that grows; half of it on local disks where that is cheap.
     run_glob: only runs with such names, and what is called `also`. all_sources: deliver points of duplicates
     too. once: read what is there to its end, runs by name, and nothing that comes later; `look` then raises
-    MissingError for a LOGDIR that is not there. verify: check all checksums.
+    MissingError for a LOGDIR that is not there. place_only: the same without reading: `placed` has the logs.
+    given: logs to be read once that were placed before, instead of a search. verify: check all checksums.
     clock, wall: monotonic and wall time; formats: what is read; system: what is known of the file system.
     """
 
@@ -68,6 +71,8 @@ class Follower:
         also: str | None = None,
         all_sources: bool = False,
         once: bool = False,
+        place_only: bool = False,
+        given: Sequence[PlacedLog] = (),
         verify: bool = False,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
@@ -75,7 +80,10 @@ class Follower:
         system: FileSystem | None = None,
     ) -> None:
         self.logdirs = tuple(os.fspath(logdir) for logdir in logdirs)
-        self.once = once
+        self.once = once or place_only or bool(given)
+        self._place_only = place_only
+        self._given = list(given)
+        self._places: dict[str, PlacedLog] = {}  # of logs that were given, by place
         self.caught_up = False  # whether everything that was there has been read, as of the last look
         self.formats = formats
         self.search = LogSearch(
@@ -100,7 +108,7 @@ class Follower:
         self._related = RelatedRuns()
         self._schedule = PollSchedule(self.interval)
         self._opening = OpenQueue()
-        self._history = HistoryQueue(newest_first=not once)
+        self._history = HistoryQueue(newest_first=not self.once)
         self._hung = HungCalls()
 
     # -- what the owner asks
@@ -122,12 +130,22 @@ class Follower:
             self._returned(calls)
             return
         self.stats.looked(time.perf_counter() - began)
-        self.caught_up = not (self.search.first or self._found or self._opening or self._history)
+        waiting = self._found or self._opening or self._given
+        self.caught_up = not (self.search.first or waiting or self._history)
 
     @property
     def done(self) -> bool:
         """Whether no look will deliver anything more."""
         return self.once and self.caught_up
+
+    def placed(self) -> list[PlacedLog]:
+        """The logs of runs that were asked for, in the order in which they are read."""
+        wanted = [log for log in self.logs.values() if self._filter.takes(log.run) and not log.hung]
+        return [
+            PlacedLog(log.found, log.run, log.also_of, log.tag_map, log.size)
+            for log in sorted(wanted, key=reading_order)
+            if log.source().run
+        ]
 
     def next_due(self, now: float | None = None) -> float:
         """Seconds until the next look is worth it; 0 when there is work now."""
@@ -203,7 +221,8 @@ class Follower:
             return calls.given_up or (now - began > SLICE and now - step_began > SLICE / 4)
 
         following = (self._search, self._look_at_due, self._open_found, self._show_opened, self._read_history)
-        reading_once = (self._search, self._open_found, self._place_opened, self._read_whole)
+        last = self._report_placed if self._place_only else self._read_whole
+        reading_once = (self._search, self._open_found, self._place_opened, last)
         step_began = began
         yield from self._report_hung(at)
         for step in reading_once if self.once else following:
@@ -235,6 +254,7 @@ class Follower:
                 calls.subject = None
         self.interval.system = self.search.system
         if self.once and not self.search.busy:
+            yield from self._meet_given(calls)
             self._meet_all(calls)
 
     def _meet(self, found: FoundFile, at: float, calls: Calls) -> Iterator[Delivery]:
@@ -274,6 +294,22 @@ class Follower:
             found = self._found.pop()
             if found.place not in self.logs:
                 self._opening.add(self._add(found, calls))
+
+    def _meet_given(self, calls: Calls) -> Iterator[Delivery]:
+        """Logs that were placed before: nothing is searched for."""
+        while self._given:
+            given = self._given.pop()
+            place = given.found.place
+            try:
+                arrived = calls.run(place, given.arrived, self.formats)
+            except OSError as error:
+                reason = quote(error.strerror or str(error))
+                gone = Problem("warning", "unreadable", given.found.path, f"cannot be read: {reason}")
+                source = Source(run=given.run, path=given.found.path, format="", gone=True)
+                yield Delivery(source, Batch(problems=(gone,)), "state")
+                continue
+            self._places[place] = arrived
+            self._found.append(arrived.found)
 
     def _add(self, found: FoundFile, calls: Calls) -> LogFile:
         log = LogFile(found, self.formats, verify=self._verify)
@@ -376,7 +412,9 @@ class Follower:
         """Reading once: find out where all logs belong before the first is read."""
         group = self._opening.everything()
         while group:  # while it is on the list: the file that never answers may be another one
-            if not group[0].hung:
+            if (given := self._places.get(group[0].found.place)) is not None:
+                group[0].run, group[0].also_of, group[0].tag_map = given.run, given.also_of, given.tag_map
+            elif not group[0].hung:
                 self._related.place(group[0], calls)
             if calls.given_up:
                 return
@@ -384,6 +422,15 @@ class Follower:
             if over():
                 return
         yield from ()
+
+    def _report_placed(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
+        """Placing only: what was learned of files that are no logs, and of those that do not answer."""
+        if self.search.busy or self._opening:
+            return
+        while (log := self._history.take()) is not None:
+            if self._filter.takes(log.run) and not log.source().run:
+                yield from self._deliver(log, ())
+        yield from self._hung.suspended()
 
     def _read_whole(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         """Reading once: one log after the other to its end, about a PORTION in each look."""

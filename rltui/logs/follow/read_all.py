@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rltui import interpreter
 from rltui.logs.delivery import Delivery
+from rltui.logs.discovery.placed_log import PlacedLog
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.hung_calls import GIVE_UP
 from rltui.logs.follow.reader_thread import ReaderThread
@@ -91,5 +92,38 @@ def read_all(
     follower = Follower(
         logdirs, run_glob=run_glob, verify=verify, all_sources=all_sources, formats=formats, once=True
     )
+    for deliveries in Deliveries(follower, give_up=give_up):
+        yield from deliveries
+
+
+def place_all(
+    logdirs: Sequence[str | Path],
+    *,
+    run_glob: str | None = None,
+    verify: bool = False,
+    formats: FormatRegistry = REGISTRY,
+    give_up: float = GIVE_UP,
+) -> tuple[list[PlacedLog], list[Delivery]]:
+    """The logs below the LOGDIRs by run, placed but not read, and what was said of them and of folders.
+
+    Raises MissingError for a LOGDIR that is not there.
+    """
+    follower = Follower(logdirs, run_glob=run_glob, verify=verify, formats=formats, place_only=True)
+    said = [each for deliveries in Deliveries(follower, give_up=give_up) for each in deliveries]
+    return follower.placed(), said
+
+
+def read_placed(
+    logs: Sequence[PlacedLog],
+    *,
+    verify: bool = False,
+    all_sources: bool = False,
+    formats: FormatRegistry = REGISTRY,
+    give_up: float = GIVE_UP,
+) -> Iterator[Delivery]:
+    """Every point of logs that were placed before, as `read_all` gives them."""
+    if not logs:
+        return
+    follower = Follower((), given=logs, verify=verify, all_sources=all_sources, formats=formats)
     for deliveries in Deliveries(follower, give_up=give_up):
         yield from deliveries

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -43,6 +43,38 @@ class Liveness:
         return self.state if self.known else f"{self.state}?"
 
 
+@dataclass(frozen=True, slots=True)
+class RunPace:
+    """What is known of one run in time, whatever the time is now. Seconds; None where it cannot be known."""
+
+    last_wall: float | None  # since 1970, of the last point
+    done: bool  # its log or tracker says that it is over
+    gone: bool  # its logs are gone
+    patience: float  # of silence that is no stall
+    given_up: float  # of silence after which nobody waits any more
+    gap: float | None
+    pace: float | None  # a step, pauses included
+    last_step: int | None
+    total: int | None
+    progress: float | None
+    quiet: str = ""  # what goes quiet when the run stalls
+
+    def at(self, now: float) -> Liveness:
+        """Judge the run at a time (seconds since 1970)."""
+        age = None if self.last_wall is None else max(now - self.last_wall, 0.0)
+        state: Literal["live", "stalled", "ended"]
+        if self.done or self.gone or age is None:
+            state = "ended"
+        else:
+            state = "live" if age <= self.patience else "stalled" if age <= self.given_up else "ended"
+        eta = None
+        if state == "live" and self.total and self.last_step is not None and self.pace is not None:
+            eta = max((self.total - self.last_step) * self.pace - (age or 0.0), 0.0)
+        quiet = GONE if self.gone else self.quiet if state == "stalled" else ""
+        known = self.done or state != "ended"
+        return Liveness(state, age, self.gap, quiet, eta, self.total, self.progress, known)
+
+
 def liveness(run: Run, now: float, total: int | None = None, names: MetricNames | None = None) -> Liveness:
     """Judge one run at a time `now` (seconds since 1970). `total`: planned steps, over the log's own.
 
@@ -50,7 +82,13 @@ def liveness(run: Run, now: float, total: int | None = None, names: MetricNames 
     whose log or tracker says that it is over has ended, known to the second; one that only writes no more is
     stalled first, and then taken as ended.
     """
-    last_wall = _last_wall(run)
+    known = run_pace(run, total)
+    found = known.at(now)
+    return replace(found, quiet=_quiet(run, names)) if found.state == "stalled" else found
+
+
+def run_pace(run: Run, total: int | None = None, names: MetricNames | None = None) -> RunPace:
+    """What is known of a run in time. With `names` it is also known what goes quiet."""
     total = total or planned(run)
     last = run.last_step
     progress = None
@@ -58,23 +96,24 @@ def liveness(run: Run, now: float, total: int | None = None, names: MetricNames 
         progress = min(max(last / total, 0.0), 1.0)
     steps, walls = _pairs(run)
     gap, longest, pace = _cadence(steps, walls)
-    age = None if last_wall is None else max(now - last_wall, 0.0)
     done = run.exit_code is not None or _finished(run) or (progress is not None and progress >= 1.0)
-    gone = not done and all_gone(run)
-    state: Literal["live", "stalled", "ended"]
-    if done or gone or age is None:
-        state = "ended"
-    else:
-        patience = max(LEAST_PATIENCE, PATIENCE * (gap or 0.0), LONGEST * (longest or 0.0))
-        given_up = max(ENDED_SECONDS, ENDED_GAPS * (gap or 0.0), 2 * patience)
-        if total and last is not None and total - last < _advance(steps):
-            given_up = patience  # the rest is less than it logs at once: no point is missing
-        state = "live" if age <= patience else "stalled" if age <= given_up else "ended"
-    eta = None
-    if state == "live" and total and last is not None and pace is not None and math.isfinite(pace):
-        eta = max((total - last) * pace - (age or 0.0), 0.0)
-    quiet = GONE if gone else _quiet(run, names) if state == "stalled" else ""
-    return Liveness(state, age, gap, quiet, eta, total, progress, done or state != "ended")
+    patience = max(LEAST_PATIENCE, PATIENCE * (gap or 0.0), LONGEST * (longest or 0.0))
+    given_up = max(ENDED_SECONDS, ENDED_GAPS * (gap or 0.0), 2 * patience)
+    if total and last is not None and total - last < _advance(steps):
+        given_up = patience  # the rest is less than it logs at once: no point is missing
+    return RunPace(
+        last_wall=_last_wall(run),
+        done=done,
+        gone=not done and all_gone(run),
+        patience=patience,
+        given_up=given_up,
+        gap=gap,
+        pace=pace if pace is not None and math.isfinite(pace) else None,
+        last_step=last,
+        total=total,
+        progress=progress,
+        quiet="" if names is None else _quiet(run, names),
+    )
 
 
 def _last_wall(run: Run) -> float | None:

@@ -1,0 +1,60 @@
+"""`rltui merge`: the documents of shards as one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import orjson
+
+from rltui.cli import check_document
+from rltui.cli.check_document import FailOn
+from rltui.cli.file_problems import note_problems
+from rltui.cli.output import emit_json, fail, leave
+from rltui.text import clean
+
+
+@click.command(name="merge")
+@click.argument("files", metavar="FILE ...", nargs=-1, required=True, type=click.Path())
+@click.option(
+    "--fail-on",
+    type=click.Choice(["warning", "critical", "never"]),
+    default="critical",
+    show_default=True,
+    help="Exit with 1 from this severity on.",
+)
+def command(files: tuple[str, ...], fail_on: FailOn) -> None:
+    """Print the documents of `check --json --shard I/N` as the one that a single `check --json` prints.
+
+    The exit code is that of a single run, too; 2 where a shard is missing or lost runs.
+
+    \b
+    Examples:
+      rltui check runs/ --json --shard "$SLURM_ARRAY_TASK_ID/40" > part-$SLURM_ARRAY_TASK_ID.json
+      rltui merge part-*.json > all.json
+    """
+    documents = [_read(file) for file in files]
+    try:
+        judged = check_document.from_documents(documents)
+    except (KeyError, TypeError, AttributeError, IndexError):
+        fail("not made by `rltui check --json --shard I/N`, or by another release; make them again")
+    except ValueError as error:
+        fail(f"{error}; give each shard of one cut once")
+    note_problems(problem for problem in judged.problems if problem.code.startswith("shard-"))
+    if not judged.verdicts and not judged.lost:
+        fail("no run in any of the shards")
+    emit_json(check_document.report(judged, documents[0]["logdirs"]))
+    leave(check_document.exit_code(judged, fail_on))
+
+
+def _read(file: str) -> dict[str, Any]:
+    try:
+        document = orjson.loads(Path(file).read_bytes())
+    except OSError as error:
+        fail(f"{clean(file)}: cannot be read: {error.strerror}")
+    except ValueError as error:
+        fail(f"{clean(file)}: no JSON document: {clean(str(error))}; was its command interrupted?")
+    if not isinstance(document, dict) or "shard" not in document:
+        fail(f"{clean(file)}: not the document of a shard; `rltui check --json --shard I/N` makes those")
+    return document

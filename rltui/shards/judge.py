@@ -1,0 +1,73 @@
+"""Judging the runs of one shard: from files to verdicts, in whatever process. Nothing else is touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import chain
+
+import orjson
+
+from rltui.batch import Problem
+from rltui.config import Config
+from rltui.console.run_consoles import RunConsoles
+from rltui.logs.delivery import Delivery
+from rltui.logs.follow.read_all import read_placed
+from rltui.session.session import Session
+from rltui.shards.plan import Shard
+from rltui.shards.verdict import TagSets, Verdict, as_plain, from_plain, verdict_of
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """How runs are judged: the same for all shards. now: seconds since 1970, for how long a run is silent."""
+
+    config: Config
+    now: float
+    at_step: int | None = None
+    verify: bool = False
+
+
+@dataclass(slots=True)
+class Judged:
+    """What became of a shard: its runs, and problems with files that are no logs of any run."""
+
+    verdicts: list[Verdict] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def judge(shard: Shard, question: Question, progress: Callable[[Delivery], None] | None = None) -> Judged:
+    """Read and judge the runs of a shard."""
+    session = Session(question.config)
+    said = chain.from_iterable(run.deliveries for run in shard)
+    logs = [log for run in shard for log in run.logs]
+    session.take_all(
+        chain(said, read_placed(logs, verify=question.verify)), at_step=question.at_step, progress=progress
+    )
+    if question.at_step is None:  # what a console tells of an earlier step is not known
+        consoles = {run.name: run.consoles for run in shard if run.consoles}
+        session.set_consoles(RunConsoles(()).reports(consoles), question.now)
+    verdicts = [verdict_of(view, question.now, at_step=question.at_step) for view in session.runs.values()]
+    return Judged(verdicts, list(session.problems.values()))
+
+
+def judge_as_json(shard: Shard, question: Question) -> bytes:
+    """The same for another process: as JSON, which `read_json` takes."""
+    judged = judge(shard, question)
+    sets = TagSets()
+    verdicts = [as_plain(verdict, sets) for verdict in judged.verdicts]
+    problems = [[p.level, p.code, p.path, p.message, p.offset, p.count] for p in judged.problems]
+    return orjson.dumps(
+        {"verdicts": verdicts, "problems": problems, "tags": sets.as_plain()},
+        option=orjson.OPT_SERIALIZE_NUMPY,
+    )
+
+
+def read_json(data: bytes | Iterable[bytes]) -> Judged:
+    """What `judge_as_json` wrote."""
+    plain = orjson.loads(data if isinstance(data, bytes) else b"".join(data))
+    sets = TagSets(plain["tags"])
+    return Judged(
+        [from_plain(each, sets) for each in plain["verdicts"]],
+        [Problem(*problem) for problem in plain["problems"]],
+    )

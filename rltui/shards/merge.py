@@ -1,0 +1,76 @@
+"""The verdicts of all shards as one: what documents, lists and exit codes are made of."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from rltui.batch import Problem, Problems
+from rltui.session.session import Session
+from rltui.shards.judge import Judged
+from rltui.shards.verdict import Verdict, verdict_of
+from rltui.shards.work import Lost
+from rltui.store.continued_runs import Lineage, lineage_of_lives
+
+NAMED = 3  # runs of a lost shard that its diagnostic names
+
+
+@dataclass
+class JudgedRuns:
+    """All runs that were judged, that with the newest point first.
+
+    problems: of folders, of files that are no logs of any run, and of shards. lost: runs without a verdict.
+    """
+
+    verdicts: list[Verdict]
+    problems: list[Problem]
+    lost: int = 0
+
+    @cached_property
+    def lineage(self) -> dict[str, Lineage]:
+        """By name, the runs that go on where another one stopped."""
+        return lineage_of_lives(verdict.life for verdict in self.verdicts if verdict.life is not None)
+
+    def diagnostics(self) -> list[Problem]:
+        """What is odd about files and data, each once: of folders first, then run by run."""
+        return list(dict.fromkeys(self._diagnostics()))
+
+    def _diagnostics(self) -> Iterator[Problem]:
+        yield from self.problems
+        for verdict in self.verdicts:
+            yield from verdict.problems
+        for name, (of, step) in sorted(self.lineage.items(), key=lambda item: item[0]):
+            yield Problem("info", "continues", name, f"continues {of} at step {step}")
+
+
+def merge(parts: Iterable[Judged | Lost[Judged]]) -> JudgedRuns:
+    """The verdicts of all parts, in one order whatever the order of the parts."""
+    verdicts: list[Verdict] = []
+    problems = Problems()
+    lost: list[Problem] = []
+    missing = 0
+    for part in parts:
+        if isinstance(part, Lost):
+            missing += len(part.shard)
+            lost.append(_problem_of(part))
+        else:
+            verdicts += part.verdicts
+            problems.note(part.problems)
+    verdicts.sort(key=lambda verdict: verdict.order)
+    return JudgedRuns(verdicts, [*problems.values(), *lost], missing)
+
+
+def _problem_of(part: Lost[Judged]) -> Problem:
+    names = [run.name for run in part.shard]
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    message = f"not judged: {', '.join(names[:NAMED])}{more}: {part.reason}; run it again"
+    return Problem("error", "shard-lost", names[0], message, count=len(names))
+
+
+def of_session(session: Session, *, at_step: int | None = None) -> JudgedRuns:
+    """The same of runs that one session has read."""
+    now = time.time()
+    verdicts = [verdict_of(view, now, at_step=at_step) for view in session.runs.values()]
+    return merge([Judged(verdicts, list(session.problems.values()))])

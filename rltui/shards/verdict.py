@@ -1,0 +1,221 @@
+"""What is known of a run when its logs have been read, as data for documents, lists and other processes."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, astuple, dataclass
+from typing import Any, NamedTuple
+
+from rltui.batch import Problem
+from rltui.rules.finding import Finding, RunHealth, as_json, from_json
+from rltui.rules.run_state.liveness import Liveness, RunPace
+from rltui.session.run_view import RunView
+from rltui.store.continued_runs import Life, life_of
+
+OWN = "own-"  # rules of the user's configuration
+Plain = dict[str, Any]  # what JSON can hold
+
+
+class ListedSource(NamedTuple):
+    """A log file of a run, as lists show it."""
+
+    path: str
+    format: str
+    bytes: int
+    duplicate: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One run. `now` of `liveness` is the time at which it was judged."""
+
+    run: str
+    framework: str
+    last_step: int | None
+    last_wall: float | None  # seconds since 1970
+    points: int
+    series: int
+    modified: float | None  # seconds since 1970; newer runs come first
+    health: RunHealth
+    unjudged: str  # why it could not be judged; empty where it could
+    now: float  # seconds since 1970
+    pace: RunPace
+    findings: tuple[Finding, ...]  # most important first
+    notes: frozenset[int]  # places of findings that are merely worth a look
+    problems: tuple[Problem, ...]  # of its files and data
+    sources: tuple[ListedSource, ...]
+    consoles: tuple[str, ...]  # paths
+    life: Life | None
+
+    @property
+    def name(self) -> str:
+        """The run's folder relative to LOGDIR."""
+        return self.run
+
+    @property
+    def order(self) -> tuple[float, str]:
+        """Sorts the run with the newest point first."""
+        return (math.inf if self.modified is None else -self.modified, self.run)
+
+    @property
+    def liveness(self) -> Liveness:
+        """Live, stalled or ended when it was judged."""
+        return self.pace.at(self.now)
+
+    @property
+    def rank(self) -> int:
+        """The highest severity of its findings; -1 without any."""
+        return max((finding.rank for finding in self.findings), default=-1)
+
+    @property
+    def damaged(self) -> bool:
+        """Whether its files have something wrong with them, and gave not one point."""
+        return not self.points and any(problem.level != "info" for problem in self.problems)
+
+    def describe(self) -> dict[str, Any]:
+        """The fields that `runs --json` and `check --json` share, as promised."""
+        return {
+            "run": self.run,
+            "framework": self.framework,
+            "state": self.liveness.state,
+            "last_step": self.last_step,
+            "last_wall_time": self.last_wall,
+            "points": self.points,
+            "health": self.health,
+            **({"message": self.unjudged} if self.unjudged else {}),
+        }
+
+    def document(self) -> dict[str, Any]:
+        """The run in `check --json`."""
+        return {
+            **self.describe(),
+            "findings": [as_json(one) for at, one in enumerate(self.findings) if at not in self.notes],
+            "notes": [as_json(one) for at, one in enumerate(self.findings) if at in self.notes],
+        }
+
+
+def verdict_of(view: RunView, now: float, *, at_step: int | None = None) -> Verdict:
+    """What is known of a run now (seconds since 1970), or as of a step."""
+    run, found = view.run, view.evaluator.findings()
+    last_wall = run.last_wall if math.isfinite(run.last_wall) else None
+    if at_step is not None and last_wall is not None:
+        now = last_wall
+    healthy = view.evaluator.health == "ok"
+    return Verdict(
+        run=view.name,
+        framework=view.framework,
+        last_step=run.last_step,
+        last_wall=last_wall,
+        points=run.points,
+        series=len(run.series),
+        modified=view.modified if math.isfinite(view.modified) else None,
+        health=view.health,
+        unjudged=view.evaluator.unjudged(),
+        now=now,
+        pace=view.pace(now),
+        findings=tuple(found),
+        # A healthy training has no findings: what is merely worth a look is a note there, unless the user's
+        # own limits asked for it. Where something is wrong, the same remarks are part of the picture.
+        notes=frozenset(at for at, one in enumerate(found) if healthy and not one.id.startswith(OWN)),
+        problems=tuple(dict.fromkeys((*run.problems.values(), *view.evaluator.diagnostics()))),
+        sources=tuple(
+            ListedSource(source.path, source.format, source.size, source.also_of is not None)
+            for source in run.sources.values()
+        ),
+        consoles=tuple(report.path for report in view.consoles),
+        life=life_of(run) if at_step is None else None,
+    )
+
+
+class TagSets:
+    """Sets of tags by number. Runs of one project log the same tags: each set is kept and written once."""
+
+    def __init__(self, plain: Iterable[Iterable[str]] = ()) -> None:
+        self._sets = [frozenset(tags) for tags in plain]
+        self._numbers = {tags: number for number, tags in enumerate(self._sets)}
+
+    def number(self, tags: frozenset[str]) -> int:
+        """The number of a set."""
+        found = self._numbers.get(tags)
+        if found is None:
+            found = self._numbers[tags] = len(self._sets)
+            self._sets.append(tags)
+        return found
+
+    def tags(self, number: int) -> frozenset[str]:
+        """The set of a number."""
+        return self._sets[number]
+
+    def as_plain(self) -> list[list[str]]:
+        """All sets, for JSON."""
+        return [sorted(tags) for tags in self._sets]
+
+
+def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
+    """A verdict for JSON; its tags go into `sets`."""
+    life = verdict.life
+    return {
+        "run": verdict.run,
+        "framework": verdict.framework,
+        "last_step": verdict.last_step,
+        "last_wall": verdict.last_wall,
+        "points": verdict.points,
+        "series": verdict.series,
+        "modified": verdict.modified,
+        "health": verdict.health,
+        "unjudged": verdict.unjudged,
+        "now": verdict.now,
+        "pace": asdict(verdict.pace),
+        "findings": [_spelled(as_json(one)) for one in verdict.findings],
+        "notes": sorted(verdict.notes),
+        "problems": [astuple(problem) for problem in verdict.problems],
+        "sources": [list(source) for source in verdict.sources],
+        "consoles": list(verdict.consoles),
+        "life": None if life is None else [sets.number(life.tags), *life[2:]],
+    }
+
+
+def from_plain(plain: Mapping[str, Any], sets: TagSets) -> Verdict:
+    """The verdict of which `as_plain` told. Raises KeyError, TypeError or ValueError for anything else."""
+    run, life = plain["run"], plain["life"]
+    return Verdict(
+        run=run,
+        framework=sys.intern(plain["framework"]),
+        last_step=plain["last_step"],
+        last_wall=plain["last_wall"],
+        points=plain["points"],
+        series=plain["series"],
+        modified=plain["modified"],
+        health=plain["health"],
+        unjudged=sys.intern(plain["unjudged"]),
+        now=plain["now"],
+        pace=RunPace(**plain["pace"]),
+        findings=tuple(map(_finding, plain["findings"])),
+        notes=frozenset(plain["notes"]),
+        problems=tuple(Problem(*problem) for problem in plain["problems"]),
+        sources=tuple(ListedSource(*source) for source in plain["sources"]),
+        consoles=tuple(plain["consoles"]),
+        life=None if life is None else Life(run, sets.tags(life[0]), *life[1:]),
+    )
+
+
+def _finding(plain: Plain) -> Finding:
+    """A finding whose texts, most of them those of its rule, are held once."""
+    for name in ("id", "severity", "pane", "advice", "title", "state", "source"):
+        plain[name] = sys.intern(plain[name])
+    for name in ("metrics", "canonical", "check_next"):
+        plain[name] = list(map(sys.intern, plain[name]))
+    return from_json(plain)
+
+
+def _spelled(value: Any) -> Any:
+    """The same with non-finite numbers as text, for JSON has none."""
+    if isinstance(value, dict):
+        return {name: _spelled(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_spelled(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value

@@ -1,0 +1,243 @@
+"""Runs in parts: the same document whatever the cut and the engine, and nothing lost in silence."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rltui.cli import judging
+from rltui.shards.engines import Engine
+from rltui.shards.judge import Judged
+from rltui.shards.plan import RunPlan, Shard, cut, make_plan
+from rltui.shards.work import Lost, work
+from tests.support.commands import rltui
+from tests.support.livelogs import lines, write
+
+LOGS = Path(__file__).parents[1] / "logs"
+EARLY = 1_600_000_000  # seconds since 1970: long before any test runs
+
+
+def _tree(folder: Path, count: int = 7) -> Path:
+    """Runs: the third has a duplicate log, the fourth is broken by NaN, the fifth continues the sixth."""
+    for number in range(count):
+        first, shift = (1, 0) if number != 4 else (41, 10_000)
+        broken = 50 if number == 3 else 1000
+        rows = [
+            {
+                "step": step,
+                "_timestamp": EARLY + 10 * number + shift + step,
+                "actor/pg_loss": float("nan") if step > broken else 0.5 + 0.013 * number + 1 / step,
+                "actor/entropy": 1.25 + number / 7 + step / 100,
+                "actor/grad_norm": 0.5 + (number * step % 11) / 10,
+            }
+            for step in range(first, first + 60)
+        ]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        group = "resumed" if number in (4, 5) else f"group{number % 2}"
+        write(folder / group / f"run{number}" / "metrics.jsonl", text)
+        if number == 2:
+            head = ",".join(rows[0])
+            body = "\n".join(",".join(map(repr, row.values())) for row in rows)
+            write(folder / "group0" / "run2" / "progress.csv", f"{head}\n{body}\n")
+    write(folder / "group0" / "run0" / "train.log", "Traceback (most recent call last):\nValueError: no\n")
+    write(folder / "odd.jsonl", "this is no log\n")
+    old = (EARLY, EARLY)
+    for path in folder.rglob("*.*"):
+        os.utime(path, old)
+    return folder
+
+
+@pytest.mark.parametrize("engine", ["processes:2", "slurm:local"])
+def test_every_engine_prints_the_same_bytes(tmp_path: Path, engine: str) -> None:
+    """Whatever works on the shards, document and exit code are those of one process."""
+    logs = _tree(tmp_path / "logs")
+    alone = rltui("check", logs, "--json", "--no-cache")
+    shared = rltui("check", logs, "--json", "--no-cache", "--engine", engine)
+    assert alone.out and shared.out == alone.out
+    assert shared.code == alone.code == 1
+
+
+def test_merged_shards_are_the_whole(tmp_path: Path) -> None:
+    """The documents of all shards make the document and the exit code of a single run, duplicates and all."""
+    logs = _tree(tmp_path / "logs")
+    whole = rltui("check", logs, "--json", "--no-cache")
+    files = []
+    names: list[str] = []
+    for index in (3, 1, 2):
+        part = rltui("check", logs, "--json", "--no-cache", "--shard", f"{index}/3")
+        names += [run["run"] for run in part.json()["runs"]]
+        files.append(write(tmp_path / f"{index}.json", part.out))
+    assert sorted(names) == sorted(run["run"] for run in whole.json()["runs"])
+    merged = rltui("merge", *files)
+    assert (merged.out, merged.code) == (whole.out, whole.code)
+    assert any(each["code"] == "continues" for each in merged.json()["diagnostics"])
+
+
+def test_a_missing_shard_is_told(tmp_path: Path) -> None:
+    """Without one of the documents the others are merged, a diagnostic says it, and the exit code is 2."""
+    logs = _tree(tmp_path / "logs")
+    part = write(tmp_path / "2.json", rltui("check", logs, "--json", "--no-cache", "--shard", "2/3").out)
+    merged = rltui("merge", part)
+    assert merged.code == 2
+    missing = [each["path"] for each in merged.json()["diagnostics"] if each["code"] == "shard-missing"]
+    assert missing == ["1/3", "3/3"]
+    assert "shard 1/3 is missing" in merged.err
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"schema": 1}', '{"shard": {}}', '{"shard": {"of": 1}}'])
+def test_merge_refuses_other_files(tmp_path: Path, text: str) -> None:
+    """A file that is not the document of a shard ends `merge` with 2 and one line."""
+    done = rltui("merge", write(tmp_path / "some.json", text))
+    assert done.code == 2 and done.err.count("\n") == 1 and not done.out
+
+
+def test_the_cut_depends_on_names_alone(tmp_path: Path) -> None:
+    """A run that comes later moves no other run to another part, and parts have no run in common."""
+    few = make_plan([str(_tree(tmp_path / "logs", 5))])
+    parts = [{run.name for run in few.part(index, 4).runs} for index in range(1, 5)]
+    more = make_plan([str(_tree(tmp_path / "logs", 9))])
+    assert len(more.runs) > len(few.runs) == sum(map(len, parts))
+    for index, part in enumerate(parts, 1):
+        assert part <= {run.name for run in more.part(index, 4).runs}
+
+
+def test_a_large_run_is_a_shard_of_its_own() -> None:
+    """Shards hold runs in their order, up to so many runs or bytes."""
+    runs = [RunPlan(str(number)) for number in range(7)]
+    assert [len(shard) for shard in cut(runs, most_runs=3)] == [3, 3, 1]
+
+
+def _name(shard: Shard, victim: str) -> bytes:
+    if any(run.name == victim for run in shard):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return shard[0].name.encode()
+
+
+def test_a_killed_worker_takes_only_its_shards() -> None:
+    """When a process dies, what it worked on is lost and said; the other shards are worked on, in order."""
+    shards = list(cut([RunPlan(f"{number:02d}") for number in range(12)], most_runs=1))
+    done = list(work(shards, Engine("processes", "2"), partial(_name, victim="03")))
+    assert [shard[0].name for shard, _ in done] == [shard[0].name for shard in shards]
+    lost = [shard[0].name for shard, result in done if isinstance(result, Lost)]
+    assert "03" in lost and len(lost) <= 3
+    assert all(result == shard[0].name.encode() for shard, result in done if not isinstance(result, Lost))
+
+
+def test_a_lost_shard_is_a_diagnostic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of a lost shard are named in the document and on standard error; the exit code is 2."""
+
+    def lose(shards: list[Shard], *_: object) -> list[tuple[Shard, Lost[bytes]]]:
+        return [(shard, Lost(shard, "the process that worked on it ended")) for shard in shards]
+
+    monkeypatch.setattr("rltui.shards.work.work", lose)
+    done = rltui("check", _tree(tmp_path / "logs"), "--json", "--no-cache", "--engine", "processes:2")
+    (lost,) = [each for each in done.json()["diagnostics"] if each["code"] == "shard-lost"]
+    assert done.code == 2 and lost["level"] == "error" and "group0/run0" in lost["message"]
+    assert "not judged: group0/run0" in done.err
+
+
+@pytest.mark.parametrize("words", [["--shard", "0/3"], ["--shard", "4/3"], ["--engine", "spark"],
+                                   ["--engine", "processes:none"], ["--engine", "local:2"]])  # fmt: skip
+def test_wrong_parts_and_engines_are_refused(words: list[str]) -> None:
+    """An impossible part or engine is wrong usage: 2 and one line that names what is permitted."""
+    done = rltui("check", LOGS, *words)
+    assert done.code == 2 and done.err.count("\n") == 1
+
+
+def test_a_missing_engine_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the package of an engine one line says how to install it."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    done = rltui("check", LOGS, "--engine", "ray")
+    assert done.code == 2 and "pip install 'rltui[ray]'" in done.err
+
+
+def test_verdicts_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second `check` of files that did not change prints the same and reads no log again."""
+    logs = _tree(tmp_path / "logs")
+    _let_age(monkeypatch)
+    first = rltui("check", logs, "--json")
+    monkeypatch.setattr("rltui.cli.judging.judge", _refuse)
+    again = rltui("check", logs, "--json")
+    assert (again.out, again.code) == (first.out, first.code)
+
+
+def _let_age(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take files that were just written for old ones: attributes cannot be set back (ctime)."""
+    monkeypatch.setattr("rltui.shards.verdict_cache.YOUNG", -60.0)
+
+
+def _refuse(shard: Shard, *_: object) -> None:
+    raise AssertionError(f"read again: {[run.name for run in shard]}")
+
+
+def test_a_change_without_other_size_or_time_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A log rewritten in place, with its old size and modification time, is judged anew."""
+    logs = _tree(tmp_path / "logs")
+    _let_age(monkeypatch)
+    path = logs / "group1" / "run1" / "metrics.jsonl"
+    before = rltui("check", logs, "--json").json()
+    status = path.stat()
+    content = path.read_bytes()
+    middle = content.replace(b'"step": 60, ', b'"step": 70, ')
+    assert len(middle) == len(content) != 0 and middle != content
+    path.write_bytes(middle)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    after = rltui("check", logs, "--json").json()
+    steps = [
+        next(run["last_step"] for run in each["runs"] if run["run"] == "group1/run1")
+        for each in (before, after)
+    ]
+    assert steps == [60, 70]
+
+
+def test_what_was_just_written_is_not_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file written within the resolution of its time stamp may change without a trace: it is read again."""
+    logs = _tree(tmp_path / "logs")
+    rltui("check", logs, "--json")
+    read = _note_what_is_read(monkeypatch)
+    rltui("check", logs, "--json")
+    assert len(read) == 7
+
+
+def _note_what_is_read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the runs that are judged from now on."""
+    read: list[str] = []
+    judge = judging.judge
+
+    def noted(shard: Shard, *more: Any) -> Judged:
+        read.extend(run.name for run in shard)
+        return judge(shard, *more)
+
+    monkeypatch.setattr("rltui.cli.judging.judge", noted)
+    return read
+
+
+def test_a_damaged_cache_is_no_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cut or foreign file of verdicts is ignored and written anew; it is the user's alone."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    _let_age(monkeypatch)
+    logs = _tree(tmp_path / "logs")
+    first = rltui("check", logs, "--json")
+    (file,) = (tmp_path / "cache").rglob("*.json")
+    assert file.stat().st_mode & 0o777 == 0o600
+    for content in (file.read_bytes()[:-40], b"[]", b""):
+        file.write_bytes(content)
+        assert rltui("check", logs, "--json").out == first.out
+
+
+def test_a_log_that_grows_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One run that goes on is judged anew, the others are remembered."""
+    logs = _tree(tmp_path / "logs")
+    _let_age(monkeypatch)
+    rltui("check", logs)
+    with (logs / "group1" / "run1" / "metrics.jsonl").open("a") as file:
+        file.write(lines([61], "actor/entropy"))
+    read = _note_what_is_read(monkeypatch)
+    rltui("check", logs)
+    assert read == ["group1/run1"]
