@@ -128,7 +128,8 @@ RUNS: Schema = {
                     {**_WHY_UNJUDGED, "continues": _object({"run": _STRING, "step": {"type": "integer"}})},
                 )
             ),
-        }
+        },
+        {"diagnostics": _array(_DIAGNOSTIC)},
     ),
 }
 _RULE = _object({"id": _STRING, "severity": _STRING, "when": _STRING})

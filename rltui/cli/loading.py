@@ -88,6 +88,9 @@ def nothing_to_read(logdirs: tuple[str, ...], run_glob: str | None, found: Seque
         if problem.code == "not-answering":
             message = f"{where}: {problem.path}: {problem.message}; look at its mount"
             raise NothingReadError(message, problems)
+    for problem in found:
+        if problem.level != "info" and run_glob is None:
+            raise NothingReadError(f"{where}: {problem.path}: {problem.message}", problems)
     no_logs(logdirs, run_glob)
 
 

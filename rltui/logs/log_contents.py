@@ -15,6 +15,8 @@ from rltui.logs.records import record_keys
 
 _KEY = re.compile(rb'"((?:[^"\\]|\\.){1,200})"\s*:\s*(-?[0-9]|NaN|-?Infinity)?')
 
+_CUT_KEY = re.compile(rb'[,{]\s*"(?:[^"\\]|\\.){1000,}\Z')  # a key that has no end yet
+
 
 def is_point(record: dict[str, object], telling: bool) -> bool:
     """Whether a record looks like one of a log: numbers beside its step, or numbers under a telling name."""
@@ -43,7 +45,9 @@ def is_cut_point(line: bytes, telling: bool) -> bool:
     steps = record_keys.step_keys(key for key, _ in keys)
     if not steps and is_of_data([key for key, _ in keys], [key for key, number in keys if number]):
         return False
-    return sum(number for key, number in keys if key not in steps) > 0 and (bool(steps) or telling)
+    numbers = sum(number for key, number in keys if key not in steps)
+    # Behind a step a key may be longer than what is known of the line.
+    return (numbers > 0 and (bool(steps) or telling)) or bool(steps and _CUT_KEY.search(line))
 
 
 def cut_keys(line: bytes) -> list[tuple[str, bool]]:
@@ -73,4 +77,5 @@ def is_foreign(name: str, head: bytes) -> bool:
     try:
         return all(isinstance(json.loads(line), dict | list) for line in whole if line.strip())
     except (ValueError, RecursionError):
-        return len(lines) == 1 and bool(cut_keys(head))
+        keys = [key for key, _ in cut_keys(head)]
+        return len(lines) == 1 and bool(keys) and not any(record_keys.step_keys(keys))

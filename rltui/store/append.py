@@ -113,11 +113,13 @@ class PointAppender:
 
     def _append_any(self, log: AttemptLog, rows: Rows, points: Points, batch: Batch) -> Sequence[NewPoints]:
         restarts = self.restarts
+        known = {id(segment) for segment in restarts.segments}
         pieces = restarts.feed(log, rows, points, batch.starts)
+        begun = [segment for segment in restarts.segments if id(segment) not in known]
         released = self._release()
         before = self.superseded.total
         cuts, back_rows, back = restarts.admit_all(log, pieces, rows, points, len(self.tags))
-        again_rows, again = self._once_more(pieces, *self._cut(cuts, back_rows, back))
+        again_rows, again = self._once_more(pieces, *self._cut(cuts, begun, back_rows, back))
         shown = self._limit(pieces, rows, points)
         restarts.commit(log, len(rows))
         if shown is not None:
@@ -165,8 +167,14 @@ class PointAppender:
         self.superseded.put(row, points, count, exact, cause.log.path)
         cause.replaced += count
 
-    def _cut(self, cuts: Sequence[Cut], back_rows: Rows, back: Points) -> tuple[Rows, Points]:
-        """Take superseded points out; those taken along that belong to the new attempt, to go in again."""
+    def _cut(
+        self, cuts: Sequence[Cut], begun: Sequence[Segment], back_rows: Rows, back: Points
+    ) -> tuple[Rows, Points]:
+        """Take superseded points out; those taken along that belong to the new attempt, to go in again.
+
+        begun: segments that began with this batch. The first of them that reaches a point replaced it, though
+        the cut may be that of a start that a later one declared.
+        """
         again: list[tuple[int, Points]] = []
         for cut in cuts:
             gone, count, exact = self.table.cut(cut.row, cut.low, cut.high)
@@ -183,8 +191,16 @@ class PointAppender:
                     continue
                 again.append((cut.row, back.take(slice(index, index + 1))))
                 count -= 1
-            if count or not exact:
-                self._supersede(cut.row, gone.take(keep), count, exact, cut.cause)
+            if not count and exact:
+                continue
+            gone, elsewhere = gone.take(keep), np.ones(int(keep.sum()), np.bool_)
+            for cause in begun[: begun.index(cut.cause)] if cut.cause in begun else ():
+                mine = elsewhere & (gone.step >= cause.cuts[cut.row])
+                if mine.any():
+                    self._supersede(cut.row, gone.take(mine), int(mine.sum()), True, cause)
+                    elsewhere &= ~mine
+            rest = count - int((~elsewhere).sum())
+            self._supersede(cut.row, gone.take(elsewhere), rest, exact, cut.cause)
         return np.array([row for row, _ in again], np.intp), join([points for _, points in again])
 
     def _once_more(self, pieces: Sequence[Piece], rows: Rows, points: Points) -> tuple[Rows, Points]:

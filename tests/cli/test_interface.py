@@ -233,7 +233,7 @@ def test_twins_are_named_and_printed_on_request(tmp_path: Path) -> None:
 
 
 def test_points_have_the_promised_fields(tmp_path: Path) -> None:
-    """Nested keys joined, exact steps, no time is null, non-finite by name, control characters replaced."""
+    """Nested keys joined, exact steps, no time is null, non-finite by name, control characters escaped."""
     big = 2**62 + 1
     (tmp_path / "metrics.jsonl").write_text(
         '{"step": 1, "timestamp": 1763600000.25, "a": {"b": {"c": 0.1}}, "x": NaN, "t\\u001b[1m": 1}\n'
@@ -248,7 +248,8 @@ def test_points_have_the_promised_fields(tmp_path: Path) -> None:
         "NaN", "Infinity", "-Infinity"
     ]  # fmt: skip
     assert found["x", -3]["value"] == 5e-324 and found["x", -3]["wall_time"] is None
-    assert not any(RAW.search(tag) for tag, _ in found)
+    assert ("t\x1b[1m", 1) in found
+    assert not RAW.search(rltui("export", tmp_path).out)
 
 
 def test_float32_reads_back_to_the_same_float32(tmp_path: Path) -> None:

@@ -29,15 +29,36 @@ def test_nothing_to_read_still_prints_the_document(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "damaged").mkdir()
     (tmp_path / "damaged" / "events.out.tfevents.1.host").write_bytes(bytes(range(1, 256)) * 20)
+    (tmp_path / "zeros").mkdir()
+    (tmp_path / "zeros" / "events.out.tfevents.1.host").write_bytes(bytes(9000))
+    for name in ("metrics", "mine"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.jsonl").write_text('{"step": 1, "loss')
     codes = {}
-    for name in ("empty", "missing", "damaged"):
+    for name in ("empty", "missing", "damaged", "zeros", "metrics", "mine"):
         done = rltui("check", tmp_path / name, "--json")
         data = done.json()
         assert (done.code, data["health"], data["runs"]) == (2, "unreadable", [])
         assert data["schema"] == 1 and data["logdir"] == str(tmp_path / name)
         codes[name] = data["diagnostics"][0]["code"]
         assert all(each.keys() >= {"level", "code", "path", "message"} for each in data["diagnostics"])
-    assert codes == {"empty": "no-logs", "missing": "missing", "damaged": "not-an-event-file"}
+    assert codes == {
+        "empty": "no-logs", "missing": "missing", "damaged": "not-an-event-file", "zeros": "zeros",
+        "metrics": "torn-record", "mine": "torn-record",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["empty", "missing", "torn"])
+def test_runs_of_nothing_print_their_document(tmp_path: Path, name: str) -> None:
+    """`runs --json` of a folder without a run: its document without runs, with diagnostics, exit code 2."""
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "torn").mkdir()
+    (tmp_path / "torn" / "log.jsonl").write_text('{"step": 1, "loss')
+    done = rltui("runs", tmp_path / name, "--json")
+    data = done.json()
+    assert (done.code, data["schema"], data["runs"]) == (2, 1, [])
+    expected = {"empty": "no-logs", "missing": "missing", "torn": "torn-record"}
+    assert [each["code"] for each in data["diagnostics"]] == [expected[name]]
 
 
 def test_no_run_of_a_name_is_told_apart_from_no_logs(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import click
 
 from rltui.cli.arguments import JSON, LOGDIRS, RUN, schema_option
 from rltui.cli.loading import load
-from rltui.cli.output import emit_json, note
+from rltui.cli.output import NothingReadError, emit_json, note
 from rltui.cli.runs_report import column_asked_for, columns_of, outcome_fields, print_runs
 from rltui.draw.numbers import format_duration
 from rltui.jobs.scheduler import Job, SchedulerError, job_of
@@ -53,17 +53,25 @@ def command(
       rltui runs sweep/ --run 'lr>1e-4 critical' --format markdown
       rltui runs . --json | jq '.runs[] | select(.state == "live") | .run'
     """
-    session = load(logdirs, run_glob, charts=False)
+    head = {"schema": 1, "logdir": clean(logdirs[0])}
+    as_json = as_json or form == "json"
+    try:
+        session = load(logdirs, run_glob, charts=False)
+    except NothingReadError as error:
+        if as_json:
+            emit_json({**head, "runs": [], "diagnostics": error.diagnostics})
+        raise
     now, settings = time.time(), settings_below(logdirs)
     facts = [RunFacts(view, now, settings) for view in session.ordered()]
     if sort is not None:
         column = column_asked_for(sort.removeprefix("-"), facts)
         facts = sorted_runs(RunOrder(column.id, sort.startswith("-")), facts)
     jobs = _jobs(session)
-    if as_json or form == "json":
+    if as_json:
         lineage = session.lineage()
         runs = [_json(run, lineage.get(run.view.name), jobs.get(run.view.name)) for run in facts]
-        emit_json({"schema": 1, "logdir": clean(logdirs[0]), "runs": runs})
+        diagnostics = [problem.as_json() for problem in session.diagnostics()]
+        emit_json({**head, "runs": runs, "diagnostics": diagnostics})
         return
     texts = {name: _job_text(job) for name, job in jobs.items()}
     print_runs(facts, columns_of(columns, facts), form, texts or None)

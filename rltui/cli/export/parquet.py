@@ -62,7 +62,7 @@ class _LogState:
         batch, first = points.batch, min(MARK - len(self.head), count)
         if first > 0:
             columns = (batch.tag[:first].tolist(), batch.step[:first].tolist(), batch.value[:first].tolist())
-            tags = spelled(batch)
+            tags = batch.written or batch.tags
             self.head += [
                 f"{tags[tag]}\0{step}\0{value!r}" for tag, step, value in zip(*columns, strict=True)
             ]
@@ -225,7 +225,7 @@ def _as_table(points: ExportBatch) -> pa.Table:
     if batch.written:
         series = pa.DictionaryArray.from_arrays(index, pa.array(list(batch.tags), pa.string()))
     columns = [
-        pa.DictionaryArray.from_arrays(index, pa.array(list(spelled(batch)), pa.string())),
+        pa.DictionaryArray.from_arrays(index, pa.array(_utf8(spelled(batch)), pa.string())),
         pa.array(batch.step),
         pa.array(batch.wall_time, mask=np.isnan(batch.wall_time)),
         pa.array(batch.value),
@@ -236,3 +236,8 @@ def _as_table(points: ExportBatch) -> pa.Table:
         series,
     ]  # fmt: skip
     return pa.Table.from_arrays(columns, schema=SCHEMA)
+
+
+def _utf8(tags: Sequence[str]) -> list[str]:
+    """Tags as Parquet can hold them: halves of surrogate pairs, which are no text, as escapes."""
+    return [tag.encode("utf-8", "backslashreplace").decode() for tag in tags]

@@ -15,6 +15,8 @@ from rltui.cli.export.points import Exporter, Selection
 from rltui.cli.output import FOUND, fail
 from rltui.cli.output_file import binary_output
 from rltui.logs.delivery import Source
+from rltui.logs.records.tag_table import written_tag
+from rltui.text import clean
 
 CSV_HEAD = b"run,tag,step,wall_time,value,source,superseded,series\n"
 CHUNK = 1 << 15  # lines that are joined at once
@@ -102,7 +104,7 @@ class JsonlWriter:
         """Blocks of whole lines."""
         heads = self._heads.setdefault(source.path, [])
         run = json.dumps(source.run)
-        tags = [f'"tag": {json.dumps(tag)}' for tag in spelled(batch)[len(heads) :]]
+        tags = [f'"tag": {json.dumps(tag)}' for tag in spelled(batch, len(heads))]
         if batch.written:  # curves of `add_scalars` share one tag: what the run calls each of them
             series = batch.tags[len(heads) :]
             tags = [f'{tag}, "series": {json.dumps(name)}' for tag, name in zip(tags, series, strict=True)]
@@ -134,7 +136,8 @@ class CsvWriter:
         """Blocks of whole lines."""
         heads = self._heads.setdefault(source.path, [])
         run = quoted(source.run)
-        heads += [run + b"," + quoted(tag) + b"," for tag in spelled(batch)[len(heads) :]]
+        # CSV has no escapes of its own, and is looked at in terminals: control characters are spelled out.
+        heads += [run + b"," + quoted(clean(tag)) + b"," for tag in spelled(batch, len(heads))]
         end = b"," + quoted(source.path)
         named = [quoted(name) for name in batch.tags] if batch.written else [b""]
         tails = [(end + b",false," + name + b"\n", end + b",true," + name + b"\n") for name in named]
@@ -145,9 +148,9 @@ class CsvWriter:
         self._heads.pop(path, None)
 
 
-def spelled(batch: Batch) -> Sequence[str]:
-    """The tags exactly as the log writes them, control characters apart."""
-    return batch.written or batch.tags
+def spelled(batch: Batch, first: int = 0) -> list[str]:
+    """The tags from the `first` on, exactly as the log writes them, of any length."""
+    return [written_tag(tag) for tag in (batch.written or batch.tags)[first:]]
 
 
 def quoted(text: str) -> bytes:

@@ -20,6 +20,7 @@ from rltui.cli.file_problems import note_problems
 from rltui.cli.output import no_logs
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_all
+from rltui.logs.records.tag_table import written_tag
 from rltui.store.model import HIGHEST, Points
 from rltui.store.restarts.detector import RestartDetector
 
@@ -239,7 +240,7 @@ class TagFilter:
 
     def table(self, batch: Batch) -> list[bool]:
         """For each tag of a batch whether it is wanted, by its own spelling or by the run's."""
-        wanted = [self.tag(tag) for tag in batch.tags]
+        wanted = [self.tag(tag) or self.tag(written_tag(tag)) for tag in batch.tags]
         if batch.written:
             wanted = [one or self.tag(tag) for one, tag in zip(wanted, batch.written, strict=True)]
         return wanted

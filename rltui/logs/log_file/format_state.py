@@ -9,7 +9,7 @@ from dataclasses import replace
 from rltui.batch import Problem
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format
 from rltui.logs.formats.registry import FormatRegistry
-from rltui.logs.log_contents import is_foreign
+from rltui.logs.log_contents import cut_keys, is_foreign
 from rltui.logs.log_file_names import is_events, names
 from rltui.text import quote
 
@@ -53,10 +53,22 @@ class FormatState:
                 return known, None
             return known, replace(before, message="is a log now", healed=True)
         expected = not self._name.endswith(names().ambiguous_endings) and not is_foreign(self._name, head)
+        if before is not None and before.code == "torn-record" and b"\n" in head:
+            self._unknown, gone = (
+                None,
+                replace(before, message="its first record is complete now", healed=True),
+            )
+            return None, gone
         if before is not None or not head.strip() or not expected:
             return None, None
-        message = f"not a log that rltui can read: begins with {quote(repr(head[:24]))}"
-        self._unknown = Problem("warning", "unrecognised", self._path, message)
+        if len(head) < HEAD and cut_keys(head) and b"\n" not in head and not head.rstrip().endswith(b"}"):
+            message = (
+                f"its only record is incomplete ({len(head)} bytes): the writer stopped or has not flushed"
+            )
+            self._unknown = Problem("warning", "torn-record", self._path, message)
+        else:
+            message = f"not a log that rltui can read: begins with {quote(repr(head[:24]))}"
+            self._unknown = Problem("warning", "unrecognised", self._path, message)
         return None, self._unknown
 
     def _recognise(self, head: bytes, file: File) -> Format | None:

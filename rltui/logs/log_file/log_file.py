@@ -204,6 +204,9 @@ class LogFile:
 
     def finish(self, calls: Calls) -> list[Piece]:
         """The file will not grow any more. Raises GivenUpError only."""
+        if self.reader is None and self._announced and self.size and not self.gone:
+            message = f"all of its {self.size} bytes are zero: they never arrived, or the file is damaged"
+            return [("state", Batch(problems=(Problem("warning", "zeros", self.found.path, message),)))]
         batch = self._ask(calls, lambda reader, file: reader.finish(file))
         return [("points", batch)] if batch else []
 

@@ -18,8 +18,34 @@ KEPT = 4 * NAME_CAP  # characters of a raw key that is remembered; a longer one 
 _DIGEST = 16  # characters
 
 
+WRITTEN_CAP = 64 << 20  # characters of raw keys that one log keeps beside their names
+
+
+class ShownTag(str):
+    """A tag as it is shown, of which `written` is the key exactly as the log writes it."""
+
+    written: str
+
+
+def written_tag(tag: str) -> str:
+    """The key of a tag exactly as the log writes it."""
+    return tag.written if isinstance(tag, ShownTag) else tag
+
+
 def name_of(key: str) -> str:
-    """The name of a raw key: cleaned; a long one cut in its middle, with a checksum that keeps two apart."""
+    """The name of a raw key: cleaned; a long one cut in its middle, with a checksum that keeps two apart.
+
+    A `ShownTag` where that differs from the key.
+    """
+    name = _shown(key)
+    if name is key or name == key:
+        return name
+    shown = ShownTag(name)
+    shown.written = key
+    return shown
+
+
+def _shown(key: str) -> str:
     if len(key) <= NAME_CAP:
         name = clean(key)
         if len(name) <= NAME_CAP:
@@ -35,6 +61,7 @@ class TagNames:
     def __init__(self) -> None:
         self.names: list[str] = []
         self._places: dict[str, int] = {}
+        self._written = 0  # characters of keys that are kept beside their names
 
     def take(self, name: str) -> int:
         """The number of a name, new or known; -1 when the table is full."""
@@ -42,6 +69,9 @@ class TagNames:
         if place is None:
             if len(self.names) >= TAG_CAP:
                 return -1
+            if isinstance(name, ShownTag):
+                self._written += len(name.written)
+                name = name if self._written <= WRITTEN_CAP else str(name)
             place = self._places[name] = len(self.names)
             self.names.append(name)
         return place
