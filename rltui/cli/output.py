@@ -25,6 +25,7 @@ EXTRAS = {
     "ray": ("ray",),
     "dask": ("distributed",),
     "slurm": ("submitit",),
+    "png": ("cairosvg",),
 }  # optional dependencies by the extra of `pyproject.toml` that brings them
 
 

@@ -12,10 +12,13 @@ from rltui.cli.hparams_output import hparams_pane_of, pane_data
 from rltui.cli.loading import as_of
 from rltui.cli.output import FOUND, fail, to_json
 from rltui.draw.cells import Line, line
+from rltui.draw.chart_picture import HEIGHT as HEIGHT_IN_PIXELS
+from rltui.draw.chart_picture import pictures_svg
 from rltui.draw.themes import DEFAULT, Theme, load_themes
 from rltui.hparams.hparam_files import hparams_beside
 from rltui.metrics.glossary import pane_id
 from rltui.panes.answers.beside import USE_HPARAMS, USE_SAMPLES, Beside
+from rltui.panes.chart_picture import metric_pictures
 from rltui.panes.hparams_pane import HParamsPane
 from rltui.panes.pane_list import FIXED, panes_of
 from rltui.panes.render.ansi import as_ansi
@@ -33,8 +36,9 @@ if TYPE_CHECKING:
     from rltui.cli.samples_output import ReadSamples
     from rltui.logs.samples.model import RunSamples
 
-Form = Literal["text", "ansi", "markdown", "svg", "json"]
+Form = Literal["text", "ansi", "markdown", "svg", "png", "json"]
 WIDTH = 100  # cells
+CELL, ROW = 7.2, 15  # pixels of a cell and a line, where a picture is asked for in cells
 
 
 def render_pane(
@@ -85,10 +89,30 @@ def render_pane(
 
 
 def render_charts(
-    session: Session, metric: str, width: int, height: int | None, at_step: int | None, *, every: bool
+    session: Session,
+    metric: str,
+    form: Form,
+    *,
+    width: int = WIDTH,
+    height: int | None = None,
+    theme: str | None = None,
+    at_step: int | None = None,
+    every: bool = False,
 ) -> str:
-    """The charts of a metric in the newest run, or in every one; the command ends with 1 without any."""
+    """The charts of a metric in the newest run, or in every one; the command ends with 1 without any.
+
+    form: text, Markdown (a block of text) or SVG.
+    """
     views = session.ordered() if every else session.ordered()[:1]
+    if form == "svg":
+        pictures = [
+            picture
+            for view in views
+            for picture in metric_pictures(view, metric, as_of(view, at_step), at_step)
+        ]
+        if pictures:
+            pixels = (round(width * CELL), HEIGHT_IN_PIXELS if height is None else height * ROW)
+            return pictures_svg(pictures, theme_named(theme), *pixels)
     charts = [
         text
         for view in views
@@ -96,6 +120,8 @@ def render_charts(
     ]
     if not charts:
         fail(f"no metric {clean(metric)!r} here; `rltui snapshot --pane all` lists them", FOUND)
+    if form == "markdown":
+        return "\n".join(f"```text\n{text.rstrip()}\n```\n" for text in charts)
     return "\n".join(charts)
 
 

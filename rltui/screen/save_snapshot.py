@@ -1,4 +1,4 @@
-"""The `s` key: the pane as a text file beside the user, never in LOGDIR, never over another file."""
+"""The `s` key: the pane or the chart in files beside the user, never in LOGDIR, never over another file."""
 
 from __future__ import annotations
 
@@ -8,19 +8,31 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rltui import paths
+from rltui.draw.chart_picture import NoPngError, as_png, pictures_svg
+from rltui.panes.chart_picture import chart_picture
+from rltui.panes.pane import window_for
+from rltui.panes.render.chart_text import chart_text
 from rltui.panes.render.plain_text import as_text, pane_text
+from rltui.panes.step_window import StepWindow
 from rltui.screen import shown
 from rltui.screen.pages import console_page, hparams_page, samples_page
-from rltui.screen.state import AppState
+from rltui.screen.state import AppState, ChartOverlay
+from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.text import clean
 
+TEXT_WIDTH = 100  # cells of a chart as text
+
 
 def save_snapshot(session: Session, state: AppState) -> None:
-    """Write the pane shown, copy it, say where it is."""
+    """Write what is shown, copy it, say where it is: a chart as text and pictures, a pane as text."""
     view, pane, at_step = shown.run(session, state), state.selection.pane, state.time.at_step
+    chart = next((one for one in reversed(state.overlays) if isinstance(one, ChartOverlay)), None)
     if view is None:
         state.notify("no run to take a snapshot of")
+        return
+    if chart is not None:
+        _save_chart(session, state, view, chart)
         return
     lines = console_page.snapshot_lines(session, state, view) if state.on_console else pane_text(
         view, pane, state.now, at_step=at_step, then=shown.past_findings(session, state),
@@ -33,12 +45,52 @@ def save_snapshot(session: Session, state: AppState) -> None:
     step = view.run.last_step if at_step is None else at_step
     name = file_name(shown.short_name(session, state, view.name), pane, step)
     try:
-        path = write(text, name, folder_outside(state.options.logdirs))
+        path = write(text.encode(errors="replace"), name, folder_outside(state.options.logdirs))
     except OSError as error:
         state.notify(f"snapshot not written: {error.strerror or 'error'}; it is on the clipboard")
     else:
         state.notify(f"copied, and wrote {_short(path)}")
     state.requests.append(("copy", text))
+
+
+def _save_chart(session: Session, state: AppState, view: RunView, chart: ChartOverlay) -> None:
+    """The chart over the steps that it shows, with the same metric of the runs beside: text, SVG, PNG."""
+    row, run = chart.row, shown.short_name(session, state, view.name)
+    window = window_for(view, live=False, at_step=state.time.at_step)
+    if chart.zoom is not None and state.saved.axis == "step":
+        window = StepWindow(*chart.zoom, restarts=window.restarts)
+    text = chart_text(row, run, window, TEXT_WIDTH)
+    beside = [
+        (shown.short_name(session, state, other.name), other.run.series[tag])
+        for other in shown.compared_runs(session, state, view)
+        if (tag := view.tag_index.counterpart(row.tag, other.tag_index)) is not None
+    ]
+    picture = chart_picture(row, run, window, log=chart.log, others=beside)
+    step = view.run.last_step if state.time.at_step is None else state.time.at_step
+    name, missing = file_name(run, row.tag, step), ""
+    state.requests.append(("copy", text))
+    try:
+        folder = folder_outside(state.options.logdirs)
+        path = write(text.encode(errors="replace"), name, folder)
+        endings = [path.suffix]
+        if picture is not None:
+            svg = pictures_svg([picture], state.theme)
+            _write_beside(path, ".svg", svg.encode(), endings)
+            try:
+                _write_beside(path, ".png", as_png(svg), endings)
+            except NoPngError as error:
+                missing = f"; {error}"
+    except OSError as error:
+        state.notify(f"chart not written: {error.strerror or 'error'}; it is on the clipboard as text")
+    else:
+        state.notify(
+            f"copied as text, and wrote {_short(path.with_suffix(''))}{{{','.join(endings)}}}{missing}"
+        )
+
+
+def _write_beside(path: Path, ending: str, data: bytes, endings: list[str]) -> None:
+    """The same name with another ending. Raises OSError."""
+    endings.append(write(data, path.with_suffix(ending).name, path.parent).suffix)
 
 
 def file_name(run: str, pane: str, step: int | None) -> str:
@@ -62,14 +114,14 @@ def folder_outside(logdirs: Sequence[str]) -> Path:
     return state / "snapshots"
 
 
-def write(text: str, name: str, folder: Path) -> Path:
+def write(data: bytes, name: str, folder: Path) -> Path:
     """Write a new file whole or not at all; a number is added rather than overwrite. Raises OSError."""
     paths.make_private(folder)
     stem, dot, ending = name.rpartition(".")
     for number in range(1, 10_000):
         path = folder / (name if number == 1 else f"{stem}-{number}{dot}{ending}")
         with contextlib.suppress(FileExistsError), paths.atomic_file(path, replace=False) as file:
-            file.write(text.encode(errors="replace"))
+            file.write(data)
             return path
     raise FileExistsError(f"{name} exists too often")
 

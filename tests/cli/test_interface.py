@@ -613,3 +613,27 @@ def test_watch_without_a_terminal_is_2(logs: Path) -> None:
     answers = [each.communicate(timeout=60) for each in started]
     assert answers[0] == answers[1] and [each.returncode for each in started] == [2, 2]
     assert answers[0][0] == "" and answers[0][1].count("\n") == 1
+
+
+# ---- charts as pictures
+
+
+def test_a_chart_is_text_markdown_svg_or_png(logs: Path, tmp_path: Path) -> None:
+    """By --format, else by the ending of --output; an ending that charts do not have is wrong usage."""
+    words = ("snapshot", logs, "--run", "bad", "--chart", "actor/kl_loss")
+    assert rltui(*words).out.lstrip().startswith("bad: ")
+    assert rltui(*words, "--format", "markdown").out.startswith("```text\n")
+    assert rltui(*words, "--format", "svg").out.startswith("<svg")
+    rltui(*words, "--output", tmp_path / "kl.svg")
+    assert "actor/kl_loss" in (tmp_path / "kl.svg").read_text()
+    assert rltui(*words, "--format", "json").code == 2
+    pytest.importorskip("cairosvg", exc_type=ImportError)
+    rltui(*words, "--output", tmp_path / "kl.png")
+    assert (tmp_path / "kl.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_png_without_its_extra_says_what_brings_it(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line with the command, exit code 2."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    done = rltui("snapshot", logs, "--chart", "actor/kl_loss", "--format", "png")
+    assert done.code == 2 and "pip install 'rltui[png]'" in done.err

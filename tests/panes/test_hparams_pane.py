@@ -235,16 +235,8 @@ def screen(tmp_path: Path, **options: Any) -> Monitor:
         facts = {"size": 1, "read": 1, "also_of": None, "gone": False, "modified": 1.0}
         run.sources = {path: SimpleNamespace(path=path, format="jsonl", **facts)}
         runs.append(run)
-    session = SimpleNamespace(
-        sources=list,
-        runs={run.name: run for run in runs},
-        ordered=lambda: runs,
-        evaluate=lambda: None,
-        predecessor=lambda view: None,
-        successor=lambda view: None,
-        focus=lambda *names: None,
-        problems={},
-    )
+    session = Session()
+    session.runs = {run.name: run for run in runs}  # type: ignore[misc]
     return build(session, [str(tmp_path)], clock=lambda: runs[0].modified + 4, **options)
 
 

@@ -125,13 +125,15 @@ CASES: dict[str, tuple[str, Check]] = {
     "crosshair-back": ("", lambda d: d.state.time.crosshair == 300 and "@300" in text(d)),
     "crosshair-on": ("", lambda d: d.state.time.crosshair == 1 and "@1" in text(d)),
     "window": ("", lambda d: "last 1/4 of the run" in text(d)),
-    "runs": ("", lambda d: "Runs by age" in text(d)),
+    "runs": ("", lambda d: text(d).startswith(" Runs ") and "by age" in text(d)),
     "next-run": ("", lambda d: d.view is not None and d.view.name == "other/run"),
     "previous-run": ("", lambda d: d.view is not None and d.view.name == "other/run"),
     "mark": ("r down", lambda d: d.state.selection.marked_runs == ["other/run"]),
-    "sort": ("r", lambda d: "Runs by framework ↑" in text(d)),
-    "sort-back": ("r", lambda d: "Runs by step ↓" in text(d)),
-    "reverse": ("r", lambda d: "Runs by age ↓" in text(d)),
+    "sort": ("r", lambda d: "by best ↓" in text(d)),
+    "sort-back": ("r", lambda d: "by framework ↑" in text(d)),
+    "reverse": ("r", lambda d: "by age ↓" in text(d)),
+    "group": ("r", lambda d: "group runs by" in text(d)),
+    "columns": ("r", lambda d: "column:" in text(d)),
     "differences": ("c", lambda d: d.state.hparams.only_differences is not None),
     "copy": ("3", lambda d: ("copy", "actor/ppo_kl") in d.state.requests),
     "axis": ("3 enter", lambda d: d.state.saved.axis == "relative"),
@@ -406,7 +408,7 @@ def test_a_folder_that_is_a_run_shows_its_own_name() -> None:
 
 def test_three_hundred_runs_cost_what_is_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:
     """The list of 300 runs asks only those in sight for their metrics; filters take words, globs, regexes."""
-    import rltui.screen.pages.lists.runs_page as listed
+    from rltui.panes.runs import facts
 
     runs = []
     for index in range(300):
@@ -415,8 +417,8 @@ def test_three_hundred_runs_cost_what_is_in_sight(monkeypatch: pytest.MonkeyPatc
         runs.append(run)
     screen = opened(*runs)
     asked: list[str] = []
-    whole = listed.key_rows
-    monkeypatch.setattr(listed, "key_rows", lambda view, n, **_: asked.append(view.name) or whole(view, n))
+    whole = facts.outcome_of
+    monkeypatch.setattr(facts, "outcome_of", lambda row: asked.append(row.tag) or whole(row))
     screen.press("r")
     screen.frame(140, 45)
     assert 0 < len(asked) < 60
@@ -424,8 +426,7 @@ def test_three_hundred_runs_cost_what_is_in_sight(monkeypatch: pytest.MonkeyPatc
         screen.press("/")
         for key in query:
             screen.press(key)
-        shown_runs = [one for one in screen.frame(140, 45).lines if "│ " in one.text and "/seed" in one.text]
-        shown_runs = [one for one in shown_runs if "╭" not in one.text]
+        shown_runs = [one for one in screen.frame(140, 45).lines[2:-2] if "/seed" in one.text]
         assert len(shown_runs) == count, query
         screen.press("escape")
         screen.press("escape")

@@ -13,6 +13,7 @@ from rltui.screen.apply_deliveries import delivery_parts
 from rltui.screen.input.bindings import BINDINGS, Keys
 from rltui.screen.save_snapshot import file_name, folder_outside, write
 from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for, save_layout
+from rltui.screen.state import ChartOverlay
 from rltui.screen.text_filter import fuzzy, matcher
 from rltui.session.session import Session
 from tests.support.fakerun import FakeRun, believable, finding
@@ -195,7 +196,7 @@ def test_every_action_of_the_table_is_known() -> None:
     """The table of bindings and the table of actions agree."""
     from rltui.screen.input.actions import ACTIONS
 
-    special = {"mark", "sort", "sort-back", "reverse"}
+    special = {"mark", "sort", "sort-back", "reverse", "group", "columns"}
     special |= {"axis", "log", "zoom-in", "zoom-out", "reset", "overlap", "spread"}
     special |= {bind.action for bind in BINDINGS if bind.where in ("samples", "console")}
     for bind in BINDINGS:
@@ -315,7 +316,7 @@ def test_runs_are_listed_sorted_filtered_marked_chosen() -> None:
     screen = opened_with(one, two)
     assert "run 1 of 2" in text(screen)
     screen.press("r")
-    assert "other/run" in text(screen)
+    assert "other" in text(screen)
     screen.press("down")
     screen.press("x")
     assert screen.state.selection.marked_runs == ["other/run"]
@@ -501,6 +502,21 @@ def test_a_snapshot_is_a_file_beside_the_user(tmp_path: Path, monkeypatch: pytes
     assert [kind for kind, _ in screen.state.requests] == ["copy", "copy"]
 
 
+def test_a_snapshot_of_a_chart_is_text_and_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`s` in a large chart writes it as text, which is copied, as SVG, and as PNG where that can be."""
+    monkeypatch.chdir(tmp_path)
+    screen = opened_with()
+    for key in ("3", "enter", "s"):
+        screen.press(key)
+    texts, svgs = ([*tmp_path.glob(f"*.{ending}")] for ending in ("txt", "svg"))
+    assert len(texts) == len(svgs) == 1 and texts[0].stem == svgs[0].stem
+    chart = screen.overlays[-1]
+    assert isinstance(chart, ChartOverlay) and chart.row.tag in svgs[0].read_text()
+    assert screen.state.requests == [("copy", texts[0].read_text())] and "step" in texts[0].read_text()
+    assert "svg" in screen.message
+    assert list(tmp_path.glob("*.png")) or "pip install 'rltui[png]'" in screen.message
+
+
 def test_a_snapshot_never_lies_among_the_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the working directory is a LOGDIR, the snapshot goes to the user's own folder."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
@@ -518,10 +534,10 @@ def test_a_failed_snapshot_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    write("old", "a.txt", tmp_path)
+    write(b"old", "a.txt", tmp_path)
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError, match="space"):
-        write("new", "a.txt", tmp_path)
+        write(b"new", "a.txt", tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
     assert (tmp_path / "a.txt").read_text() == "old"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -9,14 +10,16 @@ import click
 from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN
 from rltui.cli.completions import complete_metric, complete_pane, complete_theme
 from rltui.cli.loading import load
-from rltui.cli.output import emit, note
+from rltui.cli.output import emit, fail, note, require_extra
 from rltui.cli.output_file import binary_output, refuse_inside
 from rltui.cli.pane_output import WIDTH, Form, render_charts, render_pane, theme_named
+from rltui.draw.chart_picture import NoPngError, as_png
 
 ENDINGS: dict[str, Form] = {
     ".md": "markdown",
     ".markdown": "markdown",
     ".svg": "svg",
+    ".png": "png",
     ".json": "json",
     ".ans": "ansi",
 }
@@ -36,12 +39,12 @@ ENDINGS: dict[str, Form] = {
     "--chart",
     metavar="METRIC",
     shell_complete=complete_metric,
-    help="The chart of one metric (tag or id) as text instead of a pane.",
+    help="The chart of one metric (tag or id) instead of a pane: text, markdown, svg or png.",
 )
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "ansi", "markdown", "svg", "json"]),
+    type=click.Choice(["text", "ansi", "markdown", "svg", "png", "json"]),
     help="Default: by the ending of --output, else text.",
 )
 @click.option("--output", metavar="FILE", help="Default: standard output.")
@@ -82,24 +85,40 @@ def command(
       rltui snapshot runs/ --pane policy --run 'grpo-7b*' --format markdown
       rltui snapshot runs/ --pane reward --output reward.svg
       rltui snapshot runs/ --at-step 1200
-      rltui snapshot runs/ --chart reward.mean
+      rltui snapshot runs/ --chart reward.mean --output reward.png
       rltui snapshot runs/ --pane config --format markdown
     """
     if output is not None:
         refuse_inside(Path(output), logdirs)
     form = form or (ENDINGS.get(Path(output).suffix.lower(), "text") if output else "text")
-    if chart is not None and form != "text":
-        raise click.UsageError("--chart is drawn as text: use --format text")
+    if chart is not None and form in ("ansi", "json"):
+        raise click.UsageError(
+            "--chart is drawn as text, markdown, svg or png; `rltui export` has the points"
+        )
+    if form == "png":
+        require_extra("png", "a picture as PNG")
+        if output is None and sys.stdout.isatty():
+            raise click.UsageError("a PNG needs --output")
+    drawn: Form = "svg" if form == "png" else form
     if theme is not None:
         theme_named(theme)  # an unknown name is an error before anything is read
     session = load(logdirs, run_glob, at_step)
     if chart is not None:
-        text = render_charts(session, chart, width, height, at_step, every=run_glob is not None)
+        text = render_charts(
+            session,
+            chart,
+            drawn,
+            width=width,
+            height=height,
+            theme=theme,
+            at_step=at_step,
+            every=run_glob is not None,
+        )
     else:
         text = render_pane(
             session,
             pane,
-            form,
+            drawn,
             width=width,
             height=height,
             theme=theme,
@@ -107,9 +126,14 @@ def command(
             every=run_glob is not None,
             logdirs=logdirs,
         )
-    if output is None:
+    if output is None and form != "png":
         emit(text.rstrip("\n"))
         return
+    try:
+        data = as_png(text) if form == "png" else text.encode(errors="backslashreplace")
+    except NoPngError as error:
+        fail(str(error))
     with binary_output(output, logdirs) as file:
-        file.write(text.encode(errors="backslashreplace"))
-    note(f"wrote {output}")
+        file.write(data)
+    if output is not None:
+        note(f"wrote {output}")

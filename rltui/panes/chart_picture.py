@@ -1,0 +1,139 @@
+"""The picture of a row's chart: its curve with spread, the same metric of other runs, limits and marks."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.draw.axis_ticks import round_steps
+from rltui.draw.chart_picture import WIDTH, ChartPicture, PictureCurve, finite_range
+from rltui.draw.numbers import format_bound, format_step
+from rltui.draw.value_range import widened
+from rltui.panes.curve import Curve, at_one_step, curve, spread
+from rltui.panes.healthy_range import band_of, band_text
+from rltui.panes.pane import window_for
+from rltui.panes.row import Row, rows_of
+from rltui.panes.step_window import StepWindow
+from rltui.panes.value_axis import is_log, log_of
+from rltui.text import fit
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+    from rltui.store import Series
+
+COLUMNS = 320  # of a curve: two pixels each
+SLACK = 0.06  # share of the height above and below the curves
+
+
+def chart_picture(
+    row: Row,
+    run: str,
+    window: StepWindow,
+    *,
+    log: bool | None = None,
+    others: Sequence[tuple[str, Series]] = (),
+) -> ChartPicture | None:
+    """The chart of a row over the steps of a window; None where nothing finite was logged.
+
+    log: whether the axis of values is logarithmic; None: where the curve crosses decades.
+    others: names and series of the same metric in other runs.
+    """
+    main = row.main
+    drawn = curve(row, window, COLUMNS)
+    if main is None or drawn is None:
+        return None
+    log = is_log(row, drawn.low, drawn.high, None) if log is None else log
+    behind = spread(row, drawn.mean, lambda one: one.columns(*drawn.edges, COLUMNS))
+    low, high = (behind.low, behind.high) if behind is not None else (drawn.low, drawn.high)
+    found = [_curve(drawn, low, high, "series0", run if others else "", log=log)]
+    for at, (name, series) in enumerate(others, start=1):
+        other = curve(Row(row.kind, row.title, series.tag, row.name, row.unit, {"": series}), window, COLUMNS)
+        if other is not None:
+            found.append(_curve(other, other.low, other.high, f"series{at}", fit(name, 24), log=log))
+    ends = finite_range(found)
+    if ends is None:
+        return None
+    bottom, top = widened(*ends)
+    room = (top / 2 - bottom / 2) * 2 * SLACK or (abs(bottom) * 0.1 or 1.0)
+    bottom = bottom if bottom == 0 else max(bottom - room, -sys.float_info.max)
+    top = min(top + room, sys.float_info.max)
+    steps = dict.fromkeys(math.ceil(step) for step in round_steps(*drawn.edges, max(WIDTH // 110, 2)))
+    last = f"last {row.value_text}" if not others else ""
+    words = [
+        fit(row.tag, 48), "" if others else fit(run, 60), last,
+        f"{behind.words} band" if behind is not None else "", "logarithmic" if log else "",
+    ]  # fmt: skip
+    return ChartPicture(
+        title=row.title,
+        note=" · ".join(word for word in words if word),
+        x=drawn.edges,
+        y=(bottom, top),
+        curves=found,
+        x_ticks=[(float(step), format_step(step)) for step in steps if step <= drawn.edges[1]],
+        x_label="point" if at_one_step(main) else "step",
+        limits=_limits(row, log=log),
+        marks=_marks(row, window),
+        crosses=_middles(drawn)[drawn.nonfinite > 0].tolist(),
+        log=log,
+    )
+
+
+def metric_pictures(view: RunView, metric: str, now: float, at_step: int | None = None) -> list[ChartPicture]:
+    """The charts of each series of a metric, named by its tag or id; none where the run has none."""
+    tags = [metric] if metric in view.run.series else view.tag_index.canonical.get(metric, [])
+    window = window_for(view, live=view.liveness(now).state == "live", at_step=at_step)
+    rows = rows_of(view, tags, at_step=at_step, merge=False)
+    return [one for row in rows if (one := chart_picture(row, view.name, window)) is not None]
+
+
+def _middles(drawn: Curve) -> NDArray[np.float64]:
+    edges = np.linspace(*drawn.edges, len(drawn.mean) + 1)
+    middles: NDArray[np.float64] = (edges[1:] + edges[:-1]) / 2
+    return middles
+
+
+def _curve(
+    drawn: Curve, low: NDArray[np.float64], high: NDArray[np.float64], role: str, label: str, *, log: bool
+) -> PictureCurve:
+    values = (drawn.mean, low, high)
+    if log:
+        values = (log_of(values[0]), log_of(values[1]), log_of(values[2]))
+    return PictureCurve(_middles(drawn), *values, role=role, label=label)
+
+
+def _limits(row: Row, *, log: bool) -> list[tuple[float, str, str]]:
+    """The limits of what fires, and the ends of what is healthy."""
+    found = [
+        (
+            one.limit,
+            "bad" if one.severity == "critical" else "warn",
+            f"limit {format_bound(one.limit, row.unit)}",
+        )
+        for one in row.findings
+        if one.limit is not None and math.isfinite(one.limit)
+    ]
+    band = band_of(row)
+    if band is not None:
+        known = {value for value, *_ in found}
+        words = band_text(band, row.unit)
+        found += [(end, "good", words) for end in band if math.isfinite(end) and end not in known]
+    if log:
+        found = [(math.log10(value), role, words) for value, role, words in found if value > 0]
+    return found
+
+
+def _marks(row: Row, window: StepWindow) -> list[tuple[float, str, str]]:
+    """Where the run was restarted, and where something became wrong with the metric."""
+    marks = [] if row.own_axis else [(float(step), "dim", "restart") for step in window.restarts]
+    onsets = {one.since_step: one for one in sorted(row.findings, key=lambda one: one.rank)}
+    roles = {"critical": "bad", "warning": "warn"}
+    marks += [
+        (float(step), roles.get(one.severity, "info"), f"{one.title or one.id}, step {format_step(step)}")
+        for step, one in onsets.items()
+    ]
+    return marks
