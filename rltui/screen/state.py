@@ -121,6 +121,11 @@ class Help:
 
 
 @dataclass(frozen=True, slots=True)
+class ProblemTable:
+    """The table of problems, and the terms of the field."""
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """What the metric of a row means."""
 
@@ -161,7 +166,9 @@ class HParamDetails:
     key: str
 
 
-ListKind: TypeAlias = Help | Explanation | RunList | Palette | MetricPicker | RunChoice | HParamDetails
+ListKind: TypeAlias = (
+    Help | ProblemTable | Explanation | RunList | Palette | MetricPicker | RunChoice | HParamDetails
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +210,7 @@ class ListOverlay:
     @property
     def searches(self) -> bool:
         """Whether its query is searched for in its lines; others filter by it."""
-        return isinstance(self.kind, Help | Explanation | HParamDetails)
+        return isinstance(self.kind, Help | ProblemTable | Explanation | HParamDetails)
 
 
 @dataclass(slots=True, eq=False)

@@ -146,3 +146,19 @@ def test_all_founding_definitions_are_reached_by_their_own_names() -> None:
     for entry in seeds:
         cards = metric_cards(entry["key"].replace("*", "x"))
         assert entry["canonical"] in {card.metric.id for card in cards}, entry["key"]
+
+
+def test_terms_and_problems_are_explained() -> None:
+    """A term alone has all fields of a metric; beside a metric of the same name it stands below it."""
+    assert "estimate advantages" in _explain("gae").stdout
+    assert "Value function" in _explain("value", "function").stdout
+    (alone,) = _objects(_explain("GAE", "--json"))
+    assert alone["canonical"] is None and alone["kind"] == "term" and alone["meaning"]
+    (beside,) = _objects(_explain("entropy", "--json"))
+    assert beside["canonical"] == "policy.entropy" and beside["definition"]["id"] == "entropy"
+    problems = _objects(_run(glossary_command.command, "--problems", "--json"))
+    assert {"reward-crashes", "kl-spikes", "eval-stalls", "slow-training", "out-of-memory"} <= {
+        each["id"] for each in problems
+    }
+    lines = _run(glossary_command.command).stdout.splitlines()
+    assert "Problems" in lines and "Terms" in lines

@@ -107,6 +107,7 @@ CASES: dict[str, tuple[str, Check]] = {
     "previous-pane": ("3", lambda d: d.pane == "reward"),
     "open": ("3", lambda d: chart(d).row.tag == "actor/ppo_kl"),
     "explain": ("3", lambda d: "No glossary entry" in text(d) or "KL (old policy)" in text(d)),
+    "problems": ("3", lambda d: "Reward crashes" in text(d) and "Problems and terms" in text(d)),
     "filter": ("3", lambda d: "words, glob with *" in text(d)),
     "next-finding": ("2", lambda d: d.pane == "policy" and tag(d) == "actor/pg_clipfrac"),
     "previous-finding": ("2", lambda d: d.pane == "policy" and tag(d) == "actor/ppo_kl"),

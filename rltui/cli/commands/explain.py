@@ -10,6 +10,7 @@ from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, emit, emit_json, leave, note
 from rltui.config import load_config
 from rltui.metrics import nearest
+from rltui.metrics.definitions import Term, TrainingProblem, as_lines, definitions
 from rltui.metrics.glossary_entry import GlossaryEntry
 from rltui.panes.metric_explanation import metric_cards
 from rltui.text import clean
@@ -28,12 +29,14 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
     """Say what a metric means: KEY as any framework writes it, or a canonical id such as policy.kl_ref.
 
     Where frameworks mean different things by one name, all meanings are printed; --framework decides.
+    Terms such as gae, "value function" or clipping are explained, and problems such as "reward crashes".
 
     \b
     Examples:
       rltui explain actor/pg_clipfrac
       rltui explain train/entropy_loss --framework stable-baselines3
       rltui explain policy.kl_ref --json
+      rltui explain gae
     """
     config = load_config()
     if config.problems:
@@ -42,30 +45,49 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
         refuse_unreadable(config)
     note_problems(config.problems)
     unknown, first = False, True
-    for key in keys:
+    joined = " ".join(keys)
+    for key in (joined,) if len(keys) > 1 and definitions().find(joined) is not None else keys:
         cards = metric_cards(key, framework, config)
-        if not cards:
+        defined = definitions().find(key) if framework is None else None
+        if not cards and defined is None:
             unknown = True
             _note_nearest(key, framework)
         if as_json:
-            for answer in _answers(key, cards):
+            for answer in _answers(key, cards, defined):
                 emit_json(answer)
             continue
-        for found in cards:
+        texts = [found.as_lines(WIDTH) for found in cards]
+        for text in (*texts, *([as_lines(defined, WIDTH)] if defined is not None else [])):
             if not first:
                 emit()
-            emit("\n".join(found.as_lines(WIDTH)))
+            emit("\n".join(text))
             first = False
     if unknown:
         leave(FOUND)
 
 
-def _answers(key: str, cards: list[GlossaryEntry]) -> list[dict[str, object]]:
-    """One object for a key, those of its other meanings inside; one for each member of a family of keys."""
+def _answers(
+    key: str, cards: list[GlossaryEntry], defined: Term | TrainingProblem | None
+) -> list[dict[str, object]]:
+    """One object for a key, those of its other meanings inside; one for each member of a family of keys.
+
+    What is defined beside, a term or a problem, is under `definition`; alone it is an object of these fields.
+    """
     entries = [card.as_json() for card in cards]
+    if defined is not None and not entries:
+        return [_of_definition(key, defined)]
+    if defined is not None:
+        entries = [{**entry, "definition": defined.as_json()} for entry in entries]
     if len(entries) < 2 or "*" in key:
         return entries
     return [{**entries[0], "framework": None, "others": entries[1:]}]
+
+
+def _of_definition(key: str, defined: Term | TrainingProblem) -> dict[str, object]:
+    """A term or problem with all fields that a metric has."""
+    empty = {"framework": None, "canonical": None, "pane": "", "unit": "", "direction": "none"}
+    rest = {"healthy": "", "watch_for": "", "rules": [], "caveats": [], "frameworks": [], "held_out": False}
+    return {"key": key, **empty, **rest, **defined.as_json(), "aliases": {}, "definition": defined.as_json()}
 
 
 def _note_nearest(key: str, framework: str | None) -> None:

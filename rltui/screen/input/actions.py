@@ -23,6 +23,7 @@ from rltui.screen.state import (
     HParamDetails,
     ListOverlay,
     Palette,
+    ProblemTable,
     RunList,
 )
 from rltui.session.session import Session
@@ -282,6 +283,7 @@ ACTIONS: dict[str, Action] = {
     "acknowledge": lambda session, state, _: _acknowledge(session, state, snooze=False),
     "snooze": lambda session, state, _: _acknowledge(session, state, snooze=True),
     "explain": _explain,
+    "problems": lambda session, state, _: state.overlays.append(ListOverlay(ProblemTable())),
     "help": lambda session, state, _: state.overlays.append(ListOverlay(Help())),
     "runs": _runs,
     "run": _run,

@@ -73,6 +73,8 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("previous-pane", ("shift+tab",), "previous pane", MOVE),
     Bind("open", ("enter",), "large chart of the metric; in a list, go there", LOOK, hint="chart"),
     Bind("explain", ("e",), "what the metric means, what is healthy, what is next", LOOK, hint="explain"),
+    Bind("problems", ("E",), "problems: what they mean, what to look at, what to do; terms", LOOK,
+         also="table symptoms definitions glossary"),
     Bind("filter", ("/",), "filter metrics or runs: words, glob with *, or /regex/", LOOK, hint="filter"),
     Bind("next-finding", ("n",), "jump to the next metric with a finding; after a search: next match", LOOK),
     Bind("previous-finding", ("N",), "to the one before; after a search: previous match", LOOK),

@@ -14,6 +14,7 @@ from rltui.screen.state import (
     ListOverlay,
     MetricPicker,
     Palette,
+    ProblemTable,
     RunChoice,
     RunList,
 )
@@ -60,7 +61,7 @@ def perform(session: Session, state: AppState, overlay: ListOverlay, command: Co
         _go_to_match(state, overlay, 1 if action == "next-finding" else -1)
     elif isinstance(overlay.kind, RunList):
         _perform_in_runs(session, state, overlay, command)
-    elif isinstance(overlay.kind, Explanation) and action == "explain":
+    elif (type(overlay.kind), action) in ((Explanation, "explain"), (ProblemTable, "problems")):
         state.overlays.pop()  # the key that opened it
     items = overlay.drawn.items
     if isinstance(overlay.kind, RunList) and items and action not in _SORTING:
@@ -116,11 +117,13 @@ def _choose(
 ) -> Command | None:
     """What Enter or a click on the selected item does; returns a command to be done below the list."""
     kind = overlay.kind
-    if not items or not isinstance(kind, Explanation | RunList | Palette | MetricPicker | RunChoice):
+    if not items or not isinstance(
+        kind, Explanation | ProblemTable | RunList | Palette | MetricPicker | RunChoice
+    ):
         return None
     chosen = items[min(overlay.at, len(items) - 1)][1]
     name, _, argument = chosen.partition(" ")
-    if isinstance(kind, Explanation):
+    if isinstance(kind, Explanation | ProblemTable):
         navigation.go_to_tag(session, state, chosen)
         return None
     state.overlays.pop()

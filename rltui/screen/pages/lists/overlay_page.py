@@ -10,6 +10,7 @@ from rltui.screen.pages.lists.help_page import help_content
 from rltui.screen.pages.lists.hparam_page import hparam_details
 from rltui.screen.pages.lists.list_page import ListContent, list_page, list_size
 from rltui.screen.pages.lists.palette_page import palette
+from rltui.screen.pages.lists.problems_page import problems_content
 from rltui.screen.pages.lists.runs_page import runs_page
 from rltui.screen.pages.page import Page
 from rltui.screen.pages.sample_page import sample_page
@@ -22,6 +23,7 @@ from rltui.screen.state import (
     HParamDetails,
     ListOverlay,
     Overlay,
+    ProblemTable,
     RunList,
     SampleOverlay,
 )
@@ -59,6 +61,8 @@ def list_content(
     kind = overlay.kind
     if isinstance(kind, Help):
         return help_content(state.options.keys, width, _place_below(state, overlay))
+    if isinstance(kind, ProblemTable):
+        return problems_content(session, state, width)
     if isinstance(kind, Explanation):
         return explanation(session, state, kind.row, width)
     if isinstance(kind, RunList):

@@ -1,0 +1,74 @@
+"""The table of problems: symptom, what it means, what to look at, what to do; then the terms of the field."""
+
+from __future__ import annotations
+
+from rltui.draw.cells import BLANK, Line, Span, line, wrap
+from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
+from rltui.metrics.definitions import Term, TrainingProblem, definitions
+from rltui.rules.finding import Finding
+from rltui.screen import shown
+from rltui.screen.pages.lists.list_page import BACK, ListContent
+from rltui.screen.state import AppState
+from rltui.session.session import Session
+from rltui.text import fit
+
+LABEL, NARROW_LABEL = 11, 10  # cells of the words before the text
+WIDTH = 84  # cells of running text; longer lines are hard to read
+_FOOT: tuple[Span, ...] = (("Enter", "accent"), (" metric  ", "dim"), ("/", "accent"), (" search  ", "dim"))
+
+
+def problems_content(session: Session, state: AppState, width: int) -> ListContent:
+    """All problems, those that the run shown has now first; metrics that the run has can be chosen."""
+    label_cells = LABEL if width >= 50 else NARROW_LABEL
+    width = min(width, WIDTH)
+    view = shown.run(session, state)
+    findings = view.evaluator.findings() if view is not None else []
+    lines: list[Line] = []
+    items: list[tuple[int, str]] = []
+    told = {finding.id: finding.rank for finding in findings}
+    worst_first = sorted(
+        definitions().problem, key=lambda one: -max((told.get(rule, -1) for rule in one.rules), default=-1)
+    )
+    for problem in worst_first:
+        lines += _problem(problem, findings, label_cells, width)
+        for label, names in (("first", problem.first), ("then", problem.next)):
+            for name in names:
+                tag = shown.tag_of(session, state, name)
+                if tag is not None and view is not None:
+                    items.append((len(lines), tag))
+                    title = view.names.name(tag).title
+                    head = f"  {label:{label_cells - 2}}"
+                    lines.append(line((head, "dim"), (fit(f"→ {title}", width - label_cells), "accent")))
+                    label = ""
+        lines.append(BLANK)
+    lines.append(line(("Terms", "strong")))
+    for term in definitions().term:
+        lines += [BLANK, *_term(term, label_cells, width)]
+    return ListContent(lines, items, "Problems and terms", [*(_FOOT if items else _FOOT[2:]), *BACK])
+
+
+def _problem(problem: TrainingProblem, findings: list[Finding], label_cells: int, width: int) -> list[Line]:
+    told = [finding for finding in findings if finding.id in problem.rules]
+    worst = max(told, key=lambda finding: finding.rank, default=None)
+    lines = [line((part, "strong")) for part in wrap(problem.title, width)]
+    if worst is not None:
+        glyph, role = SEVERITY_GLYPH[worst.severity], SEVERITY_ROLE[worst.severity]
+        text = f"{worst.title or worst.id}, since step {worst.since_step:,}"
+        lines += _labelled(f"{glyph} now", text, label_cells, width, role)
+    lines += _labelled("means", problem.means, label_cells, width)
+    lines += _labelled("look at", problem.look, label_cells, width)
+    return lines + _labelled("do", problem.do, label_cells, width)
+
+
+def _term(term: Term, label_cells: int, width: int) -> list[Line]:
+    title = term.title + (f"  ({', '.join(term.aliases[:3])})" if term.aliases else "")
+    lines = [line((part, "text")) for part in wrap(title, width)]
+    return lines + _labelled("", term.meaning, label_cells, width, "dim")
+
+
+def _labelled(label: str, text: str, label_cells: int, width: int, role: str = "text") -> list[Line]:
+    parts = wrap(text, width - label_cells)
+    return [
+        line((f"  {'' if at else label:{label_cells - 2}}", "dim"), (part, role))
+        for at, part in enumerate(parts)
+    ]
