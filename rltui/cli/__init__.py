@@ -30,7 +30,8 @@ COMMANDS = {
     "check": "judge every run; the exit code says whether it is well",
     "merge": "make one document of those of several shards",
     "wait": "wait until a step, a value, a finding or the end, and say which",
-    "runs": "list the runs: framework, state, last step, age",
+    "runs": "list the runs: how far, last and best value, health, why",
+    "report": "write a report of a run: Markdown, or one HTML file",
     "compare": "compare runs with a baseline at matched steps",
     "export": "print every point of every run",
     "samples": "print rollouts: prompts, answers, rewards",
@@ -50,6 +51,7 @@ Examples:
   rltui runs/                         watch the runs below a folder
   ssh -t host rltui watch /scratch/me/runs
   rltui check runs/ --json            health for scripts; exit code 1 when critical
+  rltui report runs/ --output r.html  the newest run for somebody who was not there
   rltui snapshot runs/ --pane reward  one pane as text, for a chat
   rltui explain actor/pg_clipfrac     what a metric means
 """

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from rltui.batch import Problem
 from rltui.cli.color import colored
 from rltui.draw.cells import wrap
-from rltui.draw.numbers import format_age, format_duration, format_short, format_step
+from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.draw.symbols import (
     HEALTH_GLYPH,
     HEALTH_ROLE,
@@ -18,6 +18,7 @@ from rltui.draw.symbols import (
     STATE_GLYPH,
     to_ascii,
 )
+from rltui.panes.evidence import course_of
 from rltui.rules.finding import RUN_HEALTHS, Evidence, Finding
 from rltui.shards.verdict import Verdict
 from rltui.text import in_markdown
@@ -110,10 +111,15 @@ def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) 
         yield from (f"      {one}" for one in wrap(part, WIDTH - 6))
 
 
+def _courses(finding: Finding) -> str:
+    """The evidence of a symptom in one cell: ` (kl 0.1 → 5, reward 1 → 0)`."""
+    if not finding.symptom or not finding.evidence:
+        return ""
+    return f" ({', '.join(f'{item.tag} {course_of(item)}' for item in finding.evidence)})"
+
+
 def _evidence(item: Evidence) -> str:
-    before = "" if item.before is None else f"{format_short(item.before)} to "
-    now = "" if item.now is None else format_short(item.now)
-    return f"{item.tag}  {before}{now}, since step {format_step(item.since_step)}"
+    return f"{item.tag}  {course_of(item)}, since step {format_step(item.since_step)}"
 
 
 def _summary(verdicts: Sequence[Verdict], at_step: int | None) -> str:
@@ -140,7 +146,7 @@ def markdown_lines(
         step = "" if verdict.last_step is None else format_step(verdict.last_step)
         head = (SYMBOLS[verdict.health], verdict.name, verdict.framework, live.word, step)
         rows = [
-            (f"{SYMBOLS[one.severity]} {one.message}", format_step(one.since_step), one.advice)
+            (f"{SYMBOLS[one.severity]} {one.message}{_courses(one)}", format_step(one.since_step), one.advice)
             for one, _ in grouped(verdict)
         ]
         for place, row in enumerate(rows or [(_unjudged(verdict) or "nothing is wrong", "", "")]):

@@ -11,6 +11,7 @@ from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.draw.value_range import value_range
 from rltui.panes.answers.model import Answer, Band, Ridge
 from rltui.panes.curve import curve
+from rltui.panes.evidence import course_of
 from rltui.panes.pane import PaneView
 from rltui.panes.render.answer_lines import part_times, per_token_text, percent_text, trend_text
 from rltui.panes.report import PaneReport
@@ -38,7 +39,8 @@ def as_markdown(report: PaneReport) -> str:
     out += _findings(report.findings)
     if shown.answer is not None:
         out += _answer(shown.answer)
-    out += _table(shown)
+    if shown.metrics or not report.findings:
+        out += _table(shown)
     if shown.notes:
         out += ["", *(f"*{in_markdown(note)}*" for note in shown.notes)]
     return "\n".join(out) + "\n"
@@ -98,6 +100,9 @@ def _findings(findings: Iterable[Finding]) -> list[str]:
         since = f"since step {format_step(finding.since_step)}"
         title = in_markdown(finding.title or finding.id)
         lines.append(f"- {glyph} **{title}** {since}: {in_markdown(finding.message)}")
+        for item in sorted(finding.evidence, key=lambda item: item.since_step):
+            since = f"since step {format_step(item.since_step)}"
+            lines.append(f"  - {code_in_markdown(item.tag)} {in_markdown(course_of(item))}, {since}")
         if finding.advice:
             lines.append(f"  - {in_markdown(finding.advice)}")
     return [*lines, ""] if lines else []

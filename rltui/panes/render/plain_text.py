@@ -11,6 +11,7 @@ from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.logs.samples.model import RunSamples
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.attempt_history import history_lines
+from rltui.panes.evidence import evidence_of
 from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane
 from rltui.panes.render.answer_lines import answer_lines
 from rltui.panes.render.header_lines import finding_lines, header_lines
@@ -85,7 +86,9 @@ def findings_text(view: RunView, width: int, then: PastFindings | None = None) -
         lines.append(line((said, SEVERITY_ROLE[finding.severity]), (f"   {finding.pane}", "dim")))
         for text in (finding.message, finding.advice):
             lines += [line(("     " + part, "text")) for part in wrap(text, width - 6)]
-        lines.append(line(("     " + fit(", ".join(finding.metrics[:4]), width - 6), "dim")))
+        evidence = [one.text for one in evidence_of(view, finding)]
+        for text in evidence or [", ".join(finding.metrics[:4])]:
+            lines.append(line(("     " + fit(text, width - 6), "dim")))
         lines.append(BLANK)
     for finding in history:
         until = "" if finding.resolved_step is None else f" to {format_step(finding.resolved_step)}"

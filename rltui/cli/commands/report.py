@@ -1,0 +1,64 @@
+"""`rltui report`: a run for somebody who was not there, as one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN, THEME
+from rltui.cli.hparams_output import hparams_pane_of
+from rltui.cli.loading import as_of, load
+from rltui.cli.output import emit, note
+from rltui.cli.output_file import binary_output, refuse_inside
+from rltui.cli.pane_output import theme_named
+from rltui.panes.render.report_html import reports_html
+from rltui.panes.render.report_markdown import reports_markdown
+from rltui.panes.run_report import run_report
+from rltui.rules.finding import RUN_HEALTHS
+
+
+@click.command(name="report")
+@LOGDIRS
+@RUN
+@click.option("--output", metavar="FILE", help="FILE.md or FILE.html; default: Markdown to standard output.")
+@click.option("--format", "form", type=click.Choice(["markdown", "html"]), help="Default: by the ending.")
+@THEME
+@AT_STEP
+def command(
+    logdirs: tuple[str, ...],
+    run_glob: str | None,
+    output: str | None,
+    form: str | None,
+    theme: str | None,
+    at_step: int | None,
+) -> None:
+    """Write a report of the newest run, or of each that --run chooses, the worst first.
+
+    It holds the verdict, what is wrong with its evidence and what to do, the key metrics, the settings, and
+    what is odd about the data. The HTML is one file with its charts, without scripts, and loads nothing.
+
+    \b
+    Examples:
+      rltui report runs/ --run grpo-7b --output report.html
+      rltui report runs/ --run critical | gh issue create --title "Broken runs" --body-file -
+    """
+    if output is not None:
+        refuse_inside(Path(output), logdirs)
+    ending = Path(output).suffix.lower() if output else ""
+    form = form or ("html" if ending in (".html", ".htm") else "markdown")
+    colors = theme_named(theme or "paper")
+    session = load(logdirs, run_glob, at_step)
+    views = session.ordered() if run_glob is not None else session.ordered()[:1]
+    views.sort(key=lambda view: -RUN_HEALTHS.index(view.health))
+    reports = [
+        run_report(view, as_of(view, at_step), hparams_pane_of(view, logdirs, session=session), at_step)
+        for view in views
+    ]
+    text = reports_html(reports, colors) if form == "html" else reports_markdown(reports)
+    if output is None:
+        emit(text.rstrip("\n"))
+        return
+    with binary_output(output, logdirs) as file:
+        file.write(text.encode(errors="backslashreplace"))
+    note(f"wrote {output}")

@@ -1,0 +1,62 @@
+"""The evidence of a finding: which metrics moved, from what to what, since when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rltui.draw.numbers import format_step, format_value
+from rltui.panes.row import Row, rows_of
+from rltui.rules.finding import Evidence, Finding
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceRow:
+    """One metric of the evidence: its row where the run still has it, and its course in words."""
+
+    tag: str
+    title: str
+    course: str  # `0.154 → 5.61`
+    since_step: int
+    row: Row | None
+
+    @property
+    def text(self) -> str:
+        """`train/kl  0.154 → 5.61, since step 154`."""
+        return f"{self.tag}  {self.course}, since step {format_step(self.since_step)}"
+
+
+def course_of(item: Evidence, unit: str = "") -> str:
+    """From the level before to the level now; a level that is no number is NaN."""
+    now = "NaN" if item.now is None else format_value(item.now, unit)
+    return now if item.before is None else f"{format_value(item.before, unit)} → {now}"
+
+
+def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> list[EvidenceRow]:
+    """The evidence of a finding in the order of onset; of one without any its value and limit."""
+    items = sorted(finding.evidence, key=lambda one: one.since_step)
+    if not items and finding.value is not None:
+        items = [
+            Evidence(tag, None, finding.value, finding.since_step, canonical=None)
+            for tag in finding.metrics[:1]
+        ]
+    found = []
+    for item in items:
+        known = item.tag in view.run.series
+        rows = rows_of(view, [item.tag], at_step=at_step, merge=False) if known else []
+        name = view.names.name(item.tag)
+        course = course_of(item, name.unit)
+        if not finding.evidence and finding.limit is not None:
+            course += f", limit {format_value(finding.limit, name.unit)}"
+        found.append(EvidenceRow(item.tag, name.title, course, item.since_step, rows[0] if rows else None))
+    return found
+
+
+def keys_of(view: RunView, canonical: Sequence[str]) -> tuple[str, ...]:
+    """The keys under which this run has metrics, without those that it lacks."""
+    tags = (view.tag_index.canonical.get(name, ()) for name in canonical)
+    return tuple(found[0] for found in tags if found)

@@ -1,0 +1,104 @@
+"""A report of runs as Markdown: for an issue, a pull request, a wiki."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rltui.draw.numbers import format_step
+from rltui.draw.sparkline import sparkline
+from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH
+from rltui.draw.value_range import value_range
+from rltui.hparams.topics import KEY
+from rltui.panes.curve import curve
+from rltui.panes.row import Row
+from rltui.panes.run_report import ReportedFinding, RunReport
+from rltui.panes.runs.columns import best_text
+from rltui.panes.step_window import StepWindow
+from rltui.text import code_in_markdown, in_markdown
+
+COLUMNS = 24  # cells of a sparkline
+MOST_PROBLEMS = 20
+
+
+def reports_markdown(reports: Sequence[RunReport]) -> str:
+    """Reports below each other."""
+    return "\n".join("\n".join(_report(report)) + "\n" for report in reports)
+
+
+def _report(report: RunReport) -> Iterator[str]:
+    head = report.header
+    facts = [head.framework, head.state_word or head.state, head.step_text, head.age_text, head.points_text]
+    yield f"# {in_markdown(head.run)}"
+    yield ""
+    yield " · ".join(in_markdown(fact) for fact in facts if fact)
+    yield ""
+    yield f"{HEALTH_GLYPH.get(head.health, '?')} **{head.health}**: {in_markdown(head.sentence)}"
+    for one in report.findings:
+        yield ""
+        yield from _finding(one, report.window)
+    if report.rows:
+        yield ""
+        yield "## Key metrics"
+        yield ""
+        yield "| metric | key | last | best | over the run |"
+        yield "|---|---|---:|---|---|"
+        for row, outcome in zip(report.rows, report.outcomes, strict=True):
+            cells = (row.value_text, best_text(outcome), spark_of(row, report.window))
+            names = (in_markdown(row.title), code_in_markdown(row.tag))
+            yield "| " + " | ".join((*names, *map(in_markdown, cells))) + " |"
+    settings = [row for row in report.settings.hparams if row.topic == KEY and row.first is not None]
+    if settings:
+        yield ""
+        yield "## Settings"
+        yield ""
+        yield "| setting | value |"
+        yield "|---|---|"
+        for setting in settings:
+            value = setting.first.text if setting.first is not None else ""
+            yield f"| {code_in_markdown(setting.key)} | {code_in_markdown(value)} |"
+        others = len(report.settings.hparams) - len(settings)
+        if others:
+            yield ""
+            yield f"and {others} more; `rltui snapshot --pane config` prints all"
+    if report.problems:
+        yield ""
+        yield "## Files and data"
+        yield ""
+        for problem in report.problems[:MOST_PROBLEMS]:
+            yield f"- {problem.level}: {in_markdown(problem.path)}: {in_markdown(problem.message)}"
+        if len(report.problems) > MOST_PROBLEMS:
+            yield f"- and {len(report.problems) - MOST_PROBLEMS} more"
+
+
+def _finding(one: ReportedFinding, window: StepWindow) -> Iterator[str]:
+    finding = one.finding
+    since = f"since step {format_step(finding.since_step)}"
+    yield f"## {SEVERITY_GLYPH[finding.severity]} {in_markdown(finding.title or finding.id)}, {since}"
+    yield ""
+    yield in_markdown(finding.message)
+    if finding.advice:
+        yield ""
+        yield f"**What to do:** {in_markdown(finding.advice)}"
+    if one.evidence:
+        yield ""
+        yield "| evidence | since step | course | over the run |"
+        yield "|---|---:|---|---|"
+        for item in one.evidence:
+            drawn = "" if item.row is None else spark_of(item.row, window)
+            cells = (format_step(item.since_step), in_markdown(item.course), drawn)
+            yield f"| {in_markdown(item.title)} {code_in_markdown(item.tag)} | " + " | ".join(cells) + " |"
+    if one.explains:
+        yield ""
+        yield f"It explains: {in_markdown(', '.join(one.explains))}."
+    if one.look_next:
+        yield ""
+        yield f"Look next at {', '.join(map(code_in_markdown, one.look_next))}."
+
+
+def spark_of(row: Row, window: StepWindow) -> str:
+    """A curve in a line of cells; empty without points."""
+    drawn = curve(row, window, COLUMNS)
+    if drawn is None:
+        return ""
+    low, high = value_range(drawn.low, drawn.high)
+    return sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite).text.rstrip()

@@ -1,0 +1,68 @@
+"""What a report of a run holds: verdict, findings with evidence, key metrics, settings, problems of data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rltui.batch import Problem
+from rltui.panes.evidence import EvidenceRow, evidence_of, keys_of
+from rltui.panes.header import Header, header
+from rltui.panes.hparams_pane import HParamsPane
+from rltui.panes.overview import key_rows
+from rltui.panes.pane import window_for
+from rltui.panes.row import Row
+from rltui.panes.runs.facts import Outcome, outcome_of
+from rltui.panes.step_window import StepWindow
+from rltui.rules.finding import Finding
+from rltui.session.run_view import RunView
+
+KEY_METRICS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedFinding:
+    """A finding that nothing else explains, its evidence, and the titles of what it explains."""
+
+    finding: Finding
+    evidence: tuple[EvidenceRow, ...]
+    explains: tuple[str, ...] = ()
+    look_next: tuple[str, ...] = ()  # keys of this run
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """One run, to be read by somebody who was not there."""
+
+    header: Header
+    findings: tuple[ReportedFinding, ...]
+    resolved: tuple[Finding, ...]
+    rows: tuple[Row, ...]
+    outcomes: tuple[Outcome, ...]  # of the rows
+    window: StepWindow
+    settings: HParamsPane
+    problems: tuple[Problem, ...]
+
+
+def run_report(view: RunView, now: float, settings: HParamsPane, at_step: int | None = None) -> RunReport:
+    """The report of a run at a moment. now: seconds since 1970."""
+    findings = view.evaluator.findings()
+    rows = key_rows(view, KEY_METRICS, at_step=at_step, findings=findings)
+    return RunReport(
+        header=header(view, now, at_step),
+        findings=tuple(
+            ReportedFinding(
+                one,
+                tuple(evidence_of(view, one, at_step)),
+                tuple(other.title or other.id for other in findings if other.explained_by == one.id),
+                keys_of(view, one.check_next),
+            )
+            for one in findings
+            if one.explained_by is None
+        ),
+        resolved=tuple(view.evaluator.history()),
+        rows=tuple(rows),
+        outcomes=tuple(map(outcome_of, rows)),
+        window=window_for(view, live=False, at_step=at_step),
+        settings=settings,
+        problems=(*view.file_problems(now), *view.evaluator.diagnostics()),
+    )
