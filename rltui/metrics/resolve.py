@@ -18,7 +18,7 @@ from rltui.metrics.unknown_keys import folders, humanise, place_key
 from rltui.metrics.user_metrics import UserMetrics
 
 # Panes whose metrics keep their pane when an evaluation writes them: a time of an evaluation is a time.
-_OF_THE_MACHINE = ("timing", "perf", "load", "rollout", "other")
+_OF_THE_MACHINE = ("timing", "perf", "system", "load", "rollout", "other")
 
 
 CONTESTED = "A guess: other frameworks mean something else by this name."
@@ -104,6 +104,10 @@ class MetricNames:
             found = framework.find(tag)
             if found is not None:
                 return self._known_name(tag, found, self._label)
+        for other in self._known.beside:
+            found = other.find(tag)
+            if found is not None:
+                return self._known_name(tag, found, other.label)
         guess = self._guess(tag)
         if guess is not None:
             return self._known_name(tag, guess.found, None, guess=guess)

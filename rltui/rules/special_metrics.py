@@ -20,6 +20,7 @@ class SpecialMetrics(NamedTuple):
     step_times: tuple[str, ...]
     logged_at_updates: tuple[str, ...]
     zero_if_unknown: tuple[str, ...]
+    phase_order: tuple[str, ...]
     said_once: tuple[str, ...]
 
 

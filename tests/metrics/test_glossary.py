@@ -20,7 +20,7 @@ needs_catalogue = pytest.mark.skipif(not CATALOGUE.is_file(), reason="the shared
 
 PANES = (
     "validation", "reward", "policy", "critic", "lengths", "preference", "reward-model", "turns", "load",
-    "timing", "perf", "rollout", "other",
+    "timing", "perf", "system", "rollout", "other",
 )  # fmt: skip
 
 FOUNDING = {

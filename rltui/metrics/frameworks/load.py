@@ -97,6 +97,11 @@ class Frameworks:
     def __iter__(self) -> Iterator[Framework]:
         return (self._framework(id_, "") for id_ in self._files)
 
+    @cached_property
+    def beside(self) -> tuple[Framework, ...]:
+        """Those whose names hold in runs of any framework, behind that one's own."""
+        return tuple(self._framework(id_, "") for id_, file in self._files.items() if file.beside)
+
     def _framework(self, id_: str, variant: str) -> Framework:
         if (id_, variant) not in self._made:
             file, own = self._files[id_], self._own_names(id_)

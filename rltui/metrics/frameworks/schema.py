@@ -9,6 +9,7 @@ A file of `rltui/data/frameworks` is one framework; its stem is its id. All keys
     aliases = ["zk"]                    # other names that users may call it by
     prefixes = ["train/", ""]           # what its loggers put in front of a name; default [""]
     held_out = ["eval/"]                # prefixes of evaluation: never taken for training
+    beside = true                       # its names hold in runs of any framework, behind that one's own
     held_out_sets = true                # data sets stand between: eval_math_loss
     domains = true                      # names repeat behind a domain: math/critic/score/mean
     silent = ["default_policy"]         # words for wildcards that say nothing
@@ -95,6 +96,7 @@ class FrameworkFile:
     silent: tuple[str, ...] = ()
     domains: bool = False
     held_out_sets: bool = False
+    beside: bool = False
     extends: tuple[str, ...] = ()
     recognise: Signs = Signs()
     variant: tuple[VariantTable, ...] = ()
@@ -142,6 +144,7 @@ _FIELDS: dict[str, Field[object]] = {
     "silent": TEXTS,
     "domains": BoolField(),
     "held_out_sets": BoolField(),
+    "beside": BoolField(),
     "extends": TEXTS,
     "recognise": TableField(
         {

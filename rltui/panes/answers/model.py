@@ -132,6 +132,38 @@ class Strip:
 
 
 @dataclass(frozen=True, slots=True)
+class DeviceCell:
+    """A value of a device as text; `heat` is where it lies between 0 and 1 for its colour, None for none."""
+
+    text: str
+    heat: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A GPU: a cell for each column of the table, and its use over time (0..1, NaN where it is unknown)."""
+
+    title: str
+    cells: tuple[DeviceCell, ...]
+    history: tuple[float, ...] = ()
+    note: str = ""  # such as `idle`
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceTable:
+    """GPUs by node. Histories and `phases` have equal pieces of the same time, `seconds` in all.
+
+    `phases` holds for each piece the index of the phase of a step in `phase_titles`, -1 where it is unknown.
+    """
+
+    columns: tuple[str, ...]
+    devices: tuple[Device, ...]
+    seconds: float = 0.0
+    phases: tuple[int, ...] = ()
+    phase_titles: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """What a pane says first. Empty parts are left out; `sentence` is never empty.
 
@@ -153,5 +185,6 @@ class Answer:
     strips: tuple[Strip, ...] = ()
     bands: tuple[Band, ...] = ()
     ridges: tuple[Ridge, ...] = ()
+    devices: DeviceTable | None = None
     notes: tuple[str, ...] = ()
     formulas: tuple[str, ...] = ()

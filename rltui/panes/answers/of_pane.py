@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.gpus import gpu_answer
 from rltui.panes.answers.lengths import length_answer
 from rltui.panes.answers.load_balance import load_answer
 from rltui.panes.answers.model import Answer
@@ -24,6 +25,7 @@ ANSWERS: Mapping[str, Callable[[RunView, int | None, Beside], Answer | None]] = 
     "rollout": rollout_answer,
     "lengths": length_answer,
     "reward": reward_answer,
+    "system": gpu_answer,
 }
 
 

@@ -11,6 +11,7 @@ from rltui.draw.cells import Line, Span, crop, cut, cut_sentence, line, wrap
 from rltui.draw.numbers import format_seconds
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.panes.answers.model import Amount, Answer, Fact, Part, Range, Share, Strip
+from rltui.panes.render.device_lines import device_lines
 from rltui.panes.render.distribution_lines import band_lines, ridge_lines
 from rltui.text import cell_width, pad
 
@@ -40,6 +41,13 @@ def answer_lines(
     strips = [crop(one, width) for strip in answer.strips for one in _strip(strip, width)]
     notes = [line((" " + part, "dim")) for note in answer.notes for part in wrap(note, width - 2)]
     room = 10_000 if height is None else height
+    if answer.devices is not None:
+        devices = device_lines(answer.devices, width, None if height is None else height - 2, glyphs)
+        tail = devices if height is None or len(devices) + len(sentence) <= height else []
+        room = 10_000 if height is None else height - len(sentence) - len(tail)
+        facts = facts if len(facts) <= room else []
+        notes = notes if len(notes) <= room - len(facts) else []
+        return [*facts, *sentence, *tail, *notes]
     table = _table(answer, width, glyphs) or _amounts(answer, width, glyphs)
     rows = 6 if room >= ROOMY else 4
     bands = [

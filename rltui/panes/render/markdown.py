@@ -68,6 +68,12 @@ def _answer(answer: Answer) -> list[str]:
         cells = ("\u2003" * part.depth + part.title, *part_times(part), share, per_token_text(part))
         names = (in_markdown(cells[0]), code_in_markdown(part.tag))
         out.append("| " + " | ".join((*names, *map(in_markdown, cells[1:]))) + " |")
+    if answer.devices is not None:
+        columns = answer.devices.columns
+        out += ["", f"| GPU | {' | '.join(columns)} | |", "|---" + "|---:" * len(columns) + "|---|"]
+        for device in answer.devices.devices:
+            texts = (device.title, *(cell.text for cell in device.cells), device.note)
+            out.append(f"| {' | '.join(map(in_markdown, texts))} |")
     if answer.amounts:
         words = " | ".join(
             map(in_markdown, (answer.amounts_words[0], "key", "share", answer.amounts_words[1]))

@@ -1,0 +1,242 @@
+"""Are the GPUs busy, and in which phase of a step do they idle: from what trackers measure beside a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rltui.draw.numbers import format_duration, format_value
+from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.model import Answer, Device, DeviceCell, DeviceTable, Fact
+from rltui.panes.answers.phase_spans import PhaseSpans, phase_spans
+from rltui.panes.answers.recent_steps import F64
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+
+QUESTION = "Are the GPUs busy?"
+USE, MEMORY, USED, POWER = "system.gpu_use", "system.gpu_memory", "system.gpu_memory_used", "system.gpu_power"
+TEMPERATURE, THROTTLED = "system.gpu_temperature", "system.gpu_throttled"
+# Quantities of other panes that say the same.
+ALSO = {"perf.gpu_utilization": USE, "perf.gpu_memory": USED}
+# Title of a column, unit, and the values between which its colour changes: those of the devices where None.
+COLUMNS: dict[str, tuple[str, str, tuple[float, float] | None]] = {
+    USE: ("use", "percent", (0.0, 100.0)),
+    MEMORY: ("memory", "percent", (0.0, 100.0)),
+    USED: ("used", "GB", None),
+    POWER: ("power", "W", None),
+    TEMPERATURE: ("temp", "°C", (30.0, 90.0)),
+    THROTTLED: ("throttled", "percent", (0.0, 100.0)),
+}
+SHARES = (USE, MEMORY, THROTTLED)  # written as percent
+IDLE = 0.05  # use below which a GPU does nothing: what the display and watchers cost
+LEAST_IDLE, IDLE_SECONDS = 5, 60.0  # samples and seconds from which a GPU is called idle
+NOW = 5  # samples that "now" means
+LEAST = 20  # samples in a phase from which its use is told
+PIECES = 120  # of the history
+STEPS_SHOWN = 8  # of the history, where phases are known
+_NODE = re.compile(r"(?:^|/)node\.(?P<ray>[^/.]+)\.|/l:(?P<label>.+)$")
+_NUMBER = re.compile(r"gpu[._/](?P<number>\d+)")
+
+
+@dataclass(slots=True)
+class _Gpu:
+    """The samples of one GPU: times in seconds since 1970 and values in canonical units, by quantity."""
+
+    node: str
+    number: int
+    samples: dict[str, tuple[F64, F64]] = field(default_factory=dict)
+
+    def recent(self, quantity: str) -> F64:
+        """The last values."""
+        return self.samples[quantity][1][-NOW:] if quantity in self.samples else np.empty(0)
+
+    @property
+    def idle_seconds(self) -> float:
+        """For how long it has done nothing, as of its last sample; 0 for a GPU that works."""
+        times, use = self.samples.get(USE, (np.empty(0), np.empty(0)))
+        busy = np.flatnonzero(use >= IDLE)
+        first = int(busy[-1]) + 1 if len(busy) else 0
+        if len(use) - first < LEAST_IDLE or not np.isfinite(times[first:]).all():
+            return 0.0
+        seconds = float(times[-1] - times[first])
+        return seconds if seconds >= IDLE_SECONDS else 0.0
+
+
+def gpu_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+    """The answer of the pane system; None for a run whose log has nothing of single GPUs."""
+    gpus = _gpus(view, at_step)
+    if not gpus:
+        return None
+    spans = phase_spans(view, at_step)
+    nodes = {gpu.node for gpu in gpus}
+    in_phases = _use_in_phases(gpus, spans) if spans is not None else []
+    notes = [] if spans is None else ["phases are laid out in the order in which trainers run them"]
+    several = f" on {len(nodes)} nodes" if len(nodes) > 1 else ""
+    facts = [Fact("GPUs", len(gpus), f"{len(gpus)} GPU{'s' * (len(gpus) > 1)}{several}", plain=True)]
+    facts += [
+        Fact(title, use, f"{_percent(use)} used during {_spoken(title)}", plain=True)
+        for title, use, _ in in_phases
+    ]
+    return Answer(
+        QUESTION, _sentence(gpus, in_phases), tuple(facts[:4]), devices=_table(gpus, spans, len(nodes) > 1),
+        notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _gpus(view: RunView, at_step: int | None) -> list[_Gpu]:
+    """The GPUs that the log tells apart, by node and number."""
+    found: dict[tuple[str, int], _Gpu] = {}
+    panes = view.tag_index.panes
+    for tag in (*panes.get("system", ()), *panes.get("perf", ())):
+        name = view.names.name(tag)
+        quantity = ALSO.get(name.canonical or "", name.canonical or "")
+        number = _NUMBER.search(tag)
+        if quantity not in COLUMNS or number is None or not name.comparable:
+            continue
+        node = _NODE.search(tag)
+        key = ((node["ray"] or node["label"]) if node is not None else "", int(number["number"]))
+        points = view.run.series[tag].recent()
+        kept = np.isfinite(points.value)
+        if at_step is not None:
+            kept &= points.step <= at_step
+        if not kept.any():
+            continue
+        values = points.value[kept] * name.scale + name.offset
+        gpu = found.setdefault(key, _Gpu(*key))
+        times = points.wall_time[kept]
+        known = gpu.samples.get(quantity)
+        if known is not None and quantity == THROTTLED and len(known[1]) == len(values):
+            values = np.maximum(known[1], values)  # for any of several reasons
+        gpu.samples[quantity] = (times, values)
+    return [found[key] for key in sorted(found)]
+
+
+def _use_in_phases(gpus: Sequence[_Gpu], spans: PhaseSpans) -> list[tuple[str, float, float]]:
+    """Phases with enough samples, in their order: title, mean use of all GPUs, share of samples that idle."""
+    times, values = (
+        np.concatenate([gpu.samples[USE][at] for gpu in gpus if USE in gpu.samples] or [np.empty(0)])
+        for at in (0, 1)
+    )
+    phase = spans.at(times)
+    found = []
+    for number, title in enumerate(spans.titles):
+        inside = values[phase == number]
+        if len(inside) >= LEAST:
+            found.append((title, float(inside.mean()), float((inside < IDLE).mean())))
+    return found
+
+
+def _sentence(gpus: Sequence[_Gpu], in_phases: Sequence[tuple[str, float, float]]) -> str:
+    used = [gpu for gpu in gpus if USE in gpu.samples]
+    if not used:
+        return "The log has no use of GPUs, only their memory or power."
+    idle = [gpu for gpu in used if gpu.idle_seconds]
+    means = {id(gpu): float(gpu.recent(USE).mean()) for gpu in used}
+    others = [means[id(gpu)] for gpu in used if not gpu.idle_seconds]
+    if idle and others:
+        names = ", ".join(_name(gpu) for gpu in idle[:6]) + (", …" if len(idle) > 6 else "")
+        verb = "has" if len(idle) == 1 else "have"
+        long = format_duration(min(gpu.idle_seconds for gpu in idle))
+        rest = f"the other{'s are' if len(others) > 1 else ' is'} {_percent(float(np.mean(others)))} used"
+        said = f"{names} {verb} been idle for {long} while {rest}"
+        if len(idle) > 1:
+            said = f"{len(idle)} of {len(used)} GPUs idle: {said}"
+    elif idle:
+        said = "All GPUs are idle" if len(used) > 1 else "The GPU is idle"
+    elif len(used) == 1:
+        said = f"The GPU is {_percent(means[id(used[0])])} used"
+    else:
+        least = min(used, key=lambda gpu: means[id(gpu)])
+        said = f"GPUs are {_percent(float(np.mean(others)))} used"
+        said += f"; the least is {_name(least)}, {_percent(means[id(least)])}"
+    waiting = max(in_phases, key=lambda one: one[2], default=None)
+    if waiting is not None and waiting[2] >= IDLE:
+        said += f". GPUs idle {_percent(waiting[2])} during {_spoken(waiting[0])}"
+    return f"{said}."
+
+
+def _table(gpus: Sequence[_Gpu], spans: PhaseSpans | None, named: bool) -> DeviceTable:
+    columns = [quantity for quantity in COLUMNS if any(quantity in gpu.samples for gpu in gpus)]
+    if MEMORY in columns and USED in columns:
+        columns.remove(USED)
+    ends = [float(times[-1]) for gpu in gpus for times, _ in gpu.samples.values() if np.isfinite(times[-1])]
+    starts = [float(times[0]) for gpu in gpus for times, _ in gpu.samples.values() if np.isfinite(times[0])]
+    edges = _edges(min(starts), max(ends), spans) if ends and starts and max(ends) > min(starts) else None
+    cells = {quantity: _cells(gpus, quantity) for quantity in columns}
+    devices = tuple(
+        Device(
+            f"{gpu.node}:{gpu.number}" if named or gpu.node else f"GPU {gpu.number}",
+            tuple(cells[quantity][at] for quantity in columns),
+            () if edges is None or USE not in gpu.samples else _history(*gpu.samples[USE], edges),
+            f"idle {format_duration(gpu.idle_seconds)}" if gpu.idle_seconds else "",
+        )
+        for at, gpu in enumerate(gpus)
+    )
+    titles = tuple(COLUMNS[quantity][0] for quantity in columns)
+    if edges is None:
+        return DeviceTable(titles, devices)
+    phases = () if spans is None else tuple(spans.at((edges[1:] + edges[:-1]) / 2).tolist())
+    return DeviceTable(
+        titles, devices, float(edges[-1] - edges[0]), phases, () if spans is None else spans.titles
+    )
+
+
+def _edges(start: float, end: float, spans: PhaseSpans | None) -> F64:
+    """Equal pieces of the time up to the last sample: of a few steps where their phases are known."""
+    if spans is not None and len(spans.begin):
+        known = spans.begin[spans.phase == spans.phase[0]]
+        end = min(end, float(spans.end[-1]))
+        if len(known):
+            start = max(start, float(known[-STEPS_SHOWN:][0]))
+    return np.linspace(start, max(end, start + 1.0), PIECES + 1)
+
+
+def _history(times: F64, values: F64, edges: F64) -> tuple[float, ...]:
+    """The mean use in each piece; a piece without a sample has that of the sample after it, one gap long."""
+    known = np.isfinite(times)
+    times, values = times[known], values[known]
+    if not len(times):
+        return ()
+    gap = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    middles = (edges[1:] + edges[:-1]) / 2
+    after = np.searchsorted(times, middles)
+    inside = after < len(times)
+    near = times[np.minimum(after, len(times) - 1)] - middles <= max(1.5 * gap, edges[1] - edges[0])
+    found = np.where(inside & near, values[np.minimum(after, len(values) - 1)], np.nan)
+    place = np.digitize(times, edges) - 1
+    for piece in np.unique(place[(place >= 0) & (place < len(found))]):
+        found[piece] = values[place == piece].mean()
+    return tuple(found.tolist())
+
+
+def _cells(gpus: Sequence[_Gpu], quantity: str) -> list[DeviceCell]:
+    """The last values of a column as text, and where each lies on the column's scale."""
+    _, unit, scale = COLUMNS[quantity]
+    factor = 100.0 if quantity in SHARES else 1.0
+    last = [gpu.recent(quantity) for gpu in gpus]
+    values = [factor * float(one.mean()) if len(one) else np.nan for one in last]
+    known = [value for value in values if np.isfinite(value)]
+    low, high = scale or (0.0, max(known, default=1.0) or 1.0)
+    return [
+        DeviceCell("–")
+        if not np.isfinite(value)
+        else DeviceCell(format_value(value, unit).strip(), min(max((value - low) / (high - low), 0.0), 1.0))
+        for value in values
+    ]
+
+
+def _name(gpu: _Gpu) -> str:
+    return f"GPU {gpu.number}" + (f" of node {gpu.node}" if gpu.node else "")
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _spoken(title: str) -> str:
+    return title[:1].lower() + title[1:] if title[1:2].islower() else title

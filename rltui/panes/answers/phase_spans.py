@@ -1,0 +1,95 @@
+"""When each phase of a step ran, from the seconds that a run logs of it and the wall time of the step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rltui.panes.answers.recent_steps import F64, I64, find
+from rltui.rules.special_metrics import special_metrics
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+
+COVERED = 0.85  # share of a step that known phases must make up: where the rest lies nobody knows
+OVERLAP = 1.02  # phases that add up to more than so many steps run at the same time
+STEP = "timing.step"
+WHOLES = {
+    "timing.rollout": ("timing.generation", "timing.env"),
+    "timing.train": ("timing.update_actor", "timing.update_critic"),
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhaseSpans:
+    """`begin` and `end` (n,) in seconds since 1970, rising, of the phase `phase` (n,) of `titles`."""
+
+    titles: tuple[str, ...]
+    begin: F64
+    end: F64
+    phase: I64
+
+    def at(self, times: F64) -> I64:
+        """The phase at each of (m,) times; -1 where none is known."""
+        if not len(self.begin):
+            return np.full(len(times), -1)
+        place = np.searchsorted(self.begin, times, "right") - 1
+        inside = (place >= 0) & (times < self.end[np.maximum(place, 0)])
+        return np.where(inside, self.phase[np.maximum(place, 0)], -1)
+
+
+def phase_spans(view: RunView, at_step: int | None = None) -> PhaseSpans | None:
+    """The phases of recent steps on the axis of wall time.
+
+    Phases are laid out in the order in which trainers run them (`phase_order`), up to the wall time at which
+    the step was logged. None where they overlap, make up too little of a step, or have no wall time.
+    """
+    steps = find(view, STEP, at_step)
+    found = [
+        (canonical, values)
+        for canonical in special_metrics().phase_order
+        if (values := find(view, canonical, at_step)) is not None
+    ]
+    if not found:
+        return None
+    axis = steps.step if steps is not None else found[0][1].step
+    series = view.run.series[steps.tag if steps is not None else found[0][1].tag].recent()
+    if not len(series.step):
+        return None
+    place = np.maximum(np.searchsorted(series.step, axis, "right") - 1, 0)
+    walls = np.where(series.step[place] == axis, series.wall_time[place], np.nan)
+    seconds = np.array([values.at(axis) for _, values in found])
+    seconds = _without_wholes(seconds, [canonical for canonical, _ in found])
+    work = seconds.sum(axis=0)
+    lengths = steps.value if steps is not None else work
+    kept = np.isfinite(walls) & (lengths > 0) & (work <= OVERLAP * lengths) & (work >= COVERED * lengths)
+    if kept.sum() < max(0.5 * len(axis), 2):
+        return None
+    ends = np.cumsum(seconds[:, kept], axis=0) + (walls - lengths)[kept]
+    begins = ends - seconds[:, kept]
+    numbers = np.repeat(np.arange(len(found))[:, None], int(kept.sum()), axis=1)
+    order = np.argsort(begins, axis=None, kind="stable")
+    begin, end, phase = begins.ravel()[order], ends.ravel()[order], numbers.ravel()[order]
+    ran = end > begin
+    titles = tuple(_title(view, values.tag) for _, values in found)
+    return PhaseSpans(titles, begin[ran], end[ran], phase[ran])
+
+
+def _without_wholes(seconds: F64, canonical: list[str]) -> F64:
+    """Phases (p, n) where one that contains others counts for its rest alone."""
+    out = seconds.copy()
+    for whole, parts in WHOLES.items():
+        if whole not in canonical:
+            continue
+        at = canonical.index(whole)
+        inside = np.sum([seconds[canonical.index(part)] for part in parts if part in canonical], axis=0)
+        out[at] = np.where(seconds[at] >= inside, seconds[at] - inside, seconds[at])
+    return out
+
+
+def _title(view: RunView, tag: str) -> str:
+    name = view.names.name(tag)
+    title = name.metric.title if name.metric is not None else name.title
+    return title.removesuffix(" time")
