@@ -6,10 +6,12 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from rltui.logs.formats import sample_numbers
 from rltui.logs.samples.layouts import place_of, unread_reason
 
 _FOLDERS = 200_000  # looked into at the most
 _DEEPEST = 12
+_HEAD = 64 << 10  # bytes of a file that say what its records are
 _SKIPPED = ("checkpoint", "ckpt", "global_step_", "weights", "__pycache__", "node_modules")
 _TORCH_DUMPS = ("rollout_data", "debug", "dump_details")  # folders in which a pickle is a dump of samples
 
@@ -39,9 +41,20 @@ def sample_files(logdir: str) -> Iterator[tuple[str, str]]:
                 checkpoint = entry.name.startswith(_SKIPPED) and not entry.name.endswith("_evals")
                 if depth < _DEEPEST and not checkpoint:
                     deeper.append((shown, depth + 1))
-            elif place_of(shown) is not None or _is_dump(shown):
+            elif place_of(shown) is not None or _is_dump(shown) or _has_samples(entry.path, entry.name):
                 yield str(root / shown), shown
         left += reversed(deeper)
+
+
+def _has_samples(path: str, name: str) -> bool:
+    """Whether a file of no known layout is called like samples, and its first record is one."""
+    if not sample_numbers.FORMAT.may_be_called(name):
+        return False
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 (a scan of many files)
+            return sample_numbers.FORMAT.matches(name, file.read(_HEAD))
+    except OSError:
+        return False
 
 
 def _is_dump(shown: str) -> bool:

@@ -21,6 +21,7 @@ from rltui.logs.samples.layouts import (
     Place,
     conversations,
     parquet_samples,
+    place_by_content,
     place_of,
     samples_of,
     table_samples,
@@ -76,10 +77,10 @@ class Catalog:
                 self._note("info", "not-opened", shown, why)
                 self._known[path] = -1
                 continue
-            place = place_of(shown)
-            if place is not None:
-                self._known[path] = len(self.files)
-                self.files.append(SampleFile(path, clean(shown), place))
+            self._known[path] = len(self.files)
+            # Of a file that was named by itself only the whole path tells the layout.
+            place = place_of(shown) or place_of(path) or place_by_content(shown)
+            self.files.append(SampleFile(path, clean(shown), place))
 
     def refresh(self, seconds: float = 0.5, clock: Callable[[], float] = time.monotonic) -> bool:
         """Take in what is new, newest steps first, for about so long. True when nothing is left to read."""

@@ -136,5 +136,21 @@ def test_the_command_prints_and_picks(tmp_path: Path) -> None:
     done = rltui("samples", tmp_path, "--step", 2, "--filter", "/answer 3/", "--format", "markdown")
     assert "### " in done.out and "answer 3" in done.out and "nearest" in done.err
     assert rltui("samples", tmp_path, "--filter", "colour=red").code == 2
-    assert rltui("samples", tmp_path / "rollouts" / "5.jsonl").code == 2
+    named = rltui("samples", tmp_path / "rollouts" / "5.jsonl")
+    assert (named.code, "step 5" in named.out) == (0, True)
     assert rltui("samples", folder.parent, "--run", "nothing").code == 2
+
+
+def test_files_of_no_known_layout_are_found_by_their_name_and_first_record(tmp_path: Path) -> None:
+    """Rows with an answer and a reward; a file of metrics that is called alike is none."""
+    rows = [{"step": step, "prompt": "2+2?", "completion": f"it is {step}", "reward": 1.0} for step in (3, 7)]
+    for name, records in (
+        ("eval_generations.jsonl", rows),
+        ("rollout_metrics.jsonl", [{"step": 1, "loss": 2.0}]),
+    ):
+        (tmp_path / name).write_text("".join(json.dumps(record) + "\n" for record in records))
+    found = rltui("samples", tmp_path, "--format", "jsonl").lines()
+    assert [(each["step"], each["split"], each["response"]) for each in found] == [
+        (3, "eval", "it is 3"),
+        (7, "eval", "it is 7"),
+    ]

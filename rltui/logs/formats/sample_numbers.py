@@ -267,6 +267,10 @@ class SamplesFormat:
     name = "samples"
     rewrites = False
 
+    def may_be_called(self, name: str) -> bool:
+        """Whether a name says that a file of JSON lines holds samples."""
+        return log_file_names.is_json(name) and bool(_STEP_NAME.match(name) or _NAME.search(name))
+
     def matches(self, name: str, head: bytes) -> bool:
         """By the first record: a prompt group or texts, a number, and a step or a name that says samples."""
         if not log_file_names.is_json(name) or name.lower().endswith(".json"):

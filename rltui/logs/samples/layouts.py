@@ -56,6 +56,8 @@ class Layouts:
     unread: tuple[tuple[re.Pattern[str], str], ...]
 
 
+_UNKNOWN = Layout("rows", "rows", re.compile(r"\Z"), "train")
+_HELD_OUT = re.compile(r"(?:^|[_.-])(?:eval|val|valid|validation|test)(?:[_.-]|$)", re.IGNORECASE)
 _WORDS = ListField(TextField())
 _LAYOUT: TableField[dict[str, Any]] = TableField(
     {
@@ -121,6 +123,12 @@ def place_of(path: str) -> Place | None:
                 path[: found.start()].rpartition("/")[0],
             )
     return None
+
+
+def place_by_content(path: str) -> Place:
+    """The place of a file of no known layout whose records are samples, one a line, by their keys."""
+    split = "eval" if _HELD_OUT.search(path.rpartition("/")[2]) else "train"
+    return Place(_UNKNOWN, None, split, "", path.rpartition("/")[0])
 
 
 def log_place(path: str) -> Place | None:
