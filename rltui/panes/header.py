@@ -39,6 +39,8 @@ class Header:
     counter: tuple[float, str] | None = None  # tokens, environment steps or episodes so far, and their name
     short_name: str = ""  # a shorter name of the run, for where the name does not fit
     gap: float | None = None  # usual time between steps, s
+    pace: float | None = None  # seconds per step, pauses included
+    token_rate: float | None = None  # tokens per second
     reached: int | None = None  # how far the run has come, where an earlier step is shown
     state_word: str = ""  # the state as it is shown: `ended?` where that is a guess
     last_error: str = ""  # what a run that stopped printed as its last error
@@ -62,25 +64,41 @@ class Header:
 
     @property
     def silence_text(self) -> str:
-        """`Nothing new for 35m, usually every 1m 04s; quiet: rollout.jsonl`; empty while all is as usual."""
+        """`usual gap 1m 04s · between steps, longest phase generation`; empty while all is as usual."""
         if self.quiet == GONE:
             return "The log file is gone; what was read of it is kept"
         if self.state != "stalled" or self.age is None or not math.isfinite(self.age):
             return ""
-        usual = f", usually every {format_duration(self.gap)}" if self.gap else ""
-        what = f"; quiet: {self.quiet}" if self.quiet else ""
-        return f"Nothing new for {format_age(coarse_age(self.age)).removesuffix(' ago')}{usual}{what}"
+        usual = f"usual gap {format_duration(self.gap)}" if self.gap and self.gap >= 1 else ""
+        is_file = " " not in self.quiet
+        what = f"quiet: {self.quiet}" if self.quiet and is_file else self.quiet
+        return " · ".join(filter(None, (usual, what))) or "nothing new is written"
 
     @property
     def end_text(self) -> str:
-        """`Nothing new for 35m, usually every 1m 04s. Last error: ...`; empty while all is as usual."""
+        """`usual gap 1m 04s · quiet: rollout.jsonl. Last error: ...`; empty while all is as usual."""
         error = f"Last error: {self.last_error}" if self.last_error else ""
         return ". ".join(filter(None, (self.silence_text, error)))
 
     @property
     def silence_word(self) -> str:
-        """The word for a run that writes no more: `stalled`, `log gone`."""
-        return "log gone" if self.quiet == GONE else "stalled"
+        """The words for a run that writes no more: `stalled 35m`, `log gone`."""
+        if self.quiet == GONE:
+            return "log gone"
+        known = self.age is not None and math.isfinite(self.age)
+        return (
+            f"stalled {format_age(coarse_age(self.age or 0.0)).removesuffix(' ago')}" if known else "stalled"
+        )
+
+    @property
+    def rate_text(self) -> str:
+        """`12 steps/min   4.1k tok/s` of a live run; empty where it cannot be known."""
+        if self.state != "live" or not self.pace:
+            return ""
+        per_second = 1 / self.pace
+        scale, unit = next((one for one in _RATES if per_second * one[0] >= 1), _RATES[-1])
+        text = f"{_two_digits(per_second * scale)} steps/{unit}"
+        return text if self.token_rate is None else f"{text}   {_two_digits(self.token_rate)} tok/s"
 
     @property
     def eta_text(self) -> str:
@@ -96,6 +114,15 @@ class Header:
     def points_text(self) -> str:
         """`48.7k points`."""
         return f"{format_si(self.points)} points"
+
+
+_RATES = ((1.0, "s"), (60.0, "min"), (3600.0, "h"))
+
+
+def _two_digits(value: float) -> str:
+    """A rate that holds still: two digits are as much as it is known to."""
+    rounded = float(f"{value:.1e}")
+    return format_si(rounded, 2) if rounded >= 1000 else f"{rounded:g}"
 
 
 def coarse_age(seconds: float) -> float:
@@ -147,6 +174,8 @@ def _header(view: RunView, now: float, at_step: int | None) -> Header:
         counter=_first_counter(view) if at_step is None else None,
         gap=alive.gap,
         last_error=view.last_error(now) if at_step is None else "",
+        pace=alive.pace if at_step is None else None,
+        token_rate=_token_rate(view) if at_step is None and alive.state == "live" else None,
     )
 
 
@@ -168,6 +197,24 @@ def counters_of(view: RunView) -> Iterator[tuple[RunCounter, Series]]:
             continue
         if abs(series.last_value - series.last_step) > 0.01 * series.last_value:
             yield counter, series
+
+
+RATE_POINTS = 50  # of a counter that its rate is taken from
+
+
+def _token_rate(view: RunView) -> float | None:
+    """Tokens per second by the counter of tokens; None without one, or where its points have no times."""
+    for counter, series in counters_of(view):
+        if counter.unit != "tokens":
+            continue
+        recent = series.recent(RATE_POINTS)
+        if len(recent.value) < 3:
+            return None
+        seconds = float(recent.wall_time[-1] - recent.wall_time[0])
+        made = float(recent.value[-1] - recent.value[0])
+        rate = made / seconds if seconds > 0 else math.nan
+        return rate if math.isfinite(rate) and rate > 0 else None
+    return None
 
 
 def _first_counter(view: RunView) -> tuple[float, str] | None:

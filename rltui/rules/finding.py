@@ -85,6 +85,18 @@ def order(finding: Finding) -> tuple[int, int, int, str]:
     return (-finding.rank, kind, finding.since_step, finding.id)
 
 
+def unexplained(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings that no symptom among them explains."""
+    found = list(findings)
+    there = {finding.id for finding in found}
+    return [finding for finding in found if finding.explained_by not in there]
+
+
+def explained(findings: Iterable[Finding], symptom: Finding) -> list[Finding]:
+    """The findings that a symptom explains."""
+    return [finding for finding in findings if finding.explained_by == symptom.id]
+
+
 def health_of(findings: Iterable[Finding]) -> Health:
     """The worst severity that is at least a warning; `ok` otherwise."""
     return HEALTHS[max((finding.rank for finding in findings if finding.state == "firing"), default=0)]

@@ -274,6 +274,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self._alert()
         if self.updates.shown:
             follow_samples(self.session, state)
+            if view is not None:  # how far it goes may stand beside its log only
+                view.settings = state.hparams.files.of(view)
         if self.updates.shown or self._progress() is None:
             self._look_at_consoles()
         words = state.message

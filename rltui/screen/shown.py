@@ -15,7 +15,7 @@ from rltui.panes.answers.beside import NOTHING, USE_HPARAMS, USE_SAMPLES, Beside
 from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.panes.runs.names import short_run_names
-from rltui.rules.finding import Finding
+from rltui.rules.finding import Finding, explained, unexplained
 from rltui.screen.state import CONSOLE, PINNED, SAMPLES, AppState
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
@@ -125,6 +125,28 @@ def resolved_findings(session: Session, state: AppState) -> list[Finding]:
     if view is None:
         return []
     return view.evaluator.history() if past is None else list(past.history)
+
+
+def listed_findings(session: Session, state: AppState) -> list[Finding]:
+    """The findings of their pane in order: those that fire, what unfolded ones explain, what is over."""
+    every = findings(session, state)
+    found: list[Finding] = []
+    for one in unexplained(every):
+        found.append(one)
+        found += explained(every, one) if one.id in state.selection.unfolded else []
+    return found + resolved_findings(session, state)
+
+
+def selected_finding(session: Session, state: AppState) -> Finding | None:
+    """The selected finding of their pane."""
+    found = listed_findings(session, state)
+    return found[selected_index(state, len(found))] if found else None
+
+
+def selected_index(state: AppState, count: int) -> int:
+    """The index of the selected one of so many findings."""
+    at = state.selection.rows.get("findings", "0")
+    return min(int(at) if at.isdigit() else 0, max(count - 1, 0))
 
 
 def unacknowledged(session: Session, state: AppState) -> list[Finding]:

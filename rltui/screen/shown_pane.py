@@ -10,7 +10,8 @@ from rltui.panes.answers.of_pane import answer_of
 from rltui.panes.comparison import Difference, compare
 from rltui.panes.overview import key_rows, pinned_rows
 from rltui.panes.pane import PaneView, pane_view, window_for
-from rltui.panes.row import Row, rows_of
+from rltui.panes.row import Row, rows_of, with_distinct_titles
+from rltui.rules.finding import Finding
 from rltui.screen import shown
 from rltui.screen.state import PINNED, AppState, Cached
 from rltui.screen.text_filter import matcher
@@ -20,6 +21,7 @@ from rltui.session.session import Session
 CARDS = ("overview", PINNED)  # panes that are made of cards
 KEY_METRICS = 16  # cards of the overview
 LARGE = 300  # rows from which a pane is not made anew for every point
+MOST_METRICS = 4  # of a finding without evidence
 NOTES_SECONDS = 30.0
 COMPARE_SECONDS = 3.0  # between two comparisons with the baseline
 
@@ -104,7 +106,9 @@ def _filter_words(row: Row) -> list[str]:
 
 
 def rows(session: Session, state: AppState) -> list[Row]:
-    """The rows that can be selected in the pane shown."""
+    """The rows that can be selected in the pane shown; among findings the evidence of the selected one."""
+    if state.selection.pane == "findings" and not state.filters.query:
+        return evidence_rows(session, state, shown.selected_finding(session, state))
     if state.selection.pane not in CARDS or state.filters.query:
         made = pane(session, state)
         return made.metrics if made is not None else []
@@ -118,9 +122,26 @@ def rows(session: Session, state: AppState) -> list[Row]:
     return key_rows(view, KEY_METRICS, at_step=at_step, against=against, findings=findings)
 
 
+def evidence_rows(session: Session, state: AppState, finding: Finding | None) -> list[Row]:
+    """The metrics of a finding that the run has, in the order in which they moved."""
+    view = shown.run(session, state)
+    if view is None or finding is None:
+        return []
+    moved = sorted(finding.evidence, key=lambda one: one.since_step)
+    tags = [one.tag.split(" / ")[0] for one in moved] or list(finding.metrics[:MOST_METRICS])
+    made = (
+        rows_of(view, [tag], at_step=state.time.at_step, merge=False, findings=shown.findings(session, state))
+        for tag in dict.fromkeys(tags)
+        if tag in view.run.series
+    )
+    return with_distinct_titles([row for some in made for row in some])
+
+
 def selected(session: Session, state: AppState) -> Row | None:
     """The selected row of the pane shown."""
     found = rows(session, state)
+    if state.selection.pane == "findings" and not state.filters.query and found:
+        return found[state.selection.evidence % len(found)]
     return next((row for row in found if row.tag == state.selection.row), found[0] if found else None)
 
 

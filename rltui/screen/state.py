@@ -72,6 +72,8 @@ class Selection:
     pane_recalled: bool = False  # the pane is that of an earlier session, maybe of other runs
     rows: dict[str, str] = field(default_factory=dict)  # by pane: tag, hyperparameter, index of a finding
     marked_runs: list[str] = field(default_factory=list)  # drawn over the charts of the run shown
+    evidence: int = 0  # of the selected finding
+    unfolded: set[str] = field(default_factory=set)  # findings whose consequences are shown
     overlaid_tags: list[str] = field(default_factory=list)  # drawn in large charts of other metrics
     baseline: str | None = None
 

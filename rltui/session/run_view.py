@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from rltui.batch import Problem
 from rltui.config.model import UserHardware
 from rltui.console.scan import ConsoleReport
+from rltui.hparams.hparams import NONE, HParams
 from rltui.metrics import FrameworkMatch, MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding, RunHealth
@@ -51,6 +52,7 @@ class RunView:
         self._tag_index: TagIndex | None = None
         self.consoles: tuple[ConsoleReport, ...] = ()  # what the run's consoles told last
         self._job_findings: tuple[Finding, ...] = ()
+        self.settings: HParams = NONE  # of files beside the log, as far as somebody has read them
 
     @property
     def names(self) -> MetricNames:
@@ -115,7 +117,8 @@ class RunView:
         """Live, stalled or ended; how long ago, and how much longer. now: seconds since 1970."""
         version, at, known = self._liveness
         if known is None or version != self.run.version or not 0 <= now - at < SAME_FRAME:
-            known = liveness(self.run, now, self._shared.config.total_of(self.run.name), self.names)
+            total = self._shared.config.total_of(self.run.name)
+            known = liveness(self.run, now, total, self.names, self.settings.entries)
             self._liveness = (self.run.version, now, known)
         return known
 

@@ -211,6 +211,7 @@ class FakeRun:
             eta=2500.0,
             total=1000,
             progress=0.3,
+            pace=10.0,
             now=now,
         )
 

@@ -19,6 +19,7 @@ from rltui.panes.render.pane_lines import short_title
 from rltui.panes.row import Row, value_at
 from rltui.panes.step_window import StepWindow
 from rltui.panes.value_axis import Ranges
+from rltui.rules.finding import unexplained
 from rltui.text import cell_width, fit, pad
 
 CARD_WIDTH = 36  # cells that a card wants; as many cards stand side by side as fit
@@ -155,7 +156,7 @@ def overview_lines(
 
     others: what other runs have of a row's metric. crosshair: a step at which all cards are read.
     """
-    most = max(1, min(len(data.findings), 2 if height < 22 else 5 if height < 34 else 8))
+    most = max(1, min(len(unexplained(data.findings)), 2 if height < 22 else 5 if height < 34 else 8))
     if not data.rows and not data.findings:
         return [line(("   " + PANES["overview"].empty, "dim"))], []
     lines = finding_lines(data.findings, width, most)

@@ -20,6 +20,7 @@ from rltui.draw.symbols import (
 from rltui.panes.header import Header
 from rltui.panes.pane_list import WITHOUT_METRICS, PaneTab
 from rltui.panes.render.pane_lines import finding_text
+from rltui.rules.finding import explained, unexplained
 from rltui.text import cell_width, fit
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
     if head.progress is not None and math.isfinite(head.progress):
         ranked.append((f"{head.progress:.0%}", 1))
     ranked.append((head.eta_text if head.state == "live" else "", 2))
-    ranked += [(head.counter_text, 4), (head.age_text, 3)]
+    ranked += [(head.rate_text, 5), (head.counter_text, 4), (head.age_text, 3)]
     ranked = [fact for fact in ranked if fact[0]]
     frame = "" if head.framework == "unknown" else head.framework
 
@@ -85,7 +86,11 @@ def _standing(head: Header) -> tuple[str, str, str, str]:
         return (STATE_GLYPH["stalled"], head.silence_word, STATE_ROLE["stalled"], head.end_text)
     if not head.points and head.health in ("ok", "unjudged"):  # nothing that could be judged
         return ("○", "waiting", "dim", "no values have been written yet")
-    sentence = f"{head.sentence}. {head.end_text}".removeprefix(". ") if head.end_text else head.sentence
+    sentence = head.sentence
+    if head.silence_text:
+        sentence = f"{sentence}. {head.silence_word.capitalize()}: {head.end_text}".removeprefix(". ")
+    elif head.end_text:
+        sentence = f"{sentence}. {head.end_text}".removeprefix(". ")
     word = HEALTH_WORD.get(head.health, head.health)
     return (HEALTH_GLYPH.get(head.health, "?"), word, HEALTH_ROLE.get(head.health, "text"), sentence)
 
@@ -170,14 +175,20 @@ def _visible(widths: list[int], at: int, room: int) -> tuple[int, int]:
 
 
 def finding_lines(findings: Sequence[Finding], width: int, most: int) -> list[Line]:
-    """Findings, one line each: severity, what, since when, which pane, what to do. At most `most` lines."""
+    """Findings, one line each: severity, what, since when, what to do. At most `most` lines.
+
+    What a symptom explains is counted behind it.
+    """
     if not findings:
         return [line((" ✓ ", "good"), ("nothing to report", "dim"))]
+    every, findings = findings, unexplained(findings)
     shown = findings if len(findings) <= most else findings[: max(most - 1, 1)]
     lines = []
     for finding in shown:
         role = SEVERITY_ROLE[finding.severity]
         text = finding_text(finding)
+        more = len(explained(every, finding))
+        text += f" · explains {more} more" if more else ""
         spans: list[Span] = [(f" {SEVERITY_GLYPH[finding.severity]} ", role), (cut(text, width - 4), role)]
         left = width - 4 - cell_width(text) - 3
         if left > 24 and finding.advice:

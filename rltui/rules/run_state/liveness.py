@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from rltui.metrics import MetricNames
 from rltui.rules.run_state.log_state import GONE, all_gone
-from rltui.rules.run_state.planned_steps import planned
+from rltui.rules.run_state.planned_steps import planned, planned_by
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.rules.special_metrics import special_metrics
 from rltui.store import Run, Series
 from rltui.store.model import F64
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rltui.hparams.hparams import HParam
 
 LEAST_PATIENCE = 300.0  # seconds of silence that never mean a stall: writers buffer up to two minutes
 PATIENCE = 10.0  # usual gaps without a point until a run is stalled
@@ -35,6 +40,7 @@ class Liveness:
     eta: float | None = None  # until the last step, never negative
     total: int | None = None
     progress: float | None = None  # 0..1
+    pace: float | None = None  # seconds per step, pauses included
     known: bool = True  # False: it is only so silent, or so near its end, that it is taken as over
 
     @property
@@ -72,24 +78,37 @@ class RunPace:
             eta = max((self.total - self.last_step) * self.pace - (age or 0.0), 0.0)
         quiet = GONE if self.gone else self.quiet if state == "stalled" else ""
         known = self.done or state != "ended"
-        return Liveness(state, age, self.gap, quiet, eta, self.total, self.progress, known)
+        return Liveness(state, age, self.gap, quiet, eta, self.total, self.progress, self.pace or None, known)
 
 
-def liveness(run: Run, now: float, total: int | None = None, names: MetricNames | None = None) -> Liveness:
+def liveness(
+    run: Run,
+    now: float,
+    total: int | None = None,
+    names: MetricNames | None = None,
+    settings: Mapping[str, HParam] | None = None,
+) -> Liveness:
     """Judge one run at a time `now` (seconds since 1970). `total`: planned steps, over the log's own.
+
+    `settings` are those of files beside the log; they count where the log does not say how far the run goes.
 
     `names` tells which tags are times of phases, so that a stall can name the phase that is missing. A run
     whose log or tracker says that it is over has ended, known to the second; one that only writes no more is
     stalled first, and then taken as ended.
     """
-    known = run_pace(run, total)
+    known = run_pace(run, total, settings=settings)
     found = known.at(now)
     return replace(found, quiet=_quiet(run, names)) if found.state == "stalled" else found
 
 
-def run_pace(run: Run, total: int | None = None, names: MetricNames | None = None) -> RunPace:
-    """What is known of a run in time. With `names` it is also known what goes quiet."""
-    total = total or planned(run)
+def run_pace(
+    run: Run,
+    total: int | None = None,
+    names: MetricNames | None = None,
+    settings: Mapping[str, HParam] | None = None,
+) -> RunPace:
+    """What is known of a run in time. With `names` it is also known what goes quiet; `settings` as above."""
+    total = total or planned(run) or planned_by(settings or {}, run.last_step)
     last = run.last_step
     progress = None
     if total and last is not None and total > 0:
@@ -198,7 +217,7 @@ def _phase(run: Run, names: MetricNames) -> str:
         first = min(missing, key=lambda series: float(series.last_wall))
         return f"{first.tag} is missing for step {newest:,}"
     longest = max(usual, key=lambda series: float(series.last_value))
-    return f"between steps; the longest phase of the last was {longest.tag}"
+    return f"between steps, longest phase {names.name(longest.tag).title.lower()} ({longest.tag})"
 
 
 def _last(series: Series) -> int:

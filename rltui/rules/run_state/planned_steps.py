@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from weakref import WeakKeyDictionary
 
 from rltui.batch import Text
+from rltui.hparams.hparams import HParam
 from rltui.hparams.logged_text import logged_hparams
 from rltui.rules.special_metrics import special_metrics
 from rltui.store import Run
@@ -36,10 +37,18 @@ def _totals(texts: Iterable[Text]) -> Iterable[int]:
     Minus one and zero are none: something else ends the run.
     """
     for text in reversed(list(texts)):
-        entries = logged_hparams([text]).entries
-        for wanted in special_metrics().planned_steps:
-            for key, entry in entries.items():
-                value = entry.value
-                named = key.replace("/", ".").rpartition(".")[2] == wanted
-                if named and isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-                    yield int(value)
+        yield from _candidates(logged_hparams([text]).entries)
+
+
+def planned_by(settings: Mapping[str, HParam], last: int | None) -> int | None:
+    """The planned number of steps by settings of files beside the log; None as for `planned`."""
+    return next((total for total in _candidates(settings) if last is not None and total >= last), None)
+
+
+def _candidates(settings: Mapping[str, HParam]) -> Iterable[int]:
+    for wanted in special_metrics().planned_steps:
+        for key, entry in settings.items():
+            value = entry.value
+            named = key.replace("/", ".").rpartition(".")[2] == wanted
+            if named and isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+                yield int(value)

@@ -56,7 +56,7 @@ def _open(session: Session, state: AppState, _: str) -> None:
         if setting is not None:
             state.overlays.append(ListOverlay(HParamDetails(setting.key)))
     elif navigation.on_findings(state):
-        navigation.go_to_finding(session, state, navigation.finding_selected(session, state))
+        navigation.open_evidence(session, state)
     elif (row := shown_pane.selected(session, state)) is not None:
         navigation.open_chart(session, state, row)
 
@@ -69,7 +69,16 @@ def _select(session: Session, state: AppState, row: str) -> None:
 
 
 def _go_to_finding(session: Session, state: AppState, argument: str) -> None:
-    navigation.go_to_finding(session, state, int(argument) if argument.isdigit() else 0)
+    navigation.go_to_finding(session, state, argument)
+
+
+def _select_evidence(session: Session, state: AppState, argument: str) -> None:
+    """A click: select a finding and one of its metrics; the same again opens its chart."""
+    finding, _, evidence = argument.partition(" ")
+    chosen, selection = (finding, int(evidence or 0)), state.selection
+    if (selection.row or "0", selection.evidence) == chosen:
+        navigation.open_evidence(session, state)
+    selection.row, selection.evidence = chosen
 
 
 def _turn_finding(session: Session, state: AppState, by: int) -> None:
@@ -88,15 +97,15 @@ def _turn_finding(session: Session, state: AppState, by: int) -> None:
 
 
 def _acknowledge(session: Session, state: AppState, *, snooze: bool) -> None:
-    view, findings = shown.run(session, state), shown.findings(session, state)
-    at = navigation.finding_selected(session, state)
-    if view is None or state.selection.pane != "findings" or at >= len(findings):
+    view, finding = shown.run(session, state), shown.selected_finding(session, state)
+    firing = finding is not None and finding.state != "resolved"
+    if view is None or state.selection.pane != "findings" or finding is None or not firing:
         state.notify("choose a finding in the findings pane first")
     elif snooze:
-        on = state.acknowledgements.snooze(view.name, findings[at], state.options.clock())
+        on = state.acknowledgements.snooze(view.name, finding, state.options.clock())
         state.notify("snoozed for half an hour" if on else "awake again")
     else:
-        on = state.acknowledgements.acknowledge(view.name, findings[at])
+        on = state.acknowledgements.acknowledge(view.name, finding)
         state.notify("acknowledged until it resolves" if on else "no longer acknowledged")
 
 
@@ -278,6 +287,10 @@ ACTIONS: dict[str, Action] = {
     "open": _open,
     "select": _select,
     "go-finding": _go_to_finding,
+    "select-evidence": _select_evidence,
+    "next-evidence": lambda session, state, _: navigation.turn_evidence(session, state, 1),
+    "previous-evidence": lambda session, state, _: navigation.turn_evidence(session, state, -1),
+    "unfold": lambda session, state, _: navigation.unfold(session, state),
     "next-finding": lambda session, state, _: _turn_finding(session, state, 1),
     "previous-finding": lambda session, state, _: _turn_finding(session, state, -1),
     "acknowledge": lambda session, state, _: _acknowledge(session, state, snooze=False),

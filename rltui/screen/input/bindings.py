@@ -44,7 +44,7 @@ class Bind:
 
 MOVE, LOOK, PANES, TIME = "Moving", "Looking closer", "Panes", "Time"
 RUNS, SHARE, PROGRAM, CHART = "Runs", "Sharing", "Program", "Large chart"
-SAMPLES, CONSOLE = "Samples", "Console"
+SAMPLES, CONSOLE, FINDINGS = "Samples", "Console", "Findings"
 
 
 _MORE = {
@@ -122,6 +122,9 @@ BINDINGS: tuple[Bind, ...] = (
     Bind("zoom-in", ("z", "i"), "zoom in round the cursor", CHART, where="chart"),
     Bind("zoom-out", ("Z", "o"), "zoom out", CHART, where="chart"),
     Bind("reset", ("0",), "the whole run again", CHART, where="chart"),
+    Bind("next-evidence", ("tab",), "next evidence of the finding", FINDINGS, where="findings"),
+    Bind("previous-evidence", ("shift+tab",), "the evidence before", FINDINGS, where="findings"),
+    Bind("unfold", ("z",), "show or fold what the finding explains", FINDINGS, where="findings"),
     Bind("sample-sort", ("S",), "sort by the next column", SAMPLES, where="samples"),
     Bind("sample-reverse", ("R",), "the other way round", SAMPLES, where="samples"),
     Bind("sample-step-back", ("[",), "step before; over a sample: its prompt at the step before", SAMPLES,
@@ -182,7 +185,9 @@ IN_PLACE: Mapping[str, Mapping[str, str]] = {
         "back": "all lines again; out of the search",
     },
     "findings": {
-        "up": "previous finding", "down": "next finding", "open": "go to its metric",
+        "up": "previous finding", "down": "next finding", "open": "chart of the evidence, where it began",
+        "acknowledge": "acknowledge: dim it, count it no more while it lasts",
+        "snooze": "snooze: the same for half an hour", "explain": "what the metric means",
         "pane:samples": "the samples of its step", "pane:console": "the lines of the console at its time",
         "next-finding": "jump to the next metric with a finding",
     },

@@ -12,7 +12,7 @@ from rltui.screen.input import actions, navigation
 from rltui.screen.input.bindings import Command
 from rltui.screen.pages.chart.chart_page import chart_axis, grows, whole_range
 from rltui.screen.pages.chart.curves import LEAST_AVERAGED, weight_of
-from rltui.screen.pages.chart.x_axis import axes_of
+from rltui.screen.pages.chart.x_axis import TIMES, axes_of
 from rltui.screen.state import (
     CONSOLE,
     SAMPLES,
@@ -191,6 +191,10 @@ def _turn_row(session: Session, state: AppState, chart: ChartOverlay, by: int) -
     row = shown_pane.selected(session, state)
     if row is not None:
         chart.row, chart.y_range, chart.log = row, None, None
+        finding = shown.selected_finding(session, state) if navigation.on_findings(state) else None
+        axis = chart_axis(session, state)
+        if finding is not None and axis is not None and axis.axis not in TIMES[1:]:
+            chart.cursor = axis.place(navigation.evidence_steps(finding, [row])[0])
 
 
 def _pick_metric(state: AppState, chart: ChartOverlay, *, instead: bool = False) -> None:

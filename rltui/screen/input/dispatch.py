@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from rltui.screen.input import actions, chart_actions, console_actions, list_actions, sample_actions
+from rltui.screen.input import (
+    actions,
+    chart_actions,
+    console_actions,
+    list_actions,
+    navigation,
+    sample_actions,
+)
 from rltui.screen.input.bindings import Command
 from rltui.screen.state import (
     CONSOLE,
@@ -36,6 +43,8 @@ def _place(state: AppState, top: Overlay | None) -> str:
     """The place whose keys are taken."""
     if top is not None:
         return top.place
+    if navigation.on_findings(state):
+        return "findings"
     return SAMPLES if state.on_samples else CONSOLE if state.on_console else "pane"
 
 

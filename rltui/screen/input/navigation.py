@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from rltui.console.moments import Moment
 from rltui.panes.pane import window_for
 from rltui.panes.row import Row
+from rltui.rules.finding import ConsoleEvidence, Finding, explained
 from rltui.screen import shown, shown_pane
 from rltui.screen.pages.chart.x_axis import TIMES, x_axis
 from rltui.screen.pages.console_page import open_console
-from rltui.screen.pages.findings_page import selected_finding
 from rltui.screen.pages.hparams_page import PANE as HPARAMS
 from rltui.screen.pages.hparams_page import hparams
 from rltui.screen.state import CONSOLE, SAMPLES, AppState, ChartOverlay
+from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.session.time_travel import RunAtStep, span_of
 
@@ -86,24 +88,72 @@ def put_crosshair(session: Session, state: AppState, share: float) -> None:
     state.time.crosshair = min(round(low + (high - low) * share), round(window.high))
 
 
-def go_to_finding(session: Session, state: AppState, at: int) -> None:
-    """Show the metric of a finding, else its pane."""
+def go_to_finding(session: Session, state: AppState, name: str) -> None:
+    """Show the metric of a finding, by its id, else its pane."""
     view = shown.run(session, state)
-    findings = [*shown.findings(session, state), *shown.resolved_findings(session, state)]
-    if view is None or at >= len(findings):
+    finding = next((one for one in shown.findings(session, state) if one.id == name), None)
+    if view is None or finding is None:
         return
-    tag = next((tag for tag in findings[at].metrics if tag in view.run.series), "")
-    console = findings[at].console
-    if console is not None:
-        go_to_console(session, state)
-        report = next((one for one in view.consoles if one.path == console.path), None)
-        if report is not None:
-            state.console.run = view.name
-            open_console(state, report, console.offset)
-    elif tag:
+    if finding.console is not None:
+        go_to_line(session, state, view, finding.console)
+    elif tag := next((tag for tag in finding.metrics if tag in view.run.series), ""):
         go_to_tag(session, state, tag)
     else:
-        go(session, state, findings[at].pane)
+        go(session, state, finding.pane)
+
+
+def go_to_line(session: Session, state: AppState, view: RunView, found: ConsoleEvidence) -> None:
+    """The line of a console that tells of a failure."""
+    go_to_console(session, state)
+    report = next((one for one in view.consoles if one.path == found.path), None)
+    if report is not None:
+        state.console.run = view.name
+        open_console(state, report, found.offset)
+
+
+def open_evidence(session: Session, state: AppState) -> None:
+    """The chart of the selected evidence of a finding, with the crosshair where it began; else its pane."""
+    view, finding = shown.run(session, state), shown.selected_finding(session, state)
+    rows = shown_pane.rows(session, state)
+    if view is None or finding is None:
+        return
+    if finding.console is not None:
+        go_to_line(session, state, view, finding.console)
+        return
+    if not rows:
+        go(session, state, finding.pane)
+        return
+    at = state.selection.evidence % len(rows)
+    state.time.crosshair = evidence_steps(finding, rows)[at]
+    open_chart(session, state, rows[at])
+
+
+def evidence_steps(finding: Finding, rows: Sequence[Row]) -> list[int]:
+    """Since which step each of the metrics of a finding moved."""
+    known = {one.tag.split(" / ")[0]: one.since_step for one in finding.evidence}
+    return [known.get(row.tag, finding.since_step) for row in rows]
+
+
+def turn_evidence(session: Session, state: AppState, by: int) -> None:
+    """To the next or previous evidence, behind the last one to that of the next finding."""
+    selection, count = state.selection, len(shown.listed_findings(session, state))
+    to = selection.evidence + by
+    if 0 <= to < len(shown_pane.rows(session, state)):
+        selection.evidence = to
+        return
+    selection.row = str((finding_selected(session, state) + by) % max(count, 1))
+    selection.evidence = 0 if by > 0 else max(len(shown_pane.rows(session, state)) - 1, 0)
+
+
+def unfold(session: Session, state: AppState) -> None:
+    """Show or fold what the selected finding explains."""
+    finding = shown.selected_finding(session, state)
+    if finding is None or not explained(shown.findings(session, state), finding):
+        state.notify("it explains no other finding")
+    elif finding.id in state.selection.unfolded:
+        state.selection.unfolded.remove(finding.id)
+    else:
+        state.selection.unfolded.add(finding.id)
 
 
 def turn_to_samples(session: Session, state: AppState) -> None:
@@ -113,9 +163,8 @@ def turn_to_samples(session: Session, state: AppState) -> None:
         return
     step = state.time.crosshair
     if on_findings(state):
-        findings = [*shown.findings(session, state), *shown.resolved_findings(session, state)]
-        at = finding_selected(session, state)
-        step = findings[at].since_step if at < len(findings) else None
+        finding = shown.selected_finding(session, state)
+        step = finding.since_step if finding is not None else None
     go_to_samples(session, state, step)
 
 
@@ -135,16 +184,15 @@ def back_from_samples(session: Session, state: AppState) -> None:
 
 
 def turn_to_console(session: Session, state: AppState) -> None:
-    """To the console; where findings are shown to the line or the time of the selected one."""
-    moment = None
+    """To the console: to the time of the crosshair, from findings to the line or time of the selected one."""
+    view, step = shown.run(session, state), state.time.crosshair
     if on_findings(state):
-        at = finding_selected(session, state)
-        findings = [*shown.findings(session, state), *shown.resolved_findings(session, state)]
-        if at < len(findings) and findings[at].console is not None:
-            go_to_finding(session, state, at)
+        finding = shown.selected_finding(session, state)
+        if finding is not None and finding.console is not None and view is not None:
+            go_to_line(session, state, view, finding.console)
             return
-        moment = moment_at(session, state, findings[at].since_step) if at < len(findings) else None
-    go_to_console(session, state, moment)
+        step = finding.since_step if finding is not None else None
+    go_to_console(session, state, None if step is None else moment_at(session, state, step))
 
 
 def go_to_console(session: Session, state: AppState, moment: Moment | None = None) -> None:
@@ -204,14 +252,14 @@ def on_findings(state: AppState) -> bool:
 
 def finding_selected(session: Session, state: AppState) -> int:
     """The index of the selected finding."""
-    count = len(shown.findings(session, state)) + len(shown.resolved_findings(session, state))
-    return selected_finding(state, count)
+    return shown.selected_index(state, len(shown.listed_findings(session, state)))
 
 
 def move(session: Session, state: AppState, by: int) -> None:
     """Up or down by rows, on cards by lines of cards."""
     if on_findings(state):
         state.selection.row = str(max(finding_selected(session, state) + by, 0))
+        state.selection.evidence = 0
     elif on_cards(state):
         move_selection(session, state, by * state.drawn_pane.card_columns, stop=True)
     else:
@@ -240,12 +288,16 @@ def move_to_edge(session: Session, state: AppState, *, last: bool) -> None:
     """To the first or the last row."""
     if on_findings(state):
         state.selection.row = str(FAR) if last else "0"
+        state.selection.evidence = 0
     else:
         move_selection(session, state, FAR if last else -FAR)
 
 
 def move_selection(session: Session, state: AppState, by: int, *, stop: bool = False) -> None:
     """Move the selection by some rows; with `stop` not at all when that would leave the list."""
+    if on_findings(state):
+        turn_evidence(session, state, by)
+        return
     if state.selection.pane == HPARAMS:
         pane = hparams(session, state)
         keys = [row.key for row in pane.hparams] if pane is not None else []

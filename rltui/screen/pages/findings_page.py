@@ -2,101 +2,168 @@
 
 from __future__ import annotations
 
-from rltui.draw.cells import BLANK, Line, line, wrap
-from rltui.draw.numbers import format_plain, format_step
-from rltui.draw.symbols import LEVEL_GLYPH, LEVEL_ROLE, SEVERITY_GLYPH, SEVERITY_ROLE
+from rltui.draw.cells import BLANK, Line, Span, line, wrap
+from rltui.draw.symbols import (
+    LEVEL_GLYPH,
+    LEVEL_ROLE,
+    SEVERITY_GLYPH,
+    SEVERITY_ROLE,
+    STATE_GLYPH,
+    STATE_ROLE,
+)
+from rltui.panes.pane import window_for
+from rltui.panes.render.evidence_lines import evidence_lines
 from rltui.panes.render.pane_lines import finding_text
-from rltui.rules.finding import Finding
+from rltui.rules.finding import Finding, explained
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot, scrolled
+from rltui.screen.shown_pane import evidence_rows
 from rltui.screen.state import AppState, PaneDrawn
+from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.text import cell_width
 
 
-def selected_finding(state: AppState, count: int) -> int:
-    """The index of the selected one of so many findings."""
-    at = state.selection.rows.get("findings", "0")
-    return min(int(at) if at.isdigit() else 0, max(count - 1, 0))
-
-
 def findings_page(session: Session, state: AppState, width: int, height: int) -> Page:
-    """Firing findings, then resolved ones, then problems of the data."""
-    findings, resolved = shown.findings(session, state), shown.resolved_findings(session, state)
+    """What stalls, firing findings with their evidence, resolved ones, then problems of the data."""
+    listed = shown.listed_findings(session, state)
     past = shown.past_findings(session, state)
-    blocks = [finding_block(session, state, one, width) for one in [*findings, *resolved]]
-    lead: list[list[Line]] = []
+    at = shown.selected_index(state, len(listed))
+    blocks = [_Block(session, state, one, width, selected=index == at) for index, one in enumerate(listed)]
+    lead = _lead(session, state, width)
     if past is not None and not past.whole:
         lead.append([line((" Told as far as this moment is remembered, without values.", "mark"))])
-    if not findings:
+    if not any(one.state != "resolved" for one in listed):
         lead.append([line((" ✓ ", "good"), ("Nothing to report.", "text"))])
-    blocks = lead + blocks
-    problems = _problems(session, state, width)
-    if problems:
-        blocks.append(problems)
-    count = len(findings) + len(resolved)
-    at = selected_finding(state, count)
-    offset = len(lead)
     lines: list[Line] = []
+    for part in lead:
+        lines += [*([BLANK] if lines else []), *part]
     spots: list[Spot] = []
     first = last = 0
+    brief = False  # what is over stands close together
     for index, block in enumerate(blocks):
-        if lines:
-            lines.append(BLANK)
+        lines += [BLANK] if lines and not block.nested and not (block.brief and brief) else []
+        brief = block.brief
         start = len(lines)
-        if count and index - offset == at:
-            block = [Line(block[0].spans, "select"), *block[1:]]
-            first, last = start, start + len(block) - 1
-        lines += block
-        if 0 <= index - offset < count:
-            spots.append(Spot(0, start, width, len(block), "go-finding", str(index - offset)))
+        if index == at:
+            first, last = start, start + len(block.lines) - 1
+        lines += block.lines
+        spots.append(Spot(0, start, width, len(block.lines), "select-evidence", f"{index} 0"))
+        spots += [
+            Spot(0, start + block.first + evidence, width, 1, "select-evidence", f"{index} {evidence}")
+            for evidence in range(block.evidence)
+        ]
+    problems = _problems(session, state, width)
+    if problems:
+        lines += [*([BLANK] if lines else []), *problems]
     top = scrolled(state.drawn_pane.top, first, min(last, first + height - 1), len(lines), height)
     moved = [Spot(s.x, s.y - top, s.width, s.height, s.action, s.argument) for s in spots]
     visible = [spot for spot in moved if spot.y + spot.height > 0]
     return Page(lines[top : top + height], visible, PaneDrawn(top))
 
 
-def finding_block(session: Session, state: AppState, finding: Finding, width: int) -> list[Line]:
-    """One finding in a few lines."""
-    view, resolved = shown.run(session, state), finding.state == "resolved"
-    handled = ""  # acknowledged or snoozed
-    if view is not None and not resolved:
-        handled = state.acknowledgements.status(view.name, finding, state.options.clock())
+def _lead(session: Session, state: AppState, width: int) -> list[list[Line]]:
+    """That nothing is written any more, with what is known of it."""
+    view = shown.run(session, state)
+    head = shown.header(session, state, view) if view is not None else None
+    if head is None or not head.silence_text:
+        return []
+    words = wrap(f"{head.silence_word} · {head.silence_text}", width - 4)
+    role = STATE_ROLE["stalled"]
+    sign = STATE_GLYPH["stalled"]
+    return [[line((f" {sign} " if not at else "   ", role), (part, role)) for at, part in enumerate(words)]]
+
+
+class _Block:
+    """One finding in a few lines; `first` of its `evidence` lines of evidence."""
+
+    def __init__(
+        self, session: Session, state: AppState, finding: Finding, width: int, *, selected: bool
+    ) -> None:
+        view = shown.run(session, state)
+        every = shown.findings(session, state)
+        resolved = finding.state == "resolved"
+        self.nested = finding.explained_by in {one.id for one in every}
+        handled = ""  # acknowledged or snoozed
+        if view is not None and not resolved:
+            handled = state.acknowledgements.status(view.name, finding, state.options.clock())
+        self.first = self.evidence = 0
+        self.brief = resolved
+        self.lines = _head(finding, width, handled, nested=self.nested)
+        if view is not None and not handled and not resolved and not self.nested:
+            inner = width - 6
+            if finding.title and finding.message not in ("", finding.title):
+                self.lines += [line(("     " + part, "text")) for part in wrap(finding.message, inner)]
+            self.first = len(self.lines)
+            found = self._evidence(session, state, view, finding, width, selected=selected)
+            self.evidence = len(found)
+            self.lines += found
+            self.lines += _advice(session, state, view, finding, width, selected=selected)
+            self.lines += self._consequences(state, finding, every)
+        if selected:
+            self.lines[0] = Line(self.lines[0].spans, "select")
+
+    @staticmethod
+    def _evidence(
+        session: Session, state: AppState, view: RunView, finding: Finding, width: int, *, selected: bool
+    ) -> list[Line]:
+        rows = evidence_rows(session, state, finding)
+        live = view.liveness(state.now).state == "live"
+        window = window_for(view, live=live, share=state.time.share, at_step=state.time.at_step)
+        at = state.selection.evidence % len(rows) if selected and rows else -1
+        return evidence_lines(finding, rows, width, window, state.options.glyphs, at)
+
+    @staticmethod
+    def _consequences(state: AppState, finding: Finding, every: list[Finding]) -> list[Line]:
+        count = len(explained(every, finding))
+        if not count:
+            return []
+        unfolded = finding.id in state.selection.unfolded
+        words = f"     explains {count} more {'▾' if unfolded else '▸'} "
+        return [line((words, "dim"), (state.options.keys.hint_of("unfold"), "accent"))]
+
+
+def _head(finding: Finding, width: int, handled: str, *, nested: bool) -> list[Line]:
+    """What is wrong and since when; what a symptom explains stands farther to the right."""
+    resolved = finding.state == "resolved"
     role = "dim" if resolved or handled else SEVERITY_ROLE[finding.severity]
     glyph = "✓" if resolved else SEVERITY_GLYPH[finding.severity]
-    head = wrap(finding_text(finding), width - 4)
-    lines = [line((f" {glyph} " if not at else "   ", role), (part, role)) for at, part in enumerate(head)]
+    indent = "   " if nested else ""
+    head = wrap(finding_text(finding), width - 4 - len(indent))
+    lines = [
+        line((f"{indent} {glyph} " if not at else f"{indent}   ", role), (part, role))
+        for at, part in enumerate(head)
+    ]
     if lines[-1].width + cell_width(finding.pane) + 3 <= width:
         lines[-1] = line(*lines[-1].spans, (f"   {finding.pane}", "dim"))
     if handled:
         lines[0] = line(*lines[0].spans, (f"   {handled}", "info"))
-        return lines
-    inner = width - 6
-    if finding.title and finding.message not in ("", finding.title):
-        lines += [line(("     " + part, "text")) for part in wrap(finding.message, inner)]
-    for one in finding.evidence:
-        before = "?" if one.before is None else format_plain(one.before)
-        now = "NaN" if one.now is None else format_plain(one.now)  # a level that is none
-        since = f"since step {format_step(one.since_step)}"
-        lines.append(
-            line(("     ", "text"), (one.tag, "dim"), (f"  {before} → {now}  ", "text"), (since, "dim"))
-        )
-    if not finding.evidence and finding.value is not None:
-        limit = "" if finding.limit is None else f", limit {format_plain(finding.limit)}"
-        keys = ", ".join(finding.metrics[:3])
-        lines.append(
-            line(("     ", "text"), (keys, "dim"), (f"  {format_plain(finding.value)}{limit}", "text"))
-        )
-    if finding.advice and not resolved:
-        parts = wrap(finding.advice, inner - 2)
+    return lines
+
+
+def _advice(
+    session: Session, state: AppState, view: RunView, finding: Finding, width: int, *, selected: bool
+) -> list[Line]:
+    """What to do, where to look next by the run's own names, and the keys that lead there."""
+    lines: list[Line] = []
+    if finding.advice:
+        parts = wrap(finding.advice, width - 8)
         lines += [
             line(("     → " if not at else "       ", "accent"), (part, "text"))
             for at, part in enumerate(parts)
         ]
     nexts = [tag for one in finding.check_next if (tag := shown.tag_of(session, state, one)) is not None]
-    if nexts and not resolved:
-        titles = [view.names.name(tag).title for tag in nexts[:4]] if view is not None else nexts[:4]
-        lines.append(line(("     look next at  ", "dim"), (", ".join(titles), "text")))
+    if nexts:
+        titles = ", ".join(view.names.name(tag).title for tag in nexts[:4])
+        lines += [line(("     " + part, "dim")) for part in wrap(f"look next at  {titles}", width - 6)]
+    if selected and finding.metrics and width >= 60:
+        keys = state.options.keys
+        hints = [(keys.hint_of("open"), "chart where it began")]
+        hints += [(keys.hint_of("next-evidence"), "next evidence")]
+        spans: list[Span] = [("     ", "text")]
+        for key, words in hints:
+            spans += [(key, "accent"), (f" {words}   ", "dim")]
+        lines.append(line(*spans))
     return lines
 
 

@@ -14,6 +14,7 @@ from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import overview_lines
 from rltui.panes.render.header_lines import finding_lines
 from rltui.panes.render.pane_lines import short_title
+from rltui.rules.finding import unexplained
 from rltui.screen import shown
 from rltui.screen.pages.chart.overlaid_runs import others
 from rltui.screen.pages.page import Page, Spot
@@ -50,8 +51,10 @@ def overview_page(session: Session, state: AppState, view: RunView, width: int, 
         crosshair=state.time.crosshair,
     )  # fmt: skip
     columns = max(sum(card.y == cards[0].y for card in cards), 1) if cards else 1
-    found = min(len(data.findings), len(lines))
-    spots = [Spot(0, index, width, 1, "go-finding", str(index)) for index in range(found)]
+    spots = [
+        Spot(0, index, width, 1, "go-finding", finding.id)
+        for index, finding in enumerate(unexplained(data.findings)[: len(lines)])
+    ]
     spots += [
         Spot(c.x, c.y, c.width, c.height, "select", data.rows[c.row].tag, (AXIS + 1, c.width - AXIS - 1))
         for c in cards

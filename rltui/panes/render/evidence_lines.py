@@ -1,0 +1,83 @@
+"""The evidence of a finding: each metric with the step since which it moved, its curve, from what to what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rltui.draw.cells import Line, Span, colored, line
+from rltui.draw.numbers import format_step, format_value
+from rltui.draw.sparkline import Glyphs, sparkline
+from rltui.draw.symbols import SEVERITY_ROLE
+from rltui.panes.curve import curve
+from rltui.panes.healthy_range import EDGE
+from rltui.panes.render.pane_lines import short_title
+from rltui.panes.row import Row
+from rltui.panes.step_window import StepWindow
+from rltui.panes.value_axis import whole_range
+from rltui.text import cell_width, pad
+
+if TYPE_CHECKING:
+    from rltui.rules.finding import Evidence, Finding
+
+TITLE = 24  # cells of a metric's name
+SPARK_LEAST, SPARK_MOST = 8, 48  # cells of a curve
+INDENT = 3
+
+
+def evidence_lines(
+    finding: Finding, rows: Sequence[Row], width: int, window: StepWindow, glyphs: Glyphs, selected: int = -1
+) -> list[Line]:
+    """A line for each of the metrics of a finding, in the order in which they moved; one may be selected."""
+    known = {one.tag.split(" / ")[0]: one for one in finding.evidence}
+    moves = [_moved(row, known.get(row.tag), finding) for row in rows]
+    steps = [known[row.tag].since_step if row.tag in known else finding.since_step for row in rows]
+    ats = [f"@{format_step(step)}" for step in steps]
+    title = min(max((cell_width(row.title) for row in rows), default=0), TITLE, max(width // 3, 8))
+    at = max(map(cell_width, ats), default=0)
+    rest = width - INDENT - 3 - title - 2 - at - 2 - max(map(cell_width, moves), default=0) - 3
+    spark = min(rest, SPARK_MOST) if rest >= SPARK_LEAST else 0
+    role = SEVERITY_ROLE[finding.severity]
+    lines = []
+    for index, row in enumerate(rows):
+        number: Span = (f"▸{index + 1} ", "accent") if index == selected else (f" {index + 1} ", "dim")
+        spans: list[Span] = [
+            (" " * INDENT, "text"),
+            number,
+            (pad(short_title(row.title, title), title), "text"),
+        ]
+        spans.append((f"  {pad(ats[index], at)}  ", "dim"))
+        if spark:
+            spans += [*_spark(row, steps[index], window, spark, glyphs, role), ("  ", "text")]
+        lines.append(line(*spans, (moves[index], "strong" if index == selected else "text")))
+    return lines
+
+
+def _moved(row: Row, evidence: Evidence | None, finding: Finding) -> str:
+    """`3.0e-04 → 30`; of a finding without evidence its value and limit."""
+    if evidence is None:
+        value, limit = row.as_written(finding.value), row.as_written(finding.limit)
+        text = "" if value is None else format_value(value, row.unit)
+        return text if limit is None or not text else f"{text}, limit {format_value(limit, row.unit)}"
+    before, now = row.as_written(evidence.before), row.as_written(evidence.now)
+    first = "?" if before is None else format_value(before, row.unit)
+    return f"{first} → {'NaN' if now is None else format_value(now, row.unit)}"
+
+
+def _spark(row: Row, step: int, window: StepWindow, cells: int, glyphs: Glyphs, role: str) -> list[Span]:
+    """The curve in one line, a bar where the metric began to move."""
+    drawn = curve(row, window, cells)
+    if drawn is None or not np.isfinite(drawn.low).any():
+        return [(" " * cells, "text")]
+    low, high = whole_range(drawn)
+    made = sparkline(drawn.low, drawn.high, low, high, nonfinite=drawn.nonfinite,
+                     glyphs="ascii" if glyphs == "ascii" else "blocks")  # fmt: skip
+    roles = dict.fromkeys(made.marks, "bad")
+    text = made.text
+    at = None if drawn.own_axis else window.column(step, cells)
+    if at is not None:
+        text = f"{text[:at]}{EDGE}{text[at + 1 :]}"
+        roles[at] = role
+    return colored(text, "accent", roles)

@@ -1,0 +1,130 @@
+"""Findings with their evidence: in order of onset, with a curve, folded consequences, charts a key away."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rltui.rules.finding import Evidence
+from rltui.screen.state import ChartOverlay
+from tests.support.fakerun import FakeRun, believable, finding
+from tests.support.screens import Screen, opened
+
+
+def broken() -> FakeRun:
+    """A run whose learning rate was raised: entropy follows, then the gradients."""
+    run = believable()
+    moved = (
+        Evidence("actor/grad_norm", 0.1, None, 230),
+        Evidence("actor/lr", 3e-4, 30.0, 122),
+        Evidence("actor/entropy", 2.23, 0.0, 125),
+    )
+    tags = tuple(one.tag for one in moved)
+    run.found = [
+        finding(tags[1], "critical", id="broke", title="the policy broke", metrics=tags, evidence=moved,
+                symptom=True, since_step=122),
+        finding("actor/entropy", id="entropy", title="entropy is gone", explained_by="broke"),
+        finding("actor/grad_norm", id="nan", title="NaN", explained_by="broke"),
+        finding("actor/ppo_kl", id="kl", title="KL > 0.1", since_step=200),
+    ]  # fmt: skip
+    return run
+
+
+def findings(*keys: str) -> Screen:
+    """The pane of findings of such a run, after some keys."""
+    screen = opened(broken())
+    for key in ("f", *keys):
+        screen.frame(140, 45)
+        screen.press(key)
+    return screen
+
+
+def lines_of(screen: Screen, width: int = 120) -> list[str]:
+    """What it shows."""
+    return screen.text(width, 40).splitlines()
+
+
+def test_evidence_stands_in_order_of_onset_with_its_curve() -> None:
+    """What moved first comes first: name, step, curve with a bar at the onset, from -> to."""
+    evidence = [line for line in lines_of(findings()) if "@" in line]
+    assert [line.split("@")[1].split()[0] for line in evidence[:3]] == ["122", "125", "230"]
+    assert evidence[0].split("@")[0].split()[1:] == ["Learning", "rate"]
+    assert "3.00e-04 → 30.00" in evidence[0] and "0.100 → NaN" in evidence[2]
+    first, third = evidence[0].index("▏"), evidence[2].index("▏")
+    assert abs((third - first) / 48 - (230 - 122) / 300) < 0.08
+
+
+def test_consequences_are_folded() -> None:
+    """A symptom counts what it explains; a key shows and hides it, on the overview it is a number."""
+    screen = findings()
+    text = "\n".join(lines_of(screen))
+    assert "explains 2 more ▸ z" in text and "entropy is gone" not in text and "KL > 0.1" in text
+    screen.press("z")
+    text = "\n".join(lines_of(screen))
+    assert "explains 2 more ▾ z" in text and "entropy is gone" in text
+    screen.press("z")
+    screen.press("1")
+    overview = lines_of(screen)
+    assert any("the policy broke" in line and "explains 2 more" in line for line in overview)
+    assert not any("entropy is gone" in line for line in overview)
+
+
+def test_enter_opens_the_chart_where_it_began() -> None:
+    """Enter leads to the first evidence at its step, Tab to the next one; Esc leads back to the findings."""
+    screen = findings("tab", "enter")
+    chart = screen.overlays[-1]
+    assert isinstance(chart, ChartOverlay)
+    assert chart.row.tag == "actor/entropy" and chart.cursor == 125 and screen.pane == "findings"
+    screen.press("tab")
+    assert chart.row.tag == "actor/grad_norm" and chart.cursor == 230
+    screen.press("escape")
+    assert not screen.overlays and screen.pane == "findings"
+    assert any("▸3" in line for line in lines_of(screen))
+
+
+def test_tab_goes_from_evidence_to_evidence_and_on_to_the_next_finding() -> None:
+    """Behind the last evidence comes the next finding, behind the last finding the first."""
+    screen = findings()
+    seen = []
+    for _ in range(5):
+        row = screen.selected()
+        seen.append(row.tag if row is not None else "")
+        screen.press("tab")
+    assert seen == ["actor/lr", "actor/entropy", "actor/grad_norm", "actor/ppo_kl", "actor/lr"]
+
+
+def test_a_finding_without_evidence_has_its_metric_and_limit() -> None:
+    """Its metrics stand in the same place, with value and limit."""
+    line = next(line for line in lines_of(findings("down")) if "@200" in line)
+    assert "KL (old policy)" in line and "0.310, limit 0.200" in line
+
+
+@pytest.mark.parametrize(("width", "height"), [(200, 60), (80, 24), (60, 20), (40, 12), (24, 8)])
+def test_the_pane_fits_every_size(width: int, height: int) -> None:
+    """No line is wider than the screen; where there is no room for curves names and values stay."""
+    screen = findings("z")
+    lines = screen.frame(width, height).lines
+    assert all(line.width <= width for line in lines)
+    if width >= 40:
+        assert any("@122" in line.text for line in lines)
+
+
+def test_the_rest_of_a_stall_stands_with_the_findings() -> None:
+    """A run that is silent says so in its findings, with the usual gap."""
+    run = broken()
+    run.state = "stalled"
+    run.found = []
+    screen = opened(run)
+    screen.press("f")
+    assert any(line.startswith(" ◌ stalled") and "usual gap 10s" in line for line in lines_of(screen)[3:])
+
+
+def test_values_are_told_on_the_scale_of_the_curve() -> None:
+    """Evidence is on the canonical scale; a key written as its negative shows what its curve shows."""
+    run = FakeRun()
+    run.add("a/neg", -np.linspace(2.0, 0.1, 300), title="Entropy", scale=-1.0)
+    moved = (Evidence("a/neg", 2.0, 0.1, 200),)
+    run.found = [finding("a/neg", id="x", title="x", evidence=moved, metrics=("a/neg",))]
+    screen = opened(run)
+    screen.press("f")
+    assert any("Entropy, negated" in line and "-2.000 → -0.100" in line for line in lines_of(screen))
