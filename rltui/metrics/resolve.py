@@ -132,6 +132,11 @@ class MetricNames:
                 vote = self._known.vote(tag[len(prefix) :], wild=wild)
                 if vote is not None:
                     return _Guess(*vote, False)
+        for id_ in self._conventions.fallback:
+            other = self._known.get(id_)
+            found = other.find(tag) if other is not None else None
+            if found is not None:
+                return _Guess(found, Vote(found.entry, (id_,), False), found.held_out)
         return None
 
     def _held_out(self, tag: str) -> bool:

@@ -8,16 +8,18 @@ from rltui.logs.records.sample_statistics import SampledStep
 from rltui.metrics.resolve import MetricNames
 
 
-@pytest.mark.parametrize("framework", [None, "verl", "tinker-cookbook", "nemo-rl"])
-def test_the_statistics_of_samples_are_known(framework: str | None) -> None:
+@pytest.mark.parametrize("framework", [None, "verl", "tinker-cookbook", "nemo-rl", "prime-rl", "skyrl"])
+@pytest.mark.parametrize("before", ["", "val/", "eval/math_500/"])
+def test_the_statistics_of_samples_are_known(framework: str | None, before: str) -> None:
     """Every tag that a step of samples gives leads to a metric, whatever the framework beside it."""
     step = SampledStep()
     for reward in (0.0, 1.0):
         step.add({"score": reward, "acc": reward, "length": 7, "stop_reason": "length", "group_id": 3})
     names = MetricNames(framework)
-    tags = [tag for tag, _ in step.aggregates() if not tag.endswith(("acc/gini", "length/gini"))]
+    tags = [tag for tag, _ in step.aggregates()]
     assert "score/mean" in tags and "zero_advantage_pct" in tags
-    assert [tag for tag in tags if names.name(tag).metric is None] == []
+    assert [tag for tag in tags if names.name(before + tag).metric is None] == []
+    assert all(names.name(before + tag).held_out for tag in tags) is bool(before)
 
 
 @pytest.mark.parametrize(
@@ -29,9 +31,30 @@ def test_the_statistics_of_samples_are_known(framework: str | None) -> None:
         ("win_rate_100", "reward.success_rate"),
         ("val_win_rate", "validation.success_rate"),
         ("is_success", "reward.success_rate"),
+        ("evaluate_reward", "validation.return.mean"),
+        ("eval_mean_return", "validation.return.mean"),
+        ("TrueAverageReturn", "reward.episode_return.mean"),
+        ("env_reward", "reward.episode_return.mean"),
+        ("episode_total_reward", "reward.episode_return.mean"),
     ],
 )
 def test_outcomes_of_unknown_loops_are_found(tag: str, metric: str) -> None:
     """By a word of theirs, marked as guessed."""
     name = MetricNames().name(tag)
     assert name.metric is not None and name.metric.id == metric and name.guessed
+
+
+@pytest.mark.parametrize(
+    ("framework", "tag", "metric"),
+    [
+        ("verl", "system/gpu.0.gpu", "system.gpu_use"),
+        ("trl-grpo", "system/gpu/0/utilization", "system.gpu_use"),
+        ("verl", "system/network.sent", "system.other"),
+        ("areal", "grpo_actor/task_reward/avg", "reward.score.mean"),
+        ("areal", "ppo_actor/update/entropy/avg", "policy.entropy"),
+    ],
+)
+def test_names_of_trackers_and_scopes_are_known(framework: str, tag: str, metric: str) -> None:
+    """Measurements of a tracker beside any framework; scopes that recipes name."""
+    name = MetricNames(framework).name(tag)
+    assert name.metric is not None and name.metric.id == metric

@@ -139,7 +139,7 @@ class Framework:
 
     def _underlying(self, rest: str) -> Resolved | None:
         """An evaluation key without its prefix, read as the name of training that it repeats."""
-        found = self._plain(rest)
+        found = self._plain(rest) or (self._of_domain(rest) if self.domains else None)
         if found is not None:
             return found._replace(held_out=True)
         at = rest.find("_") if self.held_out_sets else -1

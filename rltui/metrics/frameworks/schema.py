@@ -110,6 +110,7 @@ class Conventions:
 
     held_out: tuple[str, ...] = ()  # prefixes of evaluation
     training: tuple[str, ...] = ()  # prefixes that say only "not evaluation"
+    fallback: tuple[str, ...] = ()  # files whose names are tried last beside any framework
     validation: Mapping[str, str] = field(default_factory=dict)  # canonical id of training -> of evaluation
     units: Mapping[str, float] = field(default_factory=dict)  # "percent -> fraction" = 0.01
     kinds: frozenset[str] = frozenset()  # canonical ids that say only of what kind a thing is
@@ -169,6 +170,7 @@ CONVENTIONS = TableField(
     {
         "held_out": TEXTS,
         "training": TEXTS,
+        "fallback": TEXTS,
         "validation": MapField(TextField()),
         "units": MapField(NumberField()),
         "kinds": TEXTS,
