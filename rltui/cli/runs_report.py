@@ -8,7 +8,7 @@ from rltui.cli.output import FOUND, emit, emit_table, fail
 from rltui.draw.numbers import format_step
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.panes.runs.columns import COLUMNS, METRIC, SETTING, RunColumn, column_named
-from rltui.panes.runs.facts import RunFacts
+from rltui.panes.runs.facts import ListedRun
 from rltui.text import clean, in_markdown
 
 USUAL = (
@@ -18,7 +18,7 @@ USUAL = (
 LIMITS = {"name": 60, "why": 100, "metric": 30}  # cells
 
 
-def columns_of(text: str, runs: Sequence[RunFacts]) -> list[RunColumn]:
+def columns_of(text: str, runs: Sequence[ListedRun]) -> list[RunColumn]:
     """The columns that somebody asks for, separated by commas; a first `+` adds them to the usual ones.
 
     Ends the command with 1 for what is no column, no setting and no metric of any run.
@@ -31,12 +31,12 @@ def columns_of(text: str, runs: Sequence[RunFacts]) -> list[RunColumn]:
     return found
 
 
-def column_asked_for(word: str, runs: Sequence[RunFacts]) -> RunColumn:
+def column_asked_for(word: str, runs: Sequence[ListedRun]) -> RunColumn:
     """A column by its name, or by a setting or metric that some run has."""
     found = column_named(word)
     if found is None and any(run.setting(word) is not None for run in runs):
         found = column_named(f"{SETTING}{word}")
-    if found is None and any(run.metric(word) is not None for run in runs):
+    if found is None and any(run.last_value(word) is not None for run in runs):
         found = column_named(f"{METRIC}{word}")
     if found is None:
         known = ", ".join(column.id for column in COLUMNS)
@@ -45,14 +45,14 @@ def column_asked_for(word: str, runs: Sequence[RunFacts]) -> RunColumn:
 
 
 def print_runs(
-    runs: Sequence[RunFacts], columns: Sequence[RunColumn], form: str, extra: Mapping[str, str] | None = None
+    runs: Sequence[ListedRun], columns: Sequence[RunColumn], form: str, extra: Mapping[str, str] | None = None
 ) -> None:
     """A line for each run. extra: a last column, by run, under the word `job`."""
     heads = [column.word for column in columns]
     rows = [[_text(column)(run) for column in columns] for run in runs]
     if extra is not None:
         heads.append("job")
-        rows = [[*row, extra.get(run.view.name, "-")] for run, row in zip(runs, rows, strict=True)]
+        rows = [[*row, extra.get(run.name, "-")] for run, row in zip(runs, rows, strict=True)]
     right = [at for at, column in enumerate(columns) if column.right]
     if form == "markdown":
         emit("| " + " | ".join(map(in_markdown, heads)) + " |")
@@ -64,7 +64,7 @@ def print_runs(
     emit_table(heads, rows, right=right, limits=limits, roles={**HEALTH_ROLE, **STATE_ROLE})
 
 
-def _text(column: RunColumn) -> Callable[[RunFacts], str]:
+def _text(column: RunColumn) -> Callable[[ListedRun], str]:
     if column.id == "step":  # in full: programs cut columns out of tables, too
         return lambda run: "-" if run.step is None else format_step(run.step)
     if column.id == "state":
@@ -72,7 +72,7 @@ def _text(column: RunColumn) -> Callable[[RunFacts], str]:
     return column.text
 
 
-def outcome_fields(run: RunFacts) -> dict[str, object]:
+def outcome_fields(run: ListedRun) -> dict[str, object]:
     """How a run does: its main metric with last and best value, how far it is, and why it is as it is."""
     found, alive = run.outcome, run.alive
     return {

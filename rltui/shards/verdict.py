@@ -9,6 +9,7 @@ from dataclasses import asdict, astuple, dataclass
 from typing import Any, NamedTuple
 
 from rltui.batch import Problem
+from rltui.panes.runs.facts import Outcome, RunFacts, RunSettings
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json
 from rltui.rules.run_state.liveness import Liveness, RunPace
 from rltui.session.run_view import RunView
@@ -48,6 +49,8 @@ class Verdict:
     sources: tuple[ListedSource, ...]
     consoles: tuple[str, ...]  # paths
     life: Life | None
+    outcome: Outcome | None
+    last_error: str  # what it printed before it stopped without saying why
 
     @property
     def name(self) -> str:
@@ -126,6 +129,8 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None) -> Verd
         ),
         consoles=tuple(report.path for report in view.consoles),
         life=life_of(run) if at_step is None else None,
+        outcome=RunFacts(view, now, RunSettings(), at_step=at_step).outcome,
+        last_error=view.last_error(now) if at_step is None else "",
     )
 
 
@@ -174,6 +179,8 @@ def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
         "sources": [list(source) for source in verdict.sources],
         "consoles": list(verdict.consoles),
         "life": None if life is None else [sets.number(life.tags), *life[2:]],
+        "outcome": None if verdict.outcome is None else _spelled(asdict(verdict.outcome)),
+        "last_error": verdict.last_error,
     }
 
 
@@ -198,7 +205,16 @@ def from_plain(plain: Mapping[str, Any], sets: TagSets) -> Verdict:
         sources=tuple(ListedSource(*source) for source in plain["sources"]),
         consoles=tuple(plain["consoles"]),
         life=None if life is None else Life(run, sets.tags(life[0]), *life[1:]),
+        outcome=_outcome(plain["outcome"]),
+        last_error=plain["last_error"],
     )
+
+
+def _outcome(plain: Plain | None) -> Outcome | None:
+    if plain is None:
+        return None
+    values = {name: float(plain[name]) for name in ("last", "best") if isinstance(plain[name], str)}
+    return Outcome(**{**plain, **values})
 
 
 def _finding(plain: Plain) -> Finding:

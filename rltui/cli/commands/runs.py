@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 
 import click
 
 from rltui.cli.arguments import JSON, LOGDIRS, RUN, schema_option
+from rltui.cli.judging import judge_runs
 from rltui.cli.loading import load
-from rltui.cli.output import NothingReadError, emit_json, note
+from rltui.cli.output import WRONG, NothingReadError, emit_json, leave, note
 from rltui.cli.runs_report import column_asked_for, columns_of, outcome_fields, print_runs
+from rltui.cli.sharding import NO_CACHE, Work
 from rltui.draw.numbers import format_duration
 from rltui.jobs.scheduler import Job, SchedulerError, job_of
 from rltui.jobs.slurm import Slurm
-from rltui.panes.runs.columns import RunOrder, sorted_runs
-from rltui.panes.runs.facts import RunFacts
-from rltui.panes.runs.selection import settings_below
-from rltui.session.session import Session
+from rltui.panes.runs.columns import COLUMNS, RunOrder, column_named, sorted_runs
+from rltui.panes.runs.facts import ListedRun, RunFacts
+from rltui.panes.runs.selection import RunSelection, settings_below
+from rltui.shards.listed_run import ListedVerdict
+from rltui.shards.merge import JudgedRuns, of_session
+from rltui.shards.verdict import Verdict
 from rltui.store.continued_runs import Lineage
 from rltui.text import clean
+
+REMEMBERED = frozenset(column.id for column in COLUMNS) - {"project"}  # columns that need no settings
 
 
 @click.command(name="runs")
@@ -39,8 +46,15 @@ from rltui.text import clean
 )
 @JSON
 @schema_option("runs")
+@NO_CACHE
 def command(
-    logdirs: tuple[str, ...], run_glob: str | None, sort: str | None, columns: str, form: str, as_json: bool
+    logdirs: tuple[str, ...],
+    run_glob: str | None,
+    sort: str | None,
+    columns: str,
+    form: str,
+    as_json: bool,
+    no_cache: bool,
 ) -> None:
     """List the runs below LOGDIR: how far each is, its last and best value, its health and why.
 
@@ -55,29 +69,46 @@ def command(
     """
     head = {"schema": 1, "logdir": clean(logdirs[0])}
     as_json = as_json or form == "json"
+    judged: JudgedRuns
+    facts: Sequence[ListedRun]
     try:
-        session = load(logdirs, run_glob, charts=False)
+        if _needs_settings(columns, sort) or RunSelection(run_glob).is_expression:
+            session = load(logdirs, run_glob, charts=False)
+            judged, settings = of_session(session), settings_below(logdirs)
+            now = time.time()
+            facts = [RunFacts(session.runs[each.name], now, settings) for each in judged.verdicts]
+        else:
+            judged = judge_runs(logdirs, run_glob, how=Work(remembered=not no_cache))
+            facts = [ListedVerdict(verdict) for verdict in judged.verdicts]
     except NothingReadError as error:
         if as_json:
             emit_json({**head, "runs": [], "diagnostics": error.diagnostics})
         raise
-    now, settings = time.time(), settings_below(logdirs)
-    facts = [RunFacts(view, now, settings) for view in session.ordered()]
     if sort is not None:
         column = column_asked_for(sort.removeprefix("-"), facts)
         facts = sorted_runs(RunOrder(column.id, sort.startswith("-")), facts)
-    jobs = _jobs(session)
+    jobs = _jobs(judged.verdicts)
     if as_json:
-        lineage = session.lineage()
-        runs = [_json(run, lineage.get(run.view.name), jobs.get(run.view.name)) for run in facts]
-        diagnostics = [problem.as_json() for problem in session.diagnostics()]
+        verdicts = {verdict.name: verdict for verdict in judged.verdicts}
+        runs = [
+            _json(run, verdicts[run.name], judged.lineage.get(run.name), jobs.get(run.name)) for run in facts
+        ]
+        diagnostics = [problem.as_json() for problem in judged.diagnostics()]
         emit_json({**head, "runs": runs, "diagnostics": diagnostics})
-        return
-    texts = {name: _job_text(job) for name, job in jobs.items()}
-    print_runs(facts, columns_of(columns, facts), form, texts or None)
+    else:
+        texts = {name: _job_text(job) for name, job in jobs.items()}
+        print_runs(facts, columns_of(columns, facts), form, texts or None)
+    leave(WRONG if judged.lost else 0)
 
 
-def _jobs(session: Session) -> dict[str, Job]:
+def _needs_settings(columns: str, sort: str | None) -> bool:
+    """Whether more is asked for than is remembered of runs: settings, or metrics of one's choice."""
+    words = [word.strip() for word in columns.removeprefix("+").split(",")]
+    found = [column_named(word) for word in (*words, (sort or "").removeprefix("-")) if word]
+    return any(column is None or column.id not in REMEMBERED for column in found)
+
+
+def _jobs(verdicts: Sequence[Verdict]) -> dict[str, Job]:
     """The queued or running job of each run that has one; a scheduler that fails is a note."""
     try:
         jobs = Slurm().jobs()
@@ -85,11 +116,10 @@ def _jobs(session: Session) -> dict[str, Job]:
         note(str(error))
         return {}
     found = {}
-    for view in session.ordered() if jobs else ():
-        consoles = [report.path for report in view.consoles]
-        job = job_of([*consoles, *view.run.sources], jobs)
+    for each in verdicts if jobs else ():
+        job = job_of([*each.consoles, *(source.path for source in each.sources)], jobs)
         if job is not None:
-            found[view.name] = job
+            found[each.name] = job
     return found
 
 
@@ -99,17 +129,16 @@ def _job_text(job: Job) -> str:
     return f"{job.id} {job.state}{left}" + (f", {job.nodes}" if job.nodes else "")
 
 
-def _json(run: RunFacts, continues: Lineage | None, job: Job | None) -> dict[str, object]:
-    view = run.view
+def _json(run: ListedRun, verdict: Verdict, continues: Lineage | None, job: Job | None) -> dict[str, object]:
     sources: list[dict[str, object]] = []
     duplicates: list[dict[str, object]] = []
-    for source in view.run.sources.values():
-        target = sources if source.also_of is None else duplicates
-        target.append({"path": source.path, "format": source.format, "bytes": source.size})
+    for source in verdict.sources:
+        target = duplicates if source.duplicate else sources
+        target.append({"path": source.path, "format": source.format, "bytes": source.bytes})
     return {
-        **view.describe(run.now),
+        **verdict.describe(),
         **outcome_fields(run),
-        "series": len(view.run.series),
+        "series": verdict.series,
         "sources": sources,
         "also": duplicates,
         **({"continues": continues._asdict()} if continues else {}),

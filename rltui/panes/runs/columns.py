@@ -6,18 +6,19 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from rltui.draw.numbers import format_age, format_duration, format_si, format_value, short_step
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.hparams.hparams import parse_value
 from rltui.metrics.glossary import glossary
-from rltui.panes.runs.facts import Outcome, RunFacts
+from rltui.panes.runs.facts import ListedRun, Outcome
 from rltui.rules.finding import RUN_HEALTHS
 
 SortKey: TypeAlias = (
     int | float | str | tuple[int, int] | list[tuple[int, str]] | tuple[int, float, str] | None
 )
+AnyRun = TypeVar("AnyRun", bound=ListedRun)
 SETTING, METRIC = "setting:", "metric:"  # how the id of a column begins that somebody has chosen
 MISSING = "–"
 
@@ -40,17 +41,17 @@ class RunColumn:
 
     id: str
     word: str
-    text: Callable[[RunFacts], str]
-    key: Callable[[RunFacts], SortKey]
+    text: Callable[[ListedRun], str]
+    key: Callable[[ListedRun], SortKey]
     width: int
     right: bool = False
     falling: bool = False
     by_metric: bool = False
-    role: Callable[[RunFacts], str] | None = None
+    role: Callable[[ListedRun], str] | None = None
     meaning: str = ""
 
 
-def _outcome(run: RunFacts, text: Callable[[Outcome], str]) -> str:
+def _outcome(run: ListedRun, text: Callable[[Outcome], str]) -> str:
     found = run.outcome
     return MISSING if found is None else text(found)
 
@@ -74,20 +75,20 @@ def best_text(outcome: Outcome) -> str:
     return f"{_value(outcome, outcome.best)} @{'' if outcome.exact else '~'}{step}"
 
 
-def _written(run: RunFacts) -> SortKey:
+def _written(run: ListedRun) -> SortKey:
     """The newest first, without asking how its writer is doing."""
-    return -run.view.modified if math.isfinite(run.view.modified) else None
+    return -run.modified if math.isfinite(run.modified) else None
 
 
-def _framework(run: RunFacts) -> str:
-    return "" if run.view.framework == "unknown" else run.view.framework
+def _framework(run: ListedRun) -> str:
+    return "" if run.framework == "unknown" else run.framework
 
 
-def _share_text(run: RunFacts) -> str:
+def _share_text(run: ListedRun) -> str:
     return "" if run.share is None else f"{math.floor(run.share * 100)}%"
 
 
-def step_text(run: RunFacts, width: int = 19) -> str:
+def step_text(run: ListedRun, width: int = 19) -> str:
     """`116/400`, the planned steps only where there is room for them."""
     if run.step is None:
         return MISSING
@@ -96,7 +97,7 @@ def step_text(run: RunFacts, width: int = 19) -> str:
     return whole if whole and len(whole) <= width else short_step(run.step, min(width, 11))
 
 
-def _why_key(run: RunFacts) -> SortKey:
+def _why_key(run: ListedRun) -> SortKey:
     """The worst first; of equal ones the one that broke first."""
     bad = RUN_HEALTHS.index(run.health) if run.health in RUN_HEALTHS else -1
     steps = [one.since_step for one in run.findings if one.rank]
@@ -120,22 +121,22 @@ COLUMNS: tuple[RunColumn, ...] = (
               meaning="share of the planned steps"),
     RunColumn("eta", "eta", lambda run: MISSING if run.alive.eta is None else format_duration(run.alive.eta),
               lambda run: run.alive.eta, 7, right=True, meaning="time until the last planned step"),
-    RunColumn("name", "run", lambda run: run.view.name, lambda run: natural(run.view.name), 30,
+    RunColumn("name", "run", lambda run: run.name, lambda run: natural(run.name), 30,
               meaning="its name"),
     RunColumn("state", "state", lambda run: run.alive.word, lambda run: _STATE.get(run.alive.state, 3), 9,
               role=lambda run: STATE_ROLE.get(run.alive.state, "dim"), meaning="live, stalled, ended"),
-    RunColumn("framework", "framework", _framework, lambda run: run.view.framework, 17,
+    RunColumn("framework", "framework", _framework, lambda run: run.framework, 17,
               role=lambda run: "dim", meaning="what wrote its log"),
     RunColumn("project", "project", lambda run: run.project, lambda run: natural(run.project), 16,
               role=lambda run: "dim", meaning="the project of its settings, else its folder"),
     RunColumn("metric", "metric", lambda run: _outcome(run, lambda one: one.title),
               lambda run: run.outcome.title if run.outcome else None, 18, role=lambda run: "dim",
               meaning="its main metric, that last and best show"),
-    RunColumn("series", "series", lambda run: str(len(run.view.run.series)),
-              lambda run: len(run.view.run.series), 6, right=True, falling=True,
+    RunColumn("series", "series", lambda run: str(run.series),
+              lambda run: run.series, 6, right=True, falling=True,
               meaning="how many metrics it has"),
-    RunColumn("points", "points", lambda run: format_si(run.view.run.points),
-              lambda run: run.view.run.points, 7, right=True, falling=True,
+    RunColumn("points", "points", lambda run: format_si(run.points),
+              lambda run: run.points, 7, right=True, falling=True,
               meaning="how many points were read"),
     RunColumn("why", "why", lambda run: run.why, _why_key, 40, falling=True,
               role=lambda run: HEALTH_ROLE.get(run.health, "text"), meaning="its worst findings"),
@@ -157,11 +158,11 @@ def column_named(name: str) -> RunColumn | None:
 def _setting(name: str) -> RunColumn:
     key = name.removeprefix(SETTING)
 
-    def text(run: RunFacts) -> str:
+    def text(run: ListedRun) -> str:
         found = run.setting(key)
         return MISSING if found is None else found.text
 
-    def order(run: RunFacts) -> SortKey:
+    def order(run: ListedRun) -> SortKey:
         found = run.setting(key)
         if found is None or found.unset:
             return None
@@ -177,20 +178,14 @@ def _setting(name: str) -> RunColumn:
 def _metric(name: str) -> RunColumn:
     key = name.removeprefix(METRIC)
 
-    def value(run: RunFacts) -> float | None:
-        series = run.metric(key)
-        return None if series is None else series.last_value
+    def text(run: ListedRun) -> str:
+        found = run.last_value(key)
+        return MISSING if found is None or found[0] is None else format_value(found[0], found[1])
 
-    def text(run: RunFacts) -> str:
-        series = run.metric(key)
-        last = None if series is None else series.last_value
-        if series is None or last is None:
-            return MISSING
-        return format_value(last, run.view.names.name(series.tag).unit)
-
-    def order(run: RunFacts) -> SortKey:
-        found = value(run)
-        return found if found is not None and math.isfinite(found) else None
+    def order(run: ListedRun) -> SortKey:
+        found = run.last_value(key)
+        value = None if found is None else found[0]
+        return value if value is not None and math.isfinite(value) else None
 
     metric = glossary().metrics.get(key)
     word = key.rpartition("/")[2] if metric is None else metric.title
@@ -235,7 +230,7 @@ class RunOrder:
         return RunOrder(column, column == self.column and not self.reversed)
 
 
-def sorted_runs(order: RunOrder, runs: Iterable[RunFacts]) -> list[RunFacts]:
+def sorted_runs(order: RunOrder, runs: Iterable[AnyRun]) -> list[AnyRun]:
     """Runs in this order; equal ones stay in theirs, those that lack the value come last.
 
     Where values of several metrics are sorted, the metric that most runs have comes first.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -64,6 +64,83 @@ class RunSettings:
         return known[1]
 
 
+class ListedRun(Protocol):
+    """What lists ask of a run: of one that has been read (`RunFacts`), or of what is remembered of it."""
+
+    @property
+    def name(self) -> str:
+        """The run's folder relative to LOGDIR."""
+        ...
+
+    @property
+    def framework(self) -> str:
+        """Such as `verl`; `unknown` when the tags say nothing."""
+        ...
+
+    @property
+    def modified(self) -> float:
+        """When it last wrote, seconds since 1970; infinite where that is not known."""
+        ...
+
+    @property
+    def series(self) -> int:
+        """How many series it has."""
+        ...
+
+    @property
+    def points(self) -> int:
+        """Points that were read."""
+        ...
+
+    @property
+    def health(self) -> str:
+        """ok, unjudged, warning or critical."""
+        ...
+
+    @property
+    def alive(self) -> Liveness:
+        """Live, stalled or ended; how long ago, how much longer."""
+        ...
+
+    @property
+    def step(self) -> int | None:
+        """The last step."""
+        ...
+
+    @property
+    def share(self) -> float | None:
+        """How much of the planned steps is done, 0 to 1."""
+        ...
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """Last and best value of the metric that says most; None without points."""
+        ...
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What is wrong and nothing else explains, worst first."""
+        ...
+
+    @property
+    def why(self) -> str:
+        """The worst finding in a few words, with its step; a stall; else what could not be judged."""
+        ...
+
+    @property
+    def project(self) -> str:
+        """What its settings call the project, else the folder that it lies in."""
+        ...
+
+    def setting(self, key: str) -> HParam | None:
+        """A setting by its key or the end of one; None where it says nothing of it."""
+        ...
+
+    def last_value(self, key: str) -> tuple[float | None, str] | None:
+        """Last value and unit of a metric by its tag or id; None where the run has none."""
+        ...
+
+
 class RunFacts:
     """A run at a moment. What costs time is found when it is asked for.
 
@@ -91,6 +168,31 @@ class RunFacts:
         self._outcome: Outcome | None = None
 
     @property
+    def name(self) -> str:
+        """The run's folder relative to LOGDIR."""
+        return self.view.name
+
+    @property
+    def framework(self) -> str:
+        """Such as `verl`; `unknown` when the tags say nothing."""
+        return self.view.framework
+
+    @property
+    def modified(self) -> float:
+        """When it last wrote, seconds since 1970; infinite where that is not known."""
+        return self.view.modified
+
+    @property
+    def series(self) -> int:
+        """How many series it has."""
+        return len(self.view.run.series)
+
+    @property
+    def points(self) -> int:
+        """Points that were read."""
+        return self.view.run.points
+
+    @property
     def alive(self) -> Liveness:
         """Live, stalled or ended; how long ago, how much longer."""
         if self._alive is None:
@@ -106,8 +208,7 @@ class RunFacts:
     @property
     def share(self) -> float | None:
         """How much of the planned steps is done, 0 to 1."""
-        total, step = self.alive.total, self.step
-        return min(max(step / total, 0.0), 1.0) if total and step is not None else None
+        return share_done(self.step, self.alive.total)
 
     @property
     def outcome(self) -> Outcome | None:
@@ -132,17 +233,8 @@ class RunFacts:
     @property
     def why(self) -> str:
         """The worst finding in a few words, with its step; a stall; else what could not be judged."""
-        alive = self.alive
-        said = [f"{one.title or one.id}{_at(one)}" for one in self.findings if one.rank][:2]
-        if alive.state == "stalled":
-            age = f" {format_age(alive.age).removesuffix(' ago')}" if alive.age is not None else ""
-            usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
-            said.insert(0 if self.health != "critical" else 1, f"stalled{age}{usual}")
-        if error := self.view.last_error(self.now):
-            said.append(f"last error: {error}")
-        if not said and self.health == "unjudged":
-            return self.view.evaluator.unjudged()
-        return "; ".join(said)
+        unjudged = self.view.evaluator.unjudged()
+        return why_so(self.findings, self.alive, self.health, self.view.last_error(self.now), unjudged)
 
     @property
     def project(self) -> str:
@@ -163,6 +255,11 @@ class RunFacts:
         """A setting by its key or the end of one; None where it says nothing of it."""
         return find_hparam(self._settings.of(self.view), key)
 
+    def last_value(self, key: str) -> tuple[float | None, str] | None:
+        """Last value and unit of a metric by its tag or id; None where the run has none."""
+        series = self.metric(key)
+        return None if series is None else (series.last_value, self.view.names.name(series.tag).unit)
+
     def metric(self, key: str) -> Series | None:
         """A series by its tag, its metric, or the beginning of that; None where the run has none."""
         tag = tag_of(self.view, key)
@@ -172,6 +269,25 @@ class RunFacts:
         """The curve of its outcome in so many cells; None without finite points."""
         row = outcome_row(self.view, self.at_step)
         return None if row is None else _trend(self.view, row, columns, glyphs, self.at_step)
+
+
+def share_done(step: int | None, total: int | None) -> float | None:
+    """How much of the planned steps is done, 0 to 1; None where they are not known."""
+    return min(max(step / total, 0.0), 1.0) if total and step is not None else None
+
+
+def why_so(findings: Sequence[Finding], alive: Liveness, health: str, last_error: str, unjudged: str) -> str:
+    """Why a run is as it is: the worst findings that nothing else explains, a stall, its last error."""
+    said = [f"{one.title or one.id}{_at(one)}" for one in findings if one.rank][:2]
+    if alive.state == "stalled":
+        age = f" {format_age(alive.age).removesuffix(' ago')}" if alive.age is not None else ""
+        usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
+        said.insert(0 if health != "critical" else 1, f"stalled{age}{usual}")
+    if last_error:
+        said.append(f"last error: {last_error}")
+    if not said and health == "unjudged":
+        return unjudged
+    return "; ".join(said)
 
 
 def _at(finding: Finding) -> str:
