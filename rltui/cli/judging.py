@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from typing import TypeVar
 
 from rltui.cli.arguments import need
 from rltui.cli.file_problems import note_problems
@@ -19,6 +20,8 @@ from rltui.shards.judge import Judged, Question, judge, judge_as_json, read_json
 from rltui.shards.merge import JudgedRuns, merge, of_session
 from rltui.shards.plan import Plan, RunPlan, Shard, cut, make_plan
 from rltui.shards.verdict_cache import VerdictCache
+
+T = TypeVar("T")
 
 # From here on a second process of this machine makes the work at least 1.7 times as fast: it takes about half
 # a second to begin.
@@ -115,8 +118,8 @@ def _judged(
 
 
 def in_order(
-    shards: Sequence[Shard], engine: Engine, task: Callable[[Shard], bytes], done: str
-) -> Iterator[tuple[Shard, bytes | work.Lost[bytes]]]:
+    shards: Sequence[Shard], engine: Engine, task: Callable[[Shard], T], done: str
+) -> Iterator[tuple[Shard, T | work.Lost[T]]]:
     """Each shard with its result; progress on standard error. Ends the command with 2 without the engine."""
     progress = _ShardProgress(shards, done) if sys.stderr.isatty() else None
     try:

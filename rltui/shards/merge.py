@@ -10,6 +10,7 @@ from functools import cached_property
 from rltui.batch import Problem, Problems
 from rltui.session.session import Session
 from rltui.shards.judge import Judged
+from rltui.shards.plan import Shard
 from rltui.shards.verdict import Verdict, verdict_of
 from rltui.shards.work import Lost
 from rltui.store.continued_runs import Lineage, lineage_of_lives
@@ -54,7 +55,7 @@ def merge(parts: Iterable[Judged | Lost[Judged]]) -> JudgedRuns:
     for part in parts:
         if isinstance(part, Lost):
             missing += len(part.shard)
-            lost.append(_problem_of(part))
+            lost.append(lost_problem(part.shard, part.reason, "not judged"))
         else:
             verdicts += part.verdicts
             problems.note(part.problems)
@@ -62,10 +63,11 @@ def merge(parts: Iterable[Judged | Lost[Judged]]) -> JudgedRuns:
     return JudgedRuns(verdicts, [*problems.values(), *lost], missing)
 
 
-def _problem_of(part: Lost[Judged]) -> Problem:
-    names = [run.name for run in part.shard]
+def lost_problem(shard: Shard, reason: str, what: str) -> Problem:
+    """The diagnostic of a shard without a result."""
+    names = [run.name for run in shard]
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    message = f"not judged: {', '.join(names[:NAMED])}{more}: {part.reason}; run it again"
+    message = f"{what}: {', '.join(names[:NAMED])}{more}: {reason}; run it again"
     return Problem("error", "shard-lost", names[0], message, count=len(names))
 
 

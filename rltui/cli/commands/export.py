@@ -11,6 +11,8 @@ from rltui.cli.completions import complete_metric
 from rltui.cli.export.point_lines import export_lines
 from rltui.cli.export.points import Selection
 from rltui.cli.output import require_extra
+from rltui.cli.sharding import ENGINE, SHARD, Work
+from rltui.shards.engines import Engine
 
 FORMATS = ("jsonl", "csv", "parquet")
 KINDS = ("scalars", "histograms", "text", "hparams", "tensors")
@@ -46,6 +48,8 @@ KINDS = ("scalars", "histograms", "text", "hparams", "tensors")
     "--kind", type=click.Choice(KINDS), default="scalars", show_default=True,
     help="Other records of event files, for csv and parquet.",
 )  # fmt: skip
+@SHARD
+@ENGINE
 def command(
     logdirs: tuple[str, ...],
     form: str | None,
@@ -56,6 +60,8 @@ def command(
     verify: bool,
     all_sources: bool,
     kind: str,
+    shard: tuple[int, int] | None,
+    engine: Engine,
 ) -> None:
     """Print every point that the logs below LOGDIR hold, in the order of each file.
 
@@ -78,12 +84,15 @@ def command(
     glob = run_glob if runs is None else None
     selection = Selection(logdirs, glob, runs=runs, metrics=metrics, all_sources=all_sources, verify=verify)
     if follow:
-        if form != "jsonl" or output not in (None, "-") or kind != "scalars" or verify:
+        elsewhere = shard is not None or engine.name != "local"
+        if form != "jsonl" or output not in (None, "-") or kind != "scalars" or verify or elsewhere:
             raise click.UsageError("--follow prints scalars as jsonl to standard output, unverified")
         from rltui.cli.export.follow_points import follow as follow_points
 
         follow_points(selection)
         return
+    if kind != "scalars" and (shard is not None or engine.name != "local"):
+        raise click.UsageError(f"--shard and --engine go with scalars, not with --kind {kind}")
     need(logdirs)
     if form == "parquet":
         if output in (None, "-"):
@@ -98,9 +107,9 @@ def command(
     elif form == "parquet":
         from rltui.cli.export.parquet import export_parquet
 
-        export_parquet(selection, str(output))
+        export_parquet(selection, str(output), Work(engine, shard))
     else:
-        export_lines(selection, form, output)
+        export_lines(selection, form, output, Work(engine, shard))
 
 
 def _by_ending(output: str | None) -> str:

@@ -12,9 +12,10 @@ from __future__ import annotations
 import contextlib
 import json
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import quote
@@ -24,10 +25,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rltui import paths
+from rltui.cli.export.exported import Exported, ExportSummary
 from rltui.cli.export.point_lines import spelled
 from rltui.cli.export.points import ExportBatch, Exporter, Selection
+from rltui.cli.judging import chosen_engine, in_order
+from rltui.cli.loading import read_config
 from rltui.cli.output import fail, note
 from rltui.cli.output_file import refuse_inside
+from rltui.cli.sharding import Work
+from rltui.config import Config
+from rltui.shards.plan import RunPlan
+from rltui.shards.work import Lost
 from rltui.text import clean
 
 ROWS = 1 << 20  # points of a row group
@@ -36,9 +44,10 @@ TEXT = pa.dictionary(pa.int32(), pa.string())
 SCHEMA = pa.schema(
     [
         ("tag", TEXT), ("step", pa.int64()), ("wall_time", pa.float64()), ("value", pa.float64()),
-        ("source", TEXT), ("superseded", pa.bool_()), ("series", TEXT),
+        ("source", TEXT), ("superseded", pa.bool_()), ("series", TEXT), ("metric", TEXT), ("unit", TEXT),
     ]
 )  # fmt: skip
+COLUMNS_VERSION = 2  # of SCHEMA: parts with other columns are no continuation
 # Keys in the metadata of each part: the options that chose the points; what the dataset holds of each log.
 _FILTERS, _LOGS = b"rltui.filters", b"rltui.logs"
 
@@ -107,35 +116,69 @@ class _NothingNew(Exception):  # noqa: N818 (no error)
     """A run without new points: its part is not kept."""
 
 
-def export_parquet(selection: Selection, output: str) -> None:
+def export_parquet(selection: Selection, output: str, how: Work) -> None:
     """Write or continue the dataset in folder `output`."""
     place = Path(output)
     refuse_inside(place, selection.logdirs)
     if place.exists() and not place.is_dir():
         fail(f"{clean(output)}: is a file; Parquet is written as a folder")
     filters = {
+        "columns": COLUMNS_VERSION,
         "metrics": sorted(selection.metrics),
         "all_sources": selection.all_sources,
         "verify": selection.verify,
     }
-    schema = SCHEMA.with_metadata({_FILTERS: json.dumps(filters)})
-    exporter = Exporter(selection)
-    added = 0
+    exported = Exported(selection)
+    plan = exported.plan(how)
+    target = _Target(place, selection, read_config(tuple(selection.logdirs)), json.dumps(filters))
     try:
         place.mkdir(parents=True, exist_ok=True)
-        for left in place.glob("run=*/.part-*.part"):  # by an interrupted export
-            left.unlink()
-        _check_folder(place, schema)
-        for run, batches in groupby(exporter.batches(), key=lambda each: each.source.run):
-            added += _update_run(place / _folder_name(run), batches, exporter.of_run(run), schema)
+        _check_folder(place, target.schema)
+        engine = chosen_engine(how.engine, plan.runs)
+        if engine.name == "local":
+            exported.take(target.write(plan.runs))
+        else:
+            shards = list(plan.shards(most_runs=engine.most_runs))
+            for shard, result in in_order(shards, engine, target.write, "exported"):
+                if isinstance(result, Lost):
+                    exported.lose(shard, result.reason)
+                else:
+                    exported.take(result)
     except pa.ArrowInvalid as error:
         fail(f"{clean(output)}: holds a part that cannot be read ({error}); export into a new folder")
     except OSError as error:
         if error.filename is not None and not str(error.filename).startswith(str(place)):
             raise
         fail(f"{clean(output)}: not written: {error.strerror or error}; what is there stays as it was")
-    exporter.report_problems()
-    note(f"{clean(output)}: {added} points added in {len(list(place.glob('run=*')))} runs")
+    count = len(list(place.glob("run=*")))
+    note(f"{clean(output)}: {exported.points} points added in {count} runs")
+    exported.finish()
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """The dataset and what is written to it: all that another process needs."""
+
+    place: Path
+    selection: Selection
+    config: Config
+    filters: str
+
+    @property
+    def schema(self) -> pa.Schema:
+        """With the options that chose the points."""
+        return SCHEMA.with_metadata({_FILTERS: self.filters})
+
+    def write(self, runs: Sequence[RunPlan]) -> ExportSummary:
+        """Add what is new of some runs. Raises OSError, ArrowInvalid."""
+        exporter = Exporter(self.selection, runs, self.config)
+        added = 0
+        for run in runs:
+            folder = self.place / _folder_name(run.name)
+            for left in folder.glob(".part-*.part"):  # by an interrupted export
+                left.unlink()
+            added += _update_run(folder, partial(exporter.of_run, run), self.schema)
+        return ExportSummary.of(exporter, added)
 
 
 def _check_folder(place: Path, schema: pa.Schema) -> None:
@@ -158,22 +201,26 @@ def _folder_name(run: str) -> str:
     return f"run={'%2E' * len(name) if set(name) == {'.'} else name}"
 
 
-def _update_run(folder: Path, batches: Iterable[ExportBatch], anew: Exporter, schema: pa.Schema) -> int:
+def _update_run(folder: Path, read: Callable[[], Iterator[ExportBatch]], schema: pa.Schema) -> int:
     """Add what is new of one run, or write all of it again where its history changed; the points written."""
     parts = sorted(folder.glob("part-*.parquet"))
     exported = _exported(parts)
     number = int(parts[-1].name.split("-")[1]) + 1 if parts else 0
     target = folder / f"part-{number:06d}-{secrets.token_hex(6)}.parquet"
+    batches = read()
+    first = next(batches, None)
+    if first is None:
+        return 0  # a run without points has no folder
     folder.mkdir(parents=True, exist_ok=True)
     written = 0
     with contextlib.suppress(_NothingNew), paths.atomic_file(target) as file:
         logs = _RunLogs(exported or {})
-        written = _write(file, logs.new_points(batches), schema, logs)
+        written = _write(file, logs.new_points(chain((first,), batches)), schema, logs)
         if exported is None or logs.changed():
             file.seek(0)
             file.truncate()
             logs = _RunLogs({})
-            written = _write(file, logs.new_points(anew.batches()), schema, logs)
+            written = _write(file, logs.new_points(read()), schema, logs)
             for part in reversed(parts):
                 part.unlink()
         if not written:
@@ -234,8 +281,28 @@ def _as_table(points: ExportBatch) -> pa.Table:
         ),
         pa.array(flags),
         series,
+        *_meanings(points),
     ]  # fmt: skip
     return pa.Table.from_arrays(columns, schema=SCHEMA)
+
+
+def _meanings(points: ExportBatch) -> list[pa.Array]:
+    """By point, the metric that its tag stands for, and the unit; null where that is not known."""
+    names = points.names
+    found = [names.name(tag) for tag in points.batch.tags] if names is not None else []
+    metrics = [name.canonical for name in found]
+    units = [name.unit or None if name.canonical is not None else None for name in found]
+    return [_by_tag(points, values) for values in (metrics, units)]
+
+
+def _by_tag(points: ExportBatch, values: Sequence[str | None]) -> pa.Array:
+    """By point, the value of its tag."""
+    known = list(dict.fromkeys(value for value in values if value is not None))
+    if not known:
+        return pa.nulls(len(points.batch), TEXT)
+    codes = np.array([-1 if value is None else known.index(value) for value in values], np.int32)
+    index = codes[points.batch.tag]
+    return pa.DictionaryArray.from_arrays(pa.array(index, mask=index < 0), pa.array(known, pa.string()))
 
 
 def _utf8(tags: Sequence[str]) -> list[str]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import tempfile
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import chain, repeat
 
 import numpy as np
@@ -11,35 +14,66 @@ import orjson
 from numpy.typing import NDArray
 
 from rltui.batch import Batch
+from rltui.cli.export.exported import Exported, ExportSummary
 from rltui.cli.export.points import Exporter, Selection
-from rltui.cli.output import FOUND, fail
+from rltui.cli.judging import in_order
 from rltui.cli.output_file import binary_output
+from rltui.cli.sharding import Work
 from rltui.logs.delivery import Source
 from rltui.logs.records.tag_table import written_tag
+from rltui.shards.plan import RunPlan, Shard
+from rltui.shards.work import Lost
 from rltui.text import clean
 
 CSV_HEAD = b"run,tag,step,wall_time,value,source,superseded,series\n"
 CHUNK = 1 << 15  # lines that are joined at once
 
 
-def export_lines(selection: Selection, form: str, output: str | None) -> None:
+def export_lines(selection: Selection, form: str, output: str | None, how: Work) -> None:
     """Write every point as a line of JSON or CSV. Ends the command with 1 when no tag matches the globs."""
-    exporter = Exporter(selection)
+    exported = Exported(selection)
+    plan = exported.plan(how)
+    with binary_output(output, selection.logdirs) as out:
+        out.write((CsvWriter if form == "csv" else JsonlWriter).head)
+        if how.engine.name == "local":
+            exported.take(_write_lines(plan.runs, selection, form, out.write))
+        else:
+            task = partial(_packed_lines, selection=selection, form=form)
+            shards = list(plan.shards(most_runs=how.engine.most_runs))
+            for shard, result in in_order(shards, how.engine, task, "exported"):
+                if isinstance(result, Lost):
+                    exported.lose(shard, result.reason)
+                else:
+                    packed, summary = result
+                    out.write(zlib.decompress(packed))
+                    exported.take(summary)
+    exported.finish()
+
+
+def _write_lines(
+    runs: Sequence[RunPlan], selection: Selection, form: str, write: Callable[[bytes], object]
+) -> ExportSummary:
+    exporter = Exporter(selection, runs)
     writer = CsvWriter() if form == "csv" else JsonlWriter()
     generations: dict[str, int] = {}
-    with binary_output(output, selection.logdirs) as out:
-        out.write(writer.head)
-        for points in exporter.batches():
-            path = points.source.path
-            if generations.setdefault(path, points.generation) != points.generation:
-                writer.forget(path)
-                generations[path] = points.generation
-            for block in writer.lines(points.source, points.batch, points.superseded):
-                out.write(block)
-    exporter.report_problems()
-    if exporter.metrics.matched_none():
-        globs = ", ".join(map(repr, selection.metrics))
-        fail(f"no metric matches {globs}; `rltui export` without --metric has all", FOUND)
+    for points in exporter.batches():
+        path = points.source.path
+        if generations.setdefault(path, points.generation) != points.generation:
+            writer.forget(path)
+            generations[path] = points.generation
+        for block in writer.lines(points.source, points.batch, points.superseded):
+            write(block)
+    return ExportSummary.of(exporter)
+
+
+def _packed_lines(shard: Shard, selection: Selection, form: str) -> tuple[bytes, ExportSummary]:
+    """The lines of a shard, compressed: what another process sends."""
+    with tempfile.TemporaryFile() as file:
+        packer = zlib.compressobj(1)
+        summary = _write_lines(shard, selection, form, lambda block: file.write(packer.compress(block)))
+        file.write(packer.flush())
+        file.seek(0)
+        return file.read(), summary
 
 
 def _numbers(array: NDArray[np.generic]) -> list[bytes]:

@@ -6,21 +6,22 @@ wait in memory for that; larger ones are read twice.
 
 from __future__ import annotations
 
-import glob
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from itertools import groupby
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.batch import Batch, Problems
-from rltui.cli.file_problems import note_problems
-from rltui.cli.output import no_logs
+from rltui.config import Config
 from rltui.logs.delivery import Delivery, Source
-from rltui.logs.follow.read_all import read_all
+from rltui.logs.follow.read_all import read_placed
 from rltui.logs.records.tag_table import written_tag
+from rltui.metrics import MetricNames
+from rltui.session.shared_metric_names import SharedNames
+from rltui.shards.plan import RunPlan
 from rltui.store.model import HIGHEST, Points
 from rltui.store.restarts.detector import RestartDetector
 
@@ -54,6 +55,7 @@ class ExportBatch:
     superseded: NDArray[np.bool_] | None
     number: int  # of the first point within its log
     generation: int = 0  # which file at that path: a replaced one is another log
+    names: MetricNames | None = None  # what its tags mean, once the run has been read
 
 
 class SupersededFlags:
@@ -131,73 +133,74 @@ class SupersededFlags:
 
 
 class Exporter:
-    """Reads every log once (those of large runs twice) and yields its points; keeps problems for the end."""
+    """Reads the logs of some runs once (those of large runs twice) and yields their points.
 
-    def __init__(self, selection: Selection, *, held: int = HELD) -> None:
+    Keeps problems for the end. `names` says what the tags of the run mean whose points come now.
+    """
+
+    def __init__(
+        self, selection: Selection, runs: Sequence[RunPlan], config: Config | None = None, *, held: int = HELD
+    ) -> None:
         self._selection = selection
+        self._runs = {run.name: run for run in runs if selection.takes(run.name)}
+        self._shared = SharedNames(config or Config())
         self.metrics = TagFilter(selection.metrics)
         self._held = held
         self.problems = Problems()
-        self.sources: dict[str, Source] = {}
+        self.logs = 0  # logs of runs that were met
 
     def batches(self) -> Iterator[ExportBatch]:
-        """Points run by run, log by log, in file order. Raises FileNotFoundError for a missing LOGDIR."""
-        for run, deliveries in groupby(
-            self._read(self._selection.run_glob), key=lambda each: each.source.run
-        ):
-            readers: dict[str | None, SupersededFlags] = {}
-            held: list[ExportBatch] | None = []
-            size = 0
-            for delivery in deliveries:
-                reader = readers.setdefault(_restarts_key(delivery.source), SupersededFlags())
-                reader.begin(delivery)
-                path = delivery.source.path
-                if delivery.kind == "rewritten" and held:
-                    held = [each for each in held if each.source.path != path]
-                batch = delivery.batch
-                if not len(batch) and not batch.starts:
-                    continue
-                number = reader.count(path)
-                reader.add(delivery.source, batch)
-                size += len(batch)
-                if size > self._held:
-                    held = None
-                elif held is not None:
-                    held.append(ExportBatch(delivery.source, batch, None, number, reader.generation(path)))
-            batches = self._again(run) if held is None else iter(held)
-            yield from self._flagged(batches, readers)
+        """Points run by run, log by log, in file order."""
+        for run in self._runs.values():
+            yield from self.of_run(run)
 
-    def of_run(self, run: str) -> Exporter:
-        """The same for one run alone."""
-        return Exporter(replace(self._selection, run_glob=glob.escape(run)), held=self._held)
-
-    def report_problems(self) -> None:
-        """Print problems with files on standard error; end the command with 2 when no log was found."""
-        note_problems(self.problems.values())
-        if not any(source.run for source in self.sources.values()):
-            no_logs(self._selection.logdirs, self._selection.run_glob)
-
-    def _read(self, run_glob: str | None) -> Iterator[Delivery]:
-        chosen = self._selection
-        for delivery in read_all(
-            chosen.logdirs, run_glob=run_glob, all_sources=chosen.all_sources, verify=chosen.verify
-        ):
-            if chosen.runs is not None and not chosen.takes(delivery.source.run):
+    def of_run(self, run: RunPlan) -> Iterator[ExportBatch]:
+        """The points of one run."""
+        readers: dict[str | None, SupersededFlags] = {}
+        held: list[ExportBatch] | None = []
+        tags: dict[str, None] = {}
+        size = 0
+        for delivery in self._read(run):
+            reader = readers.setdefault(_restarts_key(delivery.source), SupersededFlags())
+            reader.begin(delivery)
+            path = delivery.source.path
+            if delivery.kind == "rewritten" and held:
+                held = [each for each in held if each.source.path != path]
+            batch = delivery.batch
+            if not len(batch) and not batch.starts:
                 continue
+            if delivery.source.also_of is None:
+                tags.update(dict.fromkeys(batch.tags))
+            number = reader.count(path)
+            reader.add(delivery.source, batch)
+            size += len(batch)
+            if size > self._held:
+                held = None
+            elif held is not None:
+                held.append(ExportBatch(delivery.source, batch, None, number, reader.generation(path)))
+        names = self._shared.names(self._shared.recognise(tags, run.name).label)
+        batches = self._again(run) if held is None else iter(held)
+        for points in self._flagged(batches, readers):
+            yield replace(points, names=names)
+
+    def _read(self, run: RunPlan) -> Iterator[Delivery]:
+        chosen = self._selection
+        read = read_placed(run.logs, all_sources=chosen.all_sources, verify=chosen.verify)
+        for delivery in chain(run.deliveries, read):
             self.problems.note(delivery.batch.problems)
-            self.sources[delivery.source.path] = delivery.source
+            self.logs += bool(delivery.source.run)
             yield delivery
 
-    def _again(self, run: str) -> Iterator[ExportBatch]:
+    def _again(self, run: RunPlan) -> Iterator[ExportBatch]:
         """The second reading of a large run."""
         numbers: dict[str, int] = {}
         generations: dict[str, int] = {}
-        for delivery in self._read(glob.escape(run)):
+        for delivery in self._read(run):
             source, batch = delivery.source, delivery.batch
             if delivery.kind == "restarted":
                 generations[source.path] = generations.get(source.path, 0) + 1
                 numbers[source.path] = 0
-            if source.run == run and len(batch):
+            if len(batch):
                 number = numbers.get(source.path, 0)
                 numbers[source.path] = number + len(batch)
                 yield ExportBatch(source, batch, None, number, generations.get(source.path, 0))

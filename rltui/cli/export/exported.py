@@ -1,0 +1,76 @@
+"""What an export says at its end: problems with files, shards that were lost, globs that matched nothing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from rltui.batch import Problem, Problems
+from rltui.cli.export.points import Exporter, Selection
+from rltui.cli.file_problems import note_problems
+from rltui.cli.judging import need_engine, planned
+from rltui.cli.output import FOUND, WRONG, fail, leave, no_logs
+from rltui.cli.sharding import Work
+from rltui.shards.merge import lost_problem
+from rltui.shards.plan import Plan, Shard
+
+
+class ExportSummary(NamedTuple):
+    """What exporting some runs met."""
+
+    problems: tuple[Problem, ...]
+    logs: int  # of runs
+    matched: bool  # a tag matched the globs, or there were none
+    points: int = 0  # that were written, where that is counted
+
+    @classmethod
+    def of(cls, exporter: Exporter, points: int = 0) -> ExportSummary:
+        """What an exporter met."""
+        problems = tuple(exporter.problems.values())
+        return cls(problems, exporter.logs, not exporter.metrics.matched_none(), points)
+
+
+class Exported:
+    """One export: its plan, and what all shards together met."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
+        self._problems = Problems()
+        self._lost: list[Problem] = []
+        self._logs = 0
+        self._matched = not selection.metrics
+        self._part = False
+        self.points = 0
+
+    def plan(self, how: Work) -> Plan:
+        """The runs to export."""
+        need_engine(how.engine)
+        chosen = self._selection
+        plan = planned(chosen.logdirs, chosen.run_glob, how, verify=chosen.verify, consoles=False)
+        for delivery in plan.deliveries:
+            self._problems.note(delivery.batch.problems)
+        self._part = how.part is not None
+        return Plan([run for run in plan.runs if chosen.takes(run.name)], plan.deliveries)
+
+    def take(self, summary: ExportSummary) -> None:
+        """Some runs are exported."""
+        self._problems.note(summary.problems)
+        self._logs += summary.logs
+        self._matched |= summary.matched
+        self.points += summary.points
+
+    def lose(self, shard: Shard, reason: str) -> None:
+        """The runs of a shard are not exported."""
+        self._lost.append(lost_problem(shard, reason, "not exported"))
+
+    def finish(self) -> None:
+        """Say problems on standard error. Ends the command where something is missing."""
+        note_problems([*self._problems.values(), *self._lost])
+        if self._lost:
+            leave(WRONG)
+        if self._part and not self._logs:
+            return  # a part may have no runs
+        if not self._logs:
+            no_logs(self._selection.logdirs, self._selection.run_glob)
+        if not self._matched:
+            globs = ", ".join(map(repr, self._selection.metrics))
+            fail(f"no metric matches {globs}; `rltui export` without --metric has all", FOUND)
