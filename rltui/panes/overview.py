@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 from rltui.panes.header import Header, header
 from rltui.panes.pane import window_for
 from rltui.panes.pane_tables import pane_tables
-from rltui.panes.row import Row, rows_of, with_distinct_titles
+from rltui.panes.row import Row, is_constant, rows_of, with_distinct_titles
 from rltui.panes.step_window import StepWindow
 from rltui.rules.scenario import scenario_of
 from rltui.session.tag_index import TagIndex
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
     from rltui.session.time_travel import PastFindings
-
-
-CONSTANT_POINTS = 5  # of one value, from which a metric is taken as a setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +74,7 @@ def _rows_and_constants(
         row = next((row for row in made if tag in row.tags), None)
         if row is not None:
             shown.update(row.tags)
-            (constants if _is_constant(row) else rows).append(row)
+            (constants if is_constant(row) else rows).append(row)
     rows = with_distinct_titles(rows or constants)
     if len(rows) < min(count, 4):  # a run whose names nobody knows: its own most important rows
         left = (tag for tags in view.tag_index.panes.values() for tag in tags if tag not in shown)
@@ -86,19 +83,6 @@ def _rows_and_constants(
         rows += rows_of(view, rest[:64], at_step=at_step, findings=findings)[: count - len(rows)]
     there = {row.tag for row in rows}
     return rows, [row for row in constants if row.tag not in there]
-
-
-def _is_constant(row: Row) -> bool:
-    """Whether a row has nothing to show but one value; of an outcome that is news, of the rest a setting."""
-    main = row.main
-    if main is None or main.count < CONSTANT_POINTS or main.nonfinite or row.findings:
-        return False
-    if row.name is not None and row.name.pane in ("reward", "validation"):
-        return False
-    if main.last_value != main.previous_value:
-        return False
-    low, high = main.extent()
-    return low == high
 
 
 def pinned_rows(

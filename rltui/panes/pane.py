@@ -10,7 +10,7 @@ from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer
 from rltui.panes.answers.of_pane import answer_of
 from rltui.panes.pane_list import FIXED, PANES, pane_title
-from rltui.panes.row import Row, rows_of
+from rltui.panes.row import Row, is_constant, rows_of
 from rltui.panes.step_window import StepWindow, window_of
 from rltui.session.time_travel import span_of
 
@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
 
+MOST_GATHERED = 300  # rows of a pane beyond which nobody asks each whether it ever changed
+
 
 @dataclass(frozen=True, slots=True)
 class PaneView:
     """One pane of one run at one moment. `notes` are short facts about how honest the picture is.
 
-    `answer` is what the pane says before its rows; None where it has nothing to say but them.
+    `answer` is what the pane says before its rows; None where it has nothing to say but them. `constants`
+    are rows that never changed, where they were gathered.
     """
 
     pane: str
@@ -35,6 +38,7 @@ class PaneView:
     empty: str = ""  # what to say when there are no rows
     of: int = 0  # how many metrics there were before they were filtered
     answer: Answer | None = None
+    constants: tuple[Row, ...] = ()
 
     @property
     def metrics(self) -> list[Row]:
@@ -67,14 +71,22 @@ def pane_view(
     against: Mapping[str, Difference] | None = None,
     findings: Iterable[Finding] | None = None,
     beside: Beside = NOTHING,
+    gather: bool = False,
 ) -> PaneView:
     """The rows of a pane. `all` and the run's own sections get headings; pinned tags come first.
 
     `findings` are those to tell, where not all that fire now; `beside` is what files beside the logs say.
+    `gather` takes rows that never changed out, unless there are no others.
     """
     tags = list(view.run.series) if pane == "all" else _tags_of(view, pane)
     rows = rows_of(view, tags, at_step=at_step, merge=merge, against=against, findings=findings)
     pins = set(pinned)
+    constants: list[Row] = []
+    if gather and len(rows) <= MOST_GATHERED:
+        constants = [row for row in rows if not pins.intersection(row.tags) and is_constant(row)]
+        gone = {row.tag for row in constants}
+        rows = [row for row in rows if row.tag not in gone] or constants
+        constants = constants if rows is not constants else []
     first = [row for row in rows if pins.intersection(row.tags)]
     rest = [row for row in rows if not pins.intersection(row.tags)]
     if pane == "all":
@@ -92,6 +104,7 @@ def pane_view(
         notes=tuple(_notes(view, tags, at_step)),
         empty="" if rows else _why_empty(view, pane),
         answer=answer_of(view, pane, at_step, beside),
+        constants=tuple(constants),
     )
 
 

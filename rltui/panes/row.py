@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
     from rltui.store import Series
+
+CONSTANT_POINTS = 5  # of one value, from which a metric is taken as a setting
+FIRST = 50  # rows among which the first that moves is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +171,28 @@ class Row:
     def smooth(self) -> bool:
         """Whether a moving average tells the truth: not for schedules, counters, coefficients."""
         return self.name is None or self.name.metric is None or self.name.metric.smooth
+
+
+def is_constant(row: Row) -> bool:
+    """Whether a row has nothing to show but one value; of an outcome that is news, of the rest a setting."""
+    main = row.main
+    if main is None or main.count < CONSTANT_POINTS or main.nonfinite or row.findings:
+        return False
+    if row.name is not None and row.name.pane in ("reward", "validation"):
+        return False
+    if main.last_value != main.previous_value:
+        return False
+    low, high = main.extent()
+    return low == high
+
+
+def first_row(rows: Sequence[Row]) -> Row | None:
+    """The row to look at first: the worst that is flagged, else the first that moves, else the first."""
+    known = [row for row in rows if row.kind != "heading"]
+    flagged = [row for row in known if row.severity in ("warning", "critical")]
+    if flagged:
+        return next((row for row in flagged if row.severity == "critical"), flagged[0])
+    return next((row for row in known[:FIRST] if not is_constant(row)), known[0] if known else None)
 
 
 def difference_text(found: Difference) -> str:

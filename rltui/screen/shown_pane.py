@@ -10,7 +10,7 @@ from rltui.panes.answers.of_pane import answer_of
 from rltui.panes.comparison import Difference, compare
 from rltui.panes.overview import key_rows, pinned_rows
 from rltui.panes.pane import PaneView, pane_view, window_for
-from rltui.panes.row import Row, rows_of, with_distinct_titles
+from rltui.panes.row import Row, first_row, rows_of, with_distinct_titles
 from rltui.rules.finding import Finding
 from rltui.screen import shown
 from rltui.screen.state import PINNED, AppState, Cached
@@ -58,13 +58,17 @@ def pane(session: Session, state: AppState) -> PaneView | None:
         (tuple((one.id, one.severity, one.since_step) for one in found), id(against)),
     )
     cache = state.caches.pane
+    asked = cache.value is not None and any(selection.row in one.tags for one in cache.value.constants)
+    gather = merge and not query and name not in (*CARDS, "all", "findings") and not asked
+    if asked:
+        cache.key = None
     if cache.key == key and cache.value is not None:
         again = _refreshed(cache, cache.value, state, view)
         if again is not None:
             return again
     made = pane_view(
         view, name, state.now, time.at_step, share=time.share, merge=merge, pinned=saved.pins,
-        against=against, findings=found, beside=beside,
+        against=against, findings=found, beside=beside, gather=gather,
     )  # fmt: skip
     if query:
         match = matcher(query)
@@ -142,7 +146,7 @@ def selected(session: Session, state: AppState) -> Row | None:
     found = rows(session, state)
     if state.selection.pane == "findings" and not state.filters.query and found:
         return found[state.selection.evidence % len(found)]
-    return next((row for row in found if row.tag == state.selection.row), found[0] if found else None)
+    return next((row for row in found if row.tag == state.selection.row), None) or first_row(found)
 
 
 def overlaid_rows(session: Session, state: AppState, row: Row) -> list[Row]:

@@ -28,9 +28,12 @@ STEPS_WORD = 4  # facts beside which the number of steps of a trend is said
 
 
 def answer_lines(
-    answer: Answer, width: int, height: int | None = None, glyphs: Glyphs = "blocks"
+    answer: Answer, width: int, height: int | None = None, glyphs: Glyphs = "blocks", *, bands: bool = True
 ) -> list[Line]:
-    """The answer in at most `height` lines; the sentence and the picture stay longest."""
+    """The answer in at most `height` lines; the sentence and the picture stay longest.
+
+    `bands` False leaves the bands of distributions to cards that show them as well.
+    """
     said = answer.sentence
     if height is not None and len(wrap(said, width - 2)) > (most := max(height - bool(answer.shares), 1)):
         said = cut_sentence(said, most * (width - 2) - 8 * (most - 1))  # room for lines that break early
@@ -50,18 +53,20 @@ def answer_lines(
         return [*facts, *sentence, *tail, *notes]
     table = _table(answer, width, glyphs) or _amounts(answer, width, glyphs)
     rows = 6 if room >= ROOMY else 4
-    bands = [
-        one for band in answer.bands[: 1 if room < ROOMY else None] for one in band_lines(band, width, rows)
+    drawn = [
+        one
+        for band in answer.bands[: 0 if not bands else 1 if room < ROOMY else None]
+        for one in band_lines(band, width, rows)
     ]
     ridges = [one for ridge in answer.ridges for one in ridge_lines(ridge, width, rows)]
     kept = []
     for block in (
-        sentence, bar[:1] if height is not None and height < 4 else bar, ranges, facts, bands, strips, ridges
+        sentence, bar[:1] if height is not None and height < 4 else bar, ranges, facts, drawn, strips, ridges
     ):  # fmt: skip
         fits = len(block) <= room
         kept.append(block if fits else [])
         room -= len(block) if fits else 0
-    sentence, bar, ranges, facts, bands, strips, ridges = kept
+    sentence, bar, ranges, facts, drawn, strips, ridges = kept
     notes = notes if len(notes) <= room - min(len(table), 4) else []
     room -= len(notes)
     if len(table) > room:
@@ -71,7 +76,7 @@ def answer_lines(
             if room >= 3
             else []
         )
-    return [*facts, *sentence, *bar, *ranges, *bands, *table, *strips, *ridges, *notes]
+    return [*facts, *sentence, *bar, *ranges, *drawn, *table, *strips, *ridges, *notes]
 
 
 def trend_text(fact: Fact, *, steps: bool = True) -> str:

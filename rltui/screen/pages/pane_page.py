@@ -5,9 +5,10 @@ from __future__ import annotations
 from rltui.draw.cells import BLANK, Line, cut_sentence, line
 from rltui.panes.pane import PaneView
 from rltui.panes.render.answer_lines import answer_lines
-from rltui.panes.render.cards import card_lines
+from rltui.panes.render.card_curve import AXIS
+from rltui.panes.render.cards import card_grid, card_lines, cards_lines, constants_line
 from rltui.panes.render.pane_lines import finding_rows, header_line, plan_columns, row_lines
-from rltui.panes.row import Row
+from rltui.panes.row import Row, first_row
 from rltui.panes.step_window import StepWindow
 from rltui.screen.pages.chart.overlaid_runs import others
 from rltui.screen.pages.page import Page, Spot, scrolled
@@ -17,6 +18,8 @@ from rltui.session.session import Session
 TALL = 16  # rows of a page from which the answer may take three fifths of it, else two
 LEAST_ANSWER = 5  # rows of a page below which its metrics come first
 LEAST_CURVE = 8  # free rows below the pane from which a curve is worth looking at
+LEAST_CONSTANTS = 8  # rows of a page from which a line of constants is worth one
+FEW = 8  # metrics of a pane that get a card each
 MOST_CURVE = 26  # a taller one says no more, and costs bytes whenever a pane is opened
 
 
@@ -30,10 +33,13 @@ def pane_page(
         return Page([BLANK, line(("   " + made.empty, "dim"))][:height])
     columns = plan_columns(width, made, state.options.glyphs, state.time.crosshair)
     page = Page()
+    quiet = [constants_line(made.constants, width)] if made.constants and height >= LEAST_CONSTANTS else []
+    height -= len(quiet)
     if made.answer is not None and height >= LEAST_ANSWER:
         page.lines += answer_lines(
-            made.answer, width, _answer_room(made, state, height), state.options.glyphs
-        )
+            made.answer, width, _answer_room(made, state, height), state.options.glyphs,
+            bands=not _cards_fit(made, state, width, height),
+        )  # fmt: skip
         if height >= TALL - 2:
             page.lines.append(BLANK)
     if column_words and height - len(page.lines) >= 6:
@@ -46,7 +52,7 @@ def pane_page(
     tag = state.selection.row
     at = next((index for index, row in enumerate(made.rows) if row.kind != "heading" and row.tag == tag), -1)
     if at < 0:
-        at = next(index for index, row in enumerate(made.rows) if row.kind != "heading")
+        at = made.rows.index(first_row(made.rows) or made.rows[0])
     first = sum(heights[:at])
     lead = heights[at - 1] if at and made.rows[at - 1].kind == "heading" else 0
     top = scrolled(state.drawn_pane.top, first - lead, first + heights[at] - 1, sum(heights), room)
@@ -70,9 +76,53 @@ def pane_page(
         y += heights[index]
         if y >= top + room:
             break
-    page.lines += body
-    page.lines += _selected_metric(session, state, made.rows[at], made.window, width, room - len(body))
+    page.lines += [*body, *quiet]
+    rest = height + len(quiet) - len(page.lines)
+    if 1 < len(made.metrics) <= FEW and _wide(state, width) and rest >= LEAST_CURVE:
+        _add_cards(session, state, page, made, made.rows[at], width, rest)
+    else:
+        page.lines += _selected_metric(session, state, made.rows[at], made.window, width, rest)
     return page
+
+
+def _add_cards(
+    session: Session, state: AppState, page: Page, made: PaneView, selected: Row, width: int, height: int
+) -> None:
+    """Below a few rows a large card for each, the selected one first where not all fit."""
+    metrics = [
+        row for row in made.metrics if row is selected or (row.main is not None and row.main.count > 1)
+    ]
+    words = _healthy_words(selected) if height >= TALL else ""
+    height -= bool(words)
+    fit = card_grid(len(metrics), width - 2, height - 1)[1]
+    if 0 < fit < len(metrics):
+        metrics = [selected, *(row for row in metrics if row is not selected)][:fit]
+    lines, cards = cards_lines(
+        metrics, made.window, width, height - 1, ranges=state.ranges, glyphs=state.options.glyphs,
+        selected=metrics.index(selected), others=others(session, state), crosshair=state.time.crosshair,
+    )  # fmt: skip
+    top = len(page.lines) + 1
+    page.lines += [line((" " + "─" * (width - 2), "faint")), *lines]
+    page.spots += [
+        Spot(card.x, top + card.y, card.width, card.height, "select", metrics[card.row].tag,
+             (AXIS + 1, card.width - AXIS - 1))
+        for card in cards
+    ]  # fmt: skip
+    if words:
+        page.lines += [BLANK] * (height - 1 - len(lines))
+        page.lines.append(line((f" {selected.title}, ", "dim"), (cut_sentence(words, width - 30), "dim")))
+
+
+def _wide(state: AppState, width: int) -> bool:
+    return width >= 50 and state.saved.density != "compact"
+
+
+def _cards_fit(made: PaneView, state: AppState, width: int, height: int) -> bool:
+    """Whether cards below the rows will show the distributions that the answer would."""
+    if not _wide(state, width) or made.answer is None or len(made.metrics) > FEW:
+        return False
+    said = len(answer_lines(made.answer, width, height, state.options.glyphs, bands=False))
+    return height - said - 2 - len(made.rows) - len(finding_rows(made.rows)) >= LEAST_CURVE
 
 
 def _answer_room(made: PaneView, state: AppState, height: int) -> int:
