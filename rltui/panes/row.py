@@ -45,17 +45,17 @@ class Row:
 
     @property
     def matched(self) -> int | None:
-        """The step at which it is compared with the baseline, where it has gone on since; else None."""
-        if self.against is None or self.main is None or self.main.last_step is None:
-            return None
-        step = self.against.step
-        return step if step is not None and step < self.main.last_step else None
+        """The step up to which it is compared with the baseline; None where it is not."""
+        return None if self.against is None else self.against.step
 
     @property
     def value(self) -> float | None:
-        """The last value; compared with a baseline that has not come as far, the level that is compared."""
-        if self.against is not None and self.matched is not None:
-            return self.against.value
+        """The last value; where it is compared with a baseline, the level of which the difference is told."""
+        return self.last if self.against is None else self.against.value
+
+    @property
+    def last(self) -> float | None:
+        """The last value, or the one at the moment shown."""
         return value_at(self.main, self.at_step)[0] if self.main is not None else None
 
     @property

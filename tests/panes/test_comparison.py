@@ -141,7 +141,7 @@ def test_value_and_difference_are_of_one_step() -> None:
     shorter, longer = run("base", steps=60, score=0.5), run("a", steps=100, score=0.5)
     longer.series["score"].value[60:] = 1.0
     screen = opened_with(longer, shorter, baseline="base")
-    assert "base baseline at 60" in text(screen)
+    assert "base baseline: medians up to step 60" in text(screen)
     screen.state.selection.pane = "reward"
     shown = text(screen)
     head = next(line for line in shown.splitlines() if "metric" in line and "vs base" in line)
@@ -155,7 +155,7 @@ def test_a_run_that_has_not_come_as_far_shows_its_last_value() -> None:
     screen = opened_with(run("a", steps=60, score=0.7), run("base", steps=100, score=0.5), baseline="base")
     screen.state.selection.pane = "reward"
     shown = text(screen)
-    assert "last" in shown and "base baseline at 60" in shown and "+40.0%" in shown
+    assert "at 60" in shown and "base baseline: medians up to step 60" in shown and "+40.0%" in shown
 
 
 def test_recorded_runs_over_each_other() -> None:
@@ -203,7 +203,7 @@ def test_a_chart_says_what_its_difference_is_to() -> None:
     screen = opened_with(longer, shorter, baseline="base")
     screen.state.selection.pane = "reward"
     screen.press("enter")
-    assert "0.400  -20.0%! vs base at 60" in screen.frame(100, 30).lines[0].text
+    assert "0.400  -20.0%! vs base, medians at 60" in screen.frame(100, 30).lines[0].text
     assert screen.frame(40, 12).lines[0].width <= 40
 
 
@@ -223,4 +223,4 @@ def test_the_list_of_runs_has_the_signs_of_the_curves() -> None:
     screen.press("r")
     lines = text(screen).splitlines()
     for sign, name in (("━", "a"), ("■", "b"), ("◆", "c")):
-        assert any(f"{sign} {name} " in line for line in lines[4:])
+        assert any(line.startswith(sign) and f" {name} " in line for line in lines[2:])

@@ -387,7 +387,7 @@ def test_an_unknown_baseline_is_told() -> None:
     screen.press("3")
     assert "no run here is the baseline nobody" in text(screen)
     screen.state.selection.baseline = "run"
-    assert "◆ other baseline at " in text(screen)
+    assert "◆ other baseline: medians up to step " in text(screen)
 
 
 def test_tabs_hold_still_while_they_can() -> None:

@@ -107,7 +107,7 @@ def _place(comparison: Comparison) -> str:
         return f"{format_seconds(comparison.matched)} after the start"
     if comparison.axis == "tokens":
         return f"{format_si(comparison.matched)} tokens"
-    return f"step {format_step(int(comparison.matched))}"
+    return f"step {format_step(int(comparison.matched))}: medians over the last tenth of the way there"
 
 
 def _cells(difference: Difference) -> tuple[str, ...]:

@@ -33,7 +33,8 @@ def title(session: Session, state: AppState, row: Row, width: int) -> Line:
     base = shown.baseline(session, state)
     if base is not None and row.against is not None:
         change += f" vs {fit(shown.short_name(session, state, base.name), 16)}"
-        change += f" at {format_step(row.against.step)}" if row.against.step is not None else ""
+        if row.against.step is not None:
+            change += f", medians at {format_step(row.against.step)}"
     moment = ""
     if state.time.at_step is not None:
         moment = f"{STATE_GLYPH[shown.moment_word(state)]} step {format_step(state.time.at_step)}   "

@@ -40,9 +40,9 @@ def sign_of(session: Session, state: AppState, run: RunView) -> Span:
 
 
 def names_line(session: Session, state: AppState, view: RunView, width: int) -> Line | None:
-    """`━ this run  ◆ other  ■ good baseline at 120`, and how many are marked; None when there are none.
+    """`━ this run  ◆ other  ■ good baseline: medians up to step 120`, and how many are marked; or None.
 
-    The step is that at which values and differences are taken.
+    Values and differences are medians over the last tenth of the way to that step.
     """
     runs = shown.compared_runs(session, state, view)
     if not runs:
@@ -78,4 +78,4 @@ def _baseline_words(session: Session, state: AppState, run: RunView) -> str:
         return ""
     found = differences(session, state) or {}
     steps = [one.step for one in found.values() if one.step is not None]
-    return f" baseline at {format_step(steps[0])}" if steps else " baseline"
+    return f" baseline: medians up to step {format_step(steps[0])}" if steps else " baseline"

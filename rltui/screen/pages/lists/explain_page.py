@@ -90,7 +90,9 @@ def _facts(row: Row) -> list[tuple[str, str]]:
     main = row.main
     if main is None or not main.count:
         return []
-    facts = [("last", row.value_text)]
+    newest = row.last
+    compared = row.against is not None and newest is not None
+    facts = [("last", format_value(newest, row.unit) if compared and newest is not None else row.value_text)]
     first, last, at_step, counted = main.first_step, main.last_step, row.at_step, row.counted
     if counted is not None:
         facts.append(("points", f"{counted[0]:,}"))
@@ -103,8 +105,11 @@ def _facts(row: Row) -> list[tuple[str, str]]:
         facts.append(("before", f"{main.superseded:,} points of earlier attempts"))
     for statistic, value in row.last_of.items():
         facts.append((statistic, format_value(value, row.unit)))
-    if row.value is not None and abs(row.value) >= 1e-12 and "." in row.value_text:
-        facts[0] = ("last", f"{row.value_text}   ({row.value!r})")
+    if row.against is not None and row.against.step is not None:
+        median = f"{row.value_text}, the median up to step {format_step(row.against.step)}"
+        facts.insert(1, ("compared", f"{median}: {row.change_text.strip()} against the baseline"))
+    if newest is not None and abs(newest) >= 1e-12 and "." in facts[0][1]:
+        facts[0] = ("last", f"{facts[0][1]}   ({newest!r})")
     metric = row.name.metric if row.name is not None else None
     if metric is not None and metric.bounds is not None:
         low, high = metric.bounds
