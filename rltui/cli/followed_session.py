@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rltui.cli.file_problems import FileProblemReporter
 from rltui.config import Config
 from rltui.console.console_thread import ConsoleThread
+from rltui.jobs.run_jobs import JobThread
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
@@ -45,6 +46,7 @@ class FollowedSession:
         )
         self._file_problems = FileProblemReporter()
         self._consoles = ConsoleThread(logdirs if deliveries is None else ())
+        self._jobs = JobThread(logdirs if deliveries is None else ())
 
     def __iter__(self) -> Iterator[Session]:
         for each in self._deliveries:
@@ -54,6 +56,9 @@ class FollowedSession:
             self._consoles.follow(self.session.sources())
             if (reports := self._consoles.take()) is not None:
                 self.session.set_consoles(reports, time.time())
+                self._jobs.follow(self.session.job_traces())
+            if (jobs := self._jobs.take()) is not None:
+                self.session.set_jobs(jobs, time.time())
             self.at_rest = (
                 self._deliveries.at_rest
                 if isinstance(self._deliveries, Deliveries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,6 +24,10 @@ class Job:
     folder: str  # where it was submitted from
     name: str
 
+    def left_at(self, now: float) -> float | None:
+        """Seconds until its time limit; now: seconds since 1970. As asked for last where no end is known."""
+        return self.left if self.end is None or self.left is None else max(self.end - now, 0.0)
+
 
 class SchedulerError(Exception):
     """The scheduler did not answer, or not as expected: one line that says why."""
@@ -40,9 +45,21 @@ class Scheduler(Protocol):
         ...
 
 
-def job_of(paths: Iterable[str], jobs: Iterable[Job]) -> Job | None:
-    """The job that writes a run, by the numbers in the names of its consoles; the newest of several."""
+def job_of(paths: Iterable[str], jobs: Iterable[Job], ids: Iterable[str] = ()) -> Job | None:
+    """The job that writes a run: by numbers that it noted, and those in the names of its consoles.
+
+    The newest of several.
+    """
     by_id = {job.id.partition("_")[0]: job for job in jobs}
     matches = (_CONSOLE.search(path) for path in paths)
-    ids = [match["job"] for match in matches if match is not None and match["job"] in by_id]
-    return by_id[max(ids, key=int)] if ids else None
+    named = [match["job"] for match in matches if match is not None]
+    known = [each for each in (*ids, *named) if each in by_id]
+    return by_id[max(known, key=int)] if known else None
+
+
+def look_inside(job: Job) -> str:
+    """The command that shows a running job from one of its nodes; empty where this is one."""
+    number = job.id.partition("_")[0]
+    if job.state != "running" or os.environ.get("SLURM_JOB_ID") == number:
+        return ""
+    return f"srun --jobid={number} --overlap --pty rltui watch --job {number}"

@@ -14,6 +14,7 @@ from rltui.rules.messages import sentence_of
 from rltui.rules.run_state.log_state import GONE
 
 if TYPE_CHECKING:
+    from rltui.jobs.scheduler import Job
     from rltui.session.run_view import RunView
     from rltui.session.time_travel import PastFindings
     from rltui.store import Series
@@ -43,6 +44,8 @@ class Header:
     token_rate: float | None = None  # tokens per second
     reached: int | None = None  # how far the run has come, where an earlier step is shown
     state_word: str = ""  # the state as it is shown: `ended?` where that is a guess
+    job: Job | None = None  # of a scheduler that writes the run
+    job_left: float | None = None  # seconds until its time limit
     last_error: str = ""  # what a run that stopped printed as its last error
 
     @property
@@ -106,6 +109,16 @@ class Header:
         return "" if self.eta is None or not math.isfinite(self.eta) else f"eta {format_duration(self.eta)}"
 
     @property
+    def job_text(self) -> str:
+        """`job 4711, 3h 12m left`, `job 4711 pending`; empty without a job."""
+        if self.job is None:
+            return ""
+        state = "" if self.job.state == "running" else f" {self.job.state}"
+        if self.job_left is None or state:
+            return f"job {self.job.id}{state}"
+        return f"job {self.job.id}, {format_duration(self.job_left // 60 * 60)} left"
+
+    @property
     def counter_text(self) -> str:
         """`1.24M tokens`."""
         return "" if self.counter is None else f"{format_si(self.counter[0])} {self.counter[1]}"
@@ -148,6 +161,7 @@ def header(view: RunView, now: float, at_step: int | None = None, then: PastFind
         eta=None,
         quiet="",
         last_error="",
+        job=None,
     )
 
 
@@ -176,6 +190,8 @@ def _header(view: RunView, now: float, at_step: int | None) -> Header:
         last_error=view.last_error(now) if at_step is None else "",
         pace=alive.pace if at_step is None else None,
         token_rate=_token_rate(view) if at_step is None and alive.state == "live" else None,
+        job=view.job if at_step is None else None,
+        job_left=view.job.left_at(now) if at_step is None and view.job is not None else None,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.gpus import inside_words
 from rltui.panes.answers.model import Answer
 from rltui.panes.answers.of_pane import answer_of
 from rltui.panes.pane_list import FIXED, PANES, pane_title
@@ -119,7 +120,8 @@ def _tags_of(view: RunView, pane: str) -> list[str]:
 def _why_empty(view: RunView, pane: str) -> str:
     """What the pane's data says of a run without any of its metrics; else which panes the run has."""
     if pane in PANES and PANES[pane].empty:
-        return PANES[pane].empty
+        inside = inside_words(view) if pane == "system" else ""
+        return f"{inside[:1].upper()}{inside[1:]}" if inside else PANES[pane].empty
     there = [one for one in FIXED if view.tag_index.panes.get(one)]
     others = f" It has {', '.join(there)}." if there else ""
     return f"This run reports nothing for the pane {pane}.{others}"

@@ -21,6 +21,7 @@ from rltui import crash, interpreter
 from rltui.batch import Problem
 from rltui.console.console_thread import ConsoleThread
 from rltui.draw.themes import PLAIN, SIXTEEN
+from rltui.jobs.run_jobs import JobThread
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.screen import shown
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from rltui.alerts import Dispatcher
 
 FRAME_SECONDS = 0.25  # between frames that nobody asked for by a key
+JOBS_SECONDS = 15.0  # between two looks at what tells the jobs of runs
 SLICE_PAUSE = 0.002  # seconds between two slices of taking data in, for keys
 
 
@@ -71,6 +73,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         for files in (state.hparams.files, state.samples.files, state.console.files):
             files.ready = lambda: self.post_message(Arrived())
         self.consoles = ConsoleThread(state.options.logdirs)
+        self.jobs = JobThread(state.options.logdirs)
         self.crash: BaseException | None = None
         self.reader: ReaderThread | None = None
         self.follower: Follower | None = None
@@ -84,6 +87,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self._memory_held = True  # by what reading needed
         self._timer_set = False
         self._clock_words = ""
+        self._jobs_due = 0.0
+        self._jobs_error = ""
         if no_color:
             state.options = replace(state.options, themes={PLAIN.id: PLAIN})
         elif (
@@ -144,6 +149,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.state.samples.files.stop()
         self.state.console.files.stop()
         self.consoles.stop()
+        self.jobs.stop()
         if self.reader is not None:
             self.reader.stop()
             self.reader = None
@@ -278,10 +284,11 @@ class Monitor(CellDiffApp, inherit_bindings=False):
                 view.settings = state.hparams.files.of(view)
         if self.updates.shown or self._progress() is None:
             self._look_at_consoles()
+            self._ask_for_jobs()
         words = state.message
         if view is not None:
             head = shown.header(self.session, state, view)
-            words += f"{head.state}{head.age_text}{head.eta_text}{head.quiet}"
+            words += f"{head.job_text}{head.state}{head.age_text}{head.eta_text}{head.quiet}"
         loading = self._progress()
         self._memory_held |= loading is not None
         self._release_memory()
@@ -298,6 +305,21 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if self.consoles.error:
             self.state.notify(self.consoles.error)
             self.consoles.error = ""
+
+    def _ask_for_jobs(self) -> None:
+        """Take in which jobs write the runs, once the scheduler has answered; it is asked once a minute."""
+        jobs = self.jobs
+        now = time.monotonic()
+        if now >= self._jobs_due:
+            self._jobs_due = now + JOBS_SECONDS
+            jobs.follow(self.session.job_traces())
+        found = jobs.take()
+        if found is not None:
+            self.session.set_jobs(found, self.state.options.clock())
+            self.changed()
+        if jobs.error and jobs.error != self._jobs_error:
+            self.state.notify(jobs.error)  # once: it is asked again and again
+        self._jobs_error = jobs.error
 
     def _alert(self) -> None:
         """Send alerts about what fires and is not acknowledged here; show here which receiver fails."""

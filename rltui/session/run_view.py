@@ -9,12 +9,16 @@ from rltui.batch import Problem
 from rltui.config.model import UserHardware
 from rltui.console.scan import ConsoleReport
 from rltui.hparams.hparams import NONE, HParams
+from rltui.hparams.logged_text import logged_hparams
+from rltui.jobs.run_jobs import RunTraces, ids_in_settings
+from rltui.jobs.scheduler import Job
 from rltui.metrics import FrameworkMatch, MetricNames
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding, RunHealth
 from rltui.rules.run_state.liveness import Liveness, RunPace, liveness, run_pace
 from rltui.rules.run_state.log_state import of_sources
 from rltui.session.console_findings import console_findings
+from rltui.session.job_findings import time_limit_finding
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.tag_index import TagIndex
 from rltui.session.time_travel import PastFindings, current_findings, evaluated_again, recalled_findings
@@ -51,8 +55,10 @@ class RunView:
         self._evaluator: Evaluator | None = None
         self._tag_index: TagIndex | None = None
         self.consoles: tuple[ConsoleReport, ...] = ()  # what the run's consoles told last
-        self._job_findings: tuple[Finding, ...] = ()
         self.settings: HParams = NONE  # of files beside the log, as far as somebody has read them
+        self.job: Job | None = None  # of a scheduler that writes it, as it was asked for last
+        self._console_findings: tuple[Finding, ...] = ()
+        self._too_short: Finding | None = None  # the time of its job
 
     @property
     def names(self) -> MetricNames:
@@ -134,8 +140,25 @@ class RunView:
         state = self.liveness(now).state
         if not self.run.series and all(now - one.modified > SILENT for one in self.consoles):
             state = "ended"  # of a run without points nothing but its consoles can tell
-        self._job_findings = console_findings(self.run, self.consoles, state)
+        self._console_findings = console_findings(self.run, self.consoles, state)
         return self.evaluator.set_job_findings(self._job_findings)
+
+    def set_job(self, job: Job | None, now: float) -> bool:
+        """Take in which job writes it, None for none; now: seconds since 1970. True when findings changed."""
+        self.job = job
+        self._too_short = time_limit_finding(self.run, job, self.liveness(now), now, self._too_short)
+        return self.evaluator.set_job_findings(self._job_findings)
+
+    @property
+    def _job_findings(self) -> tuple[Finding, ...]:
+        return (*self._console_findings, *((self._too_short,) if self._too_short is not None else ()))
+
+    def job_traces(self) -> RunTraces:
+        """What tells which job writes it."""
+        settings = logged_hparams(self.run.texts.values(), self.run.hparams).entries
+        consoles = (report.path for report in self.consoles)
+        ids = ids_in_settings({key: entry.text for key, entry in settings.items()})
+        return RunTraces((*self.run.sources, *consoles), ids)
 
     def last_error(self, now: float) -> str:
         """What a run that stopped without saying why printed as its last error, cleaned; else empty.

@@ -16,6 +16,8 @@ from rltui.batch import Problem, Problems
 from rltui.config import Config
 from rltui.console.run_consoles import RunConsoles
 from rltui.console.scan import ConsoleReport
+from rltui.jobs.run_jobs import RunTraces
+from rltui.jobs.scheduler import Job
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.run_names import called
@@ -132,6 +134,15 @@ class Session:
                 self.apply((Delivery(source, kind="state"),))
         self.choose_again()
         return {name for name, view in self.runs.items() if view.set_consoles(reports.get(name, ()), now)}
+
+    def job_traces(self) -> dict[str, RunTraces]:
+        """By run, what tells which job writes it."""
+        return {name: view.job_traces() for name, view in list(self.runs.items())}
+
+    def set_jobs(self, jobs: Mapping[str, Job], now: float) -> set[str]:
+        """Take in which jobs write the runs; the names of the runs whose findings changed."""
+        self.choose_again()
+        return {name for name, view in self.runs.items() if view.set_job(jobs.get(name), now)}
 
     def ordered(self) -> list[RunView]:
         """The runs that are chosen, that with the newest point first."""

@@ -128,6 +128,7 @@ class FakeRun:
     def __post_init__(self) -> None:
         self.run = self
         self.consoles: tuple[Any, ...] = ()
+        self.job: Any = None
         self.names = SimpleNamespace(name=self.name_of, pane_titles={})
         self.evaluator = SimpleNamespace(
             findings=lambda: list(self.found),
@@ -185,6 +186,17 @@ class FakeRun:
         """Nothing is judged by them."""
         self.consoles = tuple(reports)
         return False
+
+    def set_job(self, job: Any, now: float) -> bool:
+        """Nothing is judged by it."""
+        self.job = job
+        return False
+
+    def job_traces(self) -> Any:
+        """Nothing tells its job."""
+        from rltui.jobs.run_jobs import RunTraces
+
+        return RunTraces(())
 
     def last_error(self, now: float) -> str:
         """Made-up runs have no consoles."""

@@ -16,8 +16,10 @@ import click
 from rltui import __version__
 from rltui.alerts.receivers import summary
 from rltui.cli.arguments import JSON, LogDir, need
+from rltui.cli.job_report import job_lines, job_report
 from rltui.cli.output import emit, emit_json
 from rltui.config import load_config
+from rltui.console.run_consoles import RunConsoles
 from rltui.draw.numbers import format_seconds, format_si
 from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
@@ -66,6 +68,8 @@ def command(logdirs: tuple[str, ...], as_json: bool) -> None:
     }
     if logdirs:
         report |= _logs(logdirs)
+    else:
+        report["jobs"] = job_report(None, logdirs)
     if as_json:
         emit_json(report)
     else:
@@ -127,7 +131,10 @@ def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
     session.evaluate(force=True)
     status = follower.status()
     session.problems.note(status.problems)
+    reports = RunConsoles(logdirs).look(session.sources())  # consoles carry the numbers of jobs
+    session.set_consoles(reports, time.time())
     return {
+        "jobs": job_report(session, logdirs),
         "follow": {
             "file_systems": [list(pair) for pair in status.file_systems],
             "noticing": status.noticing,
@@ -187,6 +194,8 @@ def _print(report: dict[str, Any]) -> None:
     for problem in config["problems"]:
         emit(f"  ! {problem}")
     emit(f"Alerts: {'; '.join(config['alerts']) or 'off'}")
+    for text in job_lines(report["jobs"]):
+        emit(text)
     if "follow" in report:
         _print_logs(report)
 

@@ -15,7 +15,8 @@ from rltui.cli.output import WRONG, NothingReadError, emit_json, leave, note
 from rltui.cli.runs_report import column_asked_for, columns_of, outcome_fields, print_runs
 from rltui.cli.sharding import NO_CACHE, Work
 from rltui.draw.numbers import format_duration
-from rltui.jobs.scheduler import Job, SchedulerError, job_of
+from rltui.jobs.run_jobs import RunTraces, jobs_of
+from rltui.jobs.scheduler import Job, SchedulerError
 from rltui.jobs.slurm import Slurm
 from rltui.panes.runs.columns import COLUMNS, RunOrder, column_named, sorted_runs
 from rltui.panes.runs.facts import ListedRun, RunFacts
@@ -87,7 +88,7 @@ def command(
     if sort is not None:
         column = column_asked_for(sort.removeprefix("-"), facts)
         facts = sorted_runs(RunOrder(column.id, sort.startswith("-")), facts)
-    jobs = _jobs(judged.verdicts)
+    jobs = _jobs(judged.verdicts, logdirs)
     if as_json:
         verdicts = {verdict.name: verdict for verdict in judged.verdicts}
         runs = [
@@ -108,19 +109,16 @@ def _needs_settings(columns: str, sort: str | None) -> bool:
     return any(column is None or column.id not in REMEMBERED for column in found)
 
 
-def _jobs(verdicts: Sequence[Verdict]) -> dict[str, Job]:
+def _jobs(verdicts: Sequence[Verdict], logdirs: Sequence[str]) -> dict[str, Job]:
     """The queued or running job of each run that has one; a scheduler that fails is a note."""
+    traces = {
+        each.name: RunTraces((*each.consoles, *(source.path for source in each.sources))) for each in verdicts
+    }
     try:
-        jobs = Slurm().jobs()
+        return jobs_of(traces, Slurm(), logdirs)
     except SchedulerError as error:
         note(str(error))
         return {}
-    found = {}
-    for each in verdicts if jobs else ():
-        job = job_of([*each.consoles, *(source.path for source in each.sources)], jobs)
-        if job is not None:
-            found[each.name] = job
-    return found
 
 
 def _job_text(job: Job) -> str:

@@ -9,7 +9,7 @@ import click
 
 from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN
 from rltui.cli.completions import complete_metric, complete_pane, complete_theme
-from rltui.cli.loading import load
+from rltui.cli.loading import ask_for_jobs, load
 from rltui.cli.output import emit, fail, note, require_extra
 from rltui.cli.output_file import binary_output, refuse_inside
 from rltui.cli.pane_output import WIDTH, Form, render_charts, render_pane, theme_named
@@ -103,6 +103,8 @@ def command(
     if theme is not None:
         theme_named(theme)  # an unknown name is an error before anything is read
     session = load(logdirs, run_glob, at_step)
+    if at_step is None:
+        ask_for_jobs(session, logdirs)
     if chart is not None:
         text = render_charts(
             session,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.draw.numbers import format_duration, format_value
+from rltui.jobs.scheduler import look_inside
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Answer, Device, DeviceCell, DeviceTable, Fact
 from rltui.panes.answers.phase_spans import PhaseSpans, phase_spans
@@ -76,6 +77,8 @@ def gpu_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHI
     nodes = {gpu.node for gpu in gpus}
     in_phases = _use_in_phases(gpus, spans) if spans is not None else []
     notes = [] if spans is None else ["phases are laid out in the order in which trainers run them"]
+    if at_step is None and (inside := inside_words(view)):
+        notes.append(inside)
     several = f" on {len(nodes)} nodes" if len(nodes) > 1 else ""
     facts = [Fact("GPUs", len(gpus), f"{len(gpus)} GPU{'s' * (len(gpus) > 1)}{several}", plain=True)]
     facts += [
@@ -86,6 +89,12 @@ def gpu_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHI
         QUESTION, _sentence(gpus, in_phases), tuple(facts[:4]), devices=_table(gpus, spans, len(nodes) > 1),
         notes=tuple(notes),
     )  # fmt: skip
+
+
+def inside_words(view: RunView) -> str:
+    """How to look at the machine itself from outside of the job; empty without a job, and inside of it."""
+    command = "" if view.job is None else look_inside(view.job)
+    return f"live, from inside the job: {command}" if command else ""
 
 
 def _gpus(view: RunView, at_step: int | None) -> list[_Gpu]:

@@ -42,7 +42,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
     if head.progress is not None and math.isfinite(head.progress):
         ranked.append((f"{head.progress:.0%}", 1))
     ranked.append((head.eta_text if head.state == "live" else "", 2))
-    ranked += [(head.rate_text, 5), (head.counter_text, 4), (head.age_text, 3)]
+    ranked += [(head.rate_text, 6), (head.counter_text, 5), (head.job_text, 4), (head.age_text, 3)]
     ranked = [fact for fact in ranked if fact[0]]
     frame = "" if head.framework == "unknown" else head.framework
 

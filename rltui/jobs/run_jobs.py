@@ -1,0 +1,120 @@
+"""Which job writes which run, asked for by a thread of its own: a scheduler that hangs stops no key."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from rltui import crash
+from rltui.hparams.hparam_files import folders_of
+from rltui.jobs.scheduler import Job, Scheduler, SchedulerError, job_of
+from rltui.jobs.slurm import AGAIN, Slurm
+
+LARGEST = 1 << 20  # bytes of a file that may name the job
+_METADATA = Path("files", "wandb-metadata.json")
+_SETTING = re.compile(r"(?i)(?:^|[/._])slurm(?:[/._]|_)?(?:array_)?job_?id$")
+
+
+@dataclass(frozen=True, slots=True)
+class RunTraces:
+    """What tells the job of a run: paths of its logs and consoles, and job numbers in its settings."""
+
+    paths: tuple[str, ...]
+    ids: tuple[str, ...] = ()
+
+
+def ids_in_settings(settings: Mapping[str, object]) -> tuple[str, ...]:
+    """The job numbers among settings by key, such as `SLURM_JOB_ID` and `slurm/job_id`."""
+    found = (str(value) for key, value in settings.items() if _SETTING.search(key))
+    return tuple(value for value in found if value.isdigit())
+
+
+def jobs_of(
+    runs: Mapping[str, RunTraces], scheduler: Scheduler, logdirs: Sequence[str] = ()
+) -> dict[str, Job]:
+    """The queued or running job of each run that has one. Raises SchedulerError."""
+    jobs = scheduler.jobs()
+    if not jobs:
+        return {}
+    found = {}
+    for name, traces in runs.items():
+        job = job_of(traces.paths, jobs, traces.ids)
+        if job is None and logdirs and any(path.endswith(".wandb") for path in traces.paths):
+            job = job_of((), jobs, _ids_beside(traces.paths, logdirs))
+        if job is not None:
+            found[name] = job
+    return found
+
+
+def _ids_beside(paths: Iterable[str], logdirs: Sequence[str]) -> tuple[str, ...]:
+    """The job numbers that W&B notes beside its logs."""
+    found: list[str] = []
+    for folder in folders_of([path for path in paths if path.endswith(".wandb")], logdirs):
+        try:
+            place = folder.place / _METADATA
+            if place.stat().st_size > LARGEST:
+                continue
+            said = orjson.loads(place.read_bytes())
+        except (OSError, ValueError):
+            continue
+        slurm = said.get("slurm") if isinstance(said, dict) else None
+        if isinstance(slurm, dict):
+            found += ids_in_settings({f"slurm/{key}": value for key, value in slurm.items()})
+    return tuple(found)
+
+
+class JobThread:
+    """The jobs of followed runs. Nothing is asked before `follow`, and nothing without a scheduler."""
+
+    def __init__(self, logdirs: Sequence[str], scheduler: Scheduler | None = None) -> None:
+        self._logdirs = tuple(logdirs)
+        self._scheduler = scheduler if scheduler is not None else Slurm()
+        self._runs: Mapping[str, RunTraces] = {}
+        self._found: Mapping[str, Job] | None = None
+        self._wake = threading.Event()
+        self._asked = threading.Event()
+        self._stopped = False
+        self._thread: threading.Thread | None = None
+        self.error = ""  # why the scheduler did not answer last, one line
+
+    def follow(self, runs: Mapping[str, RunTraces]) -> None:
+        """The runs that there are now."""
+        new = self._runs.keys() != runs.keys()
+        self._runs = runs
+        if self._thread is None and runs and self._logdirs and not self._stopped:
+            self._thread = threading.Thread(target=self._work, name="jobs", daemon=True)
+            self._thread.start()
+        elif new:
+            self._wake.set()  # the answer of the last minute may name the job of the new run
+
+    def take(self) -> Mapping[str, Job] | None:
+        """The jobs that were found last, once; None where nothing was asked since the last call."""
+        found, self._found = self._found, None
+        return found
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for the first answer; False when that takes too long."""
+        return self._asked.wait(seconds)
+
+    def stop(self) -> None:
+        """Ask no more."""
+        self._stopped = True
+        self._wake.set()
+
+    def _work(self) -> None:
+        while not self._stopped:
+            self._wake.clear()
+            try:
+                self._found, self.error = jobs_of(self._runs, self._scheduler, self._logdirs), ""
+            except SchedulerError as error:  # what was known stays
+                self.error = str(error)
+            except Exception as error:  # noqa: BLE001 (the thread's edge: the screen goes on without jobs)
+                self.error = crash.report(error)
+                return
+            self._asked.set()
+            self._wake.wait(AGAIN)

@@ -1,0 +1,53 @@
+"""What a run's job means for it: whether its time limit comes before the end of the training."""
+
+from __future__ import annotations
+
+from rltui.draw.numbers import format_duration
+from rltui.jobs.scheduler import Job
+from rltui.rules.finding import Finding
+from rltui.rules.run_state.liveness import Liveness
+from rltui.store import Run
+
+ID = "job-time-too-short"
+PANE = "timing"
+MARGIN = 1.1  # of the time left, by which the time needed exceeds it: the pace is an estimate
+LEAST_STEPS = 20  # steps from which a pace is one
+LEAST_SHORT = 600.0  # seconds that are missing from which it is worth a word
+ADVICE = "Save a checkpoint before the limit and resume in another job, or ask for more time or nodes."
+
+
+def time_limit_finding(
+    run: Run, job: Job | None, alive: Liveness, now: float, before: Finding | None = None
+) -> Finding | None:
+    """The finding that a run will not finish within its job; None where it will, or where that is not known.
+
+    before: the finding of the last time. Once told it holds until the time left is enough.
+    """
+    left = None if job is None or job.state != "running" else job.left_at(now)
+    if job is None or left is None or alive.eta is None or alive.state != "live":
+        return None
+    short = alive.eta - left
+    if before is None and (
+        len(run.step_walls) < LEAST_STEPS or alive.eta < MARGIN * left or short < LEAST_SHORT
+    ):
+        return None
+    if short <= 0:
+        return None
+    message = (
+        f"At its pace the run needs {format_duration(alive.eta)} more, its job {job.id} ends in "
+        f"{format_duration(left)}"
+    )
+    return Finding(
+        id=ID,
+        severity="warning",
+        pane=PANE,
+        metrics=(),
+        canonical=(),
+        since_step=before.since_step if before is not None else run.last_step or 0,
+        message=message,
+        advice=ADVICE,
+        title="Time limit of the job comes first",
+        value=alive.eta,
+        limit=left,
+        source="Slurm, squeue man page (time left, end time)",
+    )
