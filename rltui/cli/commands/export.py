@@ -15,7 +15,7 @@ from rltui.cli.sharding import ENGINE, SHARD, Work
 from rltui.shards.engines import Engine
 
 FORMATS = ("jsonl", "csv", "parquet")
-KINDS = ("scalars", "histograms", "text", "hparams", "tensors")
+KINDS = ("scalars", "findings", "histograms", "text", "hparams", "tensors")
 
 
 @click.command("export")
@@ -46,7 +46,7 @@ KINDS = ("scalars", "histograms", "text", "hparams", "tensors")
 )
 @click.option(
     "--kind", type=click.Choice(KINDS), default="scalars", show_default=True,
-    help="Other records of event files, for csv and parquet.",
+    help="What the rules found; or other records of event files, for csv and parquet.",
 )  # fmt: skip
 @SHARD
 @ENGINE
@@ -73,6 +73,7 @@ def command(
       rltui export runs/ --metric '*reward*' | jq -r '[.run, .step, .value] | @tsv'
       rltui export runs/new --output points.csv
       rltui export runs/ --output points/ --format parquet
+      rltui export runs/ --kind findings --output findings.parquet
       rltui export runs/new --follow | my-own-alarm
     """
     form = form or _by_ending(output)
@@ -91,14 +92,18 @@ def command(
 
         follow_points(selection)
         return
-    if kind != "scalars" and (shard is not None or engine.name != "local"):
-        raise click.UsageError(f"--shard and --engine go with scalars, not with --kind {kind}")
+    if kind not in ("scalars", "findings") and (shard is not None or engine.name != "local"):
+        raise click.UsageError(f"--shard and --engine go with scalars and findings, not with --kind {kind}")
     need(logdirs)
     if form == "parquet":
         if output in (None, "-"):
             raise click.UsageError("--format parquet needs --output")
         require_extra("parquet", "export as Parquet")
-    if kind != "scalars":
+    if kind == "findings":
+        from rltui.cli.export.findings import export_findings
+
+        export_findings(selection, form, output, Work(engine, shard))
+    elif kind != "scalars":
         if form == "jsonl":
             raise click.UsageError(f"--kind {kind} needs --format csv or parquet")
         from rltui.cli.export.tables import export_tables
