@@ -25,7 +25,7 @@ from rltui.text import clean
 
 COMMANDS = {
     "watch": "open the monitor on a folder of logs",
-    "demo": "open the monitor on a bundled recording, replayed live",
+    "demo": "open the monitor on a recorded run that breaks while one watches",
     "snapshot": "print one pane without a terminal",
     "check": "judge every run; the exit code says whether it is well",
     "merge": "make one document of those of several shards",

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "recordings"
-HEALTHY = "verl-ppo"  # what `rltui demo` plays without --fault
+BREAKS = "late-collapse"  # what `rltui demo` plays without --fault: it breaks while one watches
+BREAKS_SOON = 0.53  # share of it that is there at the start: its rate jumps a few seconds later
+HEALTHY = "verl-ppo"
 
 Row = tuple[int, float, dict[str, float]]
 
@@ -30,9 +32,9 @@ class Recording:
 
 
 def names() -> list[str]:
-    """The bundled recordings, the healthy one first."""
+    """The bundled recordings: the one that is played, the healthy one, the others."""
     found = sorted(path.name.removesuffix(".jsonl.gz") for path in FOLDER.glob("*.jsonl.gz"))
-    return sorted(found, key=lambda name: name != HEALTHY)
+    return sorted(found, key=lambda name: (name != BREAKS, name != HEALTHY))
 
 
 def read(name: str) -> Recording:

@@ -52,9 +52,9 @@ class Replay:
             _write_rows(file, rows, times)
         self._next += len(rows)
 
-    def start(self) -> None:
+    def start(self, before: float = BEFORE) -> None:
         """Write the first part now and the rest from a thread that ends with the process."""
-        self.write_until(int(len(self.recording.rows) * BEFORE))
+        self.write_until(int(len(self.recording.rows) * before))
         self._thread = threading.Thread(target=self._go_on, name="replay", daemon=True)
         self._thread.start()
 

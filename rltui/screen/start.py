@@ -95,9 +95,13 @@ def run(
     color: bool = True,
     mouse: bool = True,
     reset: bool = False,
+    message: str = "",
     config: Config | None = None,
 ) -> int:
-    """Open the monitor and stay until the user leaves. Returns the exit code. Raises RefusedError."""
+    """Open the monitor and stay until the user leaves. Returns the exit code. Raises RefusedError.
+
+    message: what the last line says at first.
+    """
     config = config if config is not None else Config()
     color = color and config.color is not False
     mouse = mouse and config.mouse is not False
@@ -117,6 +121,8 @@ def run(
         ascii_only=ascii_only, color=color, config=config, layout_path=layout_path,
     )  # fmt: skip
     session.choose(selection.test(app.state.run_settings, app.state.options.clock))
+    if message:
+        app.state.notify(message)
     interpreter.share_memory_arena()
     follower = Follower(
         list(logdirs), run_glob=selection.glob, also=baseline, poll=poll or config.poll or 1.0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
+from rltui.cli.commands.demo import write_others
 from rltui.demo import recording
 from rltui.demo.recording import Recording, in_rows
 from rltui.demo.replay import Replay
@@ -48,10 +50,30 @@ def test_every_recording_says_where_it_is_from(name: str) -> None:
     assert len(found.rows) > 20
 
 
-def test_the_healthy_recording_is_there_and_first() -> None:
-    """`rltui demo` without a word plays a run in which nothing goes wrong."""
-    assert recording.names()[0] == recording.HEALTHY
-    assert len(recording.names()) > 4
+def test_the_demo_opens_on_a_run_that_is_about_to_break(tmp_path: Path) -> None:
+    """Well at the start, critical seconds later; the healthy one stands beside it."""
+    assert recording.names()[:2] == [recording.BREAKS, recording.HEALTHY]
+    found = recording.read(recording.BREAKS)
+    replay = Replay(found, tmp_path)
+    replay.write_until(int(len(found.rows) * recording.BREAKS_SOON))
+    assert Session.load([tmp_path]).ordered()[0].health == "ok"
+    seconds = 0.0
+    while Session.load([tmp_path]).ordered()[0].health != "critical":
+        replay.write_until(int(len(found.rows) * recording.BREAKS_SOON) + 4 + int(seconds / replay.pace))
+        seconds += 4 * replay.pace
+        assert seconds < 20
+    assert seconds > 3
+
+
+def test_the_other_recordings_are_runs_that_have_ended(tmp_path: Path) -> None:
+    """The newest run is the one that is played; the healthy one is well."""
+    write_others(recording.BREAKS, tmp_path)
+    found = recording.read(recording.BREAKS)
+    Replay(found, tmp_path).write_until(100)
+    views = Session.load([tmp_path]).ordered()
+    assert views[0].name == recording.BREAKS and len(views) == len(recording.names())
+    assert {view.liveness(time.time()).state for view in views[1:]} == {"ended"}
+    assert next(view for view in views if view.name == recording.HEALTHY).health == "ok"
 
 
 def test_points_become_rows_by_step() -> None:

@@ -54,7 +54,7 @@ def test_the_wheel_works_without_the_checkout(built: Path, tmp_path: Path) -> No
             stdin=subprocess.DEVNULL, cwd=tmp_path, env=environment(tmp_path) | {"PYTHONPATH": str(site)},
         ).stdout  # fmt: skip
 
-    assert "verl-ppo" in run("demo")
+    assert "late-collapse" in run("demo")
     run("demo", "--save", "runs")
     assert "late-collapse" in run("check", "runs", "--fail-on", "never")
 

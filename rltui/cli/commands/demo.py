@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from rltui.cli.arguments import ASCII, NO_COLOR, NO_MOUSE, THEME
-from rltui.cli.output import FOUND, WRONG, emit, fail, leave
+from rltui.cli.output import FOUND, WRONG, emit, fail, leave, note
 from rltui.demo import recording
 from rltui.demo.replay import Replay
 from rltui.interpreter import import_asyncio_without_ssl
 from rltui.text import clean
 
+ENDED, APART = 7200.0, 1800.0  # seconds since the other recordings ended, and between their ends
+OPENS = "This recorded run breaks in a few seconds.  r: the healthy one and others"
+
 
 @click.command(name="demo")
-@click.option("--fault", metavar="NAME", help="A recording in which something goes wrong; see --list.")
+@click.option("--fault", metavar="NAME", help="Another recording; see --list.")
 @click.option("--list", "as_list", is_flag=True, help="List the recordings.")
 @click.option(
     "--save",
@@ -49,15 +54,16 @@ def command(
     no_color: bool,
     no_mouse: bool,
 ) -> None:
-    """Open the monitor on a recording of a real run, replayed live.
+    """Open the monitor on a recording of a real run, replayed live: it breaks while one watches.
 
-    Without a terminal, print the overview of the whole recording and end with 0.
+    Beside it stand the other recordings, a healthy one among them. Without a terminal, print the overview of
+    the whole recording and end with 0.
 
     \b
     Examples:
       rltui demo
       rltui demo --list
-      rltui demo --fault kl-runaway --speed 4
+      rltui demo --fault verl-ppo --speed 4
       rltui demo --save runs
     """
     if as_list:
@@ -66,7 +72,7 @@ def command(
             emit(f"{name:18} {found.framework:10} {found.title}: {found.about}")
         return
     try:
-        chosen = recording.read(fault or recording.HEALTHY)
+        chosen = recording.read(fault or recording.BREAKS)
     except KeyError:
         fail(f"no recording named {fault!r}; there are {', '.join(recording.names())}", FOUND)
     if target is not None:
@@ -77,18 +83,40 @@ def command(
         if not (sys.stdin.isatty() and sys.stdout.isatty()):
             replay.write_until(len(chosen.rows))
             _print_overview(folder)
+            note(f"rltui demo --fault {recording.HEALTHY} shows a healthy run, --list names the others")
             return
         import_asyncio_without_ssl()
         from rltui.screen.start import RefusedError, run
 
-        replay.start()
+        if fault is None:
+            write_others(chosen.name, Path(folder))
+            replay.start(recording.BREAKS_SOON)
+        else:
+            replay.start()
         try:
-            code = run([folder], theme=theme, ascii_only=ascii_only, color=not no_color, mouse=not no_mouse)
+            code = run(
+                [folder],
+                theme=theme,
+                ascii_only=ascii_only,
+                color=not no_color,
+                mouse=not no_mouse,
+                message=OPENS if fault is None else "",
+            )
         except RefusedError as refused:
             fail(str(refused), FOUND if refused.name else WRONG)
         finally:
             replay.stop()
     leave(code)
+
+
+def write_others(shown: str, folder: Path) -> None:
+    """The other recordings as runs of the last hours, so that there is something to compare with."""
+    for number, name in enumerate((one for one in recording.names() if one != shown), start=1):
+        ended = time.time() - ENDED - number * APART
+        found = recording.read(name)
+        replay = Replay(found, folder, clock=lambda ended=ended: ended)  # type: ignore[misc]
+        replay.write_until(len(found.rows))
+        os.utime(replay.path, (ended, ended))
 
 
 def _save(names: Sequence[str], target: Path) -> None:
