@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rltui.logs.discovery.nearest_run import NearestRun
-from rltui.logs.discovery.walk import roots_of, scan
+from rltui.logs.discovery.walk import roots_of
+from rltui.logs.follow.read_all import place_all
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.trackers.wandb import table_steps
 from rltui.logs.local_file import LocalFile
@@ -70,13 +71,12 @@ class RunCatalogs:
 
 def catalogs_of(logdirs: Sequence[str]) -> dict[str, Catalog]:
     """A catalog for each run that has files of samples, by the run's name. Nothing is read yet but names."""
-    found, _, _ = scan(logdirs, REGISTRY.could_be_log, REGISTRY)
     runs: dict[str, list[str]] = {}
-    for log in found:
-        runs.setdefault(log.run, []).append(log.path)
+    for log in place_all(logdirs)[0]:
+        runs.setdefault(log.run, []).append(log.found.path)
     made = RunCatalogs(logdirs)
-    made.search(runs)
-    return made.catalogs
+    names = {catalog: run for run, catalog in made.search(runs).items()}
+    return {names.get(name, name): catalog for name, catalog in made.catalogs.items()}
 
 
 def _owners(folders: Iterable[str], runs: Runs) -> dict[str, str]:
@@ -86,7 +86,13 @@ def _owners(folders: Iterable[str], runs: Runs) -> dict[str, str]:
         logs = [path for path in paths if place_of(path) is None]
         if logs or not paths:
             nearest.add_all(name, logs)
-    return {folder: nearest.of(folder) or folder or "." for folder in folders}
+    return {folder: nearest.of(folder) or _called_like(folder, runs) or folder or "." for folder in folders}
+
+
+def _called_like(folder: str, runs: Runs) -> str | None:
+    """The only run of a tracker whose project and name are the last two parts of a folder."""
+    called = [name for name in runs if "/" in name and name.split("/")[-2:] == folder.split("/")[-2:]]
+    return called[0] if len(called) == 1 else None
 
 
 def _table_steps(logdir: str) -> Callable[[], dict[str, int]]:

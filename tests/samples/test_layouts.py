@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 
 from rltui.logs.discovery.nearest_run import NearestRun
+from rltui.logs.follow.read_all import place_all
 from rltui.logs.samples.model import Sample
 from rltui.samples.find import sample_files
+from rltui.samples.run_samples import catalogs_of
 from rltui.samples.sample_reader import Catalog
+from tests.support.shared import SHARED, needs_shared
 
 MESSAGES = [{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]
 EPISODE = {
@@ -167,3 +170,21 @@ def test_a_file_belongs_to_the_nearest_run() -> None:
     assert runs.of("a/b/rollouts") == "a/b"
     assert _nearest(("p/e", "p/x.jsonl")).of("rollouts") == "p/e"
     assert runs.of("rollouts") is None
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    ("name", "run"),
+    [
+        ("tinker", "tinker-examples/gsm8k-Llama-3.2-1B-16group-4e-05lr"),
+        ("wandb-small", "wandb/9kxxomjj"),
+        ("skyrl-evals", "wandb/ppf149wy"),
+        ("trackio-closed", "trackio/verl_tiny/grpo-a"),
+        ("verifiers-eval", "outputs/gsm8k--Qwen--Qwen3-4B--null--8cd272e0"),
+    ],
+)
+def test_samples_have_the_name_of_their_run(name: str, run: str) -> None:
+    """The samples of a log belong to the run that discovery says, whatever the files are called."""
+    folder = str(SHARED / "trackers" / name)
+    assert run in (found := catalogs_of([folder]))
+    assert set(found) <= {log.run for log in place_all([folder])[0]}
