@@ -63,8 +63,8 @@ PUBLIC_ANSWERS: dict[str, tuple[str, ...]] = {
     "reward_sag": ("reward-*", "return-*", "outcome-*"),
     "reward_no_gain": ("runaway-length", "no-stop", "length-*", "reward-*", "return-*", "outcome-*"),
     "no_learning": (
-        "outcome-*", "learns-nothing", "not-moving", "policy-collapsed", "no-signal", "return-same",
-        "return-constant", "reward-constant", "reward-dead", "saturated-policy",
+        "outcome-*", "return-no-gain", "learns-nothing", "not-moving", "policy-collapsed", "no-signal",
+        "return-same", "return-constant", "reward-constant", "reward-dead", "saturated-policy",
     ),
     "eval_drop": ("validation-*", "eval-stalls", "outcome-*", "reward-*", "policy-collapsed"),
     "policy_collapse": ("policy-collapsed", "entropy-*", "saturated-policy", "outcome-*"),

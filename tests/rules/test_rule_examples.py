@@ -27,8 +27,9 @@ def _fired(rule: Rule, example: Example) -> bool:
     tag, series = _tag(rule), values(example.text)
     below = values(example.per) if example.per else None
     fired = False
+    every = max(int(rule.number("steps", 0.0) // 200), 1)  # steps between points, where a rule counts steps
     for i in range(len(series)):
-        pieces = [fresh(tag, series[i : i + 1], [i + 1])]
+        pieces = [fresh(tag, series[i : i + 1], [every * (i + 1)])]
         if tag == STEP_TIME:  # derived from when a writer that tells no times logged its updates
             wall = 1e9 + series[: i + 1].sum()
             pieces = [NewPoints("policy.loss", Points(np.array([i + 1]), np.array([wall]), np.ones(1)))]

@@ -26,6 +26,7 @@ class Episode:
     before: float  # the usual level when it began; NaN where unknown
     begun: int  # serial number of the tick at which it became pending
     seen: int  # serial number of the last tick at which it held
+    recovery: float = np.nan  # of a latched rule: the level that is back to normal
     firing: bool = False
     resolved_step: int | None = None
     fired_step: int = 0  # of the point that made it fire, where single points are judged
@@ -78,9 +79,13 @@ class RuleState:
         if episode is None:
             began = int(window.at[first] if verdict.began is None else verdict.began[first])
             usual = median(ticks.value[max(0, began - 10) : began]) if began else np.nan
+            if verdict.before is not None:
+                usual = float(verdict.before[first])
             limit, begun = float(verdict.limit[first]), self._serial(window, first)
             episode = self.episode = Episode(int(ticks.first[began]), np.nan, limit, usual, begun, begun)
         episode.value, episode.seen = float(verdict.value[last]), serial
+        if verdict.recovery is not None and not episode.recovery >= verdict.recovery[last]:
+            episode.recovery = float(verdict.recovery[last])
         if not rule.latch:
             episode.limit = float(verdict.limit[last])
         if serial - episode.begun + 1 >= rule.for_ticks:
@@ -113,6 +118,8 @@ class RuleState:
             return bool(verdict.off[k]) or not episode.firing
         if self.rule.number("recurring", 0.0):
             return bool(verdict.off[k])
+        if not np.isnan(episode.recovery):
+            return value > episode.recovery if not verdict.upward else value < episode.recovery
         margin = self.rule.number("release", 0.4 if self.rule.kind == "spike" else 0.2) * abs(episode.limit)
         if verdict.upward:
             return value < episode.limit - margin

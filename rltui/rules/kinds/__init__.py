@@ -24,6 +24,14 @@ from rltui.rules.kinds import (
     spike,
     threshold,
     trend_test,
+    whole_run,
+)
+    plateau,
+    shift,
+    spike,
+    threshold,
+    trend_test,
+    whole_run,
 )
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
@@ -49,6 +57,9 @@ KINDS: dict[str, Kind] = {
     "course": course.judge,
     "peaked": peaked.judge,
     "outlier": outlier.judge,
+    "gain-lost": whole_run.gain_lost,
+    "below-start": whole_run.below_start,
+    "no-gain": whole_run.no_gain,
 }
 
 NUMBERS: dict[str, tuple[str, ...]] = {
@@ -79,6 +90,9 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "course": ("z", "relative", "noises", "absolute"),
     "peaked": ("fraction", "sigmas", "least"),
     "outlier": ("times", "sigmas", "least"),
+    "gain-lost": ("fraction", "sigmas", "least", "young"),
+    "below-start": ("fraction", "sigmas", "least", "young"),
+    "no-gain": ("effect", "points", "steps"),
     "non-finite": ("after", "least"),
 }
 WORDS: dict[str, dict[str, tuple[str, ...]]] = {

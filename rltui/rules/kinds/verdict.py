@@ -26,6 +26,8 @@ class Verdict:
     limit: Floats
     began: Ints | None = None  # position of the tick at which it began; None: the moment itself
     upward: bool = True  # whether the bad side lies above the limit, for latched rules
+    recovery: Floats | None = None  # level that the value must come back to; None: the limit and a margin
+    before: Floats | None = None  # the level that is compared with; None: that of the ticks before it began
 
 
 def first_of(window: RollingWindow, beyond: Bools, length: int) -> Ints:

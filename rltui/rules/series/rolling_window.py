@@ -22,6 +22,7 @@ from rltui.rules.series.robust_statistics import (
     part_medians,
     rise,
 )
+from rltui.rules.series.run_means import RunMeans, run_means
 from rltui.rules.series.ticks import START, Floats, Ints, Ticks
 
 BEFORE = 50  # ticks of the past that "usual" means
@@ -42,7 +43,7 @@ class RollingWindow:
     """A series seen at m moments; moment k sees the ticks up to position `at[k]` and none after."""
 
     __slots__ = (
-        "_cache", "_course", "_padded", "_parts", "_ranges", "_start", "at", "end", "every", "ticks",
+        "_cache", "_course", "_means", "_padded", "_parts", "_ranges", "_start", "at", "end", "every", "ticks",
     )  # fmt: skip
 
     def __init__(self, ticks: Ticks, at: Ints) -> None:
@@ -56,6 +57,7 @@ class RollingWindow:
         self._parts: list[tuple[slice, Floats, Floats]] | None = None
         self._start: tuple[float, float, float] | None = None
         self._course: tuple[Ints, Floats] | None = None
+        self._means: list[RunMeans] | None = None
 
     def __len__(self) -> int:
         return len(self.at)
@@ -244,6 +246,17 @@ class RollingWindow:
         width = (at + 1) // TREND_PARTS
         held = self.ticks.value[at + 1 - width * TREND_PARTS : at + 1]
         return held.reshape(TREND_PARTS, width)
+    def run_means(self) -> list[RunMeans]:
+        """Means of shares of all ticks up to each moment; nothing of moments that see few."""
+        if self._means is None:
+            self._means = run_means(self.ticks.value[: self.end], self.at)
+        return self._means
+
+    def first_mean(self, means: RunMeans, parts: int) -> tuple[Ints, Floats]:
+        """(k,) ticks of the first of so many equal parts of the run, at least 2, and their mean."""
+        first = np.maximum((self.at[means.moments] + 1) // parts, 2)
+        found: Floats = np.cumsum(self.ticks.value[: int(first.max())])[first - 1] / first
+        return first, found
 
     def trend(self) -> tuple[Floats, Floats]:
         """(m,) Mann-Kendall z, change over the window.

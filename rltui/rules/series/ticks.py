@@ -58,6 +58,7 @@ class Ticks:
     """Ticks of one series, on the canonical scale. Most series of most runs are short: all is made lean."""
 
     __slots__ = (
+        "_spread",
         "_steps",
         "_values",
         "canonical",
@@ -95,6 +96,7 @@ class Ticks:
         self.nonfinite: NonFiniteEpisode | None = None
         self.nonfinite_before: list[NonFiniteEpisode] = []
         self.nonfinite_count = 0
+        self._spread = math.nan  # of single points, noted when they are first joined
         self._steps: list[int] = []  # points not yet in a tick
         self._values: list[float] = []
 
@@ -150,6 +152,7 @@ class Ticks:
         keep = int(np.count_nonzero(stay))
         if self.stride > 1 and keep < FEW_LEFT:
             keep, self.stride, self.serial, below = 0, 1, self.n, []
+            self._spread = math.nan
         elif not stay[:keep].all():  # the points were not in order
             held = (
                 (self.value, self.first) if self.last is self.first else (self.value, self.first, self.last)
@@ -195,6 +198,17 @@ class Ticks:
         """Median of the last ticks that ended at or before a step; NaN when there are none."""
         end = int(np.searchsorted(self.last[: self.n], step, "right"))
         return median(self.value[max(0, end - window) : end])
+
+    @property
+    def point_spread(self) -> float:
+        """Standard deviation of single points, from differences of neighbours; NaN where there are none.
+
+        Where points are joined it is that of the first 512, or what makes medians vary as the ticks do (they
+        vary by 1.25 / sqrt(n) of the deviation of n points), whichever is larger.
+        """
+        away = np.diff(self.value[: self.n])
+        ticks = math.sqrt(float(away @ away) / len(away) / 2) if len(away) else math.nan
+        return ticks if self.stride == 1 else max(self._spread, ticks * math.sqrt(self.stride) / 1.25)
 
     def last_nonfinite_step(self) -> int:
         """The step of the latest non-finite value, or the smallest integer."""
@@ -276,6 +290,8 @@ class Ticks:
 
     def _join(self) -> None:
         """Make one tick of every two: half as many, twice as long."""
+        if self.stride == 1:
+            self._spread = self.point_spread
         half = CAP // 2
         self.value[:half] = self.value.reshape(half, 2).mean(axis=1)
         last = self.last[1::2].copy()
