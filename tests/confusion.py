@@ -46,7 +46,9 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "reward_hack": ("reward-hacking", "length-hacking*", "runaway-length"),
     "nan": ("non-finite",),
     "inf": ("non-finite",),
-    "no_learning": ("not-moving", "policy-collapsed", "no-signal"),
+    "no_learning": (
+        "not-moving", "policy-collapsed", "no-signal", "learning-rate-too-high", "reward-says-nothing",
+    ),
     "overfit": ("preference-overfit", "validation-loss-rising", "reward-model-overfit"),
     "saturated_accuracy": ("preference-saturated",),
     "explained_variance_bad": ("explained-variance-*",),
@@ -63,7 +65,7 @@ PUBLIC_ANSWERS: dict[str, tuple[str, ...]] = {
     "reward_sag": ("reward-*", "return-*", "outcome-*"),
     "reward_no_gain": ("runaway-length", "no-stop", "length-*", "reward-*", "return-*", "outcome-*"),
     "no_learning": (
-        "outcome-*", "return-no-gain", "learns-nothing", "not-moving", "policy-collapsed", "no-signal",
+        "outcome-*", "return-no-gain", "not-moving", "policy-collapsed", "no-signal", "reward-says-nothing",
         "return-same", "return-constant", "reward-constant", "reward-dead", "saturated-policy",
     ),
     "eval_drop": ("validation-*", "eval-stalls", "outcome-*", "reward-*", "policy-collapsed"),
@@ -91,6 +93,7 @@ ONSETS: dict[tuple[str, str], int] = {
     ("trl/grpo-qwen-hack", "reward_hack"): 9,  # the judge's score rises as true quality falls
     ("trl/grpo-qwen-late", "kl_explosion"): 152,  # the learning rate goes from 0.0002 to 0.02
     ("trl/grpo-qwen-late", "reward_drop"): 152,
+    ("trl/trl011-ppo-left", "reward_drop"): 40,  # 2.7, from 4.4; never above 3.9 from there on
     ("sb3/sb3-ppo-late", "kl_explosion"): 49_152,  # the learning rate goes from 0.0007 to 0.08
     ("sb3/sb3-ppo-late", "entropy_collapse"): 49_152,
     ("sb3/sb3-ppo-late", "reward_drop"): 49_152,
@@ -103,8 +106,7 @@ ONSETS: dict[tuple[str, str], int] = {
 # Faults that nothing names, and why. Each run is called sick for another of its faults.
 NOT_NAMED = {
     ("trl/grpo-qwen-hilr", "reward_drop"),  # one point before the fall is no level to fall from
-    ("trl/grpo-qwen-late", "reward_drop"),  # 1.3 to 1.0 is less than two fifths of what was gained
-    ("sb3/sb3-ppo-late", "reward_drop"),  # the return slides over thirty points, within its slow waves
+    ("sb3/sb3-ppo-late", "reward_drop"),  # late: the return slides over thirty points, within slow waves
     ("trl/trl011-ppo-left", "negative_kl"),  # two single points below zero; rules judge windows
     ("trl/trl011-ppo-hot", "explained_variance_bad"),  # late: a new value head is given twenty points
     ("sb3/sb3-a2c-lr", "explained_variance_bad"),  # it is 0, not bad: all returns are the same

@@ -19,7 +19,7 @@ from rltui.rules.schema import build
 
 DATA = Path(__file__).parents[1] / "data" / "rules"
 
-_LISTS = ("check_next", "inhibited_by", "info_when", "requires")
+_LISTS = ("check_next", "holds_while", "inhibited_by", "info_when", "requires")
 _TEXTS = ("title", "message", "advice", "source", "pane", "per")
 
 
@@ -86,6 +86,7 @@ def rule_of(row: Mapping[str, Any]) -> Rule:
         latch=bool(
             row.get("latch", kind in ("spike", "shift") and row["severity"] in ("warning", "critical"))
         ),
+        skip_zeros=bool(row.get("skip_zeros", False)),
         applies=Applies(
             held_out=None if held_out == "any" else bool(held_out), comparable=comparable, **where
         ),

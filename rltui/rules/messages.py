@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from rltui.batch import SEVERITIES, Severity
 from rltui.draw.numbers import format_short
 from rltui.metrics.glossary import glossary
@@ -15,19 +17,26 @@ from rltui.rules.finding import RANK, Evidence, Finding, order
 from rltui.rules.model import NON_FINITE, Rule, Symptom
 from rltui.rules.series.ticks import NonFiniteEpisode, Ticks
 
+WORSE = 2.0  # times the present value that the worst one is told from
+
 
 def finding_of(state: FiringState, rule_id: str) -> Finding:
     """One finding for all series on which a rule fires: the earliest onset, the worst severity."""
     firings = sorted(state.firing[rule_id], key=lambda firing: (firing.since_step, firing.ticks.tag))
     first = firings[0]
+    worst = max(firings, key=lambda firing: np.nan_to_num(firing.worst, nan=-np.inf))
     rank = 0 if state.any(first.rule.info_when) else max(RANK[firing.severity] for firing in firings)
-    return _finding(
+    found = _finding(
         first.rule,
         SEVERITIES[rank],
         [firing.ticks for firing in firings],
         first.since_step,
         (first.value, first.limit, first.before),
     )
+    if 0 < WORSE * first.value < worst.worst:  # what it is now says little of what it did
+        more = f" (up to {format_short(worst.worst)} at step {worst.worst_step:,})"
+        found = replace(found, message=f"{found.message.rstrip('.')}{more}")
+    return found
 
 
 def resolved_finding(rule: Rule, ticks: Ticks, episode: Episode | NonFiniteEpisode) -> Finding:
@@ -99,9 +108,9 @@ def evidence_of(firing: Firing) -> Evidence:
 
 
 def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int) -> Finding:
-    """A symptom as a finding, with what its parts did as evidence."""
+    """A symptom as a finding, with what its parts did as evidence, in order of step."""
     evidence: dict[str, Evidence] = {}
-    for part in parts:
+    for part in sorted(parts, key=lambda part: (part.since_step, part.ticks.tag)):
         found = evidence_of(part)
         if found.tag not in evidence:
             evidence[found.tag] = found

@@ -78,8 +78,10 @@ class Rule(NamedTuple):
     keep_firing_for: int = 4  # ticks that it must have ceased until the rule is resolved
     warmup: int = 0  # points that are not judged
     latch: bool = False  # compare with the limit as it was at the onset, until the value comes back
+    skip_zeros: bool = False  # values of exactly zero are no measurements and make no ticks
     applies: Applies = Applies()
     inhibited_by: tuple[str, ...] = ()  # ids of rules, none of which may fire for it to be shown
+    holds_while: tuple[str, ...] = ()  # ids of rules: an episode that is over counts while a later one fires
     info_when: tuple[str, ...] = ()  # ids of rules that make it a remark while they fire
     requires: tuple[str, ...] = ()  # ids of rules, one of which must fire for it to be shown
     fires: tuple[Example, ...] = ()

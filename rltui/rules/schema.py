@@ -41,7 +41,7 @@ _RULE: dict[str, Field[Any]] = {
     "kind": TextField(choices=(*KINDS, NON_FINITE)),
     "severity": TextField(choices=(*RANK, RECORDING)),
     **dict.fromkeys(("for", "keep_firing_for", "warmup"), _POINTS),
-    "latch": BoolField(),
+    **dict.fromkeys(("latch", "skip_zeros"), BoolField()),
     "unless_logged": MapField(TextField()),
     "applies": TableField(
         {
@@ -52,7 +52,7 @@ _RULE: dict[str, Field[Any]] = {
         as_dict,
     ),
     **dict.fromkeys(("fires", "quiet"), _WINDOWS),
-    **dict.fromkeys(("check_next", "inhibited_by", "info_when", "requires"), TEXTS),
+    **dict.fromkeys(("check_next", "holds_while", "inhibited_by", "info_when", "requires"), TEXTS),
     **dict.fromkeys(("title", "message", "advice", "source", "per"), TextField()),
 }
 _NEEDED = ("id", "metric", "kind", "severity")
@@ -179,7 +179,7 @@ def _references(book: Mapping[str, list[dict[str, Any]]]) -> Iterable[str]:
     for row in (*book["rules"], *book["symptoms"]):
         named = [
             name
-            for key in ("inhibited_by", "info_when", "requires", "none", "explains")
+            for key in ("holds_while", "inhibited_by", "info_when", "requires", "none", "explains")
             for name in row.get(key, ())
         ]
         named += [name for group in row.get("all", ()) for name in group]

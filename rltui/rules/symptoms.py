@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rltui.batch import SEVERITIES
 from rltui.rules.evaluate.firing import Firing, FiringState
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding
@@ -14,21 +15,21 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     """The findings with the symptoms that explain them added.
 
     A symptom takes the findings it covers below itself (`explained_by`); a finding belongs to the most severe
-    symptom, of equals to the one that stands first in the data. A symptom all of whose findings are already
-    below a more severe one is left out.
+    symptom, of equals to the one that stands first in the data. A symptom begins with its earliest evidence,
+    of which remarks are none unless they make the symptom. A symptom all of whose findings are already below
+    a more severe one is left out.
     """
-    found: list[tuple[Symptom, list[Firing], int]] = []
+    found: list[tuple[Symptom, list[Firing]]] = []
     for symptom in state.book.symptoms:
         parts = _holds(symptom, state)
         if parts:
-            since = max(min(part.since_step for part in group) for group in _groups(symptom, state))
-            found.append((symptom, parts, since))
+            found.append((symptom, parts))
     found.sort(key=lambda item: -RANK[item[0].severity])
     owner: dict[str, str] = {}
     gathered: list[Finding] = []
     used: set[str] = set()
     shown = {finding.id for finding in single}
-    for symptom, parts, since in found:
+    for symptom, parts in found:
         ids = {part.rule.id for part in parts if part.rule.shown and part.rule.id in shown}
         if ids and ids <= used:
             continue
@@ -40,10 +41,12 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
         covered = [
             firing
             for rule_id, firings in state.firing.items()
-            if owner.get(rule_id) == symptom.id
+            if owner.get(rule_id) == symptom.id and firings[0].rule.severity != SEVERITIES[0]
             for firing in firings
         ]
-        gathered.append(symptom_finding(symptom, [*parts, *covered], since))
+        evidence = [*parts, *covered]
+        since = min(firing.since_step for firing in evidence)
+        gathered.append(symptom_finding(symptom, evidence, since))
     return [
         replace(finding, explained_by=owner[finding.id]) if finding.id in owner else finding
         for finding in single
@@ -51,14 +54,14 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
 
 
 def _groups(symptom: Symptom, state: FiringState) -> list[list[Firing]]:
-    return [[firing for name in group for firing in state.firing.get(name, ())] for group in symptom.all]
+    return [state.applying(group) for group in symptom.all]
 
 
 def _holds(symptom: Symptom, state: FiringState) -> list[Firing]:
     """The firings that make the symptom; none when it does not hold."""
-    if not all(map(state.any, symptom.all)) or state.any(symptom.none):
-        return []
     groups = _groups(symptom, state)
+    if not all(groups) or state.any(symptom.none):
+        return []
     if symptom.together:
         onsets = [min(firing.since_step for firing in group) for group in groups]
         first, last = _span(state)

@@ -25,6 +25,7 @@ from rltui.metrics.frameworks.schema import (
     expand_pattern,
 )
 
+GENERIC = "glossary"  # the file of names that home-made loops use
 Sign = tuple[str, str, float]  # framework id, name without logger prefix, points
 
 
@@ -193,7 +194,9 @@ class Frameworks:
                     meanings.setdefault(prefix + name, {}).setdefault(meaning, []).append(id_)
         votes = {}
         for name, found in meanings.items():
-            entry = max(found, key=lambda each: len(found[each]))
+            # A plain word is the writing of a home-made loop before it is that of any framework.
+            plain = "/" not in name
+            entry = max(found, key=lambda each: (plain and GENERIC in found[each], len(found[each])))
             votes[name] = Vote(entry, found[entry], len(found) > 1)
         for one, other in ambiguous([name for name in votes if is_wild(name)]):
             if one in votes:  # two frameworks differ in their spelling; the first file's holds

@@ -26,6 +26,8 @@ class Firing:
     limit: float
     before: float
     severity: str
+    worst: float = np.nan  # of the values while it fires
+    worst_step: int = 0
 
 
 class FiringState:
@@ -36,6 +38,7 @@ class FiringState:
     ) -> None:
         self.book = book
         self.judged = [*(each.ruled for each in series.values()), *derived]
+        self.judged += [each.nonzero for each in series.values() if each.nonzero is not None]
         self._user_states = [state for each in series.values() for state in each.user_states]
         self._logged = {
             each.ticks.canonical for each in self.judged if each.ticks.n >= START and not each.held_out
@@ -49,10 +52,24 @@ class FiringState:
                 found = _nonfinite(state)
             if found is not None:
                 self.firing.setdefault(found.rule.id, []).append(found)
+        self._hold_causes()
         for name, gap in book.gaps.items():
             found = _gap(gap, self.judged)
             if found is not None:
                 self.firing[name] = [found]
+
+    def _hold_causes(self) -> None:
+        """Let causes that are over fire on while what they brought about does."""
+        for state in self._states():
+            effects = state.rule.holds_while
+            if not effects or not state.past or state.episode is not None:
+                continue
+            onsets = [self.since(name) for name in effects if name in self.firing]
+            if onsets:
+                earlier = [each for each in state.past if each.since_step <= max(onsets)]
+                if earlier:
+                    found = _firing(state, earlier[-1])
+                    self.firing.setdefault(state.rule.id, []).extend([found] if found is not None else [])
 
     def _states(self) -> Iterator[RuleState | UserRuleState]:
         """All states, without those on metrics that another metric of the run replaces."""
@@ -66,6 +83,21 @@ class FiringState:
     def any(self, rule_ids: Sequence[str]) -> bool:
         """Whether one of them fires."""
         return not self.firing.keys().isdisjoint(rule_ids)
+
+    def applying(self, rule_ids: Sequence[str]) -> list[Firing]:
+        """What fires of them, without rules that do not apply here: inhibited by a rule that is no finding.
+
+        A rule that is inhibited by a finding says less than that one, and may still be part of a symptom.
+        """
+        found: list[Firing] = []
+        for rule_id in rule_ids:
+            firings = self.firing.get(rule_id, [])
+            if firings and not any(
+                name in self.firing and not self.firing[name][0].rule.shown
+                for name in firings[0].rule.inhibited_by
+            ):
+                found += firings
+        return found
 
     def since(self, rule_id: str) -> int:
         """The first step at which a firing rule's condition held."""
@@ -94,8 +126,9 @@ def _firing(state: RuleState | UserRuleState, episode: Episode) -> Firing | None
     if not episode.firing:
         return None
     return Firing(
-        rule, state.ticks, episode.since_step, episode.value, episode.limit, episode.before, rule.severity
-    )
+        rule, state.ticks, episode.since_step, episode.value, episode.limit, episode.before, rule.severity,
+        episode.worst, episode.worst_step,
+    )  # fmt: skip
 
 
 def _nonfinite(state: RuleState | UserRuleState) -> Firing | None:

@@ -29,6 +29,7 @@ class RulePlan(NamedTuple):
     limits: tuple[float, float] | None  # the same, with room for rounding
     stagger: int  # which of four ticks this series is evaluated at
     rules: tuple[Rule, ...] = ()
+    nonzero_rules: tuple[Rule, ...] = ()  # those that skip zeros
     user_rules: tuple[Rule, ...] = ()
     numerator_of: tuple[Rule, ...] = ()  # rules on ratios that the series may be the upper part of
     denominator_of: tuple[Rule, ...] = ()  # and the lower
@@ -90,7 +91,8 @@ class RuleSelection:
             if rule.applies.to(self._names.label, tag, held_out, canonical, name.comparable)
         ]
         return plan._replace(
-            rules=tuple(rule for rule in rules if not rule.per),
+            rules=tuple(rule for rule in rules if not rule.per and not rule.skip_zeros),
+            nonzero_rules=tuple(rule for rule in rules if not rule.per and rule.skip_zeros),
             numerator_of=tuple(rule for rule in rules if rule.per),
             denominator_of=tuple(self._by_denominator.get(canonical, ())),
             is_step_time=canonical in special_metrics().step_times,

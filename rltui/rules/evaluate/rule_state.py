@@ -27,6 +27,8 @@ class Episode:
     begun: int  # serial number of the tick at which it became pending
     seen: int  # serial number of the last tick at which it held
     recovery: float = np.nan  # of a latched rule: the level that is back to normal
+    worst: float = np.nan  # the value farthest beyond the limit
+    worst_step: int = 0
     firing: bool = False
     resolved_step: int | None = None
     fired_step: int = 0  # of the point that made it fire, where single points are judged
@@ -84,6 +86,11 @@ class RuleState:
             limit, begun = float(verdict.limit[first]), self._serial(window, first)
             episode = self.episode = Episode(int(ticks.first[began]), np.nan, limit, usual, begun, begun)
         episode.value, episode.seen = float(verdict.value[last]), serial
+        held = verdict.value[first : last + 1]
+        worst = first + int(np.argmax(held) if verdict.upward else np.argmin(held))
+        found = float(verdict.value[worst])
+        if np.isnan(episode.worst) or (found > episode.worst if verdict.upward else found < episode.worst):
+            episode.worst, episode.worst_step = found, int(ticks.last[int(window.at[worst])])
         if verdict.recovery is not None and not episode.recovery >= verdict.recovery[last]:
             episode.recovery = float(verdict.recovery[last])
         if not rule.latch:

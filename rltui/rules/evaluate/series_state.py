@@ -134,11 +134,15 @@ class StepTimeState:
 class SeriesState:
     """One tag of the run."""
 
-    __slots__ = ("impossible", "plan", "ratios", "ruled", "step_time", "user_states")
+    __slots__ = ("impossible", "nonzero", "plan", "ratios", "ruled", "step_time", "user_states")
 
     def __init__(self, plan: RulePlan) -> None:
         self.plan = plan
         self.ruled = RuledTicks(Ticks(plan.tag, plan.canonical), plan.held_out, plan.stagger, plan.rules)
+        self.nonzero: RuledTicks | None = None  # the same without zeros, for rules that skip them
+        if plan.nonzero_rules:
+            ticks = Ticks(plan.tag, plan.canonical)
+            self.nonzero = RuledTicks(ticks, plan.held_out, plan.stagger, plan.nonzero_rules)
         self.user_states = tuple(UserRuleState(rule, self.ruled.ticks) for rule in plan.user_rules)
         self.ratios: tuple[tuple[RatioState, int], ...] = ()  # and the side that this series is
         self.impossible: ImpossibleValues | None = None  # values outside what the metric can be
@@ -157,6 +161,9 @@ class SeriesState:
         if plan.limits is not None:
             self.impossible = impossible_values(plan.limits, steps, values, self.impossible)
         self.ruled.feed(steps, values)
+        if self.nonzero is not None:
+            there = values != 0
+            self.nonzero.feed(*((steps, values) if there.all() else (steps[there], values[there])))
         for state in self.user_states:
             state.feed(steps, values)
         for ratio, side in self.ratios:
@@ -165,6 +172,8 @@ class SeriesState:
     def rewind(self, step: int) -> None:
         """A restart: what was at or above the step comes again."""
         self.ruled.rewind(step)
+        if self.nonzero is not None:
+            self.nonzero.rewind(step)
         for state in self.user_states:
             state.rewind(step)
         if self.impossible is not None and not self.impossible.rewind(step):

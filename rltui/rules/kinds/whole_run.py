@@ -91,22 +91,22 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     m = len(window)
     on, off = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     value, limit = np.full(m, np.nan), np.full(m, np.nan)
-    spread = window.ticks.point_spread
     for means in window.run_means():
-        if means.place != LATER or not spread > 0:
+        if means.place != LATER:
             continue
         first, start = window.first_mean(means, START)
         gain = np.nanmax(means.mean, axis=1) - start
         error = means.error * np.sqrt(1 + means.length / first)
-        points = (window.at[means.moments] + 1) * window.ticks.stride
-        largest = rule.number("effect", 0.5) * spread
+        ticks = window.at[means.moments] + 1
+        points = ticks * window.ticks.stride
+        largest = rule.number("effect", 0.5) * window.ticks.point_spread(ticks)
         enough = points >= rule.number("points", 60)
         if "steps" in rule.numbers:
             held = window.ticks
             trained = held.last[window.at[means.moments]] - held.first[0]
             enough &= (trained >= rule.number("steps", 0.0)) & (held.first[0] < trained / START)
         on[means.moments] = enough & (gain + SURE * error < largest)
-        off[means.moments] = gain > largest
+        off[means.moments] = gain - SURE * error > largest  # a gain that is proved
         value[means.moments], limit[means.moments] = means.now, start
     if nowhere(idle, on):
         return None

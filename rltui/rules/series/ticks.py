@@ -199,16 +199,15 @@ class Ticks:
         end = int(np.searchsorted(self.last[: self.n], step, "right"))
         return median(self.value[max(0, end - window) : end])
 
-    @property
-    def point_spread(self) -> float:
-        """Standard deviation of single points, from differences of neighbours; NaN where there are none.
+    def point_spread(self, ends: Ints) -> Floats:
+        """(k,) standard deviation of single points before some positions, from differences of neighbours.
 
         Where points are joined it is that of the first 512, or what makes medians vary as the ticks do (they
         vary by 1.25 / sqrt(n) of the deviation of n points), whichever is larger.
         """
-        away = np.diff(self.value[: self.n])
-        ticks = math.sqrt(float(away @ away) / len(away) / 2) if len(away) else math.nan
-        return ticks if self.stride == 1 else max(self._spread, ticks * math.sqrt(self.stride) / 1.25)
+        squared = np.cumsum(np.square(np.diff(self.value[: int(ends.max(initial=2))])))
+        found: Floats = np.sqrt(squared[np.maximum(ends - 2, 0)] / np.maximum(ends - 1, 1) / 2)
+        return found if self.stride == 1 else np.fmax(self._spread, found * math.sqrt(self.stride) / 1.25)
 
     def last_nonfinite_step(self) -> int:
         """The step of the latest non-finite value, or the smallest integer."""
@@ -291,7 +290,7 @@ class Ticks:
     def _join(self) -> None:
         """Make one tick of every two: half as many, twice as long."""
         if self.stride == 1:
-            self._spread = self.point_spread
+            self._spread = float(self.point_spread(np.array([CAP]))[0])
         half = CAP // 2
         self.value[:half] = self.value.reshape(half, 2).mean(axis=1)
         last = self.last[1::2].copy()
