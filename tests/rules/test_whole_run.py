@@ -8,14 +8,19 @@ import pytest
 from tests.support.judged import evaluator, fresh, ids
 
 RETURN = "reward.episode_return.mean"
-FALLS = {"outcome-lost", "outcome-fell", "return-crash", "return-drop"}
+SCORE = "reward.score.mean"
+FALLS = {"return-crash", "return-drop", "reward-crash", "reward-drop"}
+SHAPES = {
+    "flat": lambda at: 0 * at,
+    "straight": lambda at: 3 * at,
+    "saturating": lambda at: 4 * (1 - np.exp(-5 * at)),
+    "S-shaped": lambda at: 2 / (1 + np.exp(-20 * (at - 0.4))),
+}
 
 
-def _correlated(rng: np.random.Generator, size: int, lasts: float) -> np.ndarray:
-    """Noise of deviation 1 whose correlation falls by half in about `lasts` points."""
-    keep = 0.5 ** (1 / lasts) if lasts else 0.0
-    found = np.empty(size)
-    value = rng.normal()
+def _correlated(rng: np.random.Generator, size: int, keep: float) -> np.ndarray:
+    """Normal noise of deviation 1, neighbours of which correlate by `keep`."""
+    found, value = np.empty(size), rng.normal()
     for k in range(size):
         value = keep * value + np.sqrt(1 - keep**2) * rng.normal()
         found[k] = value
@@ -29,65 +34,89 @@ def _learnt_and_lost(rng: np.random.Generator, size: int) -> np.ndarray:
     return level + rng.normal(0, 60 if size > 100 else 20, size)
 
 
-@pytest.mark.parametrize("size", [60, 500, 20_000, 2_000_000])
-def test_a_lost_gain_is_found_in_runs_of_any_length(size: int) -> None:
-    """60 points or 2 million, logged at every step or at every thousandth: the gain is gone."""
+@pytest.mark.parametrize("size", [20, 60, 500, 20_000, 2_000_000])
+@pytest.mark.parametrize("every", [1, 1000])
+def test_a_lost_gain_is_found_in_runs_of_any_length(size: int, every: int) -> None:
+    """20 points or 2 million, logged at every step or at every thousandth: the gain is gone."""
+    judge = evaluator()
     values = _learnt_and_lost(np.random.default_rng(3), size)
-    for every in (1, 1000):
-        judge = evaluator()
-        judge.feed([fresh(RETURN, values, [every * (k + 1) for k in range(size)])])
-        assert ids(judge, "warning") & FALLS
+    judge.feed([fresh(RETURN, values, every * np.arange(1, size + 1))])
+    found = [finding for finding in judge.findings() if finding.id in FALLS]
+    assert found
+    assert found[0].rank
+    assert 0.7 * size <= found[0].since_step / every <= 0.9 * size
+    assert found[0].value == pytest.approx(0, abs=60)
 
 
 def test_a_lost_gain_stays_told_until_it_comes_back() -> None:
     """The finding is the same however long the outcome stays low, and is resolved when it has recovered."""
-    rng = np.random.default_rng(5)
-    judge = evaluator()
-    values = np.concatenate(
-        (np.linspace(0.1, 0.8, 100), np.full(60, 0.8), np.full(240, 0.1), np.full(80, 0.8))
-    )
-    values += rng.normal(0, 0.03, len(values))
+    rng, judge = np.random.default_rng(5), evaluator()
+    levels = (np.linspace(0.1, 0.8, 100), np.full(60, 0.8), np.full(240, 0.1), np.full(80, 0.8))
+    values = np.concatenate(levels) + rng.normal(0, 0.03, 480)
     told = []
     for begin in range(0, len(values), 10):
-        steps = list(range(begin + 1, begin + 11))
-        judge.feed([fresh("reward.success_rate", values[begin : begin + 10], steps)])
-        told.append(
-            bool(ids(judge, "warning") & {"outcome-lost", "outcome-fell", "reward-crash", "reward-drop"})
+        judge.feed(
+            [fresh("reward.success_rate", values[begin : begin + 10], np.arange(begin + 1, begin + 11))]
         )
-    first = told.index(True)
+        told.append({finding.key for finding in judge.findings() if finding.id == "reward-crash"})
+    first = next(k for k, keys in enumerate(told) if keys)
     assert 160 <= 10 * first <= 230
-    assert all(told[first:40])
+    assert all(keys == told[first] for keys in told[first:40])
     assert not told[-1]
 
 
-@pytest.mark.parametrize("lasts", [0, 2, 8])
-@pytest.mark.parametrize("size", [60, 400])
-def test_healthy_runs_are_rarely_called_lost(size: int, lasts: float) -> None:
-    """Flat noise and a steady climb, correlated over up to eight points: fewer than one in a hundred."""
-    rng = np.random.default_rng(11)
-    wrong = runs = 0
-    for _ in range(60):
-        noise = _correlated(rng, size, lasts)
-        for values in (3 + noise, 3 + noise + 6 * np.linspace(0, 1, size) ** 0.5):
+@pytest.mark.parametrize("keep", [0, 0.2, 0.4])
+@pytest.mark.parametrize("size", [20, 60, 300])
+def test_healthy_outcomes_are_rarely_called_lost(size: int, keep: float) -> None:
+    """Of learning curves with correlated noise, at most two in a hundred are ever called worse."""
+    rng = np.random.default_rng([size, int(10 * keep)])
+    wrong = []
+    for number in range(25):
+        for name, shape in SHAPES.items():
+            values = shape(np.arange(size) / size) + _correlated(rng, size, keep)
             judge = evaluator()
-            judge.feed([fresh("reward.score.mean", values)])
-            found = {*judge.state.firing, *(finding.id for finding in judge.history())}
-            wrong += bool(found & {"outcome-lost", "outcome-fell"})
-            runs += 1
-    assert wrong <= 0.01 * runs
+            judge.feed([fresh(SCORE, values)])
+            told = {*judge.findings(), *judge.history()}
+            wrong += [(name, number)] * any(finding.id in {*FALLS, "reward-below-start"} for finding in told)
+    assert len(wrong) <= 2, wrong
 
 
-def test_no_gain_is_only_a_remark() -> None:
-    """A flat outcome may be a hard task: it is told, and is no alarm."""
+def test_a_short_dip_is_no_loss() -> None:
+    """Three points far below a high level that comes back are no loss of what was gained."""
     judge = evaluator()
-    judge.feed([fresh(RETURN, np.random.default_rng(2).normal(780, 60, 400))])
-    assert "outcome-no-gain" in ids(judge)
+    judge.feed([fresh(SCORE, [*np.linspace(0.1, 0.8, 60), *[0.1] * 3, *[0.8] * 20])])
+    assert not FALLS & ({finding.id for finding in judge.history()} | ids(judge))
+
+
+def test_what_was_never_gained_is_not_lost() -> None:
+    """A policy that explores falls below its start and comes back: it has lost nothing."""
+    values = np.concatenate((np.linspace(-80, -600, 20), np.full(10, -600), np.linspace(-600, -150, 120)))
+    judge = evaluator()
+    judge.feed([fresh(RETURN, values + np.random.default_rng(1).normal(0, 10, 150))])
+    assert not FALLS & ({finding.id for finding in judge.history()} | ids(judge))
+
+
+def test_few_different_values_are_noise_too() -> None:
+    """Games won or lost: streaks of either are no gain and no loss."""
+    values = np.where(np.random.default_rng(8).random(200) < 0.3, 1.0, -1.0)
+    judge = evaluator()
+    judge.feed([fresh(RETURN, values)])
+    assert not FALLS & ({finding.id for finding in judge.history()} | ids(judge))
+
+
+def test_no_gain_is_a_remark_until_a_million_steps() -> None:
+    """A flat return may be a hard task: after the usual budget of benchmarks it is an alarm."""
+    values = np.random.default_rng(2).normal(780, 60, 600)
+    for every, told in ((1000, "outcome-no-gain"), (5000, "return-no-gain")):
+        judge = evaluator()
+        judge.feed([fresh(RETURN, values, every * np.arange(1, 601))])
+        assert told in ids(judge)
+        assert bool(ids(judge, "warning")) is (told == "return-no-gain")
+
+
+def test_a_run_that_goes_on_from_a_checkpoint_may_stay_where_it_is() -> None:
+    """Its start is no untrained policy, so that nothing is gained is only a remark."""
+    values = np.random.default_rng(2).normal(780, 60, 600)
+    judge = evaluator()
+    judge.feed([fresh(RETURN, values, 3_000_000 + 5000 * np.arange(1, 601))])
     assert not ids(judge, "warning")
-
-
-def test_an_unknown_tag_does_not_silence_a_rule() -> None:
-    """Rules that prefer the score to the total judge other outcomes of a run whose tags are not all known."""
-    values = _learnt_and_lost(np.random.default_rng(3), 400)
-    judge = evaluator()
-    judge.feed([fresh("reward.success_rate", values / 500), fresh("home made", np.ones(400))])
-    assert ids(judge, "warning") & {"outcome-lost", "outcome-fell", "reward-crash", "reward-drop"}

@@ -91,8 +91,13 @@ class RuleState:
         found = float(verdict.value[worst])
         if np.isnan(episode.worst) or (found > episode.worst if verdict.upward else found < episode.worst):
             episode.worst, episode.worst_step = found, int(ticks.last[int(window.at[worst])])
-        if verdict.recovery is not None and not episode.recovery >= verdict.recovery[last]:
-            episode.recovery = float(verdict.recovery[last])
+        if verdict.recovery is not None:
+            back = verdict.recovery[first : last + 1]  # the level farthest from the bad side counts
+            episode.recovery = float(
+                np.fmin(back.min(), episode.recovery)
+                if verdict.upward
+                else np.fmax(back.max(), episode.recovery)
+            )
         if not rule.latch:
             episode.limit = float(verdict.limit[last])
         if serial - episode.begun + 1 >= rule.for_ticks:
@@ -102,6 +107,8 @@ class RuleState:
         """It does not hold at some moments: it is over, or goes on until it has clearly ceased for long."""
         for k in moments:
             value, serial = float(verdict.value[k]), self._serial(window, k)
+            if verdict.recovery is not None and np.isnan(value):
+                continue  # a moment that is not judged
             if not self._released(episode, verdict, k, value):
                 if episode.firing:
                     episode.seen = serial

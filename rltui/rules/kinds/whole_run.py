@@ -3,10 +3,10 @@
 The scale is the run's own, and the errors know of autocorrelation (`rltui.rules.series.run_means`), so the
 same limits hold for 16 points and for two million, for means over batches and for returns of episodes.
 
-Limits in standard errors are from simulation, not from logs: normal noise with a correlation of up to 0.5
+Limits in standard errors are from simulation, not from logs: normal noise with a correlation of up to 0.4
 between neighbouring ticks, flat or on learning curves of 1 to 4 deviations (straight, saturating, S-shaped),
 of 20 to 500 ticks, judged at every moment of its growth. The largest fall that `gain_lost` sees there is
-below 6.5 errors in 99 of 100 runs; `tests/rules/test_whole_run.py` repeats it.
+below 7 errors in 99 of 100 runs; `tests/rules/test_whole_run.py` repeats it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.run_means import RunMeans
 from rltui.rules.series.ticks import Floats
 
-SIGMAS = 6.5  # errors of a fall: one false alarm in a hundred runs, see above
+SIGMAS = 7.0  # errors of a fall: one false alarm in a hundred runs, see above
 REAL = 3.0  # errors of a gain that can be lost: it must not be noise itself, where the fall already is not
 SURE = 2.0  # errors by which a gain may be larger than it looks: 98 of 100 are not
 DIFFERENCE = float(np.sqrt(2.0))  # error of a difference of two means of one length
@@ -42,19 +42,19 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     for means in window.run_means():
         earlier = means.earlier
         known = ~np.isnan(earlier)
-        enough = known.sum(axis=1) >= 2
         best = np.where(known, earlier, -np.inf).argmax(axis=1)
         rows = np.arange(len(best))
         top = earlier[rows, best]
         older = np.where(known & (np.arange(earlier.shape[1]) > best[:, None]), earlier, np.inf)
         lowest, now = older.min(axis=1), means.now
         first, start = window.first_mean(means, FIRST)
+        start = np.where(means.end[rows, best + 2] - means.length >= first, start, np.inf)  # it came before
         error = DIFFERENCE * means.error
         real = top - start > REAL * means.error * np.sqrt(1 + means.length / first)
         real |= top - lowest > REAL * error
         lowest = np.fmin(lowest, start)
         limit = top - rule.number("fraction", 0.5) * (top - lowest)
-        holds = enough & real & (now < limit) & (top - now > rule.number("sigmas", SIGMAS) * error)
+        holds = real & (now < limit) & (top - now > rule.number("sigmas", SIGMAS) * error)
         holds &= _large(rule, means, top - now, np.fmax(np.abs(top), np.abs(lowest)))
         found.add(means, holds, (top, limit))
     return found.verdict(idle)
@@ -147,7 +147,7 @@ class _Fall:
             self._value[moment], self._limit[moment] = means.now[k], limit[k]
             self._before[moment] = before[k]
             self._recovery[moment] = means.now[k] + BACK * (before[k] - means.now[k])
-            self._began[moment] = _began(means, k, float(limit[k]))
+            self._began[moment] = _began(self._window.ticks.value, means, k, float(limit[k]))
 
     def _below(self, means: RunMeans, k: int, limit: float) -> bool:
         """Whether it is not only the mean of the newest window that lies below: one outlier makes a mean."""
@@ -165,10 +165,15 @@ class _Fall:
         )  # fmt: skip
 
 
-def _began(means: RunMeans, k: int, limit: float) -> int:
-    """Position of the first tick behind the last window whose mean is not below the limit."""
-    mean = means.mean[k]
-    above = np.flatnonzero(mean[1:] >= limit)
-    if not len(above):
-        return 0
-    return min(int(means.end[k, above[0] + 1]), int(means.end[k, 0]) - 1)
+def _began(values: Floats, means: RunMeans, k: int, limit: float) -> int:
+    """Position of the first tick below the limit behind which the mean stays below it.
+
+    It lies within or behind the last window whose mean is not below the limit.
+    """
+    above = np.flatnonzero(means.mean[k, 1:] >= limit)
+    end = int(means.end[k, 0])
+    begin = int(means.end[k, above[0] + 1] - means.length[k]) if len(above) else 0
+    rest = values[begin:end]
+    mean = np.cumsum(rest[::-1])[::-1] / np.arange(len(rest), 0, -1)
+    below = np.flatnonzero((rest < limit) & (mean < limit))
+    return begin + int(below[0]) if len(below) else end - 1
