@@ -26,13 +26,6 @@ from rltui.rules.kinds import (
     trend_test,
     whole_run,
 )
-    plateau,
-    shift,
-    spike,
-    threshold,
-    trend_test,
-    whole_run,
-)
 from rltui.rules.kinds.verdict import Verdict
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow

@@ -43,7 +43,8 @@ class RollingWindow:
     """A series seen at m moments; moment k sees the ticks up to position `at[k]` and none after."""
 
     __slots__ = (
-        "_cache", "_course", "_means", "_padded", "_parts", "_ranges", "_start", "at", "end", "every", "ticks",
+        "_cache", "_course", "_means", "_padded", "_parts", "_ranges", "_start",
+        "at", "end", "every", "ticks",
     )  # fmt: skip
 
     def __init__(self, ticks: Ticks, at: Ints) -> None:
@@ -246,6 +247,7 @@ class RollingWindow:
         width = (at + 1) // TREND_PARTS
         held = self.ticks.value[at + 1 - width * TREND_PARTS : at + 1]
         return held.reshape(TREND_PARTS, width)
+
     def run_means(self) -> list[RunMeans]:
         """Means of shares of all ticks up to each moment; nothing of moments that see few."""
         if self._means is None:
