@@ -25,6 +25,7 @@ STRAGGLERS = (
     ("longest of a group", "lengths.group_max_median_ratio", ""),
 )
 EVEN = 0.05  # share of idle time below which nobody waits for anybody
+WORTH = 1.5  # times the usual one from which the slowest holds up the others
 SINGLE = 1e-9  # ranks whose loads differ by less are one rank, or as good as one
 
 
@@ -125,6 +126,8 @@ def _sentence(
     if load is None:
         if logged is not None:
             return f"The heaviest rank has {logged.now:.2f} times the mean load; the others wait for it."
+        if stragglers and stragglers[0].value < WORTH:
+            return f"No sample holds up the others: {stragglers[0].title} {stragglers[0].text}."
         if stragglers:
             return f"The batch waits for its {stragglers[0].title}: {stragglers[0].text}."
         return "The log has values of single ranks, but not how they compare."

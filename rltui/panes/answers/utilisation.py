@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rltui.draw.numbers import format_value
 from rltui.metrics.glossary import glossary
 from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.mfu_estimate import mfu_estimate
 from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_steps import LAST, fact, find, first_steps_of
@@ -30,7 +31,8 @@ WAITING = ("perf.idle_fraction", "perf.wait_fraction")
 LOW = 0.3  # the limit of the rule mfu-low, as in the glossary
 USUAL = (0.5, 0.6)  # the band of the glossary
 BOUND = 0.5  # share of generation from which it bounds a step
-MOST_FACTS = 4
+MEMORY = ("perf.memory.peak", "perf.memory.allocated", "perf.gpu_memory", "perf.memory.reserved")
+MOST_FACTS = 6
 
 
 def utilisation_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
@@ -55,6 +57,13 @@ def utilisation_answer(view: RunView, at_step: int | None = None, beside: Beside
             unit = glossary().metrics[canonical].unit
             title = glossary().metrics[canonical].title
             rates.append(token_rate(fact(title, values.without_first(first), unit), unit))
+    estimate = None if ranges else mfu_estimate(view, beside, at_step)
+    if estimate is not None:
+        last = estimate.values.value[-LAST:]
+        now = _percent(fact("MFU", estimate.values, "fraction", formula=estimate.formula))
+        ends = quantile(last, 0.05), quantile(last, 0.95)
+        ranges.append(Range(f"≈ MFU of {estimate.of}", ends[0], now.value, ends[1], f"≈ {now.text}"))
+        said.append(replace(now, title=f"MFU of {estimate.of}, estimated,"))
     strips = per_rank(view, "perf", at_step)
     steps = step_time(view, at_step)
     if not rates and steps is not None:
@@ -68,17 +77,30 @@ def utilisation_answer(view: RunView, at_step: int | None = None, beside: Beside
             waiting.append(
                 fact(glossary().metrics[canonical].title.lower(), values.without_first(first), "fraction")
             )
+    for canonical in MEMORY:
+        values = find(view, canonical, at_step)
+        if values is not None and values.value.any():
+            unit = glossary().metrics[canonical].unit
+            peak = float(values.value[-LAST:].max())
+            title = glossary().metrics[canonical].title.lower()
+            waiting.append(replace(fact(title, values, unit), text=format_value(peak, unit)))
+            break
     missing = any(view.tag_index.canonical.get(canonical) for canonical in MFU) and not ranges
     share = steps.generation if steps is not None else None
     scale = (0.0, min(max(0.7, *(one.high * 1.1 for one in ranges)), 1.0) if ranges else 1.0)
     notes = []
+    if estimate is not None:
+        notes.append(f"MFU is estimated, not logged: {estimate.inputs}")
     if ranges:
         notes.append(f"│ marks 30 % (low) and 50 to 60 % (usual); ranges hold 90 % of the last {LAST} steps")
     facts = (*rates, *waiting)[:MOST_FACTS]
     return Answer(
         QUESTION, _sentence(said, rates, share, missing), facts, ranges=tuple(ranges), scale=scale,
         marks=(LOW, *USUAL) if ranges else (), strips=strips, notes=tuple(notes),
-        formulas=tuple(f"{one.title} = {one.formula}" for one in facts if one.formula),
+        formulas=(
+            *((f"MFU of {estimate.of} = {estimate.formula}",) if estimate is not None else ()),
+            *(f"{one.title} = {one.formula}" for one in facts if one.formula),
+        ),
     )  # fmt: skip
 
 
