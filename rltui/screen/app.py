@@ -70,7 +70,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.animation_level = "none"
         self.session = session
         self.state = state
-        for files in (state.hparams.files, state.samples.files, state.console.files):
+        for files in (state.hparams.files, state.samples.files, state.console.files, state.node):
             files.ready = lambda: self.post_message(Arrived())
         self.consoles = ConsoleThread(state.options.logdirs)
         self.jobs = JobThread(state.options.logdirs)
@@ -148,6 +148,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         self.updates.stop()
         self.state.samples.files.stop()
         self.state.console.files.stop()
+        self.state.node.stop()
         self.consoles.stop()
         self.jobs.stop()
         if self.reader is not None:

@@ -29,6 +29,8 @@ def paint(session: Session, state: AppState, width: int, height: int) -> Page:
     if state.on_samples:
         follow_samples(session, state)
     follow_console(session, state)
+    if state.options.logdirs:  # a recording has no machine
+        state.node.look(state.selection.pane == "system")
     page, drawn = frame(session, state, width, height)
     _store(state, drawn)
     return page

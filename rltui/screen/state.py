@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
+from rltui.node.node_thread import NodeThread
 from rltui.panes.comparison import Difference
 from rltui.panes.pane import PaneView
 from rltui.panes.row import Row
@@ -385,6 +386,7 @@ class AppState:
     samples: SamplesView = field(init=False)
     run_settings: RunSettings = field(init=False)
     console: ConsoleView = field(init=False)
+    node: NodeThread = field(init=False)  # the GPUs of this machine, while somebody looks
     _message: tuple[str, float] = ("", 0.0)
 
     def __post_init__(self) -> None:
@@ -393,6 +395,7 @@ class AppState:
         self.run_settings = RunSettings(self.hparams.files.of)
         self.samples = SamplesView(SamplesThread(self.options.logdirs))
         self.console = ConsoleView(ConsoleViewThread())
+        self.node = NodeThread()
 
     @property
     def now(self) -> float:

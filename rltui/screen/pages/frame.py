@@ -98,6 +98,10 @@ def _body(session: Session, state: AppState, view: RunView, width: int, height: 
         if name == "findings":
             return findings_page(session, state, width, height)
     made = pane(session, state)
+    if made is not None and name == "system":
+        from rltui.screen.pages.system_page import system_page  # as above
+
+        return system_page(session, state, made, width, height)
     return pane_page(session, state, made, width, height) if made is not None else Page()
 
 

@@ -1,0 +1,34 @@
+"""The pane system on the screen: the GPUs of this machine where it has some, then what the logs say."""
+
+from __future__ import annotations
+
+from rltui.draw.cells import BLANK, Line, crop, line
+from rltui.panes.node_pane import node_sentence, node_table, process_words
+from rltui.panes.pane import PaneView
+from rltui.panes.render.device_lines import device_lines
+from rltui.screen.pages.page import Page
+from rltui.screen.pages.pane_page import pane_page
+from rltui.screen.state import AppState
+from rltui.session.session import Session
+
+LEAST = 6  # rows that are left to what the logs say
+
+
+def system_page(session: Session, state: AppState, made: PaneView, width: int, height: int) -> Page:
+    """The machine as it is now above the metrics of the run."""
+    page = Page(_node_lines(state, width, max(height - LEAST, 3)))
+    return page.below(pane_page(session, state, made, width, height - len(page.lines)))
+
+
+def _node_lines(state: AppState, width: int, height: int) -> list[Line]:
+    node = state.node
+    if node.error:
+        return [crop(line((f" {node.error}", "dim")), width)]
+    reading = node.reading
+    if reading is None or not reading.gpus or state.time.at_step is not None:
+        return []
+    lines = [crop(line((f" {node_sentence(reading)}", "strong")), width)]
+    lines += device_lines(node_table(reading), width, height - 1, state.options.glyphs)
+    rest = height - len(lines) - 1
+    lines += [crop(line((f" {words}", "dim")), width) for words in process_words(reading)[: max(rest, 0)]]
+    return [*lines, BLANK]
