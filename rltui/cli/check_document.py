@@ -9,6 +9,7 @@ from typing import Any, Literal
 from rltui.batch import Problem
 from rltui.cli.output import FOUND, STALLED, WRONG
 from rltui.rules.finding import RANK, worst
+from rltui.shards.common_trouble import common_trouble
 from rltui.shards.judge import Judged
 from rltui.shards.merge import JudgedRuns, merge
 from rltui.shards.verdict import TagSets, as_plain, from_plain
@@ -32,7 +33,7 @@ def exit_code(judged: JudgedRuns, fail_on: FailOn, at_step: int | None = None) -
     return STALLED if stalled else 0
 
 
-def report(judged: JudgedRuns, logdirs: Sequence[str]) -> dict[str, Any]:
+def report(judged: JudgedRuns, logdirs: Sequence[str], at_step: int | None = None) -> dict[str, Any]:
     """The promised JSON document."""
     verdicts = judged.verdicts
     problems = [(problem, problem.as_json()) for problem in judged.diagnostics()]
@@ -42,6 +43,7 @@ def report(judged: JudgedRuns, logdirs: Sequence[str]) -> dict[str, Any]:
         "runs": [] if damaged else [verdict.document() for verdict in verdicts],
         "diagnostics": [data for problem, data in problems if problem.code not in REMARKS],
         "notes": [data for problem, data in problems if problem.code in REMARKS],
+        "common": [one.as_json() for one in common_trouble(verdicts, at_step=at_step)],
     }
 
 

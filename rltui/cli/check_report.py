@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -20,11 +21,14 @@ from rltui.draw.symbols import (
 )
 from rltui.panes.evidence import course_of
 from rltui.rules.finding import RUN_HEALTHS, Evidence, Finding
+from rltui.shards.common_trouble import CommonTrouble, common_trouble
 from rltui.shards.verdict import Verdict
 from rltui.text import in_markdown
 
 WIDTH = 100
 MOST_PROBLEMS = 20
+NAMED = 3  # runs of a trouble that several have
+DAY = 86_400.0  # seconds
 SYMBOLS = {**HEALTH_GLYPH, **SEVERITY_GLYPH, "do": "→", "end": STATE_GLYPH["ended"]}
 _WORSE = RUN_HEALTHS[::-1]
 
@@ -72,7 +76,26 @@ def text_lines(
         if len(problems) > MOST_PROBLEMS:
             yield f"  and {len(problems) - MOST_PROBLEMS} more; --json has all"
         yield ""
+    if common := common_trouble(verdicts, at_step=at_step):
+        yield "Several runs:"
+        yield from (f"  {marks[one.severity]} {_common(one)}" for one in common)
+        yield ""
     yield _summary(verdicts, at_step)
+
+
+def _common(one: CommonTrouble) -> str:
+    """`41 runs stalled since 02:10 on node17: sweep/a, sweep/b, sweep/c and 38 more`."""
+    count = f"{len(one.runs):,} runs"
+    if one.since is not None:
+        day = "" if time.time() - one.since < DAY else "%Y-%m-%d "
+        at = time.strftime(f"{day}%H:%M", time.localtime(one.since))
+        said = f"{count} stalled since {at}{f' on {one.host}' if one.host else ''}"
+    else:
+        first, last = one.steps or (0, 0)
+        steps = format_step(first) if first == last else f"{format_step(first)} to {format_step(last)}"
+        said = f"{count}: {one.title}, since step {steps}"
+    more = f" and {len(one.runs) - NAMED:,} more" if len(one.runs) > NAMED else ""
+    return f"{said}  ({', '.join(one.runs[:NAMED])}{more})  [{one.kind}]"
 
 
 def _unjudged(verdict: Verdict) -> str:

@@ -92,6 +92,19 @@ _OUTCOME = {
 _WHY_UNJUDGED = {"message": _STRING}  # of an unjudged run
 _SOURCE = _object({"path": _STRING, "format": _STRING, "bytes": _COUNT})
 
+_COMMON = _object(  # what several runs have in common
+    {
+        "kind": _STRING,
+        "severity": _enum("warning", "critical"),
+        "title": _STRING,
+        "count": _COUNT,
+        "runs": _STRINGS,
+        "since_step": _MAYBE_INTEGER,
+        "since": {"type": ["number", "null"]},
+        "host": _MAYBE_STRING,
+    }
+)
+
 CHECK: Schema = {
     "$schema": _DRAFT,
     "title": "rltui check --json",
@@ -106,7 +119,7 @@ CHECK: Schema = {
             ),
             "diagnostics": _array(_DIAGNOSTIC),
         },
-        {"notes": _array(_DIAGNOSTIC)},
+        {"notes": _array(_DIAGNOSTIC), "common": _array(_COMMON)},
     ),
 }
 RUNS: Schema = {

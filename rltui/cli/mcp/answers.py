@@ -70,7 +70,7 @@ def check(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     """The document of `rltui check --json`, of all runs or of some, the worst first."""
     at_step = arguments.get("at_step")
     session = load(tuple(logdirs), arguments.get("run"), at_step, charts=False)
-    document = report(of_session(session, at_step=at_step), logdirs)
+    document = report(of_session(session, at_step=at_step), logdirs, at_step)
     runs = sorted(document["runs"], key=lambda run: _WORST_FIRST.index(run["health"]))
     return {**document, "runs": runs[: arguments.get("limit", JUDGED)], "total": len(runs)}
 
