@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any
 
 from rltui.cli.output import FOUND, CommandError
@@ -11,6 +12,7 @@ from rltui.logs.run_names import named
 from rltui.panes.comparison import Axis, Comparison
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
+from rltui.session.sister_runs import Standing
 from rltui.text import clean
 
 FIELDS = (
@@ -20,10 +22,20 @@ FIELDS = (
 
 
 def comparison_document(
-    logdirs: Sequence[str], baseline: str, axis: Axis, compared: Mapping[str, Comparison | None]
+    logdirs: Sequence[str],
+    baseline: str,
+    axis: Axis,
+    compared: Mapping[str, Comparison | None],
+    beside: Mapping[str, Standing] = MappingProxyType({}),
 ) -> dict[str, Any]:
-    """compared: by the name of a run its comparison; None where there is no common place."""
+    """compared: by the name of a run its comparison; None where there is no common place.
+
+    beside: by the name of a run where it stands beside its sister runs.
+    """
     runs = [_compared(run, comparison) for run, comparison in compared.items()]
+    for each in runs:
+        if (standing := beside.get(str(each["run"]))) is not None:
+            each["sisters"] = standing.as_json()
     return {"schema": 1, "logdir": clean(logdirs[0]), "baseline": baseline, "by": axis, "runs": runs}
 
 

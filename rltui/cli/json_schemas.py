@@ -90,6 +90,20 @@ _OUTCOME = {
     "why": _STRING,
 }
 _WHY_UNJUDGED = {"message": _STRING}  # of an unjudged run
+_SISTERS = _object(
+    {
+        "sisters": _STRINGS,
+        "kin": _STRING,
+        "canonical": _STRING,
+        "metric": _STRING,
+        "step": {"type": "integer"},
+        "value": {"type": "number"},
+        "median": {"type": "number"},
+        "spread": {"type": "number"},
+        "spreads_below": {"type": "number"},
+        "since_step": _MAYBE_INTEGER,
+    }
+)
 _SOURCE = _object({"path": _STRING, "format": _STRING, "bytes": _COUNT})
 
 _COMMON = _object(  # what several runs have in common
@@ -138,7 +152,11 @@ RUNS: Schema = {
                         "sources": _array(_SOURCE),
                         "also": _array(_SOURCE),
                     },
-                    {**_WHY_UNJUDGED, "continues": _object({"run": _STRING, "step": {"type": "integer"}})},
+                    {
+                        **_WHY_UNJUDGED,
+                        "continues": _object({"run": _STRING, "step": {"type": "integer"}}),
+                        "sisters": _SISTERS,
+                    },
                 )
             ),
         },

@@ -70,7 +70,10 @@ def facts_of(session: Session, state: AppState, name: str) -> RunFacts:
     """What is known of a run at the moment shown; of other runs than the one shown at their ends."""
     view = session.runs[name]
     health = shown.health(session, state, view)
-    return RunFacts(view, state.now, state.run_settings, health=health, at_step=state.time.at_step)
+    standing = session.judge_sisters().get(name) if state.time.at_step is None else None
+    return RunFacts(
+        view, state.now, state.run_settings, health=health, at_step=state.time.at_step, standing=standing
+    )
 
 
 def _metrics(runs: Sequence[RunFacts]) -> tuple[str, ...]:
@@ -153,6 +156,7 @@ def column_choices(session: Session, state: AppState) -> list[str]:
         "project",
         "series",
         "points",
+        "sisters",
         *settings,
         *(f"{METRIC}{name}" for name in found.metrics),
     ]

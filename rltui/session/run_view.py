@@ -59,6 +59,7 @@ class RunView:
         self.job: Job | None = None  # of a scheduler that writes it, as it was asked for last
         self._console_findings: tuple[Finding, ...] = ()
         self._too_short: Finding | None = None  # the time of its job
+        self._sister_findings: tuple[Finding, ...] = ()
 
     @property
     def names(self) -> MetricNames:
@@ -84,7 +85,7 @@ class RunView:
         if self._evaluator is None:
             label = self.recognition.label
             self._evaluator = Evaluator(self.run, self.names, selection=self._shared.selection(label))
-            self._evaluator.set_job_findings(self._job_findings)
+            self._evaluator.set_job_findings(self._outside_findings)
         return self._evaluator
 
     @property
@@ -141,17 +142,27 @@ class RunView:
         if not self.run.series and all(now - one.modified > SILENT for one in self.consoles):
             state = "ended"  # of a run without points nothing but its consoles can tell
         self._console_findings = console_findings(self.run, self.consoles, state)
-        return self.evaluator.set_job_findings(self._job_findings)
+        return self.evaluator.set_job_findings(self._outside_findings)
+
+    def set_sister_findings(self, findings: Sequence[Finding]) -> bool:
+        """Take in what the comparison with its sister runs says. True when findings changed."""
+        self._sister_findings = tuple(findings)
+        return self.evaluator.set_job_findings(self._outside_findings)
 
     def set_job(self, job: Job | None, now: float) -> bool:
         """Take in which job writes it, None for none; now: seconds since 1970. True when findings changed."""
         self.job = job
         self._too_short = time_limit_finding(self.run, job, self.liveness(now), now, self._too_short)
-        return self.evaluator.set_job_findings(self._job_findings)
+        return self.evaluator.set_job_findings(self._outside_findings)
 
     @property
     def _job_findings(self) -> tuple[Finding, ...]:
         return (*self._console_findings, *((self._too_short,) if self._too_short is not None else ()))
+
+    @property
+    def _outside_findings(self) -> tuple[Finding, ...]:
+        """What its rules cannot know: of its job and consoles, and of its sister runs."""
+        return (*self._job_findings, *self._sister_findings)
 
     def job_traces(self) -> RunTraces:
         """What tells which job writes it."""

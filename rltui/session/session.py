@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import fnmatch
+import math
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,6 +24,15 @@ from rltui.logs.follow.read_all import read_all
 from rltui.logs.run_names import called
 from rltui.session.run_view import HeldPoints, RunView
 from rltui.session.shared_metric_names import SharedNames
+from rltui.session.sister_runs import (
+    ID,
+    Standing,
+    outcome_curve,
+    standings,
+    with_namesakes,
+    with_sisters,
+    without_sisters,
+)
 from rltui.session.time_travel import points_until
 from rltui.store import Store
 from rltui.store.continued_runs import Lineage, lineage
@@ -48,6 +58,8 @@ class Session:
         self._looked_at: list[str] = []
         self._held = HeldPoints()
         self._lineage: tuple[tuple[int, ...], dict[str, Lineage]] = ((), {})
+        self._told_of_sisters: set[str] = set()
+        self._standings: tuple[tuple[object, ...], Mapping[str, Standing]] = ((), {})
 
     def focus(self, *names: str) -> None:
         """Runs that are shown now: they, and the last few before them, hold full windows.
@@ -170,6 +182,29 @@ class Session:
         if self._lineage[0] != known:
             self._lineage = (known, lineage(runs))
         return self._lineage[1]
+
+    def judge_sisters(self) -> Mapping[str, Standing]:
+        """Where each run stands beside its sister runs, by name; the runs get what is worth saying of it.
+
+        Asked again when there are other runs, or a tenth more points.
+        """
+        points = sum(view.run.points for view in self.runs.values())
+        known = (tuple(self.runs), int(8 * math.log2(points + 1)))
+        if self._standings[0] != known:
+            asked = with_namesakes(self.runs)
+            outcomes = (outcome_curve(view, settings=name in asked) for name, view in self.runs.items())
+            self._standings = (known, standings(each for each in outcomes if each is not None))
+            told_before, self._told_of_sisters = self._told_of_sisters, set()
+            for name, standing in self._standings[1].items():
+                if standing.since_step is not None:
+                    view = self.runs[name]
+                    own = without_sisters(view.evaluator.findings())
+                    view.set_sister_findings([one for one in with_sisters(own, standing) if one.id == ID])
+                    self._told_of_sisters.add(name)
+            for name in told_before - self._told_of_sisters:
+                if name in self.runs:
+                    self.runs[name].set_sister_findings(())
+        return self._standings[1]
 
     def predecessor(self, view: RunView) -> tuple[RunView, int] | None:
         """The run that another one continues, and the step from which on; None where it continues none."""

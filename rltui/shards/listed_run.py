@@ -8,6 +8,7 @@ from rltui.hparams.hparams import HParam
 from rltui.panes.runs.facts import Outcome, share_done, why_so
 from rltui.rules.finding import Finding, RunHealth
 from rltui.rules.run_state.liveness import Liveness
+from rltui.session.sister_runs import Standing
 from rltui.shards.verdict import Verdict
 
 
@@ -79,6 +80,11 @@ class ListedVerdict:
         """The worst finding in a few words, with its step; a stall; else what could not be judged."""
         verdict = self.verdict
         return why_so(self.findings, self.alive, self.health, verdict.last_error, verdict.unjudged)
+
+    @property
+    def standing(self) -> Standing | None:
+        """Where it stands beside its sister runs; None without enough of them."""
+        return self.verdict.standing
 
     @property
     def project(self) -> str:

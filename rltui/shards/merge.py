@@ -9,9 +9,10 @@ from functools import cached_property
 
 from rltui.batch import Problem, Problems
 from rltui.session.session import Session
+from rltui.session.sister_runs import with_namesakes
 from rltui.shards.judge import Judged
 from rltui.shards.plan import Shard
-from rltui.shards.verdict import Verdict, verdict_of
+from rltui.shards.verdict import Verdict, beside_sisters, verdict_of
 from rltui.shards.work import Lost
 from rltui.store.continued_runs import Lineage, lineage_of_lives
 
@@ -60,7 +61,7 @@ def merge(parts: Iterable[Judged | Lost[Judged]]) -> JudgedRuns:
             verdicts += part.verdicts
             problems.note(part.problems)
     verdicts.sort(key=lambda verdict: verdict.order)
-    return JudgedRuns(verdicts, [*problems.values(), *lost], missing)
+    return JudgedRuns(beside_sisters(verdicts), [*problems.values(), *lost], missing)
 
 
 def lost_problem(shard: Shard, reason: str, what: str) -> Problem:
@@ -74,5 +75,8 @@ def lost_problem(shard: Shard, reason: str, what: str) -> Problem:
 def of_session(session: Session, *, at_step: int | None = None) -> JudgedRuns:
     """The same of runs that one session has read."""
     now = time.time()
-    verdicts = [verdict_of(view, now, at_step=at_step) for view in session.runs.values()]
+    asked = with_namesakes(session.runs)
+    verdicts = [
+        verdict_of(view, now, at_step=at_step, settings=name in asked) for name, view in session.runs.items()
+    ]
     return merge([Judged(verdicts, list(session.problems.values()))])

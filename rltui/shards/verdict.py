@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, astuple, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any, NamedTuple
 
 from rltui.batch import Problem
 from rltui.panes.runs.facts import Outcome, RunFacts, RunSettings
-from rltui.rules.finding import Finding, RunHealth, as_json, from_json
+from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, order
 from rltui.rules.run_state.liveness import Liveness, RunPace
+from rltui.session import sister_runs
 from rltui.session.run_view import RunView
+from rltui.session.sister_runs import OutcomeCurve, Standing, outcome_curve, standings, with_sisters
 from rltui.store.continued_runs import Life, life_of
 
 OWN = "own-"  # rules of the user's configuration
@@ -51,6 +53,8 @@ class Verdict:
     life: Life | None
     outcome: Outcome | None
     last_error: str  # what it printed before it stopped without saying why
+    curve: OutcomeCurve | None = None  # what it has reached, to be compared with its sisters
+    standing: Standing | None = None  # where it stands beside them
 
     @property
     def name(self) -> str:
@@ -99,8 +103,11 @@ class Verdict:
         }
 
 
-def verdict_of(view: RunView, now: float, *, at_step: int | None = None) -> Verdict:
-    """What is known of a run now (seconds since 1970), or as of a step."""
+def verdict_of(view: RunView, now: float, *, at_step: int | None = None, settings: bool = False) -> Verdict:
+    """What is known of a run now (seconds since 1970), or as of a step.
+
+    settings: whether it may have sisters, so that the settings in its log are read.
+    """
     run, found = view.run, view.evaluator.findings()
     last_wall = run.last_wall if math.isfinite(run.last_wall) else None
     if at_step is not None and last_wall is not None:
@@ -119,9 +126,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None) -> Verd
         now=now,
         pace=view.pace(now),
         findings=tuple(found),
-        # A healthy training has no findings: what is merely worth a look is a note there, unless the user's
-        # own limits asked for it. Where something is wrong, the same remarks are part of the picture.
-        notes=frozenset(at for at, one in enumerate(found) if healthy and not one.id.startswith(OWN)),
+        notes=_notes(found, healthy=healthy),
         problems=tuple(dict.fromkeys((*run.problems.values(), *view.evaluator.diagnostics()))),
         sources=tuple(
             ListedSource(source.path, source.format, source.size, source.also_of is not None)
@@ -131,7 +136,37 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None) -> Verd
         life=life_of(run) if at_step is None else None,
         outcome=RunFacts(view, now, RunSettings(), at_step=at_step).outcome,
         last_error=view.last_error(now) if at_step is None else "",
+        curve=outcome_curve(view, settings=settings),
     )
+
+
+def beside_sisters(verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts with what the comparison of sister runs says, in place of what an earlier one said."""
+    found = standings(verdict.curve for verdict in verdicts if verdict.curve is not None)
+    return [_beside(verdict, found.get(verdict.run)) for verdict in verdicts]
+
+
+def _beside(verdict: Verdict, standing: Standing | None) -> Verdict:
+    findings = tuple(sorted(with_sisters(verdict.findings, standing), key=order))
+    if findings == verdict.findings:
+        return verdict if standing is None else replace(verdict, standing=standing)
+    health = health_of(findings)
+    return replace(
+        verdict,
+        standing=standing,
+        findings=findings,
+        health="unjudged" if verdict.unjudged and health == "ok" else health,
+        notes=_notes(findings, healthy=health == "ok"),
+    )
+
+
+def _notes(findings: Sequence[Finding], *, healthy: bool) -> frozenset[int]:
+    """A healthy training has no findings: what is merely worth a look is a note there.
+
+    Unless the user's own limits asked for it. Where something is wrong, the same remarks are part of the
+    picture.
+    """
+    return frozenset(at for at, one in enumerate(findings) if healthy and not one.id.startswith(OWN))
 
 
 class TagSets:
@@ -181,6 +216,7 @@ def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
         "life": None if life is None else [sets.number(life.tags), *life[2:]],
         "outcome": None if verdict.outcome is None else _spelled(asdict(verdict.outcome)),
         "last_error": verdict.last_error,
+        "curve": sister_runs.as_plain(verdict.curve),
     }
 
 
@@ -207,6 +243,7 @@ def from_plain(plain: Mapping[str, Any], sets: TagSets) -> Verdict:
         life=None if life is None else Life(run, sets.tags(life[0]), *life[1:]),
         outcome=_outcome(plain["outcome"]),
         last_error=plain["last_error"],
+        curve=sister_runs.from_plain(plain["curve"]),
     )
 
 

@@ -77,9 +77,11 @@ def command(
 
         print_comparison(base, others, logdirs, "json" if as_json else form, every=every)
         return
+    beside = session.judge_sisters()
     found = [(view, compare(view, base, axis)) for view in others]
     if as_json or form == "json":
-        emit_json(comparison_document(logdirs, base.name, axis, {view.name: one for view, one in found}))
+        compared = {view.name: one for view, one in found}
+        emit_json(comparison_document(logdirs, base.name, axis, compared, beside))
         return
     write = _markdown if form == "markdown" else _text
     for view, comparison in found:
@@ -88,6 +90,8 @@ def command(
             continue
         title = f"{view.name} against {base.name}, at {_place(comparison)}"
         emit(f"### {in_markdown(title)}" if form == "markdown" else title)
+        if (standing := beside.get(view.name)) is not None:
+            emit(f"{standing.words}, which {standing.kin} ({standing.tag} at step {standing.step:,})")
         emit()
         shown = comparison.differences if every else _important(comparison)
         write(shown)

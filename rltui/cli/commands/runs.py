@@ -77,7 +77,10 @@ def command(
             session = load(logdirs, run_glob, charts=False)
             judged, settings = of_session(session), settings_below(logdirs)
             now = time.time()
-            facts = [RunFacts(session.runs[each.name], now, settings) for each in judged.verdicts]
+            facts = [
+                RunFacts(session.runs[each.name], now, settings, standing=each.standing)
+                for each in judged.verdicts
+            ]
         else:
             judged = judge_runs(logdirs, run_glob, how=Work(remembered=not no_cache))
             facts = [ListedVerdict(verdict) for verdict in judged.verdicts]
@@ -136,6 +139,7 @@ def _json(run: ListedRun, verdict: Verdict, continues: Lineage | None, job: Job 
     return {
         **verdict.describe(),
         **outcome_fields(run),
+        **({} if verdict.standing is None else {"sisters": verdict.standing.as_json()}),
         "series": verdict.series,
         "sources": sources,
         "also": duplicates,

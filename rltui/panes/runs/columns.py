@@ -138,6 +138,11 @@ COLUMNS: tuple[RunColumn, ...] = (
     RunColumn("points", "points", lambda run: format_si(run.points),
               lambda run: run.points, 7, right=True, falling=True,
               meaning="how many points were read"),
+    RunColumn("sisters", "beside its sisters",
+              lambda run: run.standing.words if run.standing is not None else "",
+              lambda run: run.standing.below if run.standing is not None else None, 44, falling=True,
+              role=lambda run: "dim",
+              meaning="at equal step, how far below the runs that share its settings or form its sweep"),
     RunColumn("why", "why", lambda run: run.why, _why_key, 40, falling=True,
               role=lambda run: HEALTH_ROLE.get(run.health, "text"), meaning="its worst findings"),
 )  # fmt: skip

@@ -25,6 +25,7 @@ from rltui.rules.finding import Finding
 if TYPE_CHECKING:
     from rltui.rules.run_state.liveness import Liveness
     from rltui.session.run_view import RunView
+    from rltui.session.sister_runs import Standing
     from rltui.store import Series
 
 COLUMNS = 256  # in which the step of an extreme is looked for; each round narrows one of them
@@ -128,6 +129,11 @@ class ListedRun(Protocol):
         ...
 
     @property
+    def standing(self) -> Standing | None:
+        """Where it stands beside its sister runs; None without enough of them."""
+        ...
+
+    @property
     def project(self) -> str:
         """What its settings call the project, else the folder that it lies in."""
         ...
@@ -145,10 +151,10 @@ class RunFacts:
     """A run at a moment. What costs time is found when it is asked for.
 
     now: seconds since 1970. at_step: the step up to which it is seen; None is its end. health: where somebody
-    has acknowledged findings, what is left of it.
+    has acknowledged findings, what is left of it. standing: where it stands beside its sister runs.
     """
 
-    __slots__ = ("_alive", "_outcome", "_settings", "at_step", "health", "now", "view")
+    __slots__ = ("_alive", "_outcome", "_settings", "at_step", "health", "now", "standing", "view")
 
     def __init__(
         self,
@@ -158,8 +164,10 @@ class RunFacts:
         *,
         health: str | None = None,
         at_step: int | None = None,
+        standing: Standing | None = None,
     ) -> None:
         self.view = view
+        self.standing = standing
         self.now = now
         self.health = view.health if health is None else health
         self.at_step = at_step

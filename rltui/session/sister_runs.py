@@ -1,0 +1,337 @@
+"""Runs beside their sisters: those of one folder that share their settings but for the seed, or form a sweep.
+
+What a run has reached is compared with what at least three others had reached at the same step. Their
+middle is a median; their spread is the median absolute deviation, corrected for so few (Croux and Rousseeuw
+1992, Time-efficient algorithms for two highly robust estimators of scale), so that one run that failed, or
+won, says nothing about the others. The strongest sign that a run learns nothing needs no scale of the reward
+at all: its sisters have gained, it has not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui import paths
+from rltui.hparams.logged_text import logged_hparams
+from rltui.rules.finding import Evidence, Finding
+from rltui.rules.series.robust_statistics import NORMAL, median
+from rltui.session.run_view import RunView
+
+ID = "below-sisters"
+OTHERS = 3  # sisters that must have reached a step: fewer have no spread
+MOST = 64  # sisters that a run is compared with
+COLUMNS = 32  # levels that a curve is kept as
+GRID = 24  # equal steps at which curves are compared
+BELOW = 2.0  # spreads below the middle from which on a run stands out
+FAR = 3.0  # spreads, where it has not gained either
+LASTING = 0.25  # share of the common way for which it must have been so
+LEARNT = 0.25  # share of the sisters' gain that a run must have made to have learnt something
+SOLID = 4.0  # spreads that the sisters must have gained
+FLOOR = 0.02  # of the range of all levels: curves that lie on each other have no spread
+# Correction of the median absolute deviation of 2 to 9 values.
+SMALL = (1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)
+
+# Outcomes by which runs are compared, best first; all grow as a run gets better.
+OUTCOMES = (
+    "reward.score.mean", "reward.success_rate", "reward.episode_return.mean", "reward.mean",
+    "reward.accuracy",
+    "validation.success_rate", "validation.return.mean", "validation.accuracy", "validation.reward.mean",
+)  # fmt: skip
+# Settings that tell runs apart and change nothing else, by the last part of their key.
+_VOLATILE = re.compile(
+    r"(^|[_.-])(seeds?|dir|path|folder|file|name|id|tag|notes?|time|date|host|port|device|rank|project|group)"
+    r"($|[_.-])"
+)
+_NUMBERS = re.compile(r"\d+")
+
+Levels = NDArray[np.float64]
+
+
+class OutcomeCurve(NamedTuple):
+    """What a run has reached, as one short curve. Steps rise; `settings` is empty where none are logged."""
+
+    run: str
+    metric: str  # canonical id
+    tag: str
+    framework: str
+    settings: str  # digest of all settings but for the seed and names
+    names: str  # digest of the settings' names
+    steps: tuple[float, ...]
+    levels: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a run stands beside its sisters at the last step that it has in common with three of them.
+
+    `below`: spreads below their middle, negative above it. `since_step`: since when it has been so without a
+    break; None where it does not stand out. `gained` and `others_gained`: since the first common step.
+    """
+
+    run: str
+    sisters: tuple[str, ...]
+    kin: str  # why they are sisters
+    metric: str
+    tag: str
+    step: int
+    level: float
+    middle: float
+    spread: float
+    below: float
+    since_step: int | None
+    gained: float
+    others_gained: float
+
+    @property
+    def learns_nothing(self) -> bool:
+        """Whether its sisters have gained and it has not."""
+        real = self.others_gained > SOLID * self.spread
+        return (
+            self.since_step is not None
+            and self.below >= FAR
+            and real
+            and (self.gained < LEARNT * self.others_gained)
+        )
+
+    @property
+    def words(self) -> str:
+        """`2.3 spreads below its 4 sisters since step 600`, or where it stands otherwise."""
+        count = len(self.sisters)
+        whose = f"its {count} sisters"
+        if self.since_step is not None:
+            return f"{self.below:.1f} spreads below {whose} since step {self.since_step:,}"
+        if self.below <= -BELOW:
+            return f"{-self.below:.1f} spreads above {whose}"
+        return f"level with {whose}"
+
+    def as_json(self) -> dict[str, object]:
+        """The same as data."""
+        return {
+            "sisters": list(self.sisters), "kin": self.kin, "canonical": self.metric, "metric": self.tag,
+            "step": self.step, "value": self.level, "median": self.middle, "spread": self.spread,
+            "spreads_below": self.below, "since_step": self.since_step,
+        }  # fmt: skip
+
+
+def with_namesakes(names: Iterable[str]) -> frozenset[str]:
+    """Runs with at least three others in their folder, or of names that differ by numbers alone."""
+    listed = list(names)
+    folders = Counter(name.rpartition("/")[0] for name in listed)
+    patterns = Counter(_NUMBERS.sub("#", name) for name in listed)
+    return frozenset(
+        name
+        for name in listed
+        if max(folders[name.rpartition("/")[0]], patterns[_NUMBERS.sub("#", name)]) > OTHERS
+    )
+
+
+def outcome_curve(view: RunView, *, settings: bool = True) -> OutcomeCurve | None:
+    """The curve of the first outcome that a run has; None without one, or with too few points of it.
+
+    settings: whether the settings in its log are read, which takes a millisecond.
+    """
+    canonical = view.tag_index.canonical
+    for metric in OUTCOMES:
+        for tag in canonical.get(metric, ()):
+            series = view.run.series[tag]
+            if series.count < 4 or series.first_step is None or series.last_step is None:
+                continue
+            if view.names.name(tag).held_out and not metric.startswith("validation."):
+                continue
+            columns = series.columns(series.first_step, series.last_step, min(COLUMNS, series.count))
+            known = np.isfinite(columns.mean)
+            middles = (columns.edges[:-1] + columns.edges[1:])[known] / 2
+            if np.count_nonzero(known) < 3:
+                continue
+            digests = _digests(view) if settings else ("", "")
+            return OutcomeCurve(
+                view.name, metric, tag, view.framework, *digests,
+                tuple(map(float, middles)), tuple(map(float, columns.mean[known])),
+            )  # fmt: skip
+    return None
+
+
+def _digests(view: RunView) -> tuple[str, str]:
+    """Digests of the settings that the log holds, and of their names; empty without any."""
+    entries = logged_hparams(view.run.texts.values(), view.run.hparams).entries
+    kept = {
+        key: entry.text
+        for key, entry in entries.items()
+        if not _VOLATILE.search(key.rpartition("/")[2].lower()) and "/" not in entry.text
+    }
+    if not kept:
+        return "", ""
+    lines = [f"{key}={kept[key]}" for key in sorted(kept)]
+    return paths.digest("\n".join(lines), 12), paths.digest("\n".join(sorted(kept)), 12)
+
+
+def standings(outcomes: Iterable[OutcomeCurve]) -> dict[str, Standing]:
+    """Where each run stands that has at least three sisters, by name."""
+    by_metric: dict[tuple[str, str], list[OutcomeCurve]] = {}
+    for each in outcomes:
+        by_metric.setdefault((each.framework, each.metric), []).append(each)
+    found: dict[str, Standing] = {}
+    for group in by_metric.values():
+        if len(group) > OTHERS:
+            kin = _Kin(group)
+            for each in group:
+                why, others = kin.of(each)
+                standing = _standing(each, others[:MOST], why) if len(others) >= OTHERS else None
+                if standing is not None:
+                    found[each.run] = standing
+    return found
+
+
+class _Kin:
+    """Runs by what makes them sisters: equal settings, a sweep, or names that differ by numbers alone."""
+
+    def __init__(self, group: Sequence[OutcomeCurve]) -> None:
+        self._by: dict[tuple[str, ...], list[OutcomeCurve]] = {}
+        for each in group:
+            for key in self._keys(each).values():
+                self._by.setdefault(key, []).append(each)
+
+    @staticmethod
+    def _keys(each: OutcomeCurve) -> dict[str, tuple[str, ...]]:
+        pattern, folder = _NUMBERS.sub("#", each.run), each.run.rpartition("/")[0]
+        if each.settings:
+            return {
+                "share their settings but for the seed": ("equal", each.settings),
+                "form a sweep": ("sweep", each.names, pattern),
+                "form a sweep in one folder": ("folder", each.names, folder),
+                "are named alike": ("named", pattern),
+            }
+        return {"are named alike": ("named", pattern)}
+
+    def of(self, each: OutcomeCurve) -> tuple[str, list[OutcomeCurve]]:
+        """Why, and which: of the closest kind of which there are enough."""
+        for why, key in self._keys(each).items():
+            others = [other for other in self._by[key] if other.run != each.run]
+            if len(others) >= OTHERS:
+                return why, others
+        return "", []
+
+
+def _standing(own: OutcomeCurve, others: Sequence[OutcomeCurve], why: str) -> Standing | None:
+    """The run against the others at equal steps from where all begin, as far as it has come."""
+    begin = max(own.steps[0], sorted(other.steps[0] for other in others)[OTHERS - 1])
+    reached = sorted((other.steps[-1] for other in others), reverse=True)[OTHERS - 1]
+    end = min(own.steps[-1], reached)
+    if not end > begin:
+        return None
+    grid = np.linspace(begin, end, GRID)
+    mine = np.interp(grid, own.steps, own.levels)
+    table = np.array([_levels(other, grid) for other in others])
+    floor = FLOOR * float(max(np.nanmax(table), mine.max()) - min(np.nanmin(table), mine.min()))
+    middle, spread = np.empty(GRID), np.empty(GRID)
+    for k in range(GRID):
+        there = table[np.isfinite(table[:, k]), k]
+        middle[k] = median(there)
+        spread[k] = max(_deviation(there), floor)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        below = (middle - mine) / spread
+    if not np.isfinite(below).all():
+        return None  # all curves are one
+    lasting = int(np.argmin(below[::-1] >= BELOW)) if not (below >= BELOW).all() else GRID
+    stands_out = lasting >= LASTING * GRID
+    gains = table[:, -1] - table[:, 0]
+    gains = gains[np.isfinite(gains)]
+    return Standing(
+        own.run, tuple(other.run for other in others), why, own.metric, own.tag, int(end),
+        float(mine[-1]), float(middle[-1]), float(spread[-1]), float(below[-1]),
+        int(grid[GRID - lasting]) if stands_out else None,
+        float(mine[-1] - mine[0]), median(gains) if len(gains) else 0.0,
+    )  # fmt: skip
+
+
+def _levels(other: OutcomeCurve, grid: Levels) -> Levels:
+    """Its levels at the steps; NaN where it had not begun, or has not come."""
+    found: Levels = np.interp(grid, other.steps, other.levels, left=np.nan, right=np.nan)
+    return found
+
+
+def _deviation(values: Levels) -> float:
+    """The robust deviation of at least two values, corrected where they are few."""
+    count = len(values)
+    factor = SMALL[count - 2] if count - 2 < len(SMALL) else count / (count - 0.8)
+    return factor * NORMAL * median(np.abs(values - median(values)))
+
+
+def sister_finding(standing: Standing) -> Finding | None:
+    """What is worth saying of it: a remark where it stands out, a warning where it alone learns nothing."""
+    if standing.since_step is None:
+        return None
+    count, kin = len(standing.sisters), standing.kin
+    level, middle = f"{standing.level:.3g}", f"{standing.middle:.3g}"
+    nothing = standing.learns_nothing
+    told = "Its sisters have gained and this run has not: it is" if nothing else "This run is"
+    advice = (
+        "Look what it does otherwise than they: settings, seed, the first updates. A bad seed is found by "
+        "running it again; a collapse shows in entropy and KL."
+    )
+    return Finding(
+        id=ID,
+        severity="warning" if nothing else "info",
+        pane="reward",
+        metrics=(standing.tag,),
+        canonical=(standing.metric,),
+        since_step=standing.since_step,
+        message=f"{told} {standing.below:.1f} spreads below its {count} sisters, which {kin}"
+        f" ({level} against a median of {middle} at step {standing.step:,})",
+        advice=advice,
+        check_next=("policy.entropy", "policy.approx_kl", "optimizer.learning_rate"),
+        title=f"{standing.below:.1f} spreads below its {count} sisters",
+        value=standing.level,
+        limit=standing.middle - BELOW * standing.spread,
+        evidence=(
+            Evidence(standing.tag, standing.middle, standing.level, standing.since_step, standing.metric),
+        ),
+        source="reason: at equal step, against the median of at least three others, in their robust spread",
+    )
+
+
+def without_sisters(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Findings as they were before runs were compared."""
+    return tuple(finding for finding in findings if finding.id != ID)
+
+
+def with_sisters(findings: Iterable[Finding], standing: Standing | None) -> tuple[Finding, ...]:
+    """Findings with what the comparison says in place of what an earlier one said."""
+    own = without_sisters(findings)
+    found = sister_finding(standing) if standing is not None else None
+    if found is None:
+        return own
+    below = next(
+        (each for each in own if each.rank > found.rank), None
+    )  # a cause is known: a remark beside it
+    return (*own, replace(found, severity="info") if below is not None else found)
+
+
+def as_plain(outcome: OutcomeCurve | None) -> list[object] | None:
+    """For JSON."""
+    return None if outcome is None else [*outcome[:6], list(outcome.steps), list(outcome.levels)]
+
+
+def from_plain(plain: Sequence[object] | None) -> OutcomeCurve | None:
+    """What `as_plain` wrote."""
+    if plain is None:
+        return None
+    run, metric, tag, framework, settings, names, steps, levels = plain
+    assert isinstance(steps, list) and isinstance(levels, list)
+    return OutcomeCurve(
+        str(run),
+        str(metric),
+        str(tag),
+        str(framework),
+        str(settings),
+        str(names),
+        tuple(steps),
+        tuple(levels),
+    )

@@ -1,0 +1,104 @@
+"""Runs beside their sisters: who they are, which of them stand out, and since when."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rltui.session.sister_runs import ID, OutcomeCurve, sister_finding, standings, with_sisters
+
+STEPS = tuple(float(step) for step in range(0, 640, 20))
+
+
+def run(
+    name: str, levels: np.ndarray, settings: str = "a", names: str = "n", steps: tuple[float, ...] = STEPS
+) -> OutcomeCurve:
+    """A run of 32 levels."""
+    return OutcomeCurve(
+        name, "reward.mean", "reward", "trl-grpo", settings, names, steps, tuple(map(float, levels))
+    )
+
+
+def learning(rng: np.random.Generator, gain: float = 0.6, noise: float = 0.02) -> np.ndarray:
+    """A curve that saturates, to a level of its own."""
+    t = np.linspace(0, 1, 32)
+    return 0.2 + gain * (1 + 0.1 * rng.normal()) * (1 - np.exp(-4 * t)) + noise * rng.normal(size=32)
+
+
+def seeds(rng: np.random.Generator, count: int) -> list[OutcomeCurve]:
+    """Healthy runs of one folder."""
+    return [run(f"sweep/seed_{k}", learning(rng)) for k in range(count)]
+
+
+def test_a_run_that_alone_learns_nothing_is_a_warning() -> None:
+    """Its sisters have gained at equal step, it has not: said with their number and the step since when."""
+    rng = np.random.default_rng(3)
+    found = standings([*seeds(rng, 4), run("sweep/seed_9", 0.2 + 0.02 * rng.normal(size=32))])
+    standing = found["sweep/seed_9"]
+    assert standing.learns_nothing and standing.kin == "share their settings but for the seed"
+    finding = sister_finding(standing)
+    assert finding is not None and finding.severity == "warning" and finding.since_step <= 120
+    assert "below its 4 sisters" in finding.message and finding.evidence[0].before == standing.middle
+    assert all(sister_finding(found[f"sweep/seed_{k}"]) is None for k in range(4))
+
+
+def test_a_run_that_falls_behind_is_a_remark_from_the_step_on() -> None:
+    """It has gained less than its sisters since a step: worth a look, no alarm."""
+    rng = np.random.default_rng(4)
+    levels = learning(rng)
+    levels[16:] -= 0.25
+    finding = sister_finding(standings([*seeds(rng, 5), run("sweep/seed_9", levels)])["sweep/seed_9"])
+    assert finding is not None and finding.severity == "info" and 280 <= finding.since_step <= 400
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_fewer_than_three_others_say_nothing(count: int) -> None:
+    """Two others have no spread worth the name."""
+    rng = np.random.default_rng(5)
+    found = standings([*seeds(rng, count), run("sweep/seed_9", np.full(32, 0.2))])
+    assert ("sweep/seed_9" in found) == (count >= 3)
+
+
+def test_only_sisters_are_compared() -> None:
+    """Other settings, another folder or other names make no sisters; a sweep differs in values alone."""
+    rng = np.random.default_rng(6)
+    low = np.full(32, 0.2)
+    others = seeds(rng, 4)
+    assert "else/x" not in standings([*others, run("else/x", low, settings="b", names="m")])
+    swept = standings([*others, run("sweep/seed_9", low, settings="b")])
+    assert swept["sweep/seed_9"].kin == "form a sweep"
+    unnamed = [run(f"PPO_{k}", learning(rng), settings="", names="") for k in range(4)]
+    assert standings([*unnamed, run("PPO_9", low, "", "")])["PPO_9"].kin == "are named alike"
+    assert "DQN_9" not in standings([*unnamed, run("DQN_9", low, "", "")])
+
+
+def test_runs_are_compared_at_equal_steps() -> None:
+    """A young run is no failure: it is where its sisters were at its step."""
+    rng = np.random.default_rng(7)
+    young = run("sweep/seed_9", learning(rng)[:10], steps=STEPS[:10])
+    standing = standings([*seeds(rng, 5), young])["sweep/seed_9"]
+    assert standing.step == int(STEPS[9]) and sister_finding(standing) is None
+
+
+def test_healthy_sisters_raise_no_alarm() -> None:
+    """Of healthy runs of four to twelve seeds, or of a sweep, fewer than 1 in 100 is a warning."""
+    rng = np.random.default_rng(8)
+    alarms = runs = 0
+    for _ in range(150):
+        count = int(rng.integers(4, 12))
+        gains = rng.uniform(0.3, 1.0, count) if rng.random() < 0.5 else np.full(count, 0.6)
+        noise = rng.uniform(0.005, 0.15)
+        group = [run(f"s/seed_{k}", learning(rng, gains[k], noise)) for k in range(count)]
+        found = [sister_finding(standing) for standing in standings(group).values()]
+        alarms += sum(finding is not None and finding.rank > 0 for finding in found)
+        runs += count
+    assert alarms < 0.01 * runs
+
+
+def test_the_comparison_replaces_an_earlier_one() -> None:
+    """Shards judge their own runs first: what they said of sisters does not stay."""
+    rng = np.random.default_rng(9)
+    standing = standings([*seeds(rng, 4), run("sweep/seed_9", np.full(32, 0.2))])["sweep/seed_9"]
+    once = with_sisters((), standing)
+    assert [finding.id for finding in with_sisters(once, standing)] == [ID]
+    assert with_sisters(once, None) == ()
