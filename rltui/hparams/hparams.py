@@ -6,14 +6,16 @@ otherwise are kept beside it.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from rltui.batch import Problem
-from rltui.hparams.topics import known_hparams, names_of_setting, plain_key, secret_patterns
+from rltui.hparams.topics import known_hparams, names_of_setting, plain_key, rank, secret_patterns
 from rltui.text import clean
 
 Value = str | int | float | bool | None
@@ -101,6 +103,26 @@ def find_hparam(entries: Mapping[str, HParam], key: str) -> HParam | None:
         if fitting:
             return min(fitting, key=_distance_from_policy)
     return None
+
+
+def settings_digest(entries: Mapping[str, HParam]) -> str:
+    """The same for runs that were started alike but for seed, names and places; empty without settings."""
+    kept = sorted(
+        f"{plain_key(entry.key)}={value_text(entry.value)}"
+        for entry in entries.values()
+        if not entry.unset and not _only_identity(entry.key)
+    )
+    return (
+        hashlib.blake2b("\n".join(kept).encode(errors="replace"), digest_size=12).hexdigest() if kept else ""
+    )
+
+
+@lru_cache(maxsize=8192)
+def _only_identity(key: str) -> bool:
+    words = re.split(r"[_.\s-]+", plain_key(key).rpartition("/")[2])
+    if any(word in ("seed", "seeds") for word in words):
+        return True
+    return rank(key) is None and any(word in known_hparams().identity_words for word in words)
 
 
 def _distance_from_policy(entry: HParam) -> tuple[bool, int]:

@@ -37,6 +37,7 @@ class KnownHParams:
     key_hparams: Sequence[str]
     project_keys: Sequence[str]
     other_models: Sequence[str]
+    identity_words: Sequence[str]
     same_settings: Sequence[str]
     topics: Sequence[Topic]
 

@@ -13,12 +13,14 @@ from rltui.panes.runs.names import fitted_names, shared_beginning
 from rltui.panes.runs.table import GROUPS, Choices, RunListing, chosen_runs, grouped_runs, lines_of
 from rltui.screen import shown
 from rltui.screen.state import AppState
+from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.text import cell_width
 
 PER_RUN = 0.002  # seconds that facts of one run may be old: they take 0.1 ms to find
 ASKED = 100  # runs that are asked for their main metric, to see whether they have the same
 OLDEST = 5.0  # seconds after which ages are told anew
+MOST_SISTERS = 32
 MOST_OFFERED = 40  # completions
 
 _LAST_WORD = re.compile(r"[-!]?([^\s<>=!~|]*)$")
@@ -101,6 +103,20 @@ def titles(session: Session, state: AppState, width: int) -> dict[str, str]:
 def longest_name(session: Session, state: AppState) -> int:
     """Cells of the longest name of all runs."""
     return max((cell_width(name) for name in titles(session, state, 10**6).values()), default=8)
+
+
+def sister_runs(session: Session, state: AppState, view: RunView) -> list[RunView]:
+    """The runs of the same framework and settings as another one but for the seed, `MOST_SISTERS` at most."""
+    kin = state.run_settings.digest(view)
+    if not kin:
+        return []
+    found: list[RunView] = []
+    for other in session.ordered():
+        if other is view or other.framework != view.framework or len(found) >= MOST_SISTERS:
+            continue
+        if state.run_settings.digest(other) == kin:
+            found.append(other)
+    return found
 
 
 # ---- what there is to choose from

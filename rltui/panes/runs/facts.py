@@ -13,7 +13,7 @@ import numpy as np
 from rltui.draw.numbers import format_age, format_duration, short_step
 from rltui.draw.sparkline import Glyphs, Spark, sparkline
 from rltui.draw.value_range import value_range
-from rltui.hparams.hparams import HParam, find_hparam
+from rltui.hparams.hparams import HParam, find_hparam, settings_digest
 from rltui.hparams.topics import known_hparams
 from rltui.panes.curve import curve
 from rltui.panes.hparams_pane import Beside, hparams_of_run, no_files
@@ -54,6 +54,7 @@ class RunSettings:
     def __init__(self, beside: Beside = no_files) -> None:
         self._beside = beside
         self._known: WeakKeyDictionary[RunView, tuple[object, Mapping[str, HParam]]] = WeakKeyDictionary()
+        self._digests: WeakKeyDictionary[RunView, tuple[object, str]] = WeakKeyDictionary()
 
     def of(self, view: RunView) -> Mapping[str, HParam]:
         """By key, what a run was started with, as far as that is known now."""
@@ -62,6 +63,14 @@ class RunSettings:
         known = self._known.get(view)
         if known is None or known[0] != key:
             known = self._known[view] = (key, hparams_of_run(view, lambda _: beside).entries)
+        return known[1]
+
+    def digest(self, view: RunView) -> str:
+        """The same for runs that differ by their seed alone; empty where no settings are known."""
+        entries = self.of(view)
+        known = self._digests.get(view)
+        if known is None or known[0] is not entries:
+            known = self._digests[view] = (entries, settings_digest(entries))
         return known[1]
 
 

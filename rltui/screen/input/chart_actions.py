@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import get_args
 
 from rltui.panes.curve import words_of
-from rltui.screen import shown, shown_pane
+from rltui.screen import shown, shown_pane, shown_runs
 from rltui.screen.input import actions, navigation
 from rltui.screen.input.bindings import Command
 from rltui.screen.pages.chart.chart_page import chart_axis, grows, whole_range
@@ -159,10 +159,14 @@ def _turn_superseded(state: AppState, chart: ChartOverlay) -> None:
     state.notify(f"{'with' if chart.superseded else 'without'} {what}")
 
 
-def _turn_spread(state: AppState, chart: ChartOverlay) -> None:
-    words = words_of(chart.row)
+def _turn_spread(session: Session, state: AppState, chart: ChartOverlay) -> None:
+    view, words = shown.run(session, state), words_of(chart.row)
+    if not words and view is not None and len(shown_runs.sister_runs(session, state, view)) > 1:
+        words = "sister runs'"
     if not words:
-        state.notify("this metric was logged without a spread: no minimum, maximum or deviation")
+        state.notify(
+            "no spread was logged with this metric, and no runs differ from this one by the seed alone"
+        )
         return
     chart.spread = SPREADS[(SPREADS.index(chart.spread) + 1) % len(SPREADS)]
     chart.y_range = None
@@ -230,7 +234,7 @@ _ACTIONS: dict[str, Callable[[Session, AppState, ChartOverlay, str], None]] = {
     "axis": lambda session, state, chart, _: _turn_axis(session, state, chart),
     "log": lambda session, state, chart, _: _turn_log(state, chart),
     "overlap": lambda session, state, chart, _: _turn_superseded(state, chart),
-    "spread": lambda session, state, chart, _: _turn_spread(state, chart),
+    "spread": lambda session, state, chart, _: _turn_spread(session, state, chart),
     "smoother": lambda session, state, chart, _: _smooth(session, state, chart, "smoother"),
     "rougher": lambda session, state, chart, _: _smooth(session, state, chart, "rougher"),
     "together": lambda session, state, chart, _: _pick_metric(state, chart),

@@ -47,6 +47,8 @@ def chart_page(session: Session, state: AppState, chart: ChartOverlay, width: in
     log = bool(chart.log)
     add_averages(curves, log=log)
     foot, spots = _foot(state, axis.axis, width, height, log=log)
+    if chart.spread == "none":
+        main.middle = None
     behind = area(main, log=log) if chart.spread != "none" else None
     drawn, needed = strokes(curves, log=log, level=lambda value: _level_range(chart, value))
     lines = [legend.title(session, state, row, width)]

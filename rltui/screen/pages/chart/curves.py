@@ -15,7 +15,8 @@ from rltui.panes.curve import Spread, bridge, spread
 from rltui.panes.other_runs import SIGNS
 from rltui.panes.row import Row
 from rltui.panes.value_axis import log_of
-from rltui.screen import shown
+from rltui.screen import shown, shown_runs
+from rltui.screen.pages.chart.sister_band import sister_band
 from rltui.screen.pages.chart.x_axis import XAxis, x_axis
 from rltui.screen.shown_pane import overlaid_rows
 from rltui.screen.state import SMOOTHINGS, AppState, Range
@@ -52,7 +53,8 @@ class Curve:
     points: int
     bad: NDArray[np.int64]  # NaN and infinite values in each column
     own: bool = False
-    spread: Spread | None = None  # of the distribution whose mean it is
+    spread: Spread | None = None  # of the distribution whose mean it is, or of sister runs
+    middle: NDArray[np.float64] | None = None  # the median of sister runs
 
     @property
     def range(self) -> Range:
@@ -143,6 +145,11 @@ def curves_of(
         ))  # fmt: skip
     if made:
         made[0].spread = spread(row, made[0].mean, lambda one: axis.cut(one, low, high, columns)[1])
+    if len(made) == 1 and made[0].spread is None and state.time.at_step is None:
+        sisters = shown_runs.sister_runs(session, state, view)
+        band = sister_band(view, row, axis, sisters, low, high, columns)
+        if band is not None:
+            made[0].spread, made[0].middle = band
     return made
 
 
@@ -178,6 +185,8 @@ def strokes(
             values = log_of(values) if log else values
             return values if own is None else _stretched(values, own, stretch)
 
+        if curve.middle is not None:
+            behind.append(Stroke(curve.x, place(curve.middle), "dim", dotted=True))
         gap = bridge(np.isfinite(curve.mean).astype(np.int64)) < 0
         smooth = None if curve.smooth is None else place(curve.smooth)
         raw = min_max_stroke(
