@@ -37,11 +37,25 @@ def paint(session: Session, state: AppState, width: int, height: int) -> Page:
 
 
 def follow_newest_run(session: Session, state: AppState) -> None:
-    """Until the user chooses a run, the one written last is shown."""
+    """Until the user chooses a run, the one written last is shown.
+
+    Once all is read, a run that goes on is not left for another one, and that another one is shown is said.
+    """
     selection = state.selection
-    if not (selection.run_chosen and selection.run in session.runs):
-        view = shown.newest_run(session, state)
-        selection.run = view.name if view is not None else selection.run
+    current = session.runs.get(selection.run or "")
+    if selection.run_chosen and current is not None:
+        return
+    view = shown.newest_run(session, state)
+    if view is None or view is current:
+        return
+    reading = state.loading is not None
+    if current is not None and not reading and current is not shown.baseline(session, state):
+        if current.liveness(state.now).state == "live":
+            return
+        key = state.options.keys.hint_of("runs")
+        name, before = (shown.short_name(session, state, one.name) for one in (view, current))
+        state.notify(f"now {name}, which is being written; {before} is not: {key} lists all runs")
+    selection.run = view.name
 
 
 def follow_samples(session: Session, state: AppState) -> None:

@@ -17,7 +17,8 @@ from rltui.panes.render.cards import card_lines, overview_lines
 from rltui.panes.row import Row, rows_of
 from rltui.panes.step_window import StepWindow
 from rltui.panes.value_axis import Ranges
-from tests.support.fakerun import NOW, FakeRun, finding
+from tests.support.fakerun import NOW, FakeRun, believable, finding
+from tests.support.screens import opened
 
 STEPS = 300
 WINDOW = StepWindow(1.0, float(STEPS))
@@ -216,3 +217,14 @@ def test_a_negated_key_says_so() -> None:
     """A key with the opposite sign of its metric is named as such."""
     row = row_of(-NOISE, title="Entropy", scale=-1.0)
     assert row.title == "Entropy, negated" and row.as_written(2.0) == -2.0
+
+
+@pytest.mark.parametrize("pane", ["overview", "reward", "policy", "lengths"])
+@pytest.mark.parametrize(("width", "height"), [(200, 60), (140, 45)])
+def test_large_screens_are_filled(pane: str, width: int, height: int) -> None:
+    """Few metrics get large charts: no page leaves ten rows blank."""
+    screen = opened(believable())
+    screen.go(pane)
+    lines = [one.text.strip(" │") for one in screen.frame(width, height).lines]
+    blank = "".join("x" if line else " " for line in lines)
+    assert max(map(len, re.findall(" +", blank)), default=0) < 10

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rltui.draw.cells import line
+from rltui.draw.cells import ROLES, line
+from rltui.draw.themes import PLAIN, Theme, load_themes, shipped_folder
 from rltui.screen.pages.page import over, scrolled
+from rltui.screen.terminal.strips import StripPalette
 
 
 @pytest.mark.parametrize(
@@ -22,3 +24,16 @@ def test_a_list_scrolls_no_further_than_it_must() -> None:
     assert scrolled(0, 12, 12, 100, 10) == 3
     assert scrolled(50, 12, 12, 100, 10) == 12
     assert scrolled(95, 99, 99, 100, 10) == 90
+
+
+@pytest.mark.parametrize(
+    "theme", [PLAIN, *load_themes([shipped_folder()])[0].values()], ids=lambda one: one.id
+)
+def test_the_bar_of_a_selection_is_one_colour(theme: Theme) -> None:
+    """Whatever the roles on a selected line: where it is reversed, the bar is not ragged."""
+    palette = StripPalette(theme)
+    styles = [palette.style(role, "select") for role in ROLES]
+    if any(style.reverse for style in styles):
+        assert len({(style.color, style.bgcolor, style.reverse, style.dim) for style in styles}) == 1
+    else:
+        assert len({style.bgcolor for style in styles}) == 1

@@ -57,3 +57,21 @@ def test_points_without_a_sensible_time_leave_that_of_the_file(tmp_path: Path, a
     log(tmp_path, "b", age, 500.0)
     log(tmp_path, "c", age, 50.0)
     assert names(tmp_path) == ["c", "a", "b"]
+
+
+def test_a_run_that_goes_on_is_not_left(tmp_path: Path) -> None:
+    """A run that is written stays on the screen though another one is newer; else the change is said."""
+    log(tmp_path, "old", 60.0, 60.0)
+    session = Session.load([tmp_path])
+    screen = screen_of(build(session, [str(tmp_path)], clock=lambda: NOW))
+    screen.frame(100, 30)
+    log(tmp_path, "new", 1.0, 1.0)
+    later = Session.load([tmp_path])
+    session.runs["new"] = later.runs["new"]
+    session._ordered = None
+    screen.frame(100, 30)
+    assert screen.view is not None and screen.view.name == "old" and not screen.message
+    screen.set_clock(lambda: NOW + 1e5)
+    screen.frame(100, 30)
+    assert screen.view is not None and screen.view.name == "new"
+    assert "now new" in screen.message and "old" in screen.message

@@ -253,13 +253,15 @@ def test_moving_between_cards_and_panes() -> None:
 
 
 def test_a_finding_leads_to_its_metric_and_back() -> None:
-    """Enter on a finding shows the metric in its pane; Escape goes back to the overview."""
+    """Enter on a finding shows the chart of its metric; Escape leads back, in the end to the overview."""
     screen = opened_with()
     screen.press("f")
     assert "Lower the learning rate" in text(screen)
     screen.press("enter")
-    assert screen.pane == "policy"
-    assert screen.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
+    assert "actor/pg_clipfrac" in text(screen).splitlines()[0]
+    screen.press("escape")
+    assert screen.pane == "findings" and not screen.overlays
+    screen.press("escape")  # the crosshair of the chart
     screen.press("escape")
     assert screen.pane == "overview"
     screen.press("n")

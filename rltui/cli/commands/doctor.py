@@ -5,7 +5,9 @@ from __future__ import annotations
 import locale
 import os
 import platform
+import shutil
 import sys
+import textwrap
 import time
 from importlib import metadata
 from pathlib import Path
@@ -180,22 +182,33 @@ def _unrecognised(session: Session) -> dict[str, int]:
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
+def _say(text: str) -> None:
+    """A line of the report, on a terminal within its width: what does not fit goes on below, indented."""
+    if not sys.stdout.isatty():
+        emit(text)
+        return
+    width = max(shutil.get_terminal_size().columns, 20)
+    indent = " " * (len(text) - len(text.lstrip()))
+    emit(textwrap.fill(text.strip(), width, initial_indent=indent, subsequent_indent=f"{indent}    ",
+                       break_long_words=False, break_on_hyphens=False))  # fmt: skip
+
+
 def _print(report: dict[str, Any]) -> None:
     versions, terminal, config = report["versions"], report["terminal"], report["config"]
-    emit(f"rltui {versions['rltui']} on Python {versions['python']}, {versions['system']}")
-    emit("  " + ", ".join(f"{library} {versions[library]}" for library in LIBRARIES))
+    _say(f"rltui {versions['rltui']} on Python {versions['python']}, {versions['system']}")
+    _say("  " + ", ".join(f"{library} {versions[library]}" for library in LIBRARIES))
     size = "x".join(map(str, terminal["size"])) if terminal["size"] else "no terminal"
     count = terminal["colors"]
     colors = {0: "no colours", TRUE_COLOR: "true colour"}.get(count, f"{count} colours")
     inside = f", inside {terminal['multiplexer']}" if terminal["multiplexer"] else ""
-    emit(f"Terminal: {size}, TERM={terminal['term'] or '(unset)'}, {colors}, {terminal['encoding']}{inside}")
+    _say(f"Terminal: {size}, TERM={terminal['term'] or '(unset)'}, {colors}, {terminal['encoding']}{inside}")
     read = ", ".join(config["read"]) or f"none (yours would be {config['own'] or 'nowhere: no home folder'})"
-    emit(f"Configuration: {read}")
+    _say(f"Configuration: {read}")
     for problem in config["problems"]:
-        emit(f"  ! {problem}")
-    emit(f"Alerts: {'; '.join(config['alerts']) or 'off'}")
+        _say(f"  ! {problem}")
+    _say(f"Alerts: {'; '.join(config['alerts']) or 'off'}")
     for text in job_lines(report["jobs"]):
-        emit(text)
+        _say(text)
     if "follow" in report:
         _print_logs(report)
 
@@ -203,26 +216,26 @@ def _print(report: dict[str, Any]) -> None:
 def _print_logs(report: dict[str, Any]) -> None:
     follow = report["follow"]
     for place, system in follow["file_systems"]:
-        emit(f"Logs: {clean(place)} on {system}")
-    emit(f"  {follow['noticing']}")
-    emit(
+        _say(f"Logs: {clean(place)} on {system}")
+    _say(f"  {follow['noticing']}")
+    _say(
         f"  {follow['files']} logs, {format_si(follow['bytes'])}B, "
         f"read in {format_seconds(follow['seconds_to_read'])}; {follow['twins']} duplicate another log"
     )
     if not follow["complete"]:
-        emit(f"  not all read within {CATCH_UP:.0f} s; the figures below are of what was")
+        _say(f"  not all read within {CATCH_UP:.0f} s; the figures below are of what was")
     for run in report["runs"]:
         known = f"{run['tags'] - run['unrecognised']} of {run['tags']} keys known"
-        emit(f"  {run['run']}: {run['framework']} ({run['confidence']:.0%}: {run['reason']}), {known}")
+        _say(f"  {run['run']}: {run['framework']} ({run['confidence']:.0%}: {run['reason']}), {known}")
     for problem in report["diagnostics"]:
-        emit(f"  {problem['level']}: {problem['path']}: {problem['message']}")
+        _say(f"  {problem['level']}: {problem['path']}: {problem['message']}")
     unknown = list(report["unrecognised"])
     if not unknown:
         return
-    emit(
-        f"\n{len(unknown)} keys that no glossary entry knows; they are shown in panes made from their names."
-    )
-    emit("To name them, put into your configuration:\n")
+    emit()
+    _say(f"{len(unknown)} keys that no glossary entry knows; they are shown in panes made from their names.")
+    _say("To name them, put into your configuration:")
+    emit()
     emit(snippet(unknown[:SHOWN], MetricNames()) + "\n")
     if len(unknown) > SHOWN:
-        emit(f"# … and {len(unknown) - SHOWN} more: rltui doctor --json lists them all")
+        _say(f"# … and {len(unknown) - SHOWN} more: rltui doctor --json lists them all")

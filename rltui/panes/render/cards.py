@@ -24,7 +24,7 @@ from rltui.text import cell_width, fit, pad
 
 CARD_WIDTH = 36  # cells that a card wants; as many cards stand side by side as fit
 LEAST_FOR_CONSTANTS = 14  # rows of the overview from which a line tells what never changed
-CARD_MOST = 30  # rows; taller cards say no more
+CARD_MOST = 48  # rows; taller cards say no more
 
 
 @dataclass(frozen=True, slots=True)

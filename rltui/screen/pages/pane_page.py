@@ -20,6 +20,7 @@ LEAST_ANSWER = 5  # rows of a page below which its metrics come first
 LEAST_CURVE = 8  # free rows below the pane from which a curve is worth looking at
 LEAST_CONSTANTS = 8  # rows of a page from which a line of constants is worth one
 FEW = 8  # metrics of a pane that get a card each
+SPARE = 8  # rows more than a curve takes from which cards stand below any pane
 MOST_CURVE = 26  # a taller one says no more, and costs bytes whenever a pane is opened
 
 
@@ -78,7 +79,8 @@ def pane_page(
             break
     page.lines += [*body, *quiet]
     rest = height + len(quiet) - len(page.lines)
-    if 1 < len(made.metrics) <= FEW and _wide(state, width) and rest >= LEAST_CURVE:
+    few = len(made.metrics) <= FEW or rest > MOST_CURVE + SPARE
+    if few and len(made.metrics) > 1 and _wide(state, width) and rest >= LEAST_CURVE:
         _add_cards(session, state, page, made, made.rows[at], width, rest)
     else:
         page.lines += _selected_metric(session, state, made.rows[at], made.window, width, rest)
@@ -140,7 +142,7 @@ def _selected_metric(
     if height < LEAST_CURVE or width < 50 or state.saved.density == "compact" or not row.parts:
         return []
     words = _healthy_words(row)
-    tall = min(height, MOST_CURVE) - 1 - bool(words)
+    tall = (height if height > MOST_CURVE + SPARE else min(height, MOST_CURVE)) - 1 - bool(words)
     lines = [line((" " + "─" * (width - 2), "faint"))]
     card = card_lines(
         row, width - 3, tall, window, ranges=state.ranges, glyphs=state.options.glyphs, selected=False,

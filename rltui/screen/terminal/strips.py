@@ -45,6 +45,9 @@ class StripPalette:
         words = theme.styles.get(role, frozenset())
         ground = theme.backgrounds.get(back, "") if back else theme.colors["background"]
         reverse = ground == "reverse"
+        if reverse:  # the colour of a text is that of the bar here: one for all of it
+            words -= {"dim"}
+            role = "text"
         return Style(
             color=theme.colors.get(role, theme.colors["text"]),
             bgcolor=theme.colors["background"] if reverse or not ground else ground,
