@@ -23,7 +23,7 @@ from rltui.logs.formats.interface import HEAD
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.event_file import FORMAT as EVENTS
-from tests.bench import fuzz_text
+from tests.bench import fuzz_text, fuzz_trackers
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, cut, read_on, read_whole
 from tests.support.shared import BUNDLED
@@ -136,7 +136,7 @@ def attempt_packed(seed: bytes, draw: random.Random) -> None:
 def case(number: int, events: list[bytes], texts: list[tuple[object, bytes]]) -> str | None:
     """Run one case; what went wrong, or None."""
     draw = random.Random(number)
-    kind = draw.choices(("events", "text", "packed"), (6, 3, 1))[0]
+    kind = draw.choices(("events", "text", "packed", "trackers"), (5, 3, 1, 3))[0]
     began = time.process_time()
     try:
         if kind == "events":
@@ -144,6 +144,8 @@ def case(number: int, events: list[bytes], texts: list[tuple[object, bytes]]) ->
         elif kind == "text":
             form, data = draw.choice(texts)
             fuzz_text.attempt(form, fuzz_text.mutate(data, draw), draw)  # type: ignore[arg-type]
+        elif kind == "trackers":
+            fuzz_trackers.attempt(draw.choice(fuzz_trackers.seeds()), draw)
         else:
             attempt_packed(draw.choice([*events, *(data for _, data in texts)]), draw)
     except Exception as error:  # noqa: BLE001 - anything at all is what is looked for

@@ -29,6 +29,16 @@ _TOKENS = (
 )
 TOKENS = (*_TOKENS.split(b"|"), b"9" * 400, b"\0" * 100, b"[" * 2000)
 
+# What consoles of trainers say of a step: dictionaries behind progress bars, labelled ones, grids, tables.
+_CONSOLE_ROWS = (
+    "\r 3%|██  | {0}/9 [00:01<00:09,  1.0it/s]\r    \r{{'loss': '{0}.5', 'epoch': '0.{0}'}}\n",
+    "(Actor pid=7) ✨ Global step {0}: {{'reward': 0.{0}, 'kl': nan}}\n",
+    "step {0}: {{'train/loss': 0.{0}, 'train/grad_norm': 1.5}}\nperf {0}: {{'perf/x': 2}}\n",
+    "INFO | Step {0}: \n(e pid=1) {{'a/b': '0.4125',\n(other pid=2) hello\n(e pid=1)  'c': 37}}\n",
+    "Step {0}/10 Train step {0}/20 done.\n╒════╕\n│ ppo/loss │ 2.0e-01 │ ppo/kl │ 1.5e-03 │\n╘════╛\n",
+    "------\n| rollout/ |  |\n|    ep_rew_mean | 19.2 |\n| time/ | |\n|    total_timesteps | {0} |\n------\n",
+)
+
 
 def seeds() -> list[tuple[Format, bytes]]:
     """One small log of each shape."""
@@ -47,6 +57,7 @@ def seeds() -> list[tuple[Format, bytes]]:
         (csv_table.FORMAT, b'#{"t_start": 1614619328.25}\nr,l,t\n10.0,10,0.5\n20.0,25,1.5\n"a",2,3\n'),
         (console.FORMAT, (BUNDLED / "verl-grpo-nan" / "console.log").read_bytes()[:4000]),
         (sample_numbers.FORMAT, 6 * sample),
+        *((console.FORMAT, "".join(map(row.format, range(8))).encode()) for row in _CONSOLE_ROWS),
     ]
 
 

@@ -29,7 +29,7 @@ class RecordLog:
         self._lost = 0  # chunks whose checksum fails, and blocks given up
         self._first_lost = -1
         self._told = 0
-        self._zeros = -1  # where zeros begin that may still be filled in
+        self._given_up = 0  # end of the block of which the rest is lost, whenever it comes
 
     def take(self, file: File, budget: int = BLOCK, *, final: bool = False) -> list[bytes]:
         """Payloads from `offset` on, about `budget` bytes. A torn one at the end is left for the next look.
@@ -81,8 +81,8 @@ class RecordLog:
         """Payloads of ``data``, which stands at ``start`` of the file, and how many bytes are settled."""
         payloads: list[bytes] = []
         parts: list[bytes] | None = None  # of a payload that has begun
-        at = settled = 0
         stop = len(data)
+        at = settled = min(max(self._given_up - start, 0), stop)
         unpack, crc32 = _CHUNK.unpack_from, zlib.crc32
         while True:
             room = _BLOCK - (start + at) % _BLOCK
@@ -106,8 +106,8 @@ class RecordLog:
                     if kind == 0 and not data[at:].strip(b"\0"):
                         break
                     self._damage(start + at)
+                    self._given_up = start + at + room
                     at = settled = stop
-                    parts = None
                     break
                 if data[at : at + room].strip(b"\0"):
                     self._damage(start + at)

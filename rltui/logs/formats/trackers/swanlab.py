@@ -238,7 +238,10 @@ class SwanlabReader:
                 if value.upper() in ("INF", "-INF"):
                     self._unsigned += 1
                 value = float(value)
-            self._add(data["key"], int(data["step"]), _iso(metric.get("create_time")), float(value))
+            step = int(data["step"])
+            if not -(2**63) <= step < 2**63:
+                raise ValueError("no step")
+            self._add(data["key"], step, _iso(metric.get("create_time")), float(value))
         elif model == "Experiment":
             keys = ("id", "name", "description", "tags")
             self._say_about({key: data[key] for key in keys if data.get(key)})
@@ -276,7 +279,7 @@ class SwanlabReader:
                     self._settle_waiting()
             return True
         if key in self._axes.values():
-            x = int(value) if float(value).is_integer() else step
+            x = int(value) if value.is_integer() and abs(value) < 2.0**63 else step
             self._axis_values[key, step] = x
             for each in self._waiting.pop((key, step), ()):
                 self._append(each[0], x, each[1], each[2])

@@ -138,7 +138,7 @@ class WandbReader:
         wall = _number(items, b"_timestamp")
         own = _number(items, b"_step")
         if step is None:
-            step = int(own) if math.isfinite(own) else self._step
+            step = int(own) if abs(own) < 2.0**63 else self._step
         self._step = step
         if not plain:
             self.tables.update(dict.fromkeys(mixed.tables, step))
@@ -186,7 +186,7 @@ class WandbReader:
             axis = self._axes.of(_name(key))
             if axis is not None and axis in named:
                 there = float(named[axis])
-                x = int(there) if there.is_integer() else step
+                x = int(there) if there.is_integer() and abs(there) < 2.0**63 else step
             by_x.setdefault(x, []).append((tag, float(value)))
         return by_x
 
