@@ -14,6 +14,7 @@ from rltui.panes.answers.model import Device, DeviceCell, DeviceTable
 from rltui.text import cell_width, fit, pad
 
 CELL = 11
+GPUS = "GPUs"  # of a log that names no nodes
 LEAST_HISTORY = 12  # cells
 SHADES = " ░▒▓█"
 LEVELS = {"blocks": "▁▂▃▄▅▆▇█", "ascii": "_.-=+*#@"}
@@ -106,11 +107,11 @@ def _grid(table: DeviceTable, width: int, height: int) -> list[Line]:
     nodes: dict[str, list[Device]] = {}
     for one in table.devices:
         nodes.setdefault(one.title.rpartition(":")[0], []).append(one)
-    title = min(max(cell_width(name) for name in nodes) + 1, width // 3)
+    title = min(max(cell_width(name or GPUS) for name in nodes) + 1, width // 3)
     lines: list[Line] = []
     for name, devices in nodes.items():
         cells = [one.cells[0] if one.cells else DeviceCell("–") for one in devices]
-        spans: list[Span] = [(f" {pad(fit(name or 'GPUs', title), title)} ", "dim")]
+        spans: list[Span] = [(f" {pad(fit(name or GPUS, title), title)} ", "dim")]
         for cell, one in list(zip(cells, devices, strict=True))[: max(width - title - 3, 1)]:
             spans.append(("_", "warn") if one.note else (_shade(cell), "accent"))
         lines.append(crop(line(*spans), width))
