@@ -16,8 +16,9 @@ from rltui.draw.chart_picture import HEIGHT as HEIGHT_IN_PIXELS
 from rltui.draw.chart_picture import pictures_svg
 from rltui.draw.themes import DEFAULT, Theme, load_themes
 from rltui.hparams.hparam_files import hparams_beside
+from rltui.hparams.hparams import NONE
 from rltui.metrics.glossary import pane_id
-from rltui.panes.answers.beside import USE_HPARAMS, USE_SAMPLES, Beside
+from rltui.panes.answers.beside import USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.chart_picture import metric_pictures
 from rltui.panes.hparams_pane import HParamsPane
 from rltui.panes.pane_list import FIXED, panes_of
@@ -30,6 +31,7 @@ from rltui.panes.render.svg import as_svg
 from rltui.panes.report import pane_report
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
+from rltui.spans.span_files import spans_beside
 from rltui.text import clean
 
 if TYPE_CHECKING:
@@ -203,12 +205,13 @@ def besides_of(views: Sequence[RunView], logdirs: Sequence[str], session: Sessio
         from rltui.cli.samples_output import newest_samples  # no other pane needs it
 
         samples = newest_samples(views, logdirs, session.ordered())
-    if pane not in USE_HPARAMS or not logdirs:
-        return [Beside(samples=one) for one in samples]
-    return [
-        Beside(hparams_beside([source.path for source in view.run.sources.values()], logdirs), read)
-        for view, read in zip(views, samples, strict=True)
-    ]
+    found = []
+    for view, read in zip(views, samples, strict=True):
+        paths = [source.path for source in view.run.sources.values()]
+        hparams = hparams_beside(paths, logdirs) if pane in USE_HPARAMS and logdirs else NONE
+        spans = spans_beside(paths, logdirs) if pane in USE_SPANS and logdirs else {}
+        found.append(Beside(hparams, read, spans))
+    return found
 
 
 def _as_data(view: RunView, pane: str, form: Form, now: float, at_step: int | None, beside: Beside) -> object:

@@ -1,4 +1,4 @@
-"""Hyperparameters in files beside the logs, read by a thread: a stuck file system stops no key."""
+"""Hyperparameters and spans in files beside the logs, read by a thread: a stuck file system stops no key."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from rltui.batch import Problem
 from rltui.hparams import hparam_files
 from rltui.hparams.hparams import NONE, HParams
 from rltui.session.run_view import RunView
+from rltui.spans.span_files import StepSpans, spans_beside
 from rltui.text import clean
 
+NO_SPANS: StepSpans = {}
 AGAIN = 60.0  # seconds after which files are looked at once more, while somebody looks
 
 
@@ -27,9 +29,15 @@ class HParamsThread:
         self.ready = ready
         self.version = 0
         self._found: dict[str, tuple[tuple[str, ...], float, HParams]] = {}
+        self._spans: dict[str, StepSpans] = {}
         self._asked: dict[str, tuple[str, ...]] = {}
         self._lock = threading.Condition()
         self._thread: threading.Thread | None = None
+
+    def spans_of(self, view: RunView) -> StepSpans:
+        """The spans of steps beside a run's logs; asks for them when they are unknown or old."""
+        self.of(view)
+        return self._spans.get(view.name, NO_SPANS)
 
     def of(self, view: RunView) -> HParams:
         """What is known of a run's files now; asks for them when they are unknown or old."""
@@ -68,12 +76,15 @@ class HParamsThread:
                     self._lock.notify_all()
                     return
                 name, paths = next(iter(self._asked.items()))
+            spans = NO_SPANS
             try:
+                spans = spans_beside(paths, self.logdirs)
                 found = hparam_files.hparams_beside(paths, self.logdirs)
             except Exception as error:  # noqa: BLE001 (the thread's edge: other runs' settings are still wanted)
                 message = crash.report(error)
                 found = HParams(problems=(Problem("error", "internal-error", clean(name), message),))
             with self._lock:
+                self._spans[name] = spans
                 self._found[name] = (paths, time.monotonic(), found)
                 self._asked.pop(name, None)
                 self.version += 1

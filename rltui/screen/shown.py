@@ -11,7 +11,7 @@ from rltui.draw.numbers import short_step
 from rltui.hparams.hparams import NONE
 from rltui.logs.run_names import named
 from rltui.panes import header as run_header
-from rltui.panes.answers.beside import NOTHING, USE_HPARAMS, USE_SAMPLES, Beside
+from rltui.panes.answers.beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.panes.runs.names import short_run_names
@@ -90,7 +90,9 @@ def beside(state: AppState, view: RunView, pane: str) -> Beside:
     """What files beside the logs say for the answer of a pane, as far as they have been read."""
     hparams = state.hparams.files.of(view) if pane in USE_HPARAMS else NONE
     samples = state.samples.files.of(view.name) if pane in USE_SAMPLES else None
-    return Beside(hparams, samples) if hparams is not NONE or samples is not None else NOTHING
+    spans = state.hparams.files.spans_of(view) if pane in USE_SPANS else {}
+    known = hparams is not NONE or samples is not None or spans
+    return Beside(hparams, samples, spans) if known else NOTHING
 
 
 # ---- findings, at the step shown

@@ -15,7 +15,7 @@ from rltui.panes.answers.distributions import BINS, band, quantile_ridge, sample
 from rltui.panes.answers.model import Answer, Ridge
 from rltui.panes.answers.of_pane import answer_of
 from rltui.panes.render.answer_lines import answer_lines
-from rltui.panes.render.distribution_lines import band_lines, ridge_lines
+from rltui.panes.render.answer_pictures import band_lines, ridge_lines
 from tests.support.answers import answer, run
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rltui.hparams.hparams import NONE, HParams
 from rltui.logs.samples.model import RunSamples
+from rltui.spans.span_files import StepSpans
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,9 +15,11 @@ class Beside:
 
     hparams: HParams = NONE
     samples: RunSamples | None = None
+    spans: StepSpans = field(default_factory=dict)
 
 
 NOTHING = Beside()
 # Panes whose answer uses settings or samples: of others nobody reads the files.
 USE_HPARAMS = frozenset({"perf", "rollout"})
+USE_SPANS = frozenset({"timing"})
 USE_SAMPLES = frozenset({"reward", "lengths"})

@@ -122,6 +122,24 @@ class Ridge:
 
 
 @dataclass(frozen=True, slots=True)
+class GanttRow:
+    """What ran under one name: (begin, end) in seconds since the step began, and seconds in all."""
+
+    title: str
+    spans: tuple[tuple[float, float], ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gantt:
+    """What ran when in one step, by rows in the order in which they begin."""
+
+    step: int
+    seconds: float
+    rows: tuple[GanttRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Strip:
     """One value of each rank, worker or device, by its number."""
 
@@ -185,6 +203,7 @@ class Answer:
     strips: tuple[Strip, ...] = ()
     bands: tuple[Band, ...] = ()
     ridges: tuple[Ridge, ...] = ()
+    gantt: Gantt | None = None
     devices: DeviceTable | None = None
     notes: tuple[str, ...] = ()
     formulas: tuple[str, ...] = ()

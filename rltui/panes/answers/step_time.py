@@ -8,7 +8,7 @@ runs every N steps, and phases that add up to more than the step run at the same
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from rltui.draw.numbers import format_seconds, format_share, format_step
 from rltui.metrics.glossary import glossary
 from rltui.panes.answers.beside import NOTHING, Beside
-from rltui.panes.answers.model import Answer, Fact, Part, Share
+from rltui.panes.answers.model import Answer, Fact, Gantt, GanttRow, Part, Share
 from rltui.panes.answers.recent_steps import (
     F64,
     I64,
@@ -32,6 +32,7 @@ from rltui.rules.series.robust_statistics import median, quantile
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
+    from rltui.spans.span_files import StepSpans
 
 STEP = "timing.step"
 NAMED = ("timing.phase", "timing.connector")  # named by the run itself: each key is a phase of its own
@@ -80,7 +81,36 @@ class StepTime:
 def step_time_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
     """The answer of the pane timing; None for a run that logs no times of steps or phases."""
     found = step_time(view, at_step)
-    return None if found is None else found.answer
+    chart = gantt(beside.spans, at_step)
+    if chart is None:
+        return None if found is None else found.answer
+    said = f"Spans of step {format_step(chart.step)} are {'; '.join(_longest(chart))}"
+    if found is None:
+        return Answer(QUESTION, f"{said}.", gantt=chart)
+    return replace(found.answer, gantt=chart, notes=(*found.answer.notes, said))
+
+
+def gantt(spans: StepSpans, at_step: int | None = None) -> Gantt | None:
+    """What ran when in the newest step with spans, or the newest up to a step; None without spans."""
+    step = max((one for one in spans if at_step is None or one <= at_step), default=None)
+    if step is None:
+        return None
+    rows: dict[str, list[tuple[float, float]]] = {}
+    for span in spans[step]:
+        rows.setdefault(span.name, []).append((span.begin, span.end))
+    made = (
+        GanttRow(name, tuple(each), sum(end - begin for begin, end in each)) for name, each in rows.items()
+    )
+    return Gantt(step, max(span.end for span in spans[step]), tuple(made))
+
+
+def _longest(chart: Gantt) -> list[str]:
+    """The longest three rows in words; a row of spans that run at the same time may exceed the step."""
+    rows = sorted(chart.rows, key=lambda row: -row.seconds)[:3]
+    return [
+        f"{row.title} {format_seconds(row.seconds)}" + (f" in {len(row.spans)}" if len(row.spans) > 1 else "")
+        for row in rows
+    ]
 
 
 def step_time(view: RunView, at_step: int | None = None) -> StepTime | None:

@@ -12,7 +12,7 @@ from rltui.draw.numbers import format_seconds
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.panes.answers.model import Amount, Answer, Fact, Part, Range, Share, Strip
 from rltui.panes.render.device_lines import device_lines
-from rltui.panes.render.distribution_lines import band_lines, ridge_lines
+from rltui.panes.render.answer_pictures import band_lines, gantt_lines, ridge_lines
 from rltui.text import cell_width, pad
 
 TITLE = 24  # cells of the first column of the table
@@ -59,14 +59,14 @@ def answer_lines(
         for one in band_lines(band, width, rows)
     ]
     ridges = [one for ridge in answer.ridges for one in ridge_lines(ridge, width, rows)]
+    chart = gantt_lines(answer.gantt, width, 2 * rows) if answer.gantt is not None else []
     kept = []
-    for block in (
-        sentence, bar[:1] if height is not None and height < 4 else bar, ranges, facts, drawn, strips, ridges
-    ):  # fmt: skip
+    bar = bar[:1] if height is not None and height < 4 else bar
+    for block in (sentence, bar, ranges, facts, drawn, strips, ridges, chart):
         fits = len(block) <= room
         kept.append(block if fits else [])
         room -= len(block) if fits else 0
-    sentence, bar, ranges, facts, drawn, strips, ridges = kept
+    sentence, bar, ranges, facts, drawn, strips, ridges, chart = kept
     notes = notes if len(notes) <= room - min(len(table), 4) else []
     room -= len(notes)
     if len(table) > room:
@@ -76,7 +76,7 @@ def answer_lines(
             if room >= 3
             else []
         )
-    return [*facts, *sentence, *bar, *ranges, *drawn, *table, *strips, *ridges, *notes]
+    return [*facts, *sentence, *bar, *ranges, *drawn, *table, *strips, *ridges, *chart, *notes]
 
 
 def trend_text(fact: Fact, *, steps: bool = True) -> str:

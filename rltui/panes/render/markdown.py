@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from rltui.draw.numbers import format_range, format_step, format_value
+from rltui.draw.numbers import format_range, format_seconds, format_step, format_value
 from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.draw.value_range import value_range
-from rltui.panes.answers.model import Answer, Band, Ridge
+from rltui.panes.answers.model import Answer, Band, Gantt, Ridge
 from rltui.panes.curve import curve
 from rltui.panes.evidence import course_of
 from rltui.panes.pane import PaneView
@@ -60,6 +60,7 @@ def _answer(answer: Answer) -> list[str]:
     ]
     pictures += [(one.title, f"{band_text(one)} ({one.words})") for one in answer.bands]
     pictures += [(one.title, f"{ridge_text(one)} ({one.source})") for one in answer.ridges]
+    pictures += [(f"step {answer.gantt.step}", gantt_text(answer.gantt))] if answer.gantt is not None else []
     out += [f"- {in_markdown(f'{title}: {text}')}" for title, text in pictures]
     if answer.parts:
         out += ["", "| phase | key | median | p95 | share | per token |", "|---|---|---:|---:|---:|---:|"]
@@ -91,6 +92,14 @@ def band_text(band: Band) -> str:
     """The last ends and middle of a band that are known: `24 … 118 … 256`."""
     ends = (next((v for v in reversed(one) if v == v), None) for one in (band.low, band.middle, band.high))
     return " … ".join(format_value(value, band.unit) for value in ends if value is not None)
+
+
+def gantt_text(chart: Gantt) -> str:
+    """When each name ran first and last: `train 1.5 s to 9.0 s`."""
+    return ", ".join(
+        f"{row.title} {format_seconds(row.spans[0][0])} to {format_seconds(row.spans[-1][1])}"
+        for row in chart.rows
+    )
 
 
 def ridge_text(ridge: Ridge) -> str:

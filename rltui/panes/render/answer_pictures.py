@@ -1,4 +1,4 @@
-"""Distributions over steps as lines of cells: bands of extremes and quantiles, ridges of histograms."""
+"""Pictures of an answer as lines of cells: bands of extremes and quantiles, ridges, Gantt charts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.draw.cells import Line, Span, crop, line
-from rltui.draw.numbers import format_range, format_step
-from rltui.panes.answers.model import Band, Ridge
+from rltui.draw.cells import Line, Span, crop, cut, line
+from rltui.draw.numbers import format_range, format_seconds, format_step
+from rltui.panes.answers.model import Band, Gantt, Ridge
 from rltui.text import cell_width, pad
 
 AXIS = 8  # cells of the values left of a band
@@ -17,6 +17,7 @@ LABEL = 15  # cells of the steps left of a ridge
 MOST_CELLS = 100  # a wider band says no more
 HEIGHTS = " ▁▂▃▄▅▆▇█"
 OUTER, INNER, MIDDLE = "░", "▒", "█"
+NAME, SECONDS, BAR = 24, 10, "█"  # cells of names and of times right of a Gantt chart; what ran
 F64 = NDArray[np.float64]
 
 
@@ -116,3 +117,33 @@ def _bins(row: Sequence[float], cells: int) -> F64:
     upto = np.concatenate(([0.0], np.cumsum(row)))
     edges = np.linspace(0, len(row), cells + 1)
     return np.diff(np.interp(edges, np.arange(len(upto)), upto))
+
+
+def gantt_lines(chart: Gantt, width: int, rows: int) -> list[Line]:
+    """A chart in at most `rows` + 2 lines: what it is, a line for a name, the scale; the longest stay."""
+    shown = chart.rows
+    if len(shown) > rows:
+        kept = sorted(chart.rows, key=lambda row: -row.seconds)[:rows]
+        shown = tuple(row for row in chart.rows if row in kept)
+    left = len(chart.rows) - len(shown)
+    title = min(max((cell_width(row.title) for row in shown), default=0), NAME)
+    cells = max(min(width - title - SECONDS - 4, MOST_CELLS), 8)
+    more = f", {left} shorter ones left out" if left else ""
+    lines = [line((f" Step {format_step(chart.step)}", "text"), (f"   what ran when{more}", "dim"))]
+    for at, row in enumerate(shown):
+        filled = np.zeros(cells, np.bool_)
+        for begin, end in row.spans:
+            first = int(begin / chart.seconds * cells) if chart.seconds > 0 else 0
+            last = int(np.ceil(end / chart.seconds * cells)) if chart.seconds > 0 else cells
+            filled[min(first, cells - 1) : max(last, first + 1)] = True
+        bar = "".join(BAR if one else "·" for one in filled)
+        spans: list[Span] = [(f" {pad(cut(row.title, title), title)}  ", "text")]
+        start = 0
+        for end in (*(np.flatnonzero(np.diff(filled)) + 1).tolist(), cells):
+            spans.append((bar[start:end], f"series{at % 7}" if filled[start] else "faint"))
+            start = end
+        lines.append(line(*spans, (pad(format_seconds(row.seconds), SECONDS, right=True), "dim")))
+    whole = format_seconds(chart.seconds)
+    gap = " " * max(cells - 3 - cell_width(whole), 1)
+    lines.append(line((" " * (title + 3) + "0 s" + gap + whole, "faint")))
+    return [crop(one, width) for one in lines]

@@ -1,0 +1,1 @@
+"""Spans of steps beside the logs."""
