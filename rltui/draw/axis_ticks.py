@@ -4,27 +4,45 @@ from __future__ import annotations
 
 import math
 
-from rltui.draw.numbers import format_plain, format_ticks
+from rltui.draw.numbers import SAME, format_plain, format_ticks
 
 FEW = 3  # ticks of a small chart
+SUFFIXED = ("s", "ms", "percent")  # units that ticks carry
 _ROUND = (1, 5, 2, 2.5, 4)  # times a power of ten: the distances of ticks, the roundest first
 MINUTES = 120  # seconds from which times are told in minutes
 _ROUND_TIMES = (15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400)  # seconds, up to a day
 
 
-def y_ticks(y: tuple[float, float], count: int, *, log: bool = False) -> list[tuple[float, str]]:
-    """Round values within the range and how they are written."""
+def y_ticks(
+    y: tuple[float, float], count: int, *, log: bool = False, unit: str = ""
+) -> list[tuple[float, str]]:
+    """Round values within the range and how they are written, with their unit where that is a short one."""
     low, high = y
     if log:
-        return _log_ticks(low, high, count)
-    steps = round_steps(low, high, count)
+        found = _log_ticks(low, high, count)
+        return [(at, format_ticks([10.0**at], unit)[0]) for at, _ in found] if unit in SUFFIXED else found
+    steps = _time_steps(low, high, count, unit) or round_steps(low, high, count)
     if len(steps) < 2:
         return [(at, format_plain(at, 3)) for at in (low, high)]
+    if unit in SUFFIXED:
+        return list(zip(steps, format_ticks(steps, unit), strict=True))
     size = max(abs(low), abs(high))
     decimals = max(-math.floor(math.log10(steps[1] - steps[0]) + 1e-9), 0)
     if size >= 1e5 or (size < 1 and decimals > 5):
         return [(at, format_plain(at, 4)) for at in steps]
-    return [(at, f"{at:.{decimals}f}") for at in steps]
+    return [(at, f"{at:.{decimals}f}" if abs(at) > SAME * size else "0") for at in steps]
+
+
+def _time_steps(low: float, high: float, count: int, unit: str) -> list[float]:
+    """At most about `count` round times where a range is told in minutes or more; none elsewhere."""
+    seconds = {"s": 1.0, "ms": 1e3}.get(unit, 0.0)
+    if not seconds or high < MINUTES * seconds or not high > low:
+        return []
+    steps = [one * seconds for one in _ROUND_TIMES if (high - low) / (one * seconds) <= count + 1]
+    if not steps or (high - low) < 2 * steps[0]:
+        return []
+    first, last = math.ceil(low / steps[0] - 1e-9), math.floor(high / steps[0] + 1e-9)
+    return [index * steps[0] for index in range(first, last + 1)]
 
 
 def _log_ticks(low: float, high: float, count: int) -> list[tuple[float, str]]:

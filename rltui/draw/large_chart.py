@@ -54,6 +54,7 @@ class Plot:
     x_ticks: Sequence[tuple[float, str]] = ()
     log: bool = False
     area: Area | None = None
+    unit: str = ""  # of y
     crosses: Sequence[float] = ()  # places at which NaN or infinite values were logged
 
 
@@ -236,7 +237,7 @@ def _axes(plot: Plot, width: int, height: int) -> Grid:
     rows = grid.rows
     for chars, _ in rows[: grid.height]:
         chars[LABEL] = "│"
-    for at, label in y_ticks(plot.y, max(min((height - 2) // 3, 9), 2), log=plot.log):
+    for at, label in y_ticks(plot.y, max(min((height - 2) // 3, 9), 2), log=plot.log, unit=plot.unit):
         chars, _ = rows[bottom - _cell(_share(at, plot.y), grid.height)]
         chars[: LABEL + 1] = [*pad(label, LABEL, right=True), "┤"]
     axis, _ = rows[grid.height]

@@ -11,7 +11,6 @@ from rltui.panes.pane import pane_view
 from rltui.panes.render.cards import card_lines
 from rltui.panes.row import rows_of
 from rltui.panes.step_window import StepWindow
-from rltui.screen.pages.findings_page import finding_block
 from tests.support.fakerun import NOW, FakeRun, finding
 from tests.support.screens import opened
 
@@ -64,10 +63,11 @@ def test_a_level_that_is_none_is_called_nan() -> None:
     """Evidence of a metric that became NaN says so, not a question mark."""
     from rltui.rules.finding import Evidence
 
-    found = finding(evidence=(Evidence("score", 1.036, None, 41),))
-    screen = opened()
-    words = "\n".join(one.text for one in finding_block(screen.session, screen.state, found, 80))
-    assert "1.036 → NaN" in words
+    run = broken()
+    run.found = [finding("score/mean", evidence=(Evidence("score/mean", 1.036, None, 41),))]
+    screen = opened(run)
+    screen.press("f")
+    assert "1.036 → NaN" in screen.text(100, 30)
 
 
 def test_one_fault_of_neighbours_is_told_once() -> None:

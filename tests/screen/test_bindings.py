@@ -142,7 +142,7 @@ CASES: dict[str, tuple[str, Check]] = {
     "copy": ("3", lambda d: ("copy", "actor/ppo_kl") in d.state.requests),
     "axis": ("3 enter", lambda d: d.state.saved.axis == "relative"),
     "log": ("3 enter", lambda d: chart(d).log),
-    "spread": ("3 enter", lambda d: "without a spread" in d.message),
+    "spread": ("3 enter", lambda d: "no spread was logged" in d.message),
     "overlap": ("3 enter", lambda d: "earlier attempts" in d.message),
     "zoom-in": ("3 enter", lambda d: zoomed(d) < 160),
     "zoom-out": ("3 enter z z", lambda d: 140 < zoomed(d) < 160),

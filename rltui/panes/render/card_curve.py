@@ -244,21 +244,24 @@ class _StepLine:
         cells = self._cells
         chars, roles = ["─"] * cells, ["faint"] * cells
 
-        def put(first: int, text: str, role: str) -> None:
-            """Write words where nothing stands; one cell at each side stays free."""
-            first = min(max(first, 0), cells - len(text))
+        def put(first: int, text: str, role: str) -> bool:
+            """Write words where nothing stands, one cell at each side free; False where there is no room."""
+            first = min(first, cells - len(text))
             around = chars[max(first - 1, 0) : first + len(text) + 1]
-            if first >= 0 and all(char == "─" for char in around):
-                chars[first : first + len(text)] = text
-                roles[first : first + len(text)] = [role] * len(text)
+            if first < 0 or any(char != "─" for char in around):
+                return False
+            chars[first : first + len(text)] = text
+            roles[first : first + len(text)] = [role] * len(text)
+            return True
 
         end, last = self._cell(self._last), self._text(self._last)
         put((cells - 1 if end is None else end) - len(last) + 1, last, "dim")
         finding = self._row.finding
         if self._shared and finding is not None and (at := self._cell(finding.since_step)) is not None:
-            put(at, f"▲{self._text(finding.since_step)}", SEVERITY_ROLE[finding.severity])
-            if chars[at] == "─":
-                chars[at], roles[at] = "▲", SEVERITY_ROLE[finding.severity]
+            step, role = self._text(finding.since_step), SEVERITY_ROLE[finding.severity]
+            beside = at + len(step) < cells and put(at, f"▲{step}", role)
+            if not beside and not put(at - len(step), f"{step}▲", role) and chars[at] == "─":
+                chars[at], roles[at] = "▲", role
         if self._last > self._first:
             put(0, self._text(self._first), "dim")
         places = [(self._cell(step), "↻", "mark") for step in self._restarts]

@@ -70,7 +70,7 @@ def chart_page(session: Session, state: AppState, chart: ChartOverlay, width: in
     grid = draw(
         Plot((low, high), y, drawn if before is None else [before, *drawn], _limits(chart, y),
              _marks(view, row, axis), x_ticks(low, high, axis.axis, max(width // 18, 2)), log, behind,
-             main.x[main.bad > 0].tolist()),
+             row.unit, main.x[main.bad > 0].tolist()),
         width - 2, max(height - 4, 4), ascii_only=state.options.ascii_only,
     )  # fmt: skip
     band = band_of(row)
