@@ -11,7 +11,8 @@ from rltui.console.run_consoles import RunConsoles
 from rltui.console.scan import ConsoleReport
 
 LOOK = 5.0  # seconds between two looks
-DUTY = 50  # a look is at most one part of so many of the time: 2 %
+DUTY = 200  # a look is at most one part of so many of the processor: half a percent
+WAITS = 20  # and at most one part of so many of the time: file systems may be slow
 Reports = Mapping[str, tuple[ConsoleReport, ...]]
 
 
@@ -52,11 +53,12 @@ class ConsoleThread:
     def _work(self) -> None:
         consoles = RunConsoles(self._logdirs)
         while not self._stopped:
-            began = time.monotonic()
+            began, worked = time.monotonic(), time.thread_time()
             try:
                 self._reports = consoles.look(self._sources)
                 self._looked.set()
             except Exception as error:  # noqa: BLE001 (the thread's edge: the screen goes on without consoles)
                 self.error = crash.report(error)
                 return
-            self._wake.wait(max(LOOK, DUTY * (time.monotonic() - began)))
+            waited, took = WAITS * (time.monotonic() - began), DUTY * (time.thread_time() - worked)
+            self._wake.wait(max(LOOK, took, waited))

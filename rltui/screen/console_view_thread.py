@@ -15,7 +15,8 @@ from rltui.console.lines import ConsoleLine, Level
 from rltui.console.moments import Moment, place_of
 
 AGAIN = 0.5  # seconds between two looks at a file that may grow
-DUTY = 100  # a look at what was appended is at most one part of so many of the time: 1 %
+DUTY = 200  # a look at what was appended is at most one part of so many of the processor: half a percent
+WAITS = 5  # and at most one part of so many of the time: file systems may be slow
 COUNTED = 64 << 20  # bytes of a console's end in which errors and warnings are counted unasked
 TELL = 0.1  # seconds between two reports of a search that goes on
 
@@ -126,7 +127,7 @@ class ConsoleViewThread:
 
     def _step(self, reader: _Reader, request: ConsoleRequest) -> float:
         """Read and search a piece; returns the seconds after which there is something to do unasked."""
-        began = time.monotonic()
+        began, worked = time.monotonic(), time.thread_time()
         try:
             busy = reader.step(request, lambda: self._request is not request or self._stopped)
         except OSError as error:
@@ -136,7 +137,9 @@ class ConsoleViewThread:
         if located is not None and located != self.located:
             self.located = located
         self._publish(reader.window(request), None if busy else request)
-        return 0.0 if busy else max(AGAIN, DUTY * (time.monotonic() - began) if reader.grew else AGAIN)
+        if busy or not reader.grew:
+            return 0.0 if busy else AGAIN
+        return max(AGAIN, DUTY * (time.thread_time() - worked), WAITS * (time.monotonic() - began))
 
     def _publish(self, window: ConsoleWindow, done: ConsoleRequest | None) -> None:
         with self._lock:
