@@ -105,6 +105,17 @@ def test_the_time_at_the_cursor_finds_the_line(folder: Path) -> None:
     assert chart.cursor == 22.0
 
 
+def test_a_step_leads_to_the_chart_where_points_have_no_times(tmp_path: Path) -> None:
+    """The line says a time, the one before it a step: the metric without times is found by that."""
+    rows = [{"step": step, "loss": 1.0} for step in range(30)]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "slurm-7.out").write_text(f"step:7 - loss:1.0\n{clock(START)} saved a checkpoint\n")
+    screen = _screen(tmp_path)
+    press(screen, "C", "x")
+    chart = screen.overlays[-1]
+    assert isinstance(chart, ChartOverlay) and chart.cursor == 7.0
+
+
 def test_a_failure_leads_to_its_line(folder: Path) -> None:
     """Enter on a finding of a console opens the console at the line that tells of it."""
     with (folder / "slurm-7.out").open("a") as stream:

@@ -168,12 +168,16 @@ def _total(session: Session, state: AppState) -> int | None:
 
 
 def _moment_near(lines: Sequence[ConsoleLine], at: int, total: int | None) -> Moment | None:
-    """The moment of a line, else of the nearest line before it that says one."""
+    """The time and the step of a line, each else of the nearest line before it that says one."""
+    found = Moment(total=total)
     for line in reversed(lines[: at + 1]):
         said = moment_of(line, total)
-        if said.wall_time is not None or said.step is not None:
-            return said
-    return None
+        wall = found.wall_time if found.wall_time is not None else said.wall_time
+        step = found.step if found.step is not None else said.step
+        found = Moment(wall, step, total)
+        if wall is not None and step is not None:
+            break
+    return None if found == Moment(total=total) else found
 
 
 _ACTIONS: dict[str, Callable[[Session, AppState, str], bool | None]] = {
