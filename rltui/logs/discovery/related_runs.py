@@ -14,6 +14,7 @@ from itertools import takewhile
 
 from rltui.logs.discovery import duplicate_logs
 from rltui.logs.discovery.nearest_run import NearestRun
+from rltui.logs.formats.interface import Format
 from rltui.logs.local_file import Calls, FoundFile, GivenUpError
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.log_file_names import is_events, names, rotated_from, stem_of
@@ -235,7 +236,7 @@ class RelatedRuns:
                 and (other.published or duplicate_logs.rank(other.format, other.found.name) <= mine)
             )
 
-        rivals = self._near(found, rival)
+        rivals = self._near(found, known, rival)
         if not rivals:
             return []
         sample = self._sample(log, calls)
@@ -258,19 +259,18 @@ class RelatedRuns:
             changed += self._join(other, log)
         return changed
 
-    def _near(self, found: FoundFile, rival: Callable[[LogFile], bool]) -> list[LogFile]:
+    def _near(self, found: FoundFile, known: Format, rival: Callable[[LogFile], bool]) -> list[LogFile]:
         """Logs that may be duplicates: those of the same name, and those in the nearest folder with any."""
-        near = [
-            log
-            for name in duplicate_logs.names_of(found.folder, found.name)
-            for log in self._called.get(name, ())[:CROWD]
-            if rival(log)
-        ]
+        near: list[LogFile] = []
+        for name in duplicate_logs.names_of(found.folder, found.name):
+            crowd = self._called.get(name, ())[:CROWD]
+            if _may_differ(crowd, known):
+                near += filter(rival, crowd)
         for folder in (found.folder, *folders_above(found.folder)):
             crowd = self._below.get(folder, ())
             if len(crowd) > CROWD:
                 break
-            beside = [log for log in crowd if rival(log)]
+            beside = [log for log in crowd if rival(log)] if _may_differ(crowd, known) else []
             if beside:
                 near += beside
                 break
@@ -304,6 +304,13 @@ class RelatedRuns:
             known.size = log.size
             known.sample = _ask(log, duplicate_logs.sample, calls) or known.sample
         return known.sample
+
+
+def _may_differ(logs: Iterable[LogFile], known: Format) -> bool:
+    """Whether any of these logs may be a rival of one of a format: mostly all are of one and the same."""
+    if known.name in names().copied_formats:
+        return True
+    return any(log.aside or (log.format is not None and log.format.name != known.name) for log in logs)
 
 
 def _distance(one: FoundFile, other: FoundFile) -> tuple[int, int, str, str]:
