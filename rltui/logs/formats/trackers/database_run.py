@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rltui.logs.formats.trackers import sqlite_file
-from rltui.logs.formats.trackers.part_reader import Look, PartFormat
+from rltui.logs.formats.trackers.part_reader import Look, PartFormat, PointColumns
 
 _ROW = 256  # bytes of a row, about: how many are taken for a budget
 _FEWEST = 1000  # rows of one look
@@ -18,13 +18,17 @@ Record = tuple[int, float, dict[str, object]]  # step, wall time, values by tag
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A table of points. `columns` come behind rowid and `size`; `record` makes a point of them, or None."""
+    """A table of points. `columns` come behind rowid and `size`.
+
+    `record` makes a record of those of a row, or None; `points` makes points of those of many rows.
+    """
 
     table: str
     run: str  # the column that holds the run's id
     size: str  # SQL: bytes of a row
     columns: str  # SQL
-    record: Callable[..., Record | None]
+    record: Callable[..., Record | None] | None = None
+    points: Callable[..., PointColumns] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +88,18 @@ class DatabaseRun:
                 f"SELECT rowid, {rows.size}, {rows.columns} FROM {rows.table} AS r"
                 f" WHERE {rows.run} = ? AND rowid > ? ORDER BY rowid LIMIT ?"
             )
-            for rowid, size, *columns in base.execute(sql, (self.key, since[number], limit)):
+            found = base.execute(sql, (self.key, since[number], limit))
+            if rows.points is not None:
+                if taken := found.fetchall():
+                    rowids, sizes, *every = zip(*taken, strict=True)
+                    cursor[number] = rowids[-1]
+                    look.settled += sum(sizes)
+                    look.points = rows.points(*every)
+                continue
+            for rowid, size, *columns in found:
                 cursor[number] = rowid
                 look.settled += int(size or 0)
-                record = rows.record(*columns)
+                record = rows.record(*columns) if rows.record is not None else None
                 if record is not None:
                     look.records.append(record)
         look.cursor = tuple(cursor)

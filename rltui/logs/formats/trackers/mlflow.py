@@ -6,16 +6,18 @@ with lines `milliseconds value step`. Deleted runs are hidden in both.
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from rltui.logs.formats.container import Part, Parts
-from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, Schema, columns_of
+from rltui.logs.formats.trackers.database_run import DatabaseRun, Rows, Schema, columns_of
 from rltui.logs.formats.trackers.metric_files import MetricFiles, MetricLine
-from rltui.logs.formats.trackers.part_reader import unique_names
+from rltui.logs.formats.trackers.part_reader import PointColumns, unique_names
 
 _INFINITE = 1.797e308  # MLflow stores the largest double for infinity
 # How a run ended, as exit codes: an entity.RunStatus by name or by number.
@@ -23,9 +25,18 @@ _EXIT_CODES = {"FINISHED": "0", "FAILED": "1", "KILLED": "137", "3": "0", "4": "
 _ABOUT_CAP = 1 << 20  # bytes of meta.yaml and of each param that are read
 
 
-def _record(key: str, value: float, wall: int, step: int, is_nan: int) -> Record:
-    number = math.nan if is_nan else math.copysign(math.inf, value) if abs(value) >= _INFINITE else value
-    return step, wall / 1000, {key: float(number)}
+def _points(
+    keys: Sequence[str],
+    values: Sequence[float],
+    walls: Sequence[int],
+    steps: Sequence[int],
+    is_nan: Sequence[int],
+) -> PointColumns:
+    value = np.array(values, np.float64)
+    large = np.abs(value) >= _INFINITE
+    value[large] = np.copysign(np.inf, value[large])
+    value[np.array(is_nan, np.bool_)] = np.nan
+    return PointColumns(keys, np.array(steps, np.int64), np.array(walls, np.float64) / 1000, value)
 
 
 def _about(base: sqlite3.Connection, key: str) -> tuple[dict[str, object], str]:
@@ -41,8 +52,12 @@ _SCHEMA = Schema(
     "mlflow",
     (
         Rows(
-            "metrics", "run_uuid", "(length(key) + 24)", "key, value, timestamp, step, is_nan", _record
-        ),  # three numbers of 8 bytes beside the key
+            "metrics",
+            "run_uuid",
+            "(length(key) + 24)",  # three numbers of 8 bytes beside the key
+            "key, value, timestamp, step, is_nan",
+            points=_points,
+        ),
     ),
     _about,
 )
