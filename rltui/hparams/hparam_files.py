@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -122,9 +122,30 @@ def _json(text: str, name: str, shown: str) -> HParams:
     if name == "trainer_state.json":
         keys = known_hparams().trainer_state_keys
         record = {key: record[key] for key in keys if record.get(key) is not None}
+    if name == "task.json":
+        return _of_clearml(record, shown)
     # A Hugging Face model saved beside its logs describes itself, not the training.
     model = "model_type" in record or "architectures" in record
     return hparams_of(record, shown, "model_config" if model and name == "config.json" else "")
+
+
+def _of_clearml(record: Mapping[str, object], shown: str) -> HParams:
+    """The task of ClearML's offline mode: parameters by section, each with a `value`, and its name."""
+    sections = record.get("hyperparams")
+    if not isinstance(sections, dict) or "project_name" not in record:
+        return NONE
+    found: dict[str, object] = {}
+    for section, entries in sections.items():
+        for key, entry in entries.items() if isinstance(entries, dict) else ():
+            value = entry.get("value") if isinstance(entry, dict) else None
+            if value is not None:
+                name = key if section in _PLAIN_SECTIONS else f"{section}/{key}"
+                found[name] = parse_value(value) if isinstance(value, str) else value
+    about = {key: record[key] for key in ("name", "project_name", "id") if record.get(key)}
+    return hparams_of({**found, "clearml": about}, shown)
+
+
+_PLAIN_SECTIONS = ("General", "Args")  # of `task.connect` and of the command line
 
 
 def _yaml(text: str, name: str, shown: str) -> HParams:

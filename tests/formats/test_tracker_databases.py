@@ -397,3 +397,22 @@ def test_the_end_that_a_tracker_notes_is_the_end_of_the_run(
     assert (judged.state, judged.known) == ("live" if code is None else "ended", True)
     crashes = [problem.message for problem in of_sources(run, 1_700_000_001.0) if problem.code == "crashed"]
     assert crashes == (["crashed with exit code 1"] if code else [])
+
+
+def test_alerts_of_trackio_are_said_once(tmp_path: Path) -> None:
+    """What the training had trackio alert to is a diagnostic of its run, each alert once, cleaned."""
+    base = sqlite3.connect(tmp_path / "project.db")
+    base.execute("CREATE TABLE metrics (id INTEGER PRIMARY KEY, run_id, timestamp, run_name, step, metrics)")
+    base.execute("CREATE TABLE alerts (id INTEGER PRIMARY KEY, run_id, title, text, level, step)")
+    row = ("r", "2026-11-22T03:41:43+00:00", "a", 1, '{"loss": 1.0}')
+    base.execute(
+        "INSERT INTO metrics (run_id, timestamp, run_name, step, metrics) VALUES (?, ?, ?, ?, ?)", row
+    )
+    alert = ("r", "entropy low\x1b[31m", "below 0.1", "warn", 30)
+    base.execute("INSERT INTO alerts (run_id, title, text, level, step) VALUES (?, ?, ?, ?, ?)", alert)
+    base.commit()
+    base.close()
+    problems = [problem for each in read_all([tmp_path]) for problem in each.batch.problems]
+    assert [(one.level, one.code, one.message) for one in problems] == [
+        ("warning", "tracker-alert", "alert at step 30: entropy low\\x1b[31m: below 0.1")
+    ]

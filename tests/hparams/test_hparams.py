@@ -317,3 +317,14 @@ def test_each_attempt_keeps_its_own_settings(tmp_path: Path) -> None:
         values(logged_hparams(texts.values()))["learning_rate"] for texts in view.run.hparams_texts.values()
     ]
     assert sorted(rates) == [0.001, 0.004]
+
+
+def test_parameters_of_a_clearml_task(tmp_path: Path) -> None:
+    """The sections of `task.json` without the wrapping of each value, and the names of task and project."""
+    lr = {"description": "", "name": "lr", "section": "General", "type": "float", "value": "1e-06"}
+    task = {"hyperparams": {"General": {"lr": lr}, "Env": {"id": {"value": "CartPole"}}}, "name": "grpo-a"}
+    (tmp_path / "task.json").write_text(json.dumps({**task, "project_name": "p", "script": {"diff": "x"}}))
+    found = values(read(tmp_path / "task.json", "task.json"))
+    assert found == {"lr": 1e-6, "Env/id": "CartPole", "clearml/name": "grpo-a", "clearml/project_name": "p"}
+    (tmp_path / "task.json").write_text('{"instruction": "another task"}')
+    assert values(read(tmp_path / "task.json", "task.json")) == {}

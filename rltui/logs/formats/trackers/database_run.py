@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rltui.logs.formats.trackers import sqlite_file
-from rltui.logs.formats.trackers.part_reader import Look, PartFormat, PointColumns
+from rltui.logs.formats.trackers.part_reader import Alert, Look, PartFormat, PointColumns
 
 _ROW = 256  # bytes of a row, about: how many are taken for a budget
 _FEWEST = 1000  # rows of one look
@@ -40,6 +40,7 @@ class Schema:
     about: Callable[
         [sqlite3.Connection, str], tuple[dict[str, object], str]
     ]  # hparams and exit code of a run
+    alerts: Callable[[sqlite3.Connection, str], Sequence[Alert]] | None = None
 
 
 class DatabaseRun:
@@ -104,6 +105,8 @@ class DatabaseRun:
                     look.records.append(record)
         look.cursor = tuple(cursor)
         look.hparams, look.exit_code = self._schema.about(base, self.key)
+        if self._schema.alerts is not None:
+            look.alerts = self._schema.alerts(base, self.key)
         return look
 
 

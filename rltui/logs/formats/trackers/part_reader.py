@@ -6,12 +6,12 @@ import json
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import EMPTY, Batch, Text, concat
+from rltui.batch import EMPTY, Batch, Level, Problem, Text, concat
 from rltui.logs.formats.container import Part, part_file
 from rltui.logs.formats.interface import BLOCK, File
 from rltui.logs.records.record_batcher import RecordBatcher
@@ -27,6 +27,14 @@ class PointColumns:
     value: NDArray[np.float64]
 
 
+class Alert(NamedTuple):
+    """What the training had its tracker alert to. number: which of the database."""
+
+    number: int
+    level: Level
+    text: str
+
+
 @dataclass(slots=True)
 class Look:
     """What one look at a part found: records of several values, or points."""
@@ -37,6 +45,7 @@ class Look:
     settled: int = 0  # bytes that were done with
     hparams: dict[str, object] = field(default_factory=dict)
     exit_code: str = ""  # empty while the tracker has not noted an end
+    alerts: Sequence[Alert] = ()  # the newest
 
 
 class LookingPart(Part, Protocol):
@@ -51,6 +60,7 @@ class PartReader:
     """A `LogReader` of a part."""
 
     def __init__(self, path: str, part: LookingPart) -> None:
+        self._path = path
         self._part = part
         self._records = RecordBatcher(path)
         self._cursor: Hashable = None
@@ -58,6 +68,7 @@ class PartReader:
         self._step = 0
         self._said_hparams = ""
         self._said_exit = ""
+        self._said_alert = 0  # the number of the last one
 
     @property
     def offset(self) -> int:
@@ -80,7 +91,7 @@ class PartReader:
         texts = (*batch.texts, *self._texts(look))
         return Batch(
             batch.tags, batch.tag, batch.step, batch.wall_time, batch.value, batch.single,
-            texts=texts, problems=batch.problems,
+            texts=texts, problems=(*batch.problems, *self._alerts(look)),
         )  # fmt: skip
 
     def newest(self, file: File, length: int) -> Batch:
@@ -106,6 +117,11 @@ class PartReader:
             np.zeros(len(tag), np.bool_),
         )  # fmt: skip
         return batch.where(tag >= 0)
+
+    def _alerts(self, look: Look) -> list[Problem]:
+        new = [one for one in look.alerts if one.number > self._said_alert]
+        self._said_alert = max([self._said_alert, *(one.number for one in new)])
+        return [Problem(one.level, "tracker-alert", self._path, one.text, one.number) for one in new]
 
     def _texts(self, look: Look) -> list[Text]:
         texts = []

@@ -10,18 +10,22 @@ import math
 import os
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
 import orjson
 
+from rltui.batch import Level
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, Schema, columns_of
-from rltui.logs.formats.trackers.part_reader import Look, PartFormat, unique_names
+from rltui.logs.formats.trackers.part_reader import Alert, Look, PartFormat, unique_names
+from rltui.text import QUOTE_LIMIT, clean
 
+_ALERTS = 100  # of a run, the newest
+_LEVELS: dict[str, Level] = {"info": "info", "warn": "warning", "error": "error"}
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
@@ -94,8 +98,28 @@ def parts_of_database(place: str, base: sqlite3.Connection) -> Parts | None:
     runs = base.execute(f"SELECT {key}, run_name FROM metrics GROUP BY {key} ORDER BY min(id)").fetchall()
     names = unique_names(runs)
     project = place.rpartition("/")[2].removesuffix(".db")
-    schema = Schema("trackio", tuple(tables), about)
+    has_alerts = {key, "title", "text", "level", "step"} <= columns_of(base, "alerts")
+    schema = Schema("trackio", tuple(tables), about, _alerts_by(key) if has_alerts else None)
     return Parts(tuple(DatabaseRun(place, run, f"{project}/{names[run]}", schema) for run, _ in runs))
+
+
+def _alerts_by(key: str) -> Callable[[sqlite3.Connection, str], list[Alert]]:
+    """Reads the newest alerts of a run, which `trackio.alert` wrote."""
+
+    def read(base: sqlite3.Connection, run: str) -> list[Alert]:
+        sql = (
+            f"SELECT rowid, level, title, text, step FROM alerts WHERE {key} = ? ORDER BY rowid DESC LIMIT ?"
+        )
+        return [
+            Alert(
+                rowid,
+                _LEVELS.get(str(level).lower(), "warning"),
+                clean(f"alert at step {step}: " + ": ".join(filter(None, (title, text))), QUOTE_LIMIT),
+            )
+            for rowid, level, title, text, step in reversed(base.execute(sql, (run, _ALERTS)).fetchall())
+        ]
+
+    return read
 
 
 _INBOX = re.compile(r"/inbox/[^/]+/\d+\.jsonl\Z")
