@@ -74,6 +74,15 @@ def test_overlap_is_stated_and_never_above_one() -> None:
     assert shares(found) == {"Generation": 0.643, "Actor update": 0.357}
 
 
+def test_waiting_for_others_is_no_work() -> None:
+    """Where phases and waiting exceed the step, waiting is the time in which the others work."""
+    series = {"timing_s/step": 10.0, "timing_s/gen": 6.0, "timing_s/update_actor": 3.0,
+              "timing_s/wait_for_enough_samples": 5.0}  # fmt: skip
+    found = answer("timing", series)
+    assert shares(found) == {"Generation": 0.6, "Actor update": 0.3, "other": 0.1}
+    assert any("50 % of a step, while other phases run" in note for note in found.notes)
+
+
 def test_what_runs_every_n_steps_is_no_share_of_a_step() -> None:
     """Evaluation every 10 steps is told with its period and cost, inside or outside the step time."""
     at = dict.fromkeys(range(10, 60, 10), 5.0)

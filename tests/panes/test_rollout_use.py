@@ -95,6 +95,7 @@ def test_a_loss_without_a_total_is_counted() -> None:
     """A count that nothing is known to be a part of becomes no share."""
     found = answer("rollout", {"off_policy/dropped": [3.0, 5.0] * 30}, others=PRIME)
     assert found.shares == ()
+    assert found.sentence == "Lost in a step: stale 4 rollouts; of how many is not logged."
     assert [(one.title, one.share, one.note) for one in found.amounts] == [
         ("stale", None, "the log has no total")
     ]

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 QUESTION = "Which share of the rollouts was of use?"
 SMALL = 0.001  # share below which a reason is not named
-NOBODY = 0.05  # share of waiting below which nobody starves
+NOBODY = 0.05  # share of waiting below which nobody waits
+STARVES = 0.2  # from which that side is said to starve
 CUT_WORTH = 0.05  # share of responses cut off from which the sentence says it
 TRAINING, GENERATION = "training waits", "generation idles"
 CUT_OFF = "lengths.response_clip_fraction"
@@ -51,10 +52,10 @@ def rollout_answer(view: RunView, at_step: int | None = None, beside: Beside = N
     if among:
         notes.append("shares of the discarded rollouts: the log does not say how many were used")
     amounts, shares, lost = _partition(found, inside, axis, notes)
+    counted = [one for one in found.counted if one.values.now > 0]
     amounts += [
         Amount(one.title, one.values.tag, None, one.values.now, _count_text(one), "the log has no total")
-        for one in found.counted
-        if one.values.now > 0
+        for one in counted
     ]
     cut = find(view, CUT_OFF, at_step)
     if cut is not None and cut.now > 0:
@@ -67,7 +68,7 @@ def rollout_answer(view: RunView, at_step: int | None = None, beside: Beside = N
     steps = min(LAST, len(axis))
     of = "discarded rollouts" if among else "rollouts"
     return Answer(
-        QUESTION, _sentence(shares, waiting, lag, cut, among=among), tuple(facts),
+        QUESTION, _sentence(shares, counted, waiting, lag, cut, among=among), tuple(facts),
         shares_of=f"{of}, the last {steps} steps" if shares else "", shares=shares,
         amounts=tuple(amounts), amounts_words=("outcome", "a step"), notes=tuple(notes),
         formulas=_formulas(facts, bool(shares), bool(inside), among=among),
@@ -188,7 +189,13 @@ def _cost(view: RunView, beside: Beside, lost: float, at_step: int | None) -> Fa
 
 
 def _sentence(
-    shares: Sequence[Share], waiting: Sequence[Fact], lag: Fact | None, cut: Values | None, *, among: bool
+    shares: Sequence[Share],
+    counted: Sequence[Loss],
+    waiting: Sequence[Fact],
+    lag: Fact | None,
+    cut: Values | None,
+    *,
+    among: bool,
 ) -> str:
     """Which share was of use, what was lost, who starves."""
     said = []
@@ -207,10 +214,14 @@ def _sentence(
         said.append(f"{format_share(cut.now)} of the responses are cut off at their limit")
     starved = max(waiting, key=lambda one: one.value, default=None)
     if starved is not None and starved.value >= NOBODY:
-        who = "Training starves: it waits" if starved.title == TRAINING else "Generation starves: it idles"
-        said.append(f"{who} {format_share(starved.value)} of the time")
+        who, does = ("Training", "waits") if starved.title == TRAINING else ("Generation", "idles")
+        who = f"{who} starves: it" if starved.value >= STARVES else who
+        said.append(f"{who} {does} {format_share(starved.value)} of the time")
     elif len(waiting) > 1:
         said.append("Neither side waits for the other")
+    if counted and not named:
+        losses = ", ".join(f"{one.title} {_count_text(one)}" for one in counted[:3])
+        said.insert(0, f"Lost in a step: {losses}; of how many is not logged")
     if not said and lag is not None:
         said.append(f"Rollouts are {lag.text} old when they are trained on; what is lost is not logged")
     return ". ".join(said or ["The log says what is lost, but not of how many rollouts"]) + "."

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 STEP = "timing.step"
 NAMED = ("timing.phase", "timing.connector")  # named by the run itself: each key is a phase of its own
 GENERATION = ("timing.generation", "timing.rollout")
+WAITING = ("timing.wait_for_data", "timing.wait_for_trainer")
 TOKENS_PER_SECOND = ("perf.throughput", "perf.tokens_per_second", "perf.train_tokens_per_second")
 TOKENS = ("perf.tokens", "load.batch_tokens")
 PER_TOKEN = "timing.per_token."
@@ -129,6 +130,10 @@ def step_time(view: RunView, at_step: int | None = None) -> StepTime | None:
     whole_steps = steps if steps is not None else None
     lengths = whole_steps.at(axis) if whole_steps is not None else np.zeros(len(axis))
     work = np.sum([phase.values.at(axis) for phase in top], axis=0) if top else np.zeros(len(axis))
+    waits = _waits_for_others(top, axis, lengths, work)
+    if waits:
+        top = [phase for phase in top if phase not in waits]
+        work = np.sum([phase.values.at(axis) for phase in top], axis=0)
     between = {id(phase): _within_step(phase, axis, lengths - work) for phase in seldom}
     for phase in seldom:
         if between[id(phase)]:
@@ -145,6 +150,11 @@ def step_time(view: RunView, at_step: int | None = None) -> StepTime | None:
     count = min(LAST, len(axis))
     of = f"the last {count} steps" if count > 1 else f"step {format_step(int(axis[-1]))}"
     notes = _notes(whole, first, steps, top, kept, base, axis[last])
+    for phase in waits:
+        spent = float(phase.values.at(axis[last]).sum())
+        notes.append(
+            f"{_spoken(phase.title)}: {format_share(spent / total)} of a step, while other phases run"
+        )
     rest = any(between.values())
     sentence = _sentence(shares, total / count, busy / count, overlap, bool(top))
     answer = Answer(
@@ -156,6 +166,14 @@ def step_time(view: RunView, at_step: int | None = None) -> StepTime | None:
     generating = [one for one in kept if one.canonical in GENERATION]
     share = float(sum(one.values.at(axis[last]).sum() for one in generating)) / base if base else 0.0
     return StepTime(answer, share if generating else None)
+
+
+def _waits_for_others(top: Sequence[_Phase], axis: I64, lengths: F64, work: F64) -> list[_Phase]:
+    """The phases of waiting where phases exceed the step: they are the time in which others work."""
+    waits = [phase for phase in top if phase.canonical in WAITING]
+    last = slice(-LAST, None)
+    exceeds = 0 < OVERLAP * float(lengths[last].sum()) < float(work[last].sum())
+    return waits if exceeds and len(waits) < len(top) else []
 
 
 def _step_values(view: RunView, at_step: int | None) -> Values | None:
