@@ -128,8 +128,8 @@ def _finding(finding: Finding, below: Sequence[Finding], marks: dict[str, str]) 
     parts += [_evidence(item) for item in finding.evidence if finding.symptom]
     if finding.advice and finding.rank:
         parts.append(f"{marks['do']} {finding.advice}")
-    if finding.check_next and finding.rank:
-        parts.append(f"look next at {', '.join(finding.check_next)}")
+    if finding.look_next and finding.rank:
+        parts.append(f"look next at {', '.join(finding.look_next)}")
     for part in parts:
         yield from (f"      {one}" for one in wrap(part, WIDTH - 6))
 

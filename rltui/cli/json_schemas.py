@@ -58,6 +58,7 @@ _FINDING = _object(
         "check_next": _STRINGS,
     },
     {
+        "look_next": _STRINGS,
         "title": _STRING,
         "state": _enum("firing", "resolved"),
         "resolved_step": _MAYBE_INTEGER,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -54,9 +53,3 @@ def evidence_of(view: RunView, finding: Finding, at_step: int | None = None) -> 
             course += f", limit {format_value(finding.limit, name.unit)}"
         found.append(EvidenceRow(item.tag, name.title, course, item.since_step, rows[0] if rows else None))
     return found
-
-
-def keys_of(view: RunView, canonical: Sequence[str]) -> tuple[str, ...]:
-    """The keys under which this run has metrics, without those that it lacks."""
-    tags = (view.tag_index.canonical.get(name, ()) for name in canonical)
-    return tuple(found[0] for found in tags if found)

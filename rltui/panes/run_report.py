@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rltui.batch import Problem
-from rltui.panes.evidence import EvidenceRow, evidence_of, keys_of
+from rltui.panes.evidence import EvidenceRow, evidence_of
 from rltui.panes.header import Header, header
 from rltui.panes.hparams_pane import HParamsPane
 from rltui.panes.overview import key_rows
@@ -54,7 +54,7 @@ def run_report(view: RunView, now: float, settings: HParamsPane, at_step: int | 
                 one,
                 tuple(evidence_of(view, one, at_step)),
                 tuple(other.title or other.id for other in findings if other.explained_by == one.id),
-                keys_of(view, one.check_next),
+                view.tag_index.keys_of(one.check_next),
             )
             for one in findings
             if one.explained_by is None

@@ -67,6 +67,7 @@ class Finding:
     symptom: bool = False
     source: str = ""
     console: ConsoleEvidence | None = None  # of a failure that a console tells of
+    look_next: tuple[str, ...] = ()  # keys of the run for `check_next`, where they have been looked up
 
     @property
     def rank(self) -> int:
@@ -122,6 +123,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "advice": finding.advice,
         "check_next": list(finding.check_next),
+        "look_next": list(finding.look_next),
         "title": finding.title,
         "state": finding.state,
         "resolved_step": finding.resolved_step,
@@ -154,6 +156,7 @@ def from_json(data: Mapping[str, Any]) -> Finding:
         message=data["message"],
         advice=data["advice"],
         check_next=tuple(data["check_next"]),
+        look_next=tuple(data.get("look_next", ())),
         title=data["title"],
         value=_number(data["value"]),
         limit=_number(data["limit"]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -50,6 +51,9 @@ def resolved_finding(rule: Rule, ticks: Ticks, episode: Episode | NonFiniteEpiso
     return replace(found, state="resolved", resolved_step=episode.resolved_step)
 
 
+_ONE = re.compile(r"(?<![\d.,])1 (token|step|point|value|response|update|time|sample|answer|group)s\b")
+
+
 def _finding(
     rule: Rule, severity: Severity, series: Sequence[Ticks], since: int, numbers: tuple[float, float, float]
 ) -> Finding:
@@ -88,6 +92,7 @@ def _fill(text: str, words: dict[str, str]) -> str:
     if "{" in text:
         for key, value in words.items():
             text = text.replace("{" + key + "}", value)
+        text = _ONE.sub(r"1 \1", text)
     return text
 
 
@@ -149,7 +154,8 @@ def sentence_of(findings: Sequence[Finding], seen: int = 0) -> str:
     first = serious[0]
     more = len(serious) - 1
     # A failure that a console tells of has its line there; what holds since a step is about metrics.
-    since = "" if first.console is not None else f" (since step {first.since_step:,})"
+    told = first.console is not None or f"step {first.since_step:,}" in first.message
+    since = "" if told else f" (since step {first.since_step:,})"
     return f"{first.message.rstrip('.')}{since}" + (f"; {more} more" if more else "")
 
 

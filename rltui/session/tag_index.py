@@ -39,6 +39,10 @@ class TagIndex:
         name = self.names.name(tag)
         return self._groups.get((name.pane, name.group, name.part, name.held_out), [tag])
 
+    def keys_of(self, canonical: Iterable[str]) -> tuple[str, ...]:
+        """The keys under which the run writes metrics, without those that it lacks."""
+        return tuple(tags[0] for name in canonical if (tags := self.canonical.get(name)))
+
     def counterpart(self, tag: str, other: TagIndex) -> str | None:
         """The tag of another run that is the same metric: the same key, else the same quantity.
 

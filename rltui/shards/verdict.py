@@ -125,7 +125,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
         unjudged=view.evaluator.unjudged(),
         now=now,
         pace=view.pace(now),
-        findings=tuple(found),
+        findings=tuple(replace(one, look_next=view.tag_index.keys_of(one.check_next)) for one in found),
         notes=_notes(found, healthy=healthy),
         problems=tuple(dict.fromkeys((*run.problems.values(), *view.evaluator.diagnostics()))),
         sources=tuple(

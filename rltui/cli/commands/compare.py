@@ -98,7 +98,9 @@ def command(
         hidden = len(comparison.differences) - len(shown)
         outside = sum(difference.outside for difference in comparison.differences)
         more = f"; {hidden} more with --all" if hidden else ""
-        emit(f"\n{outside} of {len(comparison.differences)} metrics outside the baseline's spread{more}\n")
+        count = len(comparison.differences)
+        metrics = f"{count} metric{'s' * (count != 1)}"
+        emit(f"\n{outside} of {metrics} outside the baseline's spread{more}\n")
 
 
 def _important(comparison: Comparison) -> tuple[Difference, ...]:

@@ -58,7 +58,12 @@ def pane_text(
     if pane == "overview":
         lines += finding_lines(report.findings, width, 12) if shown.rows or report.findings else []
     else:
-        lines.append(line((f" {shown.title}", "strong"), (f"   {len(shown.metrics)} rows", "dim")))
+        lines.append(
+            line(
+                (f" {shown.title}", "strong"),
+                (f"   {len(shown.metrics)} row{'s' * (len(shown.metrics) != 1)}", "dim"),
+            )
+        )
     if shown.answer is not None:
         lines += [BLANK, *answer_lines(shown.answer, width, glyphs=glyphs)]
         lines += [
