@@ -33,7 +33,7 @@ _ASCII = str.maketrans(
 def to_ascii(text: str) -> str:
     """Text in ASCII: our glyphs by likeness, everything else as question marks of the same width.
 
-    `±` takes the blank before it for its second character.
+    `±` takes the blank before it for its second character, an arrow between two values, too.
     """
-    text = text.replace(" ±", "+-").translate(_ASCII)
+    text = text.replace(" ±", "+-").replace(" → ", "-> ").translate(_ASCII)
     return "".join(char if char.isascii() else "?" * cell_width(char) for char in text)

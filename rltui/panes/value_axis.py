@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.draw.value_range import decades, robust_range, stable_range, value_range, widened
+from rltui.draw.value_range import LEAST_COLUMNS, decades, robust_range, stable_range, value_range, widened
 from rltui.panes.curve import Curve
 from rltui.panes.healthy_range import Band, within_bounds
 from rltui.panes.row import Row
@@ -94,10 +94,10 @@ def is_log(row: Row, low: NDArray[np.float64], high: NDArray[np.float64], ranges
 def data_range(row: Row, curves: Sequence[Curve], ranges: Ranges | None) -> tuple[tuple[float, float], bool]:
     """The range that curves on one axis need, without outliers of the first; and whether some are cut off.
 
-    What a finding speaks of is shown whole.
+    What a finding speaks of is shown whole, and so are a few points: columns between them are no points.
     """
     first, *others = curves
-    if row.severity in ("warning", "critical"):
+    if row.severity in ("warning", "critical") or first.points < LEAST_COLUMNS:
         ends = [whole_range(one) for one in curves]
         return (min(low for low, _ in ends), max(high for _, high in ends)), False
     held = ranges is not None and row.tag in ranges.cut

@@ -228,3 +228,10 @@ def test_large_screens_are_filled(pane: str, width: int, height: int) -> None:
     lines = [one.text.strip(" │") for one in screen.frame(width, height).lines]
     blank = "".join("x" if line else " " for line in lines)
     assert max(map(len, re.findall(" +", blank)), default=0) < 10
+
+
+def test_a_few_points_are_all_shown() -> None:
+    """Of ten points none is an outlier, though the columns between them are many."""
+    lines = card(row_of([0.0, *[1.0] * 9]), window=StepWindow(1.0, 10.0))
+    assert "to 0" not in lines[0] and ticks(lines)[-1] == "0"
+    assert lines[-1].rstrip().endswith("10") and "─" not in lines[-1].rstrip()[-2:]

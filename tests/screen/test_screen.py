@@ -575,6 +575,7 @@ def test_ascii_only() -> None:
             assert to_ascii(one.text).isascii()
     assert "?" not in to_ascii("▲✖✓●◌■─━│╭╮╰╯·…‥→←↑↓‹›×≈±┊┴┼µ")
     assert to_ascii("Reward  ±0.4") == "Reward +-0.4"
+    assert to_ascii("0.35 → 2.75") == "0.35-> 2.75"
 
 
 def test_large_deliveries_come_in_pieces() -> None:

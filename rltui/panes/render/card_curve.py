@@ -254,7 +254,7 @@ class _StepLine:
             roles[first : first + len(text)] = [role] * len(text)
             return True
 
-        end, last = self._cell(self._last), self._text(self._last)
+        end, last = self._cell(math.nextafter(self._last + 1.0, 0.0)), self._text(self._last)
         put((cells - 1 if end is None else end) - len(last) + 1, last, "dim")
         finding = self._row.finding
         if self._shared and finding is not None and (at := self._cell(finding.since_step)) is not None:
