@@ -108,3 +108,12 @@ def test_damage_never_raises(data: st.DataObject, version: int) -> None:
     for _ in range(data.draw(st.integers(1, 8))):
         content[data.draw(st.integers(7, len(content) - 1))] = data.draw(st.integers(0, 255))
     read_whole(FORM, MemFile(NAME, bytes(content[: data.draw(st.integers(0, len(content)))])))
+
+
+def test_an_unknown_version_is_said_once() -> None:
+    """Whatever the version byte, 0 too: one problem, and the file is read as version 2."""
+    for version in (0, 9):
+        content = record_log(SWANLAB + bytes([version]), [scalar("loss", 1, 0.5)])
+        batch = read_whole(FORM, MemFile(NAME, content))
+        assert rows(batch) == [("loss", 1, 0.5)]
+        assert [problem.code for problem in batch.problems] == ["unknown-version"]

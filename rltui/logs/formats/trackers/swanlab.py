@@ -47,7 +47,7 @@ class SwanlabReader:
     def __init__(self, path: str) -> None:
         self._path = path
         self._records = RecordLog(path)
-        self._version = 0
+        self._version: int | None = None  # until the header is there
         self._tags = TagTable(path)
         self._axes: dict[str, str] = {}  # metric -> the metric whose value is its x
         self._system: set[str] = set()
@@ -101,7 +101,7 @@ class SwanlabReader:
         self._clear()
 
     def _look(self, file: File) -> None:
-        if not self._version:
+        if self._version is None:
             head = file.read_at(0, 7)
             if len(head) == 7:
                 self._version = head[6]
