@@ -1,18 +1,23 @@
-"""What `doctor` says of the scheduler: whether it answers, which jobs write the runs, how to look inside."""
+"""The jobs of runs that were judged, and what `doctor` says of the scheduler."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
+from rltui.cli.output import note
 from rltui.draw.numbers import format_seconds
-from rltui.jobs.run_jobs import jobs_of
-from rltui.jobs.scheduler import SchedulerError, look_inside
+from rltui.jobs.run_jobs import RunTraces, jobs_of
+from rltui.jobs.scheduler import Job, SchedulerError, look_inside
 from rltui.jobs.slurm import Slurm
+from rltui.rules.finding import health_of
+from rltui.session.job_findings import time_limit_finding
 from rltui.session.session import Session
+from rltui.shards.verdict import Verdict
 from rltui.text import clean
 
 
@@ -51,3 +56,30 @@ def job_lines(jobs: dict[str, Any]) -> Iterator[str]:
         yield f"  {name}: job {job['job']}, {job['state']}"
         if job["inside"]:
             yield f"    live, from inside: {job['inside']}"
+
+
+def jobs_of_verdicts(verdicts: Sequence[Verdict], logdirs: Sequence[str]) -> dict[str, Job]:
+    """The queued or running job of each run that has one; a scheduler that fails is a note."""
+    traces = {
+        each.name: RunTraces((*each.consoles, *(source.path for source in each.sources))) for each in verdicts
+    }
+    try:
+        return jobs_of(traces, Slurm(), logdirs)
+    except SchedulerError as error:
+        note(str(error))
+        return {}
+
+
+def with_time_limits(verdicts: Sequence[Verdict], logdirs: Sequence[str], now: float) -> list[Verdict]:
+    """Verdicts with the finding that a live run will not finish before its job ends."""
+    live = [each for each in verdicts if each.liveness.state == "live" and each.liveness.eta is not None]
+    jobs = jobs_of_verdicts(live, logdirs) if live else {}
+    found = []
+    for each in verdicts:
+        steps = each.points // max(each.series, 1)
+        told = time_limit_finding(jobs.get(each.name), each.liveness, now, steps, each.last_step)
+        if told is not None:  # behind the others: `notes` are places among them
+            findings = (*each.findings, told)
+            each = replace(each, findings=findings, health=health_of(findings))
+        found.append(each)
+    return found

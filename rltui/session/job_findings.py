@@ -6,7 +6,6 @@ from rltui.draw.numbers import format_duration
 from rltui.jobs.scheduler import Job
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.liveness import Liveness
-from rltui.store import Run
 
 ID = "job-time-too-short"
 PANE = "timing"
@@ -17,19 +16,23 @@ ADVICE = "Save a checkpoint before the limit and resume in another job, or ask f
 
 
 def time_limit_finding(
-    run: Run, job: Job | None, alive: Liveness, now: float, before: Finding | None = None
+    job: Job | None,
+    alive: Liveness,
+    now: float,
+    steps: int,
+    last_step: int | None,
+    before: Finding | None = None,
 ) -> Finding | None:
     """The finding that a run will not finish within its job; None where it will, or where that is not known.
 
-    before: the finding of the last time. Once told it holds until the time left is enough.
+    now: seconds since 1970. steps: how many are known by their points. before: the finding of the last time;
+    once told it holds until the time left is enough.
     """
     left = None if job is None or job.state != "running" else job.left_at(now)
     if job is None or left is None or alive.eta is None or alive.state != "live":
         return None
     short = alive.eta - left
-    if before is None and (
-        len(run.step_walls) < LEAST_STEPS or alive.eta < MARGIN * left or short < LEAST_SHORT
-    ):
+    if before is None and (steps < LEAST_STEPS or alive.eta < MARGIN * left or short < LEAST_SHORT):
         return None
     if short <= 0:
         return None
@@ -43,7 +46,7 @@ def time_limit_finding(
         pane=PANE,
         metrics=(),
         canonical=(),
-        since_step=before.since_step if before is not None else run.last_step or 0,
+        since_step=before.since_step if before is not None else last_step or 0,
         message=message,
         advice=ADVICE,
         title="Time limit of the job comes first",

@@ -152,7 +152,9 @@ class RunView:
     def set_job(self, job: Job | None, now: float) -> bool:
         """Take in which job writes it, None for none; now: seconds since 1970. True when findings changed."""
         self.job = job
-        self._too_short = time_limit_finding(self.run, job, self.liveness(now), now, self._too_short)
+        self._too_short = time_limit_finding(
+            job, self.liveness(now), now, len(self.run.step_walls), self.run.last_step, self._too_short
+        )
         return self.evaluator.set_job_findings(self._outside_findings)
 
     @property

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from rltui.cli.commands.check import command as check
 from rltui.cli.commands.doctor import command as doctor
 from rltui.cli.commands.snapshot import command as snapshot
 from rltui.jobs.run_jobs import JobThread, RunTraces, ids_in_settings, jobs_of
@@ -98,26 +99,23 @@ def test_a_scheduler_that_hangs_or_fails_holds_nobody_up(tmp_path: Path) -> None
     assert (failing.take(), failing.error) == (None, "squeue did not answer within 5 s")
 
 
-def test_a_run_that_will_not_finish_in_time_is_told(tmp_path: Path) -> None:
+def test_a_run_that_will_not_finish_in_time_is_told() -> None:
     """When the time it needs exceeds what is left by a tenth; once told, until it is enough."""
-    session = _session(tmp_path)
-    view = session.runs["."]
     need = Liveness("live", eta=10_000.0, total=1000)
-    found = time_limit_finding(view.run, JOB, need, NOW)
+    found = time_limit_finding(JOB, need, NOW, 40, 39)
     assert found is not None and found.severity == "warning"
     assert found.message == "At its pace the run needs 2h 46m more, its job 4711 ends in 2h 00m"
     nearly = Liveness("live", eta=7300.0, total=1000)
-    assert time_limit_finding(view.run, JOB, nearly, NOW) is None
-    again = time_limit_finding(view.run, JOB, nearly, NOW, found)
+    assert time_limit_finding(JOB, nearly, NOW, 40, 39) is None
+    again = time_limit_finding(JOB, nearly, NOW, 40, 50, found)
     assert again is not None and again.since_step == found.since_step
-    assert time_limit_finding(view.run, JOB, Liveness("live", eta=7000.0), NOW, found) is None
+    assert time_limit_finding(JOB, Liveness("live", eta=7000.0), NOW, 40, 39, found) is None
     for alive in (Liveness("stalled", eta=10_000.0), Liveness("live", eta=None)):
-        assert time_limit_finding(view.run, JOB, alive, NOW, found) is None
+        assert time_limit_finding(JOB, alive, NOW, 40, 39, found) is None
     unlimited = Job("4711", "running", "n", None, None, "/", "x")
-    assert time_limit_finding(view.run, unlimited, need, NOW) is None
-    assert time_limit_finding(view.run, None, need, NOW) is None
-    young = _session(tmp_path, steps=5).runs["."]
-    assert time_limit_finding(young.run, JOB, need, NOW) is None
+    assert time_limit_finding(unlimited, need, NOW, 40, 39) is None
+    assert time_limit_finding(None, need, NOW, 40, 39) is None
+    assert time_limit_finding(JOB, need, NOW, 5, 4) is None
 
 
 def test_the_job_stands_in_the_header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,6 +133,8 @@ def test_the_job_stands_in_the_header(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "job 4711, 3h 01m left" in told
     told = CliRunner().invoke(snapshot, [str(tmp_path), "--pane", "findings", "--width", "140"]).output
     assert "needs 16h" in told and "job 4711 ends in 3h" in told
+    told = CliRunner().invoke(check, [str(tmp_path), "--no-cache"]).output
+    assert "Time limit of the job comes first" in told and "its job 4711 ends in 3h" in told
     told = CliRunner().invoke(snapshot, [str(tmp_path), "--pane", "system", "--width", "140"]).output
     assert "srun --jobid=4711 --overlap --pty rltui watch --job 4711" in told
     told = CliRunner().invoke(doctor, [str(tmp_path)]).output

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
+
 import click
 
 from rltui.cli import check_document
 from rltui.cli.arguments import AT_STEP, JSON, LOGDIRS, RUN, VERIFY, need, schema_option
 from rltui.cli.check_document import FailOn
 from rltui.cli.check_report import markdown_lines, text_lines
+from rltui.cli.job_report import with_time_limits
 from rltui.cli.judging import judge_runs
 from rltui.cli.loading import read_config
 from rltui.cli.output import NothingReadError, emit, emit_json, leave
@@ -77,6 +81,8 @@ def command(
     how = Work(engine, shard, remembered=not no_cache)
     try:
         judged = judge_runs(logdirs, run_glob, at_step=at_step, verify=verify, how=how)
+        if at_step is None:
+            judged = replace(judged, verdicts=with_time_limits(judged.verdicts, logdirs, time.time()))
     except NothingReadError as error:
         if as_json:
             emit_json(

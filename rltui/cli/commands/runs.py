@@ -9,15 +9,14 @@ from dataclasses import asdict
 import click
 
 from rltui.cli.arguments import JSON, LOGDIRS, RUN, schema_option
+from rltui.cli.job_report import jobs_of_verdicts
 from rltui.cli.judging import judge_runs
 from rltui.cli.loading import load
-from rltui.cli.output import WRONG, NothingReadError, emit_json, leave, note
+from rltui.cli.output import WRONG, NothingReadError, emit_json, leave
 from rltui.cli.runs_report import column_asked_for, columns_of, outcome_fields, print_runs
 from rltui.cli.sharding import NO_CACHE, Work
 from rltui.draw.numbers import format_duration
-from rltui.jobs.run_jobs import RunTraces, jobs_of
-from rltui.jobs.scheduler import Job, SchedulerError
-from rltui.jobs.slurm import Slurm
+from rltui.jobs.scheduler import Job
 from rltui.panes.runs.columns import COLUMNS, RunOrder, column_named, sorted_runs
 from rltui.panes.runs.facts import ListedRun, RunFacts
 from rltui.panes.runs.selection import RunSelection, settings_below
@@ -91,7 +90,7 @@ def command(
     if sort is not None:
         column = column_asked_for(sort.removeprefix("-"), facts)
         facts = sorted_runs(RunOrder(column.id, sort.startswith("-")), facts)
-    jobs = _jobs(judged.verdicts, logdirs)
+    jobs = jobs_of_verdicts(judged.verdicts, logdirs)
     if as_json:
         verdicts = {verdict.name: verdict for verdict in judged.verdicts}
         runs = [
@@ -110,18 +109,6 @@ def _needs_settings(columns: str, sort: str | None) -> bool:
     words = [word.strip() for word in columns.removeprefix("+").split(",")]
     found = [column_named(word) for word in (*words, (sort or "").removeprefix("-")) if word]
     return any(column is None or column.id not in REMEMBERED for column in found)
-
-
-def _jobs(verdicts: Sequence[Verdict], logdirs: Sequence[str]) -> dict[str, Job]:
-    """The queued or running job of each run that has one; a scheduler that fails is a note."""
-    traces = {
-        each.name: RunTraces((*each.consoles, *(source.path for source in each.sources))) for each in verdicts
-    }
-    try:
-        return jobs_of(traces, Slurm(), logdirs)
-    except SchedulerError as error:
-        note(str(error))
-        return {}
 
 
 def _job_text(job: Job) -> str:
