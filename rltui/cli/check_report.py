@@ -61,11 +61,14 @@ def text_lines(
     for verdict in sorted(verdicts, key=lambda verdict: _WORSE.index(verdict.health)):
         found = grouped(verdict)
         yield f"{marks[verdict.health]} {colored(verdict.name, 'strong')}   {_facts(verdict, at_step)}"
-        if verdict.health == "unjudged":
+        if verdict.unjudged:
             yield from (f"      {one}" for one in wrap(_unjudged(verdict), WIDTH - 6))
         for finding, below in found:
             yield from _finding(finding, below, marks)
-        if found:
+        state = verdict.state_finding if at_step is None else None
+        if state is not None:
+            yield from _finding(state, (), marks)
+        if found or state is not None:
             yield ""
     if problems:
         yield "Files and data:"
@@ -99,9 +102,11 @@ def _common(one: CommonTrouble) -> str:
 
 
 def _unjudged(verdict: Verdict) -> str:
-    """Why a run could not be judged, as a sentence; empty where it could."""
+    """Why a run, or its outcome, could not be judged, as a sentence; empty where both could."""
     why = verdict.unjudged
-    return f"not judged: {why}" if why else ""
+    if verdict.health == "unjudged":
+        return f"not judged: {why}"
+    return f"outcome not known: {why}" if why else ""
 
 
 def _facts(verdict: Verdict, at_step: int | None) -> str:

@@ -44,6 +44,7 @@ class ConsoleReport:
     failures: tuple[FoundFailure, ...] = ()  # in the order of their lines; those explained by others left out
     before_training: bool = False  # it is of a training, and fails before any metrics
     last_error: str = ""  # the last line that is an error, after which the training did not go on; cleaned
+    last_line: str = ""  # the last one that is not empty, cleaned
 
 
 def scan(file: ConsoleFile) -> ConsoleReport:
@@ -57,7 +58,11 @@ def scan(file: ConsoleFile) -> ConsoleReport:
         found = [replace(each, line=file.line_number(each.offset)) for each in found]
     early = bool(found) and begin == 0 and _is_before_training(data)
     last_error = found[-1].text if found else _last_error(data[-LAST:])
-    return ConsoleReport(file.place, file.path, file.modified, file.size, tuple(found), early, last_error)
+    lines = (line.text for line in reversed(console_lines(data[-LAST:])))
+    last_line = next((text for text in lines if text.strip()), "")
+    return ConsoleReport(
+        file.place, file.path, file.modified, file.size, tuple(found), early, last_error, last_line
+    )
 
 
 def _is_before_training(data: bytes) -> bool:

@@ -47,6 +47,7 @@ class Header:
     job: Job | None = None  # of a scheduler that writes the run
     job_left: float | None = None  # seconds until its time limit
     last_error: str = ""  # what a run that stopped printed as its last error
+    outcome_known: bool = True  # False: nothing that it logs says what it achieves
 
     @property
     def step_text(self) -> str:
@@ -183,6 +184,7 @@ def _header(view: RunView, now: float, at_step: int | None) -> Header:
         quiet=alive.quiet,
         health=view.health,
         sentence=view.evaluator.unjudged() or view.evaluator.sentence(),
+        outcome_known=not view.evaluator.unknown_outcome(),
         points=run.points,
         loading=read / size if view.loading and size else None,
         counter=_first_counter(view) if at_step is None else None,

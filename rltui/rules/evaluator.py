@@ -25,8 +25,11 @@ from rltui.rules.messages import finding_of, resolved_finding, sentence_of
 from rltui.rules.model import Rule
 from rltui.rules.run_state import data_quality
 from rltui.rules.series.ticks import START
+from rltui.rules.special_metrics import special_metrics
 from rltui.rules.symptoms import gather
 from rltui.store.model import F64, NewPoints, Points, join
+
+KNOWN_BY = 20  # points by which an outcome should have been logged
 
 
 class EvaluatedRun(Protocol):
@@ -172,7 +175,24 @@ class Evaluator:
 
     def sentence(self) -> str:
         """The run's health in one sentence for a header."""
-        return sentence_of(self.findings())
+        return sentence_of(self.findings(), unknown=self.unknown_outcome())
+
+    def unknown_outcome(self) -> str:
+        """That nothing says what the run achieves, and what else was judged; empty where something does.
+
+        Few points are no reason yet: the first episode has to end first.
+        """
+        judged = [each.ruled for each in self.series.values() if each.ruled.rule_states]
+        points = max((each.ticks.points for each in judged), default=0)
+        outcomes = special_metrics().outcomes
+        known = any((each.ticks.canonical or "") in outcomes and each.ticks.n >= START for each in judged)
+        if known or points < KNOWN_BY or any(each.user_states for each in self.series.values()):
+            return ""
+        count = f"{len(judged)} metrics" if len(judged) > 1 else "one metric"
+        return (
+            f"nothing is wrong in the {count} that were judged, but no reward, return, score, success or "
+            "held-out metric tells what the run achieves"
+        )
 
 
 def _joined(pieces: Sequence[NewPoints]) -> Points:

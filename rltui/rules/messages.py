@@ -138,10 +138,11 @@ def symptom_finding(symptom: Symptom, parts: Iterable[Firing], since: int) -> Fi
     )
 
 
-def sentence_of(findings: Sequence[Finding], seen: int = 0) -> str:
+def sentence_of(findings: Sequence[Finding], seen: int = 0, unknown: str = "") -> str:
     """The header's sentence: the worst thing first, and how much else there is.
 
     `seen`: how many warnings and worse a person has seen and put aside; they are not among `findings`.
+    `unknown`: what could not be judged, so that nobody takes silence about it for health.
     """
     serious = sorted(
         (finding for finding in findings if finding.rank > 0 and finding.explained_by is None), key=order
@@ -150,6 +151,8 @@ def sentence_of(findings: Sequence[Finding], seen: int = 0) -> str:
         notes = sum(finding.rank == 0 and finding.explained_by is None for finding in findings)
         if seen:
             return f"nothing new is wrong ({seen} acknowledged)"
+        if unknown:
+            return unknown
         return "nothing is wrong" + (f" ({notes} remark{'s' * (notes > 1)})" if notes else "")
     first = serious[0]
     more = len(serious) - 1

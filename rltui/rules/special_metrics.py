@@ -22,6 +22,7 @@ class SpecialMetrics(NamedTuple):
     zero_if_unknown: tuple[str, ...]
     phase_order: tuple[str, ...]
     said_once: tuple[str, ...]
+    outcomes: tuple[str, ...]
 
 
 @cache

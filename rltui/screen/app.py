@@ -286,6 +286,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if self.updates.shown or self._progress() is None:
             self._look_at_consoles()
             self._ask_for_jobs()
+            if self.session.tell_states(self.state.options.clock()):
+                self.changed()
         words = state.message
         if view is not None:
             head = shown.header(self.session, state, view)

@@ -17,6 +17,7 @@ from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding, RunHealth
 from rltui.rules.run_state.liveness import Liveness, RunPace, liveness, run_pace
 from rltui.rules.run_state.log_state import of_sources
+from rltui.rules.run_state.state_finding import state_finding
 from rltui.session.console_findings import console_findings
 from rltui.session.job_findings import time_limit_finding
 from rltui.session.shared_metric_names import SharedNames
@@ -59,6 +60,7 @@ class RunView:
         self.job: Job | None = None  # of a scheduler that writes it, as it was asked for last
         self._console_findings: tuple[Finding, ...] = ()
         self._too_short: Finding | None = None  # the time of its job
+        self._state_finding: Finding | None = None  # that it writes no more
         self._sister_findings: tuple[Finding, ...] = ()
 
     @property
@@ -157,9 +159,21 @@ class RunView:
         )
         return self.evaluator.set_job_findings(self._outside_findings)
 
+    def tell_state(self, now: float) -> bool:
+        """Let a remark say that it writes no more; now: seconds since 1970. True when findings changed."""
+        self._state_finding = state_finding(self.liveness(now), self.run.last_step, self.last_line)
+        return self.evaluator.set_job_findings(self._outside_findings)
+
+    @property
+    def last_line(self) -> str:
+        """The last line of the console that was written to last; empty without one."""
+        newest = max(self.consoles, key=lambda report: report.modified, default=None)
+        return "" if newest is None else newest.last_line
+
     @property
     def _job_findings(self) -> tuple[Finding, ...]:
-        return (*self._console_findings, *((self._too_short,) if self._too_short is not None else ()))
+        others = (self._too_short, self._state_finding)
+        return (*self._console_findings, *(one for one in others if one is not None))
 
     @property
     def _outside_findings(self) -> tuple[Finding, ...]:

@@ -147,6 +147,10 @@ class Session:
         self.choose_again()
         return {name for name, view in self.runs.items() if view.set_consoles(reports.get(name, ()), now)}
 
+    def tell_states(self, now: float) -> set[str]:
+        """Let remarks say which runs write no more; the names of the runs whose findings changed."""
+        return {name for name, view in self.runs.items() if view.tell_state(now)}
+
     def job_traces(self) -> dict[str, RunTraces]:
         """By run, what tells which job writes it."""
         return {name: view.job_traces() for name, view in list(self.runs.items())}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from rltui.batch import Problem
 from rltui.panes.runs.facts import Outcome, RunFacts, RunSettings
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, order
 from rltui.rules.run_state.liveness import Liveness, RunPace
+from rltui.rules.run_state.state_finding import state_finding
 from rltui.session import sister_runs
 from rltui.session.run_view import RunView
 from rltui.session.sister_runs import OutcomeCurve, Standing, outcome_curve, standings, with_sisters
@@ -42,7 +43,7 @@ class Verdict:
     series: int
     modified: float | None  # seconds since 1970; newer runs come first
     health: RunHealth
-    unjudged: str  # why it could not be judged; empty where it could
+    unjudged: str  # what could not be judged, the run or its outcome; empty where both could
     now: float  # seconds since 1970
     pace: RunPace
     findings: tuple[Finding, ...]  # most important first
@@ -53,6 +54,7 @@ class Verdict:
     life: Life | None
     outcome: Outcome | None
     last_error: str  # what it printed before it stopped without saying why
+    last_line: str  # of its console
     curve: OutcomeCurve | None = None  # what it has reached, to be compared with its sisters
     standing: Standing | None = None  # where it stands beside them
 
@@ -70,6 +72,11 @@ class Verdict:
     def liveness(self) -> Liveness:
         """Live, stalled or ended when it was judged."""
         return self.pace.at(self.now)
+
+    @property
+    def state_finding(self) -> Finding | None:
+        """The remark that it writes no more."""
+        return state_finding(self.liveness, self.last_step, self.last_line)
 
     @property
     def rank(self) -> int:
@@ -99,8 +106,13 @@ class Verdict:
         return {
             **self.describe(),
             "findings": [as_json(one) for at, one in enumerate(self.findings) if at not in self.notes],
-            "notes": [as_json(one) for at, one in enumerate(self.findings) if at in self.notes],
+            "notes": [as_json(one) for one in self._all_notes()],
         }
+
+    def _all_notes(self) -> Iterator[Finding]:
+        yield from (one for at, one in enumerate(self.findings) if at in self.notes)
+        if (state := self.state_finding) is not None:
+            yield state
 
 
 def verdict_of(view: RunView, now: float, *, at_step: int | None = None, settings: bool = False) -> Verdict:
@@ -122,7 +134,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
         series=len(run.series),
         modified=view.modified if math.isfinite(view.modified) else None,
         health=view.health,
-        unjudged=view.evaluator.unjudged(),
+        unjudged=view.evaluator.unjudged() or (view.evaluator.unknown_outcome() if healthy else ""),
         now=now,
         pace=view.pace(now),
         findings=tuple(replace(one, look_next=view.tag_index.keys_of(one.check_next)) for one in found),
@@ -136,6 +148,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
         life=life_of(run) if at_step is None else None,
         outcome=RunFacts(view, now, RunSettings(), at_step=at_step).outcome,
         last_error=view.last_error(now) if at_step is None else "",
+        last_line=view.last_line if at_step is None else "",
         curve=outcome_curve(view, settings=settings),
     )
 
@@ -216,6 +229,7 @@ def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
         "life": None if life is None else [sets.number(life.tags), *life[2:]],
         "outcome": None if verdict.outcome is None else _spelled(asdict(verdict.outcome)),
         "last_error": verdict.last_error,
+        "last_line": verdict.last_line,
         "curve": sister_runs.as_plain(verdict.curve),
     }
 
@@ -243,6 +257,7 @@ def from_plain(plain: Mapping[str, Any], sets: TagSets) -> Verdict:
         life=None if life is None else Life(run, sets.tags(life[0]), *life[1:]),
         outcome=_outcome(plain["outcome"]),
         last_error=plain["last_error"],
+        last_line=plain["last_line"],
         curve=sister_runs.from_plain(plain["curve"]),
     )
 

@@ -136,6 +136,7 @@ class FakeRun:
             diagnostics=list,
             health=self.health,
             unjudged=lambda: "",
+            unknown_outcome=lambda: "",
             sentence=lambda: "reward rises, policy steady" if not self.found else self.found[0].message,
         )
         self.sources: dict[str, Any] = {}

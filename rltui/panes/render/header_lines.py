@@ -26,6 +26,7 @@ from rltui.text import cell_width, fit
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
 
+OUTCOME_UNKNOWN = "outcome not known"  # the word where nothing is wrong in what was judged
 NAME_MOST = 32  # cells; of a run in deeper folders the short name says as much
 
 
@@ -91,6 +92,8 @@ def _standing(head: Header) -> tuple[str, str, str, str]:
         sentence = f"{sentence}. {head.silence_word.capitalize()}: {head.end_text}".removeprefix(". ")
     elif head.end_text:
         sentence = f"{sentence}. {head.end_text}".removeprefix(". ")
+    if head.health == "ok" and not head.outcome_known:  # silence about it is not health
+        return (HEALTH_GLYPH["unjudged"], OUTCOME_UNKNOWN, HEALTH_ROLE["unjudged"], sentence)
     word = HEALTH_WORD.get(head.health, head.health)
     return (HEALTH_GLYPH.get(head.health, "?"), word, HEALTH_ROLE.get(head.health, "text"), sentence)
 

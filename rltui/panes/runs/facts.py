@@ -302,7 +302,7 @@ def why_so(findings: Sequence[Finding], alive: Liveness, health: str, last_error
         said.insert(0 if health != "critical" else 1, f"stalled{age}{usual}")
     if last_error:
         said.append(f"last error: {last_error}")
-    if not said and health == "unjudged":
+    if not said:
         return unjudged
     return "; ".join(said)
 

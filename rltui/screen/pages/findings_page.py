@@ -8,8 +8,6 @@ from rltui.draw.symbols import (
     LEVEL_ROLE,
     SEVERITY_GLYPH,
     SEVERITY_ROLE,
-    STATE_GLYPH,
-    STATE_ROLE,
 )
 from rltui.panes.pane import window_for
 from rltui.panes.render.evidence_lines import evidence_lines
@@ -30,7 +28,7 @@ def findings_page(session: Session, state: AppState, width: int, height: int) ->
     past = shown.past_findings(session, state)
     at = shown.selected_index(state, len(listed))
     blocks = [_Block(session, state, one, width, selected=index == at) for index, one in enumerate(listed)]
-    lead = _lead(session, state, width)
+    lead: list[list[Line]] = []
     if past is not None and not past.whole:
         lead.append([line((" Told as far as this moment is remembered, without values.", "mark"))])
     if not any(one.state != "resolved" for one in listed):
@@ -60,18 +58,6 @@ def findings_page(session: Session, state: AppState, width: int, height: int) ->
     moved = [Spot(s.x, s.y - top, s.width, s.height, s.action, s.argument) for s in spots]
     visible = [spot for spot in moved if spot.y + spot.height > 0]
     return Page(lines[top : top + height], visible, PaneDrawn(top))
-
-
-def _lead(session: Session, state: AppState, width: int) -> list[list[Line]]:
-    """That nothing is written any more, with what is known of it."""
-    view = shown.run(session, state)
-    head = shown.header(session, state, view) if view is not None else None
-    if head is None or not head.silence_text:
-        return []
-    words = wrap(f"{head.silence_word} · {head.silence_text}", width - 4)
-    role = STATE_ROLE["stalled"]
-    sign = STATE_GLYPH["stalled"]
-    return [[line((f" {sign} " if not at else "   ", role), (part, role)) for at, part in enumerate(words)]]
 
 
 class _Block:

@@ -1,0 +1,54 @@
+"""That a run writes no more, as a remark: what was going on, how often it usually writes, its last line."""
+
+from __future__ import annotations
+
+import math
+
+from rltui.draw.numbers import format_age, format_duration, format_step
+from rltui.rules.finding import Finding
+from rltui.rules.run_state.liveness import Liveness
+
+STALLED, ENDED_EARLY = "run-stalled", "run-ended-early"
+PANE = "timing"
+
+
+def state_finding(alive: Liveness, last_step: int | None, last_line: str = "") -> Finding | None:
+    """The remark that a run has stalled, or has ended before its planned steps; None for all others.
+
+    It is a remark, because it says nothing of the training: the state of the run and the exit code of `check`
+    tell of it, too. last_line: of its console, cleaned.
+    """
+    step = 0 if last_step is None else last_step
+    line = f"; the last line of its console: {last_line}" if last_line else ""
+    if alive.state == "stalled":
+        age = "" if alive.age is None or not math.isfinite(alive.age) else _for(alive.age)
+        usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
+        where = f", {alive.quiet}" if alive.quiet else ""
+        message = f"Nothing has been written{age}{usual}{where}{line}"
+        advice = "Look at its processes and at the console: it may hang in a collective, a tool or the disk."
+        return _remark(STALLED, "nothing is written any more", message, advice, step)
+    if alive.state == "ended" and alive.total and alive.progress is not None and alive.progress < 1.0:
+        probably = "" if alive.known else " probably"
+        message = f"It has{probably} ended at step {format_step(step)} of {format_step(alive.total)}{line}"
+        advice = "Look at the end of its console: a time limit, a crash, or somebody who stopped it."
+        return _remark(ENDED_EARLY, "ended before its planned steps", message, advice, step)
+    return None
+
+
+def _for(seconds: float) -> str:
+    return f" for {format_age(seconds).removesuffix(' ago')}"
+
+
+def _remark(name: str, title: str, message: str, advice: str, step: int) -> Finding:
+    return Finding(
+        id=name,
+        severity="info",
+        pane=PANE,
+        metrics=(),
+        canonical=(),
+        since_step=step,
+        message=message,
+        advice=advice,
+        title=title,
+        source="reason: the run's own cadence, see its state",
+    )
