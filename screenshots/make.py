@@ -38,7 +38,7 @@ class Picture:
 
 
 PICTURES = (
-    Picture("overview", ("kl-runaway",), share=0.8, size=(120, 32)),
+    Picture("overview", ("late-collapse",), share=0.68, size=(120, 32)),
     Picture("healthy", ("verl-ppo",), size=(140, 45), share=0.7),
     Picture("reward", ("verl-ppo",), ("2",)),
     Picture("policy", ("kl-runaway",), ("3",), size=(120, 24)),
