@@ -14,7 +14,6 @@ from rltui.console.run_consoles import RunConsoles
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_placed
 from rltui.session.session import Session
-from rltui.session.sister_runs import with_namesakes
 from rltui.shards.plan import Shard
 from rltui.shards.verdict import TagSets, Verdict, as_plain, from_plain, verdict_of
 
@@ -48,7 +47,7 @@ def judge(shard: Shard, question: Question, progress: Callable[[Delivery], None]
     if question.at_step is None:  # what a console tells of an earlier step is not known
         consoles = {run.name: run.consoles for run in shard if run.consoles}
         session.set_consoles(RunConsoles(()).reports(consoles), question.now)
-    asked = with_namesakes(session.runs)
+    asked = {run.name for run in shard if run.namesakes}
     verdicts = [
         verdict_of(view, question.now, at_step=question.at_step, settings=name in asked)
         for name, view in session.runs.items()

@@ -16,6 +16,7 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.discovery.placed_log import PlacedLog
 from rltui.logs.follow.read_all import place_all
 from rltui.logs.run_names import RunFilter
+from rltui.session.sister_runs import with_namesakes
 
 MOST_RUNS = 64  # of a shard
 MOST_BYTES = 64 << 20  # of the logs of a shard of several runs
@@ -25,13 +26,15 @@ MOST_BYTES = 64 << 20  # of the logs of a shard of several runs
 class RunPlan:
     """One run: its logs (its attempts and duplicates are among them), and the consoles beside it.
 
-    deliveries: what placing its logs said already, such as that one does not answer.
+    deliveries: what placing its logs said already, such as that one does not answer. namesakes: whether other
+    runs, of whichever shard, may be its sisters.
     """
 
     name: str
     logs: list[PlacedLog] = field(default_factory=list)
     consoles: list[ConsolePlace] = field(default_factory=list)
     deliveries: list[Delivery] = field(default_factory=list)
+    namesakes: bool = False
 
     @property
     def size(self) -> int:
@@ -104,4 +107,6 @@ def make_plan(
         for name, places in find_consoles(logdirs, sources, failed=True).items():
             if asked.takes(name):
                 runs.setdefault(name, RunPlan(name)).consoles = places
+    for name in with_namesakes(runs):
+        runs[name].namesakes = True
     return Plan([runs[name] for name in sorted(runs)], deliveries)

@@ -109,7 +109,8 @@ def _key(run: RunPlan, now: float) -> str | None:
     """What changes when the run may have changed; None where that cannot be told."""
     if run.deliveries or any(log.found.part is not None for log in run.logs):
         return None  # trackers' databases have more files than one, and times of their own
-    seen: list[object] = [
+    seen: list[object] = [run.namesakes]
+    seen += [
         (log.run, log.also_of, repr(log.tag_map) if log.tag_map else "", log.found.path) for log in run.logs
     ]
     for place in [*(log.found.place for log in run.logs), *(each.place for each in run.consoles)]:

@@ -241,3 +241,30 @@ def test_a_log_that_grows_is_read_again(tmp_path: Path, monkeypatch: pytest.Monk
     read = _note_what_is_read(monkeypatch)
     rltui("check", logs)
     assert read == ["group1/run1"]
+
+
+def test_sister_runs_of_other_shards_count(tmp_path: Path) -> None:
+    """Runs are compared with their sisters in whichever part they were judged: merged parts say the same."""
+    for number in range(9):
+        gain = 0.0 if number == 4 else 1.0
+        rows = [
+            {
+                "step": step,
+                "_timestamp": EARLY + 10 * number + step,
+                "critic/score/mean": gain * step / 200 + 0.01 * ((number * 7 + step * 3) % 5),
+                "actor/entropy": 1.0 + step / 500,
+            }
+            for step in range(200)
+        ]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        write(tmp_path / "logs" / f"seed{number}" / "metrics.jsonl", text)
+    whole = rltui("check", tmp_path / "logs", "--json", "--no-cache")
+    files = [
+        write(
+            tmp_path / f"{index}.json",
+            rltui("check", tmp_path / "logs", "--json", "--no-cache", "--shard", f"{index}/5").out,
+        )
+        for index in range(1, 6)
+    ]
+    assert "below-sisters" in whole.out
+    assert rltui("merge", *files).out == whole.out
