@@ -46,6 +46,7 @@ PAGES: dict[str, tuple[tuple[str, ...], float, str]] = {
     "explain": (("verl-ppo",), 1.0, "3 e"),
     "runs": (("verl-ppo", "kl-runaway", "forgetting", "overfitting", "slowdown"), 1.0, "r"),
     "help": (("verl-ppo",), 1.0, "H"),
+    "problems": (("kl-runaway",), 1.0, "E"),
     "system": (("verl-ppo",), 1.0, "0"),
     "console": (("verl-ppo",), 1.0, "C up up"),
     "samples": (("verl-ppo",), 1.0, "T"),
@@ -55,6 +56,7 @@ PAGES: dict[str, tuple[tuple[str, ...], float, str]] = {
 # Pages whose picture says little more at every size than at one.
 FEW = {"console": (SIZES[0], *SIZES[2:]), "system": SIZES[2:3],
        "chart-of-two": SIZES[1:2], "comparison": SIZES[1:2], "help": SIZES[:3], "turns": SIZES[2:3],
+       "problems": SIZES[1:],
        "reward-model": SIZES[2:3], "config": SIZES[2:3],
        "samples": (SIZES[0], *SIZES[2:]), "sample": (SIZES[0], *SIZES[2:]),
        "samples-compared": SIZES[2:3]}  # fmt: skip
