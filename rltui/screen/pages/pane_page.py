@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, cut_sentence, line
+from rltui.panes.answers.model import Answer
 from rltui.panes.pane import PaneView
 from rltui.panes.render.answer_lines import answer_lines
 from rltui.panes.render.card_curve import AXIS
@@ -37,10 +38,7 @@ def pane_page(
     quiet = [constants_line(made.constants, width)] if made.constants and height >= LEAST_CONSTANTS else []
     height -= len(quiet)
     if made.answer is not None and height >= LEAST_ANSWER:
-        page.lines += answer_lines(
-            made.answer, width, _answer_room(made, state, height), state.options.glyphs,
-            bands=not _cards_fit(made, state, width, height),
-        )  # fmt: skip
+        page.lines += _answer_lines(made.answer, made, state, width, height)
         if height >= TALL - 2:
             page.lines.append(BLANK)
     if column_words and height - len(page.lines) >= 6:
@@ -119,12 +117,14 @@ def _wide(state: AppState, width: int) -> bool:
     return width >= 50 and state.saved.density != "compact"
 
 
-def _cards_fit(made: PaneView, state: AppState, width: int, height: int) -> bool:
-    """Whether cards below the rows will show the distributions that the answer would."""
-    if not _wide(state, width) or made.answer is None or len(made.metrics) > FEW:
-        return False
-    said = len(answer_lines(made.answer, width, height, state.options.glyphs, bands=False))
-    return height - said - 2 - len(made.rows) - len(finding_rows(made.rows)) >= LEAST_CURVE
+def _answer_lines(answer: Answer, made: PaneView, state: AppState, width: int, height: int) -> list[Line]:
+    """The answer; without its bands where cards below the rows show the same distributions."""
+    room = _answer_room(made, state, height)
+    bare = answer_lines(answer, width, room, state.options.glyphs, bands=False)
+    left = height - len(bare) - 2 - len(made.rows) - len(finding_rows(made.rows))
+    if not answer.bands or (_wide(state, width) and len(made.metrics) <= FEW and left >= LEAST_CURVE):
+        return bare
+    return answer_lines(answer, width, room, state.options.glyphs)
 
 
 def _answer_room(made: PaneView, state: AppState, height: int) -> int:
