@@ -207,9 +207,10 @@ def _layout(session: Session, state: AppState, found: RunListing, width: int) ->
     longest = shown_runs.longest_name(session, state)
     name_cells = min(longest, MOST_NAME, max(width * 22 // 100, LEAST_NAME))
     room = width - SIGNS - name_cells
+    least = max(LEAST_WHY, width // 5)  # cells of the reason
     chosen = set()
     for name in wanted:
-        cells = 2 + (LEAST_WHY if name == "why" else known[name].width)
+        cells = 2 + (least if name == "why" else known[name].width)
         if cells <= room:
             chosen.add(name)
             room -= cells
@@ -222,7 +223,7 @@ def _layout(session: Session, state: AppState, found: RunListing, width: int) ->
         names = [one.id for one in added if one.id not in _PLACES] if place == "" else [place]
         found_columns += [known[name] for name in names if name in chosen and name != "why"]
     if "why" in chosen:
-        found_columns.append(_Cells("why", "why", LEAST_WHY + max(room, 0), column_named("why")))
+        found_columns.append(_Cells("why", "why", least + max(room, 0), column_named("why")))
     return found_columns
 
 
