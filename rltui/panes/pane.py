@@ -10,16 +10,17 @@ from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.gpus import inside_words
 from rltui.panes.answers.model import Answer
 from rltui.panes.answers.of_pane import answer_of
+from rltui.panes.comparison import Difference, slower_than_baseline
 from rltui.panes.pane_list import FIXED, PANES, pane_title
 from rltui.panes.row import Row, is_constant, rows_of
 from rltui.panes.step_window import StepWindow, window_of
 from rltui.session.time_travel import span_of
 
 if TYPE_CHECKING:
-    from rltui.panes.comparison import Difference
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
 
+SPEED_PANES = ("timing", "perf")  # whose answer says what is slower than a baseline
 MOST_GATHERED = 300  # rows of a pane beyond which nobody asks each whether it ever changed
 
 
@@ -104,9 +105,15 @@ def pane_view(
         window=window,
         notes=tuple(_notes(view, tags, at_step)),
         empty="" if rows else _why_empty(view, pane),
-        answer=answer_of(view, pane, at_step, beside),
+        answer=_against(answer_of(view, pane, at_step, beside), pane, against),
         constants=tuple(constants),
     )
+
+
+def _against(answer: Answer | None, pane: str, against: Mapping[str, Difference] | None) -> Answer | None:
+    """The answer of a pane of speed with what is slower than the baseline."""
+    slower = slower_than_baseline(against.values()) if against and pane in SPEED_PANES else []
+    return replace(answer, notes=(*slower, *answer.notes)) if answer is not None and slower else answer
 
 
 def _tags_of(view: RunView, pane: str) -> list[str]:
