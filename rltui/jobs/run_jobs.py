@@ -84,13 +84,13 @@ class JobThread:
 
     def follow(self, runs: Mapping[str, RunTraces]) -> None:
         """The runs that there are now."""
-        new = self._runs.keys() != runs.keys()
+        new = self._runs != runs
         self._runs = runs
         if self._thread is None and runs and self._logdirs and not self._stopped:
             self._thread = threading.Thread(target=self._work, name="jobs", daemon=True)
             self._thread.start()
         elif new:
-            self._wake.set()  # the answer of the last minute may name the job of the new run
+            self._wake.set()  # the answer of the last minute may name the job of what is new
 
     def take(self) -> Mapping[str, Job] | None:
         """The jobs that were found last, once; None where nothing was asked since the last call."""

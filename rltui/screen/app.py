@@ -303,6 +303,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         """Take in what the consoles of the runs tell, once their thread has looked."""
         self.consoles.follow(self.session.sources())
         reports = self.consoles.take()
+        if reports is not None:
+            self._jobs_due = min(self._jobs_due, time.monotonic())  # consoles carry the numbers of jobs
         if reports is not None and self.session.set_consoles(reports, self.state.options.clock()):
             self.changed()
         if self.consoles.error:

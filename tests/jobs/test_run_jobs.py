@@ -91,6 +91,12 @@ def test_a_scheduler_that_hangs_or_fails_holds_nobody_up(tmp_path: Path) -> None
     assert thread.wait(20)
     assert thread.take() == {"a": JOB}
     assert thread.take() is None
+    thread.follow({"a": RunTraces(("slurm-4711.out",)), "b": RunTraces((), ("4711",))})
+    deadline = time.monotonic() + 20
+    found = None
+    while found is None and time.monotonic() < deadline:
+        found = thread.take()
+    assert found == {"a": JOB, "b": JOB}  # what is new is not waited for a minute
     thread.stop()
     failing = JobThread([str(tmp_path)], _Scheduler(error="squeue did not answer within 5 s"))
     failing.follow({"a": RunTraces(())})
