@@ -44,27 +44,27 @@ class FiringState:
             each.ticks.canonical for each in self.judged if each.ticks.n >= START and not each.held_out
         }
         self.firing: dict[str, list[Firing]] = {}
+        held: list[RuleState | UserRuleState] = []
         for state in self._states():
             found = None
+            if state.rule.holds_while and state.past and state.episode is None:
+                held.append(state)
             if state.episode is not None:
                 found = _firing(state, state.episode)
             elif state.rule.kind == NON_FINITE:
                 found = _nonfinite(state)
             if found is not None:
                 self.firing.setdefault(found.rule.id, []).append(found)
-        self._hold_causes()
+        self._hold_causes(held)
         for name, gap in book.gaps.items():
             found = _gap(gap, self.judged)
             if found is not None:
                 self.firing[name] = [found]
 
-    def _hold_causes(self) -> None:
+    def _hold_causes(self, states: Sequence[RuleState | UserRuleState]) -> None:
         """Let causes that are over fire on while what they brought about does."""
-        for state in self._states():
-            effects = state.rule.holds_while
-            if not effects or not state.past or state.episode is not None:
-                continue
-            onsets = [self.since(name) for name in effects if name in self.firing]
+        for state in states:
+            onsets = [self.since(name) for name in state.rule.holds_while if name in self.firing]
             if onsets:
                 earlier = [each for each in state.past if each.since_step <= max(onsets)]
                 if earlier:

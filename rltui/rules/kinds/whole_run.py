@@ -38,9 +38,14 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     What was gained is counted from the lowest mean before the best, or from the first twentieth of the run. A
     policy that was never better than at its start has lost nothing: it may be exploring.
     """
+    if idle and not window.run_means():
+        return None
     found = _Fall(window)
     for means in window.run_means():
         earlier = means.earlier
+        fell = np.fmax.reduce(earlier, axis=1, initial=-np.inf) - means.now
+        if idle and not (fell > rule.number("sigmas", SIGMAS) * DIFFERENCE * means.error).any():
+            continue  # most of the time
         known = ~np.isnan(earlier)
         best = np.where(known, earlier, -np.inf).argmax(axis=1)
         rows = np.arange(len(best))
@@ -65,6 +70,8 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None
 
     By a `fraction` of the range of the run's means, too. Nothing better came between: see `gain_lost`.
     """
+    if idle and not window.run_means():
+        return None
     found = _Fall(window)
     for means in window.run_means():
         if means.place < LATER - 1:
@@ -88,6 +95,8 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     not called missing. The deviation of points is a guess where they are joined (`Ticks.point_spread`). Cohen
     (1988) calls 0.2 deviations a small, 0.5 a medium and 0.8 a large effect.
     """
+    if idle and not window.run_means():
+        return None
     m = len(window)
     on, off = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     value, limit = np.full(m, np.nan), np.full(m, np.nan)

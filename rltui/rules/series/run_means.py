@@ -13,6 +13,7 @@ spoil the others.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -30,6 +31,7 @@ KEPT, FEW_KEPT = 0.6, 0.5  # share of the squared differences that are used, of 
 # Mean of that share of squares of normal noise of variance one, the smaller ones: the chi-squared
 # distribution of three degrees of freedom at that quantile of the one of one degree, over the share.
 TRIMMED = {0.6: 0.2146, 0.5: 0.1426}
+_ONE, _NONE = np.zeros(1, np.int64), np.zeros(0, np.int64)  # the one moment, or none
 GROWTH = 1.025  # of a run from one moment that is judged to the next: an onset is known to 2.5 % of it
 SECOND = 6.0  # variance of a second difference of noise of one
 
@@ -59,6 +61,8 @@ class RunMeans:
 
 def judged_moments(at: Ints) -> Ints:
     """Which of the moments, by the positions of their last ticks, see enough ticks, and enough new ones."""
+    if len(at) == 1:  # a live run
+        return _ONE if _is_judged(int(at[0])) else _NONE
     ticks = at + 1
     every = np.where(at < 32, 1, np.where(at < 128, 2, 4))  # ticks between two moments: see `SeriesState`
     scale = np.log(GROWTH)
@@ -66,6 +70,12 @@ def judged_moments(at: Ints) -> Ints:
         new = np.floor(np.log(ticks) / scale) > np.floor(np.log(np.maximum(ticks - every, 1)) / scale)
     found: Ints = np.flatnonzero((ticks >= FEWEST) & new)
     return found
+
+
+@cache
+def _is_judged(at: int) -> bool:
+    """The same of one moment."""
+    return bool(len(judged_moments(np.array((at, at)))))
 
 
 def run_means(values: Floats, at: Ints) -> list[RunMeans]:
