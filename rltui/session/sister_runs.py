@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -183,7 +184,7 @@ def standings(outcomes: Iterable[OutcomeCurve]) -> dict[str, Standing]:
             kin = _Kin(group)
             for each in group:
                 why, others = kin.of(each)
-                standing = _standing(each, others[:MOST], why) if len(others) >= OTHERS else None
+                standing = _standing(each, others, why) if len(others) >= OTHERS else None
                 if standing is not None:
                     found[each.run] = standing
     return found
@@ -211,9 +212,9 @@ class _Kin:
         return {"are named alike": ("named", pattern)}
 
     def of(self, each: OutcomeCurve) -> tuple[str, list[OutcomeCurve]]:
-        """Why, and which: of the closest kind of which there are enough."""
+        """Why, and which, MOST at most: of the closest kind of which there are enough."""
         for why, key in self._keys(each).items():
-            others = [other for other in self._by[key] if other.run != each.run]
+            others = list(islice((other for other in self._by[key] if other.run != each.run), MOST))
             if len(others) >= OTHERS:
                 return why, others
         return "", []
