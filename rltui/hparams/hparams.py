@@ -6,7 +6,6 @@ otherwise are kept beside it.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -14,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from rltui import paths
 from rltui.batch import Problem
 from rltui.hparams.topics import known_hparams, names_of_setting, plain_key, rank, secret_patterns
 from rltui.text import clean
@@ -112,9 +112,7 @@ def settings_digest(entries: Mapping[str, HParam]) -> str:
         for entry in entries.values()
         if not entry.unset and not _only_identity(entry.key)
     )
-    return (
-        hashlib.blake2b("\n".join(kept).encode(errors="replace"), digest_size=12).hexdigest() if kept else ""
-    )
+    return paths.digest("\n".join(kept), 24) if kept else ""
 
 
 @lru_cache(maxsize=8192)

@@ -64,14 +64,14 @@ class RuledTicks:
 
         What was over by then stays as it was told: it was judged when its ticks were finer.
         """
-        changed = self.ticks.rewind(step)
+        if not self.ticks.rewind(step):  # a ratio goes back once for each of its sides
+            return
         for state in self.rule_states:
             state.rewind(step)
-        if changed:
-            over = [state.past for state in self.rule_states]
-            self._evaluate(0)
-            for state, past in zip(self.rule_states, over, strict=True):
-                state.past = past
+        over = [state.past for state in self.rule_states]
+        self._evaluate(0)
+        for state, past in zip(self.rule_states, over, strict=True):
+            state.past = past
 
 
 @cache
