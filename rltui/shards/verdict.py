@@ -109,10 +109,15 @@ class Verdict:
             "notes": [as_json(one) for one in self._all_notes()],
         }
 
-    def _all_notes(self) -> Iterator[Finding]:
-        yield from (one for at, one in enumerate(self.findings) if at in self.notes)
+    def all_findings(self) -> Iterator[Finding]:
+        """Its findings, notes among them, and the remark that it writes no more."""
+        yield from self.findings
         if (state := self.state_finding) is not None:
             yield state
+
+    def _all_notes(self) -> Iterator[Finding]:
+        told = len(self.findings)
+        return (one for at, one in enumerate(self.all_findings()) if at in self.notes or at >= told)
 
 
 def verdict_of(view: RunView, now: float, *, at_step: int | None = None, settings: bool = False) -> Verdict:

@@ -54,7 +54,7 @@ def export_findings(selection: Selection, form: str, output: str | None, how: Wo
 
 def _rows(verdicts: Sequence[Verdict], globs: Sequence[str]) -> Iterator[Row]:
     for verdict in verdicts:
-        for finding in verdict.findings:
+        for finding in verdict.all_findings():
             names = (*finding.metrics, *finding.canonical)
             if not globs or any(fnmatchcase(name, glob) for name in names for glob in globs):
                 yield _row(verdict, finding)
