@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from rltui.console.console_file import PAGE, ConsoleFile
 from rltui.console.failures import console_facts
-from rltui.console.lines import TRACEBACK, ConsoleLine, Level, collapsed, console_lines, level_of, plain_text
+from rltui.console.lines import (
+    TRACEBACK,
+    ConsoleLine,
+    Level,
+    collapsed,
+    console_lines,
+    level_of,
+    plain_text,
+)
 
 BLOCK = 1 << 20  # bytes that are searched at once: they stay in the processor's cache
 MOST = 1000  # lines that are kept, the last ones

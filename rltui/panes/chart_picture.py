@@ -14,12 +14,12 @@ from rltui.draw.axis_ticks import round_steps
 from rltui.draw.chart_picture import WIDTH, ChartPicture, PictureCurve, finite_range
 from rltui.draw.numbers import format_bound, format_step
 from rltui.draw.value_range import widened
-from rltui.panes.curve import Curve, at_one_step, curve, spread
-from rltui.panes.healthy_range import band_of, band_text
+from rltui.panes.charts.curve import Curve, at_one_step, curve, spread
+from rltui.panes.charts.healthy_range import band_of, band_text
+from rltui.panes.charts.step_window import StepWindow
+from rltui.panes.charts.value_axis import is_log, log_of
 from rltui.panes.pane import window_for
 from rltui.panes.row import Row, rows_of
-from rltui.panes.step_window import StepWindow
-from rltui.panes.value_axis import is_log, log_of
 from rltui.text import fit
 
 if TYPE_CHECKING:

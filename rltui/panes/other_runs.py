@@ -14,9 +14,9 @@ from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import Span
 from rltui.draw.value_range import value_range
-from rltui.panes.curve import Curve, Spread, curve
+from rltui.panes.charts.curve import Curve, Spread, curve
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import Row
-from rltui.panes.step_window import StepWindow
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

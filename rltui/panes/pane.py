@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rltui.panes.answers.accelerators.gpus import inside_words
 from rltui.panes.answers.beside import NOTHING, Beside
-from rltui.panes.answers.gpus import inside_words
 from rltui.panes.answers.model import Answer
 from rltui.panes.answers.of_pane import answer_of
+from rltui.panes.charts.step_window import StepWindow, window_of
 from rltui.panes.comparison import Difference, slower_than_baseline
 from rltui.panes.pane_list import FIXED, PANES, pane_title
 from rltui.panes.row import Row, is_constant, rows_of
-from rltui.panes.step_window import StepWindow, window_of
 from rltui.session.time_travel import span_of
 
 if TYPE_CHECKING:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rltui.batch import Problem
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.evidence import EvidenceRow, evidence_of
 from rltui.panes.header import Header, header
-from rltui.panes.hparams_pane import HParamsPane
 from rltui.panes.overview import key_rows
 from rltui.panes.pane import window_for
 from rltui.panes.row import Row
 from rltui.panes.runs.facts import Outcome, outcome_of
-from rltui.panes.step_window import StepWindow
+from rltui.panes.special.hparams_pane import HParamsPane
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
 

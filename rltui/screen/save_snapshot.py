@@ -10,10 +10,10 @@ from pathlib import Path
 from rltui import paths
 from rltui.draw.chart_picture import NoPngError, as_png, pictures_svg
 from rltui.panes.chart_picture import chart_picture
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import window_for
 from rltui.panes.render.chart_text import chart_text
 from rltui.panes.render.plain_text import as_text, pane_text
-from rltui.panes.step_window import StepWindow
 from rltui.screen import shown
 from rltui.screen.pages import console_page, hparams_page, samples_page
 from rltui.screen.state import AppState, ChartOverlay

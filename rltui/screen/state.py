@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
 from rltui.node.node_thread import NodeThread
+from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.comparison import Difference
 from rltui.panes.pane import PaneView
 from rltui.panes.row import Row
 from rltui.panes.runs.facts import RunFacts, RunSettings
-from rltui.panes.value_axis import Ranges
 from rltui.screen.acknowledgements import Acknowledgements
 from rltui.screen.console_view_thread import ConsoleViewThread
 from rltui.screen.hparams_thread import HParamsThread
@@ -27,10 +27,10 @@ if TYPE_CHECKING:  # what the first values do not wait for
     from rltui.console.lines import Level
     from rltui.console.moments import Moment
     from rltui.logs.samples.model import SampleHead
-    from rltui.panes.hparams_pane import HParamsPane
     from rltui.panes.render.sample_text import SampleView
     from rltui.panes.runs.table import Choices, RunListing
-    from rltui.panes.samples_pane import SamplesPane
+    from rltui.panes.special.hparams_pane import HParamsPane
+    from rltui.panes.special.samples_pane import SamplesPane
     from rltui.samples.sample_query import SortKey
 
 WINDOW_SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by panes

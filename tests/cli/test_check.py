@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rltui.cli.commands.check import command
-from rltui.cli.follow_findings import follow
+from rltui.cli.follow.follow_findings import follow
 from rltui.cli.output import CommandError
 from rltui.config import Config
 from tests.support.livelogs import Live

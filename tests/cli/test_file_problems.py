@@ -8,7 +8,7 @@ import pytest
 
 from rltui.batch import Batch, Problem
 from rltui.cli.file_problems import FileProblemReporter
-from rltui.cli.follow_findings import follow
+from rltui.cli.follow.follow_findings import follow
 from rltui.config import Config
 from rltui.logs.delivery import Delivery, Source
 from tests.support.commands import rltui

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rltui.cli.wait_conditions import ConditionError, parse_condition
-from rltui.cli.waiting import wait
+from rltui.cli.follow.wait_conditions import ConditionError, parse_condition
+from rltui.cli.follow.waiting import wait
 from rltui.config import Config
 from tests.support.checked import SICK, WELL, environment, write
 from tests.support.child import running

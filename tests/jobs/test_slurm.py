@@ -148,7 +148,9 @@ def test_runs_names_the_job_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_watch_finds_the_folder_of_a_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The folders that scontrol names are watched; a job that is unknown is said in one line."""
     watched: list[tuple[str, ...]] = []
-    monkeypatch.setattr("rltui.cli.follow_findings.follow", lambda logdirs, *_, **__: watched.append(logdirs))
+    monkeypatch.setattr(
+        "rltui.cli.follow.follow_findings.follow", lambda logdirs, *_, **__: watched.append(logdirs)
+    )
     _stub(
         tmp_path / "bin", "scontrol", f"echo '   StdOut=/dev/null'; echo '   WorkDir={tmp_path}'", monkeypatch
     )

@@ -13,8 +13,8 @@ from rltui.node import nvml
 from rltui.node.node_thread import NodeThread, open_driver
 from rltui.node.nvml import NvmlDriver, SystemProcesses
 from rltui.node.reading import DriverError, NodeReading, Process, is_given, own_reading
-from rltui.panes.node_pane import node_sentence, node_table, process_words
-from rltui.panes.render.device_lines import device_lines
+from rltui.panes.render.lines.device_lines import device_lines
+from rltui.panes.special.node_pane import node_sentence, node_table, process_words
 from tests.node.recorded import GB, Processes, library
 from tests.support.fakerun import believable
 from tests.support.screens import opened

@@ -16,10 +16,10 @@ from rltui.metrics.glossary import glossary
 from rltui.panes.answers.load_balance import idle_share, imbalance
 from rltui.panes.answers.of_pane import ANSWERS, answer_of
 from rltui.panes.answers.per_rank import per_rank
-from rltui.panes.answers.step_time import step_time
+from rltui.panes.answers.step_time.step_time import step_time
 from rltui.panes.comparison import compare
 from rltui.panes.pane import pane_view
-from rltui.panes.render.answer_lines import answer_lines
+from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.plain_data import as_record
 from rltui.panes.report import pane_report

@@ -12,11 +12,11 @@ import pytest
 from rltui.draw.axis_ticks import few_ticks
 from rltui.draw.numbers import format_ticks
 from rltui.draw.value_range import robust_range
+from rltui.panes.charts.step_window import StepWindow
+from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.overview import overview
 from rltui.panes.render.cards import card_lines, overview_lines
 from rltui.panes.row import Row, rows_of
-from rltui.panes.step_window import StepWindow
-from rltui.panes.value_axis import Ranges
 from tests.support.fakerun import NOW, FakeRun, believable, finding
 from tests.support.screens import opened
 

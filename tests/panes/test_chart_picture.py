@@ -12,8 +12,8 @@ import pytest
 from rltui.draw.chart_picture import ChartPicture, Label, Path, as_png, color_of, pictures_svg, shapes_of
 from rltui.draw.themes import load_themes
 from rltui.panes.chart_picture import chart_picture
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import rows_of
-from rltui.panes.step_window import StepWindow
 from rltui.rules.finding import Finding
 from tests.support.fakerun import believable, finding
 

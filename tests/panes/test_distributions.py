@@ -14,8 +14,8 @@ from rltui.panes.answers.beside import Beside
 from rltui.panes.answers.distributions import BINS, band, quantile_ridge, sample_ridge
 from rltui.panes.answers.model import Answer, Ridge
 from rltui.panes.answers.of_pane import answer_of
-from rltui.panes.render.answer_lines import answer_lines
 from rltui.panes.render.answer_pictures import band_lines, ridge_lines
+from rltui.panes.render.lines.answer_lines import answer_lines
 from tests.support.answers import answer, run
 
 

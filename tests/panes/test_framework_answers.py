@@ -7,7 +7,7 @@ import json
 import pytest
 
 from rltui.panes.answers.of_pane import answer_of
-from rltui.panes.render.answer_lines import answer_lines
+from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.plain_data import as_record
 from rltui.panes.report import pane_report

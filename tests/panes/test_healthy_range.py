@@ -12,8 +12,8 @@ import pytest
 
 from rltui.data.metric import Metric
 from rltui.metrics.glossary import glossary
-from rltui.panes.healthy_range import band_of, band_text, healthy_rows, within_bounds
-from rltui.panes.render.pane_lines import range_text, unhealthy
+from rltui.panes.charts.healthy_range import band_of, band_text, healthy_rows, within_bounds
+from rltui.panes.render.lines.pane_lines import range_text, unhealthy
 
 BANDED = [metric for metric in glossary().metrics.values() if metric.band is not None]
 

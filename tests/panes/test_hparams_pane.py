@@ -16,9 +16,14 @@ from click.testing import CliRunner
 from rltui.cli import command_group
 from rltui.hparams.hparams import HParams, hparams_of, merge
 from rltui.hparams.topics import KEY, UNSET, rank, topic
-from rltui.panes.attempt_history import attempt_lines, history_lines
-from rltui.panes.hparams_pane import HParamsColumn, columns_of, hparams_pane
-from rltui.panes.render.hparams_lines import hparams_lines, hparams_markdown, hparams_record, labels
+from rltui.panes.charts.attempt_history import attempt_lines, history_lines
+from rltui.panes.render.lines.hparams_lines import (
+    hparams_lines,
+    hparams_markdown,
+    hparams_record,
+    labels,
+)
+from rltui.panes.special.hparams_pane import HParamsColumn, columns_of, hparams_pane
 from rltui.screen.app import Monitor
 from rltui.screen.hparams_thread import HParamsThread
 from rltui.screen.start import build

@@ -7,10 +7,10 @@ import pytest
 from rltui.config import Config
 from rltui.config.model import UserHardware
 from rltui.hparams.hparams import hparams_of
+from rltui.panes.answers.accelerators.hardware import hardware_of, peak_of_name
 from rltui.panes.answers.beside import Beside
-from rltui.panes.answers.hardware import hardware_of, peak_of_name
 from rltui.panes.answers.of_pane import answer_of
-from rltui.panes.render.answer_lines import answer_lines
+from rltui.panes.render.lines.answer_lines import answer_lines
 from tests.support.answers import answer, run
 
 SERIES = {"perf/total_num_tokens": 1e6, "timing_s/step": 100.0, "timing_s/update_actor": 40.0}

@@ -7,7 +7,7 @@ import pytest
 
 from rltui.draw.numbers import format_range
 from rltui.panes.pane import pane_view
-from rltui.panes.render.pane_lines import pane_lines
+from rltui.panes.render.lines.pane_lines import pane_lines
 from rltui.screen import shown
 from tests.support.fakerun import NOW, FakeRun, believable
 from tests.support.screens import Screen, opened

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from rltui.panes.curve import curve
+from rltui.panes.charts.curve import curve
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import pane_view
 from rltui.panes.render.cards import card_lines
 from rltui.panes.row import rows_of
-from rltui.panes.step_window import StepWindow
 from tests.support.fakerun import NOW, FakeRun, finding
 from tests.support.screens import opened
 

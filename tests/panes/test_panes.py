@@ -10,14 +10,16 @@ import pytest
 
 from rltui.draw.cells import Line, crop, cut, fill, line, side_by_side, sides, wrap
 from rltui.metrics.glossary import general_panes
-from rltui.panes.curve import bridge, curve
+from rltui.panes.charts.curve import bridge, curve
+from rltui.panes.charts.step_window import StepWindow, column_width, window_of
+from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.header import coarse_age, header
 from rltui.panes.overview import key_rows, overview
 from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import FIXED, WITHOUT_METRICS, panes_of
 from rltui.panes.render.cards import card_grid, overview_lines
-from rltui.panes.render.header_lines import header_lines, tab_bar
-from rltui.panes.render.pane_lines import (
+from rltui.panes.render.lines.header_lines import header_lines, tab_bar
+from rltui.panes.render.lines.pane_lines import (
     pane_lines,
     plan_columns,
     row_lines,
@@ -26,8 +28,6 @@ from rltui.panes.render.pane_lines import (
 )
 from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.panes.row import rows_of, value_at
-from rltui.panes.step_window import StepWindow, column_width, window_of
-from rltui.panes.value_axis import Ranges
 from rltui.session.run_view import RunView
 from rltui.text import cell_width
 from tests.support.fakerun import NOW, FakeRun, FakeSeries, believable, finding

@@ -10,11 +10,11 @@ from rltui.config import Config
 from rltui.config.model import UserHardware
 from rltui.hparams.hparams import hparams_of
 from rltui.metrics.glossary import glossary
+from rltui.panes.answers.accelerators.resources import accelerators, hours, tokens_so_far
 from rltui.panes.answers.beside import Beside
 from rltui.panes.answers.model import Answer
 from rltui.panes.answers.of_pane import answer_of
-from rltui.panes.answers.resources import accelerators, hours, tokens_so_far
-from rltui.panes.answers.rollout_outcomes import rollout_outcomes
+from rltui.panes.answers.rollouts.rollout_outcomes import rollout_outcomes
 from tests.support.answers import answer, run, shares
 
 TELESCOPE = {"kl_divergence_inference": 0.01, "timing_step_total": 10.0, "reward_sum_mean": 0.5}

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rltui.panes.curve import arrivals, curve
+from rltui.panes.charts.curve import arrivals, curve
 from rltui.panes.row import rows_of
 from rltui.screen import shown_pane
 from rltui.screen.start import build

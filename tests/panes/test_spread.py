@@ -13,10 +13,10 @@ from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.braille import Canvas
 from rltui.draw.large_chart import Area, Plot, Stroke, draw
 from rltui.draw.value_range import range_with_spread
-from rltui.panes.curve import Spread, spread, words_of
+from rltui.panes.charts.curve import Spread, spread, words_of
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.render.cards import card_lines
 from rltui.panes.row import Row
-from rltui.panes.step_window import StepWindow
 from rltui.screen.pages.chart.chart_page import _level_range
 from rltui.screen.state import ChartOverlay
 from tests.support.fakerun import FakeName, FakeRun, FakeSeries, believable

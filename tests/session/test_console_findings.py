@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.cli.check_document import exit_code, report
+from rltui.cli.documents.check_document import exit_code, report
 from rltui.panes.header import header
 from rltui.session.session import Session
 from rltui.shards.merge import of_session

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rltui.panes.answers.beside import Beside
 from rltui.panes.answers.of_pane import answer_of
-from rltui.panes.render.answer_lines import answer_lines
+from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.spans.span_files import STEPS, Span, parse, read, spans_beside
 from tests.support.answers import run
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import click
 
-from rltui.cli import check_document
 from rltui.cli.arguments import AT_STEP, JSON, LOGDIRS, RUN, VERIFY, need, schema_option
-from rltui.cli.check_document import FailOn
-from rltui.cli.check_report import markdown_lines, text_lines
+from rltui.cli.documents import check_document
+from rltui.cli.documents.check_document import FailOn
+from rltui.cli.documents.check_report import markdown_lines, text_lines
 from rltui.cli.job_report import with_time_limits
 from rltui.cli.judging import judge_runs
 from rltui.cli.loading import read_config
@@ -74,7 +74,7 @@ def command(
             others = "--at-step, --format markdown, --fail-on, --verify, --shard and --engine"
             raise click.UsageError(f"--follow goes with none of {others}")
         need(logdirs, "`rltui watch --no-ui` waits for one")
-        from rltui.cli.follow_findings import follow
+        from rltui.cli.follow.follow_findings import follow
 
         follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, as_json=as_json)
         return

@@ -7,8 +7,8 @@ import time
 import click
 
 from rltui.cli.arguments import JSON, LOGDIRS, RUN
-from rltui.cli.comparison_document import baseline_run, comparison_document
 from rltui.cli.completions import complete_run
+from rltui.cli.documents.comparison_document import baseline_run, comparison_document
 from rltui.cli.loading import load
 from rltui.cli.output import FOUND, emit, emit_json, emit_table, fail
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
@@ -73,7 +73,7 @@ def command(
     if not others:
         fail("no other run to compare with the baseline", FOUND)
     if settings:
-        from rltui.cli.hparams_output import print_comparison
+        from rltui.cli.pane_output.hparams_output import print_comparison
 
         print_comparison(base, others, logdirs, "json" if as_json else form, every=every)
         return

@@ -132,7 +132,7 @@ def _save(names: Sequence[str], target: Path) -> None:
 
 
 def _print_overview(folder: str) -> None:
-    from rltui.cli.pane_output import render_pane
+    from rltui.cli.pane_output.pane_output import render_pane
     from rltui.session.session import Session
 
     emit(render_pane(Session.load([folder]), "overview", "text", width=100).rstrip("\n"))

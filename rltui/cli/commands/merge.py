@@ -8,8 +8,8 @@ from typing import Any
 import click
 import orjson
 
-from rltui.cli import check_document
-from rltui.cli.check_document import FailOn
+from rltui.cli.documents import check_document
+from rltui.cli.documents.check_document import FailOn
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import emit_json, fail, leave
 from rltui.text import clean

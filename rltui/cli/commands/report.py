@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from rltui.cli.arguments import AT_STEP, LOGDIRS, RUN, THEME
-from rltui.cli.hparams_output import hparams_pane_of
 from rltui.cli.loading import as_of, load
 from rltui.cli.output import emit, note
 from rltui.cli.output_file import binary_output, refuse_inside
-from rltui.cli.pane_output import theme_named
+from rltui.cli.pane_output.hparams_output import hparams_pane_of
+from rltui.cli.pane_output.pane_output import theme_named
 from rltui.panes.render.report_html import reports_html
 from rltui.panes.render.report_markdown import reports_markdown
 from rltui.panes.run_report import run_report

@@ -9,11 +9,11 @@ from dataclasses import asdict
 import click
 
 from rltui.cli.arguments import JSON, LOGDIRS, RUN, schema_option
+from rltui.cli.documents.runs_report import column_asked_for, columns_of, outcome_fields, print_runs
 from rltui.cli.job_report import jobs_of_verdicts
 from rltui.cli.judging import judge_runs
 from rltui.cli.loading import load
 from rltui.cli.output import WRONG, NothingReadError, emit_json, leave
-from rltui.cli.runs_report import column_asked_for, columns_of, outcome_fields, print_runs
 from rltui.cli.sharding import NO_CACHE, Work
 from rltui.draw.numbers import format_duration
 from rltui.jobs.scheduler import Job

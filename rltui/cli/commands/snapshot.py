@@ -12,7 +12,7 @@ from rltui.cli.completions import complete_metric, complete_pane, complete_theme
 from rltui.cli.loading import ask_for_jobs, load
 from rltui.cli.output import emit, fail, note, require_extra
 from rltui.cli.output_file import binary_output, refuse_inside
-from rltui.cli.pane_output import WIDTH, Form, render_charts, render_pane, theme_named
+from rltui.cli.pane_output.pane_output import WIDTH, Form, render_charts, render_pane, theme_named
 from rltui.draw.chart_picture import NoPngError, as_png
 
 ENDINGS: dict[str, Form] = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import click
 
 from rltui.cli.arguments import LOGDIRS, RUN
+from rltui.cli.follow.wait_conditions import DEFAULT, ConditionError, parse_condition
+from rltui.cli.follow.waiting import TIMEOUT, wait
 from rltui.cli.loading import read_config
 from rltui.cli.output import emit, emit_json, leave
-from rltui.cli.wait_conditions import DEFAULT, ConditionError, parse_condition
-from rltui.cli.waiting import TIMEOUT, wait
 
 
 @click.command(name="wait")

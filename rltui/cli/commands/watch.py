@@ -79,7 +79,7 @@ def command(
     logdirs = logdirs or (".",)
     config = read_config(logdirs)
     if no_ui:
-        from rltui.cli.follow_findings import follow
+        from rltui.cli.follow.follow_findings import follow
 
         finish_imports()
         follow(logdirs, config, run_glob=run_glob, poll=poll)

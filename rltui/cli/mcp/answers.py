@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from rltui.cli.check_document import report
-from rltui.cli.comparison_document import baseline_run, comparison_document
+from rltui.cli.documents.check_document import report
+from rltui.cli.documents.comparison_document import baseline_run, comparison_document
+from rltui.cli.follow.wait_conditions import DEFAULT, ConditionError, parse_condition
+from rltui.cli.follow.waiting import wait
 from rltui.cli.loading import load, read_config
 from rltui.cli.output import FOUND, NothingReadError, fail
 from rltui.cli.sample_selection import chosen_samples
-from rltui.cli.wait_conditions import DEFAULT, ConditionError, parse_condition
-from rltui.cli.waiting import wait
 from rltui.metrics import nearest
 from rltui.panes.comparison import compare
 from rltui.panes.metric_explanation import metric_cards

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rltui.cli.follow.wait_conditions import DEFAULT
+from rltui.cli.follow.waiting import TIMEOUT
 from rltui.cli.json_schemas import CHECK, Schema
 from rltui.cli.mcp import answers
 from rltui.cli.mcp.answers import JUDGED, LISTED, POINTS, TEXT, WAITED, Answer, Arguments
-from rltui.cli.wait_conditions import DEFAULT
-from rltui.cli.waiting import TIMEOUT
 from rltui.rules.finding import RUN_HEALTHS
 from rltui.samples.sample_query import SORT_KEYS
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from rltui.panes.answers.accelerators.gpus import gpu_answer
+from rltui.panes.answers.accelerators.utilisation import utilisation_answer
 from rltui.panes.answers.beside import NOTHING, Beside
-from rltui.panes.answers.gpus import gpu_answer
 from rltui.panes.answers.lengths import length_answer
 from rltui.panes.answers.load_balance import load_answer
 from rltui.panes.answers.model import Answer
 from rltui.panes.answers.reward import reward_answer
-from rltui.panes.answers.rollout_use import rollout_answer
-from rltui.panes.answers.step_time import step_time_answer
-from rltui.panes.answers.utilisation import utilisation_answer
+from rltui.panes.answers.rollouts.rollout_use import rollout_answer
+from rltui.panes.answers.step_time.step_time import step_time_answer
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

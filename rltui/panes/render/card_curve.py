@@ -16,13 +16,10 @@ from rltui.draw.numbers import format_bound, format_range, format_step, short_st
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import SEVERITY_ROLE
 from rltui.draw.value_range import range_with_spread
-from rltui.panes.curve import Curve, Spread, at_one_step, curve, spread
-from rltui.panes.healthy_range import EDGE, band_of, healthy_rows, within_bounds
-from rltui.panes.other_runs import OtherRun, OverlaidCurve, canvas_spans, draw_overlaid, overlaid_curves
-from rltui.panes.render.pane_lines import unhealthy
-from rltui.panes.row import Row
-from rltui.panes.step_window import StepWindow
-from rltui.panes.value_axis import (
+from rltui.panes.charts.curve import Curve, Spread, at_one_step, curve, spread
+from rltui.panes.charts.healthy_range import EDGE, band_of, healthy_rows, within_bounds
+from rltui.panes.charts.step_window import StepWindow
+from rltui.panes.charts.value_axis import (
     Ranges,
     ValueAxis,
     data_range,
@@ -31,6 +28,9 @@ from rltui.panes.value_axis import (
     shown_range,
     whole_range,
 )
+from rltui.panes.other_runs import OtherRun, OverlaidCurve, canvas_spans, draw_overlaid, overlaid_curves
+from rltui.panes.render.lines.pane_lines import unhealthy
+from rltui.panes.row import Row
 from rltui.text import fit, pad
 
 AXIS = 7  # cells of the value labels left of a card's curve

@@ -10,15 +10,15 @@ from rltui.draw.cells import BLANK, Line, Span, cut, fill, line, sides
 from rltui.draw.numbers import format_bound, format_step, format_value, short_step
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
+from rltui.panes.charts.step_window import StepWindow
+from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.other_runs import OtherRun
 from rltui.panes.overview import Overview
 from rltui.panes.pane_list import PANES
 from rltui.panes.render.card_curve import card_curve
-from rltui.panes.render.header_lines import finding_lines
-from rltui.panes.render.pane_lines import short_title
+from rltui.panes.render.lines.header_lines import finding_lines
+from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.row import Row, value_at
-from rltui.panes.step_window import StepWindow
-from rltui.panes.value_axis import Ranges
 from rltui.rules.finding import unexplained
 from rltui.text import cell_width, fit, pad
 

@@ -11,10 +11,10 @@ from rltui.draw.axis_ticks import round_steps, y_ticks
 from rltui.draw.cells import cut
 from rltui.draw.numbers import format_step
 from rltui.draw.value_range import value_range, widened
-from rltui.panes.curve import at_one_step, curve
+from rltui.panes.charts.curve import at_one_step, curve
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import window_for
 from rltui.panes.row import Row, rows_of
-from rltui.panes.step_window import StepWindow
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

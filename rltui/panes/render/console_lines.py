@@ -9,12 +9,12 @@ from rltui.console.lines import ConsoleLine
 from rltui.draw.cells import BLANK, Line, Span, fill, line, wrap
 from rltui.draw.numbers import format_si
 from rltui.draw.symbols import SEVERITY_ROLE
-from rltui.panes.console_pane import ConsoleEnd, console_findings_of
 from rltui.panes.header import header
-from rltui.panes.render.header_lines import header_lines
+from rltui.panes.render.lines.header_lines import header_lines
 from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.plain_data import as_record
 from rltui.panes.report import pane_report
+from rltui.panes.special.console_pane import ConsoleEnd, console_findings_of
 from rltui.rules.finding import Finding, as_json
 from rltui.session.run_view import RunView
 from rltui.text import code_in_markdown

@@ -10,10 +10,10 @@ from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.draw.value_range import value_range
 from rltui.panes.answers.model import Answer, Band, Gantt, Ridge
-from rltui.panes.curve import curve
+from rltui.panes.charts.curve import curve
 from rltui.panes.evidence import course_of
 from rltui.panes.pane import PaneView
-from rltui.panes.render.answer_lines import part_times, per_token_text, percent_text, trend_text
+from rltui.panes.render.lines.answer_lines import part_times, per_token_text, percent_text, trend_text
 from rltui.panes.report import PaneReport
 from rltui.panes.row import Row
 from rltui.text import code_in_markdown, in_markdown

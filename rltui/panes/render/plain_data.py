@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from rltui.panes.curve import curve
+from rltui.panes.charts.curve import curve
 from rltui.panes.pane import PaneView
 from rltui.panes.report import PaneReport
 from rltui.panes.row import Row

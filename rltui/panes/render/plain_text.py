@@ -10,16 +10,16 @@ from rltui.draw.sparkline import Glyphs
 from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.logs.samples.model import RunSamples
 from rltui.panes.answers.beside import NOTHING, Beside
-from rltui.panes.attempt_history import history_lines
+from rltui.panes.charts.attempt_history import history_lines
 from rltui.panes.evidence import evidence_of
-from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane
-from rltui.panes.render.answer_lines import answer_lines
-from rltui.panes.render.header_lines import finding_lines, header_lines
-from rltui.panes.render.hparams_lines import hparams_lines
-from rltui.panes.render.pane_lines import finding_text, pane_lines
-from rltui.panes.render.samples_lines import Summaries, samples_lines
+from rltui.panes.render.lines.answer_lines import answer_lines
+from rltui.panes.render.lines.header_lines import finding_lines, header_lines
+from rltui.panes.render.lines.hparams_lines import hparams_lines
+from rltui.panes.render.lines.pane_lines import finding_text, pane_lines
+from rltui.panes.render.lines.samples_lines import Summaries, samples_lines
 from rltui.panes.report import pane_report
-from rltui.panes.samples_pane import SamplesPane, samples_pane
+from rltui.panes.special.hparams_pane import HParamsPane, columns_of, hparams_pane
+from rltui.panes.special.samples_pane import SamplesPane, samples_pane
 from rltui.text import fit
 
 if TYPE_CHECKING:

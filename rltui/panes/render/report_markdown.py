@@ -9,11 +9,11 @@ from rltui.draw.sparkline import sparkline
 from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH
 from rltui.draw.value_range import value_range
 from rltui.hparams.topics import KEY
-from rltui.panes.curve import curve
+from rltui.panes.charts.curve import curve
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import Row
 from rltui.panes.run_report import ReportedFinding, RunReport
 from rltui.panes.runs.columns import best_text
-from rltui.panes.step_window import StepWindow
 from rltui.text import code_in_markdown, in_markdown
 
 COLUMNS = 24  # cells of a sparkline

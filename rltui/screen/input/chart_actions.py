@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import get_args
 
-from rltui.panes.curve import words_of
+from rltui.panes.charts.curve import words_of
 from rltui.screen import shown, shown_pane, shown_runs
 from rltui.screen.input import actions, navigation
 from rltui.screen.input.bindings import Command

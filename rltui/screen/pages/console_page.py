@@ -12,7 +12,6 @@ from rltui.console.lines import ConsoleLine
 from rltui.console.scan import ConsoleReport
 from rltui.draw.cells import BLANK, Line, Span, crop, line, sides, wrap
 from rltui.draw.numbers import format_si
-from rltui.panes.console_pane import LINES, console_end, console_findings_of
 from rltui.panes.render.console_lines import (
     LEVEL_ROLES,
     console_pane_lines,
@@ -20,6 +19,7 @@ from rltui.panes.render.console_lines import (
     failure_lines,
     line_spans,
 )
+from rltui.panes.special.console_pane import LINES, console_end, console_findings_of
 from rltui.rules.finding import Finding
 from rltui.screen import shown
 from rltui.screen.console_view_thread import ConsoleRequest, ConsoleWindow

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, Span, line, wrap
-from rltui.draw.symbols import (
-    LEVEL_GLYPH,
-    LEVEL_ROLE,
-    SEVERITY_GLYPH,
-    SEVERITY_ROLE,
-)
+from rltui.draw.symbols import LEVEL_GLYPH, LEVEL_ROLE, SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.pane import window_for
-from rltui.panes.render.evidence_lines import evidence_lines
-from rltui.panes.render.pane_lines import finding_text
+from rltui.panes.render.lines.evidence_lines import evidence_lines
+from rltui.panes.render.lines.pane_lines import finding_text
 from rltui.rules.finding import Finding, explained
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot, scrolled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rltui.draw.cells import Span, sides
-from rltui.panes.curve import run_at_one_step
+from rltui.panes.charts.curve import run_at_one_step
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot
 from rltui.screen.shown_pane import pane, selected

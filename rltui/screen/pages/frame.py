@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Span, crop, line
-from rltui.panes.render.header_lines import header_lines, tab_bar
+from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.screen import shown
 from rltui.screen.pages.chart.overlaid_runs import names_line
 from rltui.screen.pages.findings_page import findings_page

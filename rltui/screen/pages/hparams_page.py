@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, line, wrap
-from rltui.panes.attempt_history import history_lines
-from rltui.panes.hparams_pane import HParamsPane, HParamsRow, columns_of, hparams_pane
-from rltui.panes.render.hparams_lines import HParamsLayout, top_lines
+from rltui.panes.charts.attempt_history import history_lines
+from rltui.panes.render.lines.hparams_lines import HParamsLayout, top_lines
+from rltui.panes.special.hparams_pane import HParamsPane, HParamsRow, columns_of, hparams_pane
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn

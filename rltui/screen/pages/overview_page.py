@@ -12,8 +12,8 @@ from rltui.panes.pane import PaneView
 from rltui.panes.pane_list import PANES
 from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import overview_lines
-from rltui.panes.render.header_lines import finding_lines
-from rltui.panes.render.pane_lines import short_title
+from rltui.panes.render.lines.header_lines import finding_lines
+from rltui.panes.render.lines.pane_lines import short_title
 from rltui.rules.finding import unexplained
 from rltui.screen import shown
 from rltui.screen.pages.chart.overlaid_runs import others

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, cut_sentence, line
 from rltui.panes.answers.model import Answer
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import PaneView
-from rltui.panes.render.answer_lines import answer_lines
 from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import card_grid, card_lines, cards_lines, constants_line
-from rltui.panes.render.pane_lines import finding_rows, header_line, plan_columns, row_lines
+from rltui.panes.render.lines.answer_lines import answer_lines
+from rltui.panes.render.lines.pane_lines import finding_rows, header_line, plan_columns, row_lines
 from rltui.panes.row import Row, first_row
-from rltui.panes.step_window import StepWindow
 from rltui.screen.pages.chart.overlaid_runs import others
 from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rltui.draw.cells import BLANK, line, wrap
 from rltui.logs.samples.model import RunSamples, SampleHead
-from rltui.panes.render.samples_lines import ROWS, SamplesLayout, Summaries, top_lines
-from rltui.panes.samples_pane import SamplesPane, parsed, samples_pane, step_at
+from rltui.panes.render.lines.samples_lines import ROWS, SamplesLayout, Summaries, top_lines
+from rltui.panes.special.samples_pane import SamplesPane, parsed, samples_pane, step_at
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, crop, line
-from rltui.panes.node_pane import node_sentence, node_table, process_words
 from rltui.panes.pane import PaneView
-from rltui.panes.render.device_lines import device_lines
+from rltui.panes.render.lines.device_lines import device_lines
+from rltui.panes.special.node_pane import node_sentence, node_table, process_words
 from rltui.screen.pages.page import Page
 from rltui.screen.pages.pane_page import pane_page
 from rltui.screen.state import AppState

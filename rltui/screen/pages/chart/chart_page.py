@@ -11,11 +11,11 @@ import numpy as np
 from rltui.draw.cells import BLANK, Line, line
 from rltui.draw.large_chart import Area, Plot, Stroke, draw
 from rltui.draw.value_range import range_with_spread, stable_range, value_range
-from rltui.panes.curve import ARRIVALS
-from rltui.panes.healthy_range import band_of, healthy_rows, within_bounds
+from rltui.panes.charts.curve import ARRIVALS
+from rltui.panes.charts.healthy_range import band_of, healthy_rows, within_bounds
+from rltui.panes.charts.step_window import StepWindow
+from rltui.panes.charts.value_axis import is_log
 from rltui.panes.row import Row
-from rltui.panes.step_window import StepWindow
-from rltui.panes.value_axis import is_log
 from rltui.screen import shown
 from rltui.screen.pages.chart import legend
 from rltui.screen.pages.chart.curves import Curve, add_averages, area, curves_of, reach, strokes, within

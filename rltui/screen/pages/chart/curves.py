@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from rltui.draw.large_chart import Area, Stroke
 from rltui.draw.value_range import value_range, widened
-from rltui.panes.curve import Spread, bridge, spread
+from rltui.panes.charts.curve import Spread, bridge, spread
+from rltui.panes.charts.value_axis import log_of
 from rltui.panes.other_runs import SIGNS
 from rltui.panes.row import Row
-from rltui.panes.value_axis import log_of
 from rltui.screen import shown, shown_runs
 from rltui.screen.pages.chart.sister_band import sister_band
 from rltui.screen.pages.chart.x_axis import XAxis, x_axis

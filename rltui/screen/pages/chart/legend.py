@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from rltui.draw.cells import Line, Span, crop, cut, line, sides
 from rltui.draw.numbers import format_plain, format_range, format_si, format_step, format_value
 from rltui.draw.symbols import STATE_GLYPH
-from rltui.panes.healthy_range import band_of, band_text
+from rltui.panes.charts.healthy_range import band_of, band_text
 from rltui.panes.row import Row
 from rltui.screen import shown
 from rltui.screen.pages.chart.curves import Curve

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.panes.curve import Spread
+from rltui.panes.charts.curve import Spread
 from rltui.panes.row import Row
 from rltui.screen.pages.chart.x_axis import XAxis, x_axis
 from rltui.session.run_view import RunView

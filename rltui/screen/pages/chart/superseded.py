@@ -10,7 +10,7 @@ import numpy as np
 from rltui.draw.cells import Span
 from rltui.draw.large_chart import Stroke
 from rltui.draw.numbers import format_step
-from rltui.panes.value_axis import log_of
+from rltui.panes.charts.value_axis import log_of
 from rltui.screen.pages.chart.curves import min_max_stroke
 from rltui.screen.pages.chart.x_axis import start_of
 from rltui.screen.pages.chart.x_ticks import Axis

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.panes.curve import ARRIVALS, arrivals, run_at_one_step
+from rltui.panes.charts.curve import ARRIVALS, arrivals, run_at_one_step
 from rltui.panes.header import counter_of, counters_of
 from rltui.panes.pane_tables import pane_tables
 from rltui.screen.pages.chart.x_ticks import Axis

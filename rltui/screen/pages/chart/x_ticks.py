@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from rltui.draw.axis_ticks import round_steps
 from rltui.draw.numbers import format_duration, format_si, format_step
-from rltui.panes.curve import ARRIVALS
+from rltui.panes.charts.curve import ARRIVALS
 
 Axis: TypeAlias = str  # step, relative, wall, or what a run counts: tokens, env steps, episodes, samples
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, line
-from rltui.panes.render.hparams_lines import labels
+from rltui.panes.render.lines.hparams_lines import labels
 from rltui.screen.pages.hparams_page import hparams
 from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.state import AppState

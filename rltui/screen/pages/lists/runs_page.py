@@ -8,7 +8,7 @@ from rltui.draw.cells import BLANK, Line, Span, crop, cut, fill, line, sides
 from rltui.draw.cells import colored as in_roles
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, HEALTH_ROLE, STATE_GLYPH, STATE_ROLE
-from rltui.panes.render.pane_lines import short_title
+from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.runs.columns import RunColumn, column_named, step_text
 from rltui.panes.runs.facts import RunFacts
 from rltui.panes.runs.table import RunGroup, RunListing, counted_healths

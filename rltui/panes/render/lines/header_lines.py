@@ -19,7 +19,7 @@ from rltui.draw.symbols import (
 )
 from rltui.panes.header import Header
 from rltui.panes.pane_list import WITHOUT_METRICS, PaneTab
-from rltui.panes.render.pane_lines import finding_text
+from rltui.panes.render.lines.pane_lines import finding_text
 from rltui.rules.finding import explained, unexplained
 from rltui.text import cell_width, fit
 

@@ -9,11 +9,18 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.draw.value_range import LEAST_COLUMNS, decades, robust_range, stable_range, value_range, widened
-from rltui.panes.curve import Curve
-from rltui.panes.healthy_range import Band, within_bounds
+from rltui.draw.value_range import (
+    LEAST_COLUMNS,
+    decades,
+    robust_range,
+    stable_range,
+    value_range,
+    widened,
+)
+from rltui.panes.charts.curve import Curve
+from rltui.panes.charts.healthy_range import Band, within_bounds
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import Row
-from rltui.panes.step_window import StepWindow
 
 LOG_DECADES = 3.0  # that a curve crosses on an axis that becomes logarithmic by itself
 LINEAR_DECADES = 2.5  # below which it becomes linear again

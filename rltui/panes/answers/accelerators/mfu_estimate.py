@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.draw.numbers import format_si
-from rltui.panes.answers.hardware import Hardware, Told, hardware_of
+from rltui.panes.answers.accelerators.hardware import Hardware, Told, hardware_of
+from rltui.panes.answers.accelerators.resources import TOKENS, accelerators
 from rltui.panes.answers.recent_steps import F64, I64, Values, find, first_steps_of
-from rltui.panes.answers.resources import TOKENS, accelerators
 
 if TYPE_CHECKING:
     from rltui.panes.answers.beside import Beside

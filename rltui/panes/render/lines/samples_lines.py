@@ -9,7 +9,7 @@ from rltui.draw.cells import BLANK, Line, Span, cut, line, wrap
 from rltui.draw.numbers import format_plain
 from rltui.logs.samples.layouts import ended_at_limit
 from rltui.logs.samples.model import SampleHead, SampleSummary
-from rltui.panes.samples_pane import SamplesPane, headline
+from rltui.panes.special.samples_pane import SamplesPane, headline
 from rltui.text import clean, in_markdown, pad
 
 ANSWER_LEAST = 12  # cells of an answer's beginning

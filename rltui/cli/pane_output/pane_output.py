@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from rltui.cli.file_problems import note_problems
-from rltui.cli.hparams_output import hparams_pane_of, pane_data
 from rltui.cli.loading import as_of
 from rltui.cli.output import FOUND, fail, to_json
+from rltui.cli.pane_output.hparams_output import hparams_pane_of, pane_data
 from rltui.draw.cells import Line, line
 from rltui.draw.chart_picture import HEIGHT as HEIGHT_IN_PIXELS
 from rltui.draw.chart_picture import pictures_svg
@@ -20,7 +20,6 @@ from rltui.hparams.hparams import NONE
 from rltui.metrics.glossary import pane_id
 from rltui.panes.answers.beside import USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.chart_picture import metric_pictures
-from rltui.panes.hparams_pane import HParamsPane
 from rltui.panes.pane_list import FIXED, panes_of
 from rltui.panes.render.ansi import as_ansi
 from rltui.panes.render.chart_text import HEIGHT, charts_text
@@ -29,13 +28,14 @@ from rltui.panes.render.plain_data import as_record
 from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.panes.render.svg import as_svg
 from rltui.panes.report import pane_report
+from rltui.panes.special.hparams_pane import HParamsPane
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.spans.span_files import spans_beside
 from rltui.text import clean
 
 if TYPE_CHECKING:
-    from rltui.cli.samples_output import ReadSamples
+    from rltui.cli.pane_output.samples_output import ReadSamples
     from rltui.logs.samples.model import RunSamples
 
 Form = Literal["text", "ansi", "markdown", "svg", "png", "json"]
@@ -76,7 +76,7 @@ def render_pane(
         hparams = [hparams_pane_of(view, logdirs, session=session) for view in chosen]
     samples: list[ReadSamples | None] = [None] * len(chosen)
     if pane == "samples":
-        from rltui.cli.samples_output import read_samples  # no other pane needs it
+        from rltui.cli.pane_output.samples_output import read_samples  # no other pane needs it
 
         samples = [*read_samples(chosen, logdirs, session.ordered(), at_step)]
     beside = besides_of(chosen, logdirs, session, pane)
@@ -152,7 +152,7 @@ def _one(
         if hparams is not None:
             return pane_data(view, hparams, form, now, at_step)
         if samples is not None:
-            from rltui.cli.samples_output import samples_data
+            from rltui.cli.pane_output.samples_output import samples_data
 
             return samples_data(view, samples, form, now, at_step)
         return _as_data(view, pane, form, now, at_step, beside)
@@ -173,8 +173,8 @@ def _consoles(
     *,
     every: bool,
 ) -> str:
-    from rltui.panes.console_pane import console_ends
     from rltui.panes.render.console_lines import console_data, console_pane_lines
+    from rltui.panes.special.console_pane import console_ends
 
     views = views[:1] if form == "svg" else views
     parts: list[object] = []
@@ -202,7 +202,7 @@ def besides_of(views: Sequence[RunView], logdirs: Sequence[str], session: Sessio
     """What the files beside the logs of each run say for the answer of a pane; others are not read."""
     samples: list[RunSamples | None] = [None] * len(views)
     if pane in USE_SAMPLES and logdirs:
-        from rltui.cli.samples_output import newest_samples  # no other pane needs it
+        from rltui.cli.pane_output.samples_output import newest_samples  # no other pane needs it
 
         samples = newest_samples(views, logdirs, session.ordered())
     found = []

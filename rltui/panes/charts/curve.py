@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.draw.value_range import value_range
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import Row
-from rltui.panes.step_window import StepWindow
 from rltui.rules.series.robust_statistics import median
 from rltui.store.model import Columns
 

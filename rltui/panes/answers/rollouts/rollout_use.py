@@ -12,13 +12,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.draw.numbers import format_duration, format_share, format_short
+from rltui.panes.answers.accelerators.resources import accelerators, format_hours, hours, resource_facts
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.model import Amount, Answer, Fact, Share
 from rltui.panes.answers.recent_steps import F64, I64, LAST, Values, binned, fact, find
-from rltui.panes.answers.resources import accelerators, format_hours, hours, resource_facts
-from rltui.panes.answers.rollout_losses import Loss, LostShares, losses_of, lost_shares, take_parts_out
-from rltui.panes.answers.rollout_outcomes import rollout_outcomes
-from rltui.panes.answers.step_time import step_time
+from rltui.panes.answers.rollouts.rollout_losses import (
+    Loss,
+    LostShares,
+    losses_of,
+    lost_shares,
+    take_parts_out,
+)
+from rltui.panes.answers.rollouts.rollout_outcomes import rollout_outcomes
+from rltui.panes.answers.step_time.step_time import step_time
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

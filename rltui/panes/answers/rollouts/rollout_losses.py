@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.panes.answers.recent_steps import F64, I64, Values, find, values_of
-from rltui.panes.answers.rollout_outcomes import Reason, rollout_outcomes
+from rltui.panes.answers.rollouts.rollout_outcomes import Reason, rollout_outcomes
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

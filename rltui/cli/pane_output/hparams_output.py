@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from rltui.cli.output import emit, emit_json
 from rltui.hparams.hparam_files import hparams_beside
 from rltui.hparams.hparams import HParams
-from rltui.panes.attempt_history import history_lines
-from rltui.panes.hparams_pane import HParamsPane, columns_of, hparams_pane
-from rltui.panes.render.hparams_lines import hparams_lines, hparams_markdown, hparams_record
+from rltui.panes.charts.attempt_history import history_lines
+from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdown, hparams_record
 from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.plain_data import as_record
 from rltui.panes.render.plain_text import as_text
 from rltui.panes.report import pane_report
+from rltui.panes.special.hparams_pane import HParamsPane, columns_of, hparams_pane
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.text import clean

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.draw.numbers import format_duration, format_si
-from rltui.panes.answers.hardware import hardware_of
+from rltui.panes.answers.accelerators.hardware import hardware_of
 from rltui.panes.answers.model import Fact
 from rltui.panes.answers.recent_steps import Values, find
 from rltui.rules.series.robust_statistics import median

@@ -11,12 +11,12 @@ from rltui.draw.cells import Line, Span, colored, line
 from rltui.draw.numbers import format_step, format_value
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.draw.symbols import SEVERITY_ROLE
-from rltui.panes.curve import curve
-from rltui.panes.healthy_range import EDGE
-from rltui.panes.render.pane_lines import short_title
+from rltui.panes.charts.curve import curve
+from rltui.panes.charts.healthy_range import EDGE
+from rltui.panes.charts.step_window import StepWindow
+from rltui.panes.charts.value_axis import whole_range
+from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.row import Row
-from rltui.panes.step_window import StepWindow
-from rltui.panes.value_axis import whole_range
 from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Sequence
 
 from rltui.logs.samples.model import RunSamples
+from rltui.panes.render.lines.samples_lines import ROWS, Summaries, samples_markdown, samples_record
 from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.plain_data import as_record
-from rltui.panes.render.samples_lines import ROWS, Summaries, samples_markdown, samples_record
 from rltui.panes.report import pane_report
-from rltui.panes.samples_pane import SamplesPane, samples_pane, step_at
+from rltui.panes.special.samples_pane import SamplesPane, samples_pane, step_at
 from rltui.samples.run_samples import RunCatalogs
 from rltui.samples.sample_text import summary
 from rltui.session.run_view import RunView

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from rltui.alerts import Dispatcher, SentLog
 from rltui.alerts.dispatcher import report_failures
-from rltui.cli.check_report import symbols
-from rltui.cli.followed_session import FollowedSession
+from rltui.cli.documents.check_report import symbols
+from rltui.cli.follow.followed_session import FollowedSession
 from rltui.cli.output import emit, emit_json, note
 from rltui.config import Config
 from rltui.draw.numbers import format_step

@@ -12,7 +12,7 @@ from rltui.draw.numbers import format_seconds
 from rltui.draw.sparkline import Glyphs, sparkline
 from rltui.panes.answers.model import Amount, Answer, Fact, Part, Range, Share, Strip
 from rltui.panes.render.answer_pictures import band_lines, gantt_lines, ridge_lines
-from rltui.panes.render.device_lines import device_lines
+from rltui.panes.render.lines.device_lines import device_lines
 from rltui.text import cell_width, pad
 
 TITLE = 24  # cells of the first column of the table

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from rltui.cli.follow_findings import FindingReporter
-from rltui.cli.followed_session import POLL, FollowedSession
+from rltui.cli.follow.follow_findings import FindingReporter
+from rltui.cli.follow.followed_session import POLL, FollowedSession
+from rltui.cli.follow.wait_conditions import Condition, Match, first_match
 from rltui.cli.output import FOUND, STALLED, TIMED_OUT, emit
-from rltui.cli.wait_conditions import Condition, Match, first_match
 from rltui.config import Config
 from rltui.logs.delivery import Delivery
 from rltui.rules.finding import as_json as finding_json

@@ -1,0 +1,1 @@
+"""Commands that go on reading: findings as they fire, and waiting for conditions."""

@@ -1,0 +1,1 @@
+"""Panes without a terminal: text, ANSI, Markdown, SVG, PNG, JSON."""

@@ -1,0 +1,1 @@
+"""What the accelerators give, and what they are."""

@@ -1,0 +1,1 @@
+"""Which share of the rollouts was of use."""

@@ -1,0 +1,1 @@
+"""What a chart of one metric is made of, before it is drawn."""

@@ -1,0 +1,1 @@
+"""Parts of a pane as lines of text with roles."""

@@ -1,0 +1,1 @@
+"""Panes that are no list of metrics: consoles, hyperparameters, samples, GPUs and hosts."""
