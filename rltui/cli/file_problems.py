@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from rltui.batch import Problem
 from rltui.cli.output import note
-from rltui.logs.delivery import Delivery
+from rltui.problem import Problem
 from rltui.text import clean
+
+if TYPE_CHECKING:
+    from rltui.logs.delivery import Delivery  # brings numpy, which `explain` does without
 
 
 def note_problems(problems: Iterable[Problem]) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from rltui.batch import Problem
 from rltui.cli.arguments import need
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import NothingReadError, fail, no_logs, note
@@ -19,6 +18,7 @@ from rltui.jobs.slurm import Slurm
 from rltui.logs.delivery import Delivery
 from rltui.metrics import MetricNames
 from rltui.panes.runs.selection import RunSelection, settings_below
+from rltui.problem import Problem
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.text import clean

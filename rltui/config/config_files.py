@@ -9,12 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rltui.batch import Problem
 from rltui.config.model import AlertConfig, Config
 from rltui.config.schema import DISPLAY, PRIVATE
 from rltui.data.fields import TableField, as_dict
 from rltui.data.toml_files import FileReport, parse
 from rltui.paths import config_file
+from rltui.problem import Problem
 from rltui.text import clean
 
 NAME = "rltui.toml"  # beside the logs

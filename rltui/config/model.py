@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, TypeVar
 
-from rltui.batch import SEVERITIES, Problem, Severity
 from rltui.data.metric import Entry, Metric
+from rltui.problem import SEVERITIES, Problem, Severity
 
 Range = tuple[float, float]
 T = TypeVar("T")

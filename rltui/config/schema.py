@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from rltui.batch import SEVERITIES
 from rltui.config.model import (
     RECEIVERS,
     AlertConfig,
@@ -26,6 +25,7 @@ from rltui.data.fields import (
     as_dict,
 )
 from rltui.data.metric import METRIC_FIELDS, PANE_ID, Metric, check_metric, entry_field
+from rltui.problem import SEVERITIES
 
 
 def _user_metric(aliases: tuple[str, ...] = (), pane: str = "other", **values: Any) -> UserMetric:

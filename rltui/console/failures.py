@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
 
-from rltui.batch import SEVERITIES, Severity
 from rltui.data.fields import AnyOfField, BoolField, Field, ListField, TableField, TextField, as_dict
 from rltui.data.toml_files import read_table
+from rltui.problem import SEVERITIES, Severity
 
 EVERYTHING = "*"  # as `caused_by`: any other failure explains this one
 

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
-from rltui.batch import Problem
 from rltui.data.fields import BoolField, ListField, TableField, TextField, as_dict
 from rltui.data.toml_files import read_folder
 from rltui.draw.cells import BACKS, ROLES, SERIES
 from rltui.paths import config_file
+from rltui.problem import Problem
 from rltui.text import clean
 
 DEFAULT = "night"

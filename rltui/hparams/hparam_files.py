@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rltui.batch import Problem
 from rltui.hparams.hparams import NONE, HParams, hparams_of, merge, parse_json, parse_value, parse_yaml
 from rltui.hparams.topics import known_hparams
 from rltui.logs.discovery.walk import Root, roots_of
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.local_file import LocalFile
+from rltui.problem import Problem
 from rltui.text import clean, quote
 
 LIMIT = 1 << 20  # bytes of a file

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from rltui import paths
-from rltui.batch import Problem
 from rltui.hparams.topics import known_hparams, names_of_setting, plain_key, rank, secret_patterns
+from rltui.problem import Problem
 from rltui.text import clean
 
 Value = str | int | float | bool | None

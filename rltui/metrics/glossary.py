@@ -14,10 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rltui.batch import Problem
 from rltui.data.fields import BoolField, Field, ListField, NumberField, TableField, TextField, as_dict
 from rltui.data.metric import METRIC_FIELDS, METRIC_ID, PANE_ID, Metric, check_metric
 from rltui.data.toml_files import DATA, FileReport, read_folder, read_table
+from rltui.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

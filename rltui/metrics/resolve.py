@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from rltui.batch import Problem
 from rltui.config import Config
 from rltui.data.metric import Entry, Metric, Statistic
 from rltui.metrics.catalogue import Catalogue, catalogue
@@ -16,6 +15,7 @@ from rltui.metrics.frameworks.recognise import UNKNOWN
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.unknown_keys import folders, humanise, place_key
 from rltui.metrics.user_metrics import UserMetrics
+from rltui.problem import Problem
 
 # Panes whose metrics keep their pane when an evaluation writes them: a time of an evaluation is a time.
 _OF_THE_MACHINE = ("timing", "perf", "system", "load", "rollout", "other")

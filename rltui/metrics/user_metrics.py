@@ -6,7 +6,6 @@ import difflib
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from rltui.batch import Problem
 from rltui.config import Config
 from rltui.data.fields import KeyPath, spell
 from rltui.data.metric import Entry, Metric
@@ -14,6 +13,7 @@ from rltui.metrics.catalogue import Catalogue
 from rltui.metrics.frameworks.model import Resolved
 from rltui.metrics.frameworks.patterns import Matcher, wild_text
 from rltui.metrics.frameworks.schema import expand_names
+from rltui.problem import Problem
 
 _REWARD = ("reward.", "validation.reward.", "validation.return.")
 _SPREAD = (".std", ".var", "_std", "gini", "fraction", "rate", "accuracy", "count", "coef")

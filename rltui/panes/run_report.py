@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rltui.batch import Problem
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.evidence import EvidenceRow, evidence_of
 from rltui.panes.header import Header, header
@@ -13,6 +12,7 @@ from rltui.panes.pane import window_for
 from rltui.panes.row import Row
 from rltui.panes.runs.facts import Outcome, outcome_of
 from rltui.panes.special.hparams_pane import HParamsPane
+from rltui.problem import Problem
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
 

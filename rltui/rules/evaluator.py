@@ -13,9 +13,9 @@ from typing import Protocol
 
 import numpy as np
 
-from rltui.batch import Problem
 from rltui.config import Config
 from rltui.metrics import MetricNames
+from rltui.problem import Problem
 from rltui.rules.evaluate.firing import FiringState
 from rltui.rules.evaluate.rule_selection import RuleSelection, stagger_of
 from rltui.rules.evaluate.series_state import RatioState, SeriesState, StepTimeState

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from rltui.batch import SEVERITIES, Severity
+from rltui.problem import SEVERITIES, Severity
 
 State = Literal["firing", "resolved"]
 Health = Literal["ok", "warning", "critical"]

@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from rltui.batch import Problem
 from rltui.data.toml_files import read_folder
-from rltui.rules.kinds import NUMBERS, WORDS
+from rltui.problem import Problem
+from rltui.rules.kind_fields import NUMBERS, WORDS
 from rltui.rules.model import Applies, Example, Gap, Rule, Scenario, Symptom
 from rltui.rules.schema import build
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from rltui.batch import SEVERITIES, Severity
 from rltui.draw.numbers import format_short
 from rltui.metrics.glossary import glossary
+from rltui.problem import SEVERITIES, Severity
 from rltui.rules.evaluate.firing import Firing, FiringState
 from rltui.rules.evaluate.rule_state import Episode
 from rltui.rules.finding import RANK, Evidence, Finding, order

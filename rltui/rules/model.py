@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
 
-from rltui.batch import Severity
+from rltui.problem import Severity
 
 NON_FINITE = "non-finite"  # the kind that is judged from what ticks count: a non-finite value makes none
 RECORDING = "recording"  # of a rule that symptoms and other rules refer to, never shown by itself

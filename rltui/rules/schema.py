@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from rltui.batch import Problem
 from rltui.data.fields import (
     AnyOfField,
     BoolField,
@@ -24,9 +23,10 @@ from rltui.data.fields import (
     as_dict,
 )
 from rltui.metrics.glossary import glossary
+from rltui.problem import Problem
 from rltui.rules.finding import RANK
-from rltui.rules.kinds import KINDS, NUMBERS, WORDS
-from rltui.rules.model import NON_FINITE, RECORDING
+from rltui.rules.kind_fields import NUMBERS, WORDS
+from rltui.rules.model import RECORDING
 from rltui.rules.special_metrics import STEP_TIME
 from rltui.text import clean
 
@@ -38,7 +38,7 @@ _SEVERITY = TextField(choices=tuple(RANK))
 _RULE: dict[str, Field[Any]] = {
     "id": _ID,
     "metric": TEXTS,
-    "kind": TextField(choices=(*KINDS, NON_FINITE)),
+    "kind": TextField(choices=tuple(NUMBERS)),
     "severity": TextField(choices=(*RANK, RECORDING)),
     **dict.fromkeys(("for", "keep_firing_for", "warmup"), _POINTS),
     **dict.fromkeys(("latch", "skip_zeros"), BoolField()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rltui.batch import SEVERITIES
+from rltui.problem import SEVERITIES
 from rltui.rules.evaluate.firing import Firing, FiringState
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding

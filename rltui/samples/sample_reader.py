@@ -15,7 +15,6 @@ from pathlib import Path
 
 import orjson
 
-from rltui.batch import Problem
 from rltui.logs.local_file import LocalFile
 from rltui.logs.samples.layouts import (
     Place,
@@ -30,6 +29,7 @@ from rltui.logs.samples.layouts import (
     with_text,
 )
 from rltui.logs.samples.model import Message, RunSamples, Sample, SampleHead, head_of
+from rltui.problem import Problem
 from rltui.text import clean
 
 HEADS = 300_000  # kept at the most; beyond that the oldest steps are left out, and that is said

@@ -18,12 +18,12 @@ from textual.message import Message
 from textual.strip import Strip
 
 from rltui import crash, interpreter
-from rltui.batch import Problem
 from rltui.console.console_thread import ConsoleThread
 from rltui.draw.themes import PLAIN, SIXTEEN
 from rltui.jobs.run_jobs import JobThread
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
+from rltui.problem import Problem
 from rltui.screen import shown
 from rltui.screen.apply_deliveries import Updates
 from rltui.screen.input.bindings import key_name

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from rltui import crash
-from rltui.batch import Problem
 from rltui.hparams import hparam_files
 from rltui.hparams.hparams import NONE, HParams
+from rltui.problem import Problem
 from rltui.session.run_view import RunView
 from rltui.spans.span_files import StepSpans, spans_beside
 from rltui.text import clean

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from rltui import crash
-from rltui.batch import Problem
+from rltui.problem import Problem
 from rltui.text import clean
 
 if TYPE_CHECKING:

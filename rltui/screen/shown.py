@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rltui.batch import Problem
 from rltui.draw.numbers import short_step
 from rltui.hparams.hparams import NONE
 from rltui.logs.run_names import named
@@ -15,6 +14,7 @@ from rltui.panes.answers.beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SP
 from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.panes.runs.names import short_run_names
+from rltui.problem import Problem
 from rltui.rules.finding import Finding, explained, unexplained
 from rltui.screen.state import CONSOLE, PINNED, SAMPLES, AppState
 from rltui.session.run_view import RunView

@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rltui import crash, interpreter
-from rltui.batch import Problem
 from rltui.config import Config
 from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.metrics.glossary import pane_id
 from rltui.panes.runs.selection import RunSelection
+from rltui.problem import Problem
 from rltui.screen.app import Monitor
 from rltui.screen.input.bindings import Keys
 from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, path_for

@@ -7,8 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import Literal
 
-from rltui.batch import Severity
 from rltui.console.scan import ConsoleReport, FoundFailure
+from rltui.problem import Severity
 from rltui.rules.finding import ConsoleEvidence, Finding
 from rltui.store import Run
 

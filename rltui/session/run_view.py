@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
-from rltui.batch import Problem
 from rltui.config.model import UserHardware
 from rltui.console.scan import ConsoleReport
 from rltui.hparams.hparams import NONE, HParams
@@ -13,6 +12,7 @@ from rltui.hparams.logged_text import logged_hparams
 from rltui.jobs.run_jobs import RunTraces, ids_in_settings
 from rltui.jobs.scheduler import Job
 from rltui.metrics import FrameworkMatch, MetricNames
+from rltui.problem import Problem
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding, RunHealth
 from rltui.rules.run_state.liveness import Liveness, RunPace, liveness, run_pace

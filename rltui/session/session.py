@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from rltui.batch import Problem, Problems
 from rltui.config import Config
 from rltui.console.run_consoles import RunConsoles
 from rltui.console.scan import ConsoleReport
@@ -22,6 +21,7 @@ from rltui.jobs.scheduler import Job
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.run_names import called
+from rltui.problem import Problem, Problems
 from rltui.session.run_view import HeldPoints, RunView
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.sister_runs import (

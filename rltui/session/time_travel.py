@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rltui.batch import Batch, Problem
+from rltui.batch import Batch
 from rltui.metrics import MetricNames
+from rltui.problem import Problem
 from rltui.rules.evaluate.rule_selection import RuleSelection
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding

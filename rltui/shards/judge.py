@@ -8,11 +8,11 @@ from itertools import chain
 
 import orjson
 
-from rltui.batch import Problem
 from rltui.config import Config
 from rltui.console.run_consoles import RunConsoles
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_placed
+from rltui.problem import Problem
 from rltui.session.session import Session
 from rltui.shards.plan import Shard
 from rltui.shards.verdict import TagSets, Verdict, as_plain, from_plain, verdict_of

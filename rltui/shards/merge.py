@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from rltui.batch import Problem, Problems
+from rltui.problem import Problem, Problems
 from rltui.session.session import Session
 from rltui.session.sister_runs import with_namesakes
 from rltui.shards.judge import Judged

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any, NamedTuple
 
-from rltui.batch import Problem
 from rltui.panes.runs.facts import Outcome, RunFacts, RunSettings
+from rltui.problem import Problem
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, order
 from rltui.rules.run_state.liveness import Liveness, RunPace
 from rltui.rules.run_state.state_finding import state_finding

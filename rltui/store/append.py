@@ -15,8 +15,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import Batch, Problem, Problems
+from rltui.batch import Batch
 from rltui.logs.delivery import Source
+from rltui.problem import Problem, Problems
 from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, NewPoints, NewPointsList, Points, join
 from rltui.store.restarts.attempts import AttemptLog, Cut, Piece, Segment
 from rltui.store.restarts.detector import RestartDetector

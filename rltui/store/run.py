@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rltui.batch import Batch, Problem, Problems, Text
+from rltui.batch import Batch, Text
 from rltui.hparams.logged_text import is_hparams_tag
 from rltui.logs.delivery import Delivery, Source
+from rltui.problem import Problem, Problems
 from rltui.store.append import PointAppender
 from rltui.store.histograms import Histograms
 from rltui.store.model import F64, HIGHEST, I64, LOWEST, Attempt, NewPoints, Points, sensible

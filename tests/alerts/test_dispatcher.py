@@ -7,8 +7,8 @@ from typing import Any
 
 from rltui.alerts import Alert, Dispatcher, Throttle
 from rltui.alerts.dispatcher import report_failures
-from rltui.batch import Problem
 from rltui.config.model import AlertConfig
+from rltui.problem import Problem
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.liveness import Liveness
 from rltui.screen.acknowledgements import SNOOZE_SECONDS, Acknowledgements

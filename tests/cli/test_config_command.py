@@ -7,13 +7,13 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from rltui.batch import Problem
 from rltui.cli.commands.config import command
 from rltui.config import json_schema, load_config, read_file
 from rltui.config.schema import DISPLAY, PRIVATE
 from rltui.data.metric import DIRECTIONS, STATISTICS
 from rltui.draw.themes import shipped_folder
 from rltui.metrics import MetricNames, catalogue, explain, snippet
+from rltui.problem import Problem
 from tests.support.config import logs, own
 
 __all__ = ["logs", "own"]  # fixtures

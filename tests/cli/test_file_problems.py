@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from rltui.batch import Batch, Problem
+from rltui.batch import Batch
 from rltui.cli.file_problems import FileProblemReporter
 from rltui.cli.follow.follow_findings import follow
 from rltui.config import Config
 from rltui.logs.delivery import Delivery, Source
+from rltui.problem import Problem
 from tests.support.commands import rltui
 from tests.support.livelogs import Live
 

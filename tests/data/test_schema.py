@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from rltui.batch import Problem
 from rltui.data import toml_files
 from rltui.data.fields import (
     AnyOfField,
@@ -20,6 +19,7 @@ from rltui.data.fields import (
     as_dict,
 )
 from rltui.data.toml_files import read_file, read_table, statements
+from rltui.problem import Problem
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from rltui.batch import Problem
 from rltui.data.toml_files import DATA, read_folder
 from rltui.metrics import glossary
 from rltui.metrics.catalogue import load_catalogue
+from rltui.problem import Problem
 from rltui.rules import load as rules
 
 

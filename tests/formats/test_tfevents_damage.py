@@ -7,10 +7,11 @@ import tracemalloc
 
 import pytest
 
-from rltui.batch import Batch, Problem, concat
+from rltui.batch import Batch, concat
 from rltui.logs.formats.interface import LogReader
 from rltui.logs.formats.tfevents.event_file import FORMAT
 from rltui.logs.formats.tfevents.torn_and_damaged import MOST_CHECKS
+from rltui.problem import Problem
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, SparseFile, read_on, read_whole
 

@@ -37,8 +37,9 @@ def test_the_lower_half_imports_no_heavy_library(module: str) -> None:
 
 
 def test_explaining_a_metric_does_not_wait_for_the_screen() -> None:
-    """The command line imports a command when it is called."""
+    """The command line imports a command when it is called, and what it says of a metric needs no arrays."""
     assert loaded_by("import rltui.cli") & {"numpy", *HEAVY} == set()
+    assert loaded_by("from rltui.cli.commands import explain, glossary") & {"numpy", *HEAVY} == set()
 
 
 def test_the_screen_starts_without_tables_and_plots() -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from rltui.batch import Problem
 from rltui.logs.delivery import Source
 from rltui.logs.follow.follower import Follower
+from rltui.problem import Problem
 from rltui.rules.run_state.liveness import liveness
 from rltui.rules.run_state.log_state import OLD, of_sources
 from rltui.screen.start import build

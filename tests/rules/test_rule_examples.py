@@ -69,3 +69,12 @@ def test_a_shown_rule_explains_itself(rule: Rule) -> None:
     assert rule.source and rule.advice and rule.check_next
     assert rule.fires and rule.quiet
     assert np.all([len(values(example.text)) for example in (*rule.fires, *rule.quiet)])
+
+
+def test_what_a_kind_takes_is_known_of_every_kind() -> None:
+    """The table of numbers and the kinds themselves name the same."""
+    from rltui.rules.kind_fields import NUMBERS
+    from rltui.rules.kinds import KINDS
+    from rltui.rules.model import NON_FINITE
+
+    assert {*KINDS, NON_FINITE} == NUMBERS.keys()

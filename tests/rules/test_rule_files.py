@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.batch import Problem
+from rltui.problem import Problem
 from rltui.rules.load import load
 from rltui.rules.schema import build
 

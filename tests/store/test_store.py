@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rltui.batch import Batch, Problem, Text
+from rltui.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
+from rltui.problem import Problem
 from rltui.store import Run, Store
 from tests.support.feeding import Row, delivery, ticks
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import click
 
-from rltui.batch import Problem
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import WRONG, emit, emit_json, fail, leave
 from rltui.config import Config, json_schema, load_config, read_file
 from rltui.config.config_files import NAME
 from rltui.paths import config_file
+from rltui.problem import Problem
 from rltui.text import clean
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import astuple
 from typing import Any, Literal
 
-from rltui.batch import Problem
 from rltui.cli.output import FOUND, STALLED, WRONG
+from rltui.problem import Problem
 from rltui.rules.finding import RANK, worst
 from rltui.shards.common_trouble import common_trouble
 from rltui.shards.judge import Judged

@@ -7,7 +7,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rltui.batch import Problem
 from rltui.cli.color import colored
 from rltui.draw.cells import wrap
 from rltui.draw.numbers import format_age, format_duration, format_step
@@ -20,6 +19,7 @@ from rltui.draw.symbols import (
     to_ascii,
 )
 from rltui.panes.evidence import course_of
+from rltui.problem import Problem
 from rltui.rules.finding import RUN_HEALTHS, Evidence, Finding
 from rltui.shards.common_trouble import CommonTrouble, common_trouble
 from rltui.shards.verdict import Verdict

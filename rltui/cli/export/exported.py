@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rltui.batch import Problem, Problems
 from rltui.cli.export.points import Exporter, Selection
 from rltui.cli.file_problems import note_problems
 from rltui.cli.judging import need_engine, planned
 from rltui.cli.output import FOUND, WRONG, fail, leave, no_logs
 from rltui.cli.sharding import Work
+from rltui.problem import Problem, Problems
 from rltui.shards.merge import lost_problem
 from rltui.shards.plan import Plan, Shard
 

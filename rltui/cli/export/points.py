@@ -14,12 +14,13 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import Batch, Problems
+from rltui.batch import Batch
 from rltui.config import Config
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_placed
 from rltui.logs.records.tag_table import written_tag
 from rltui.metrics import MetricNames
+from rltui.problem import Problems
 from rltui.session.shared_metric_names import SharedNames
 from rltui.shards.plan import RunPlan
 from rltui.store.model import HIGHEST, Points

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from rltui.batch import Problems
 from rltui.cli.export.point_lines import quoted
 from rltui.cli.export.points import Selection
 from rltui.cli.file_problems import note_problems
@@ -24,6 +23,7 @@ from rltui.logs.follow.follower import Follower, MissingError
 from rltui.logs.follow.read_all import Deliveries, read_all
 from rltui.logs.local_file import FoundFile
 from rltui.logs.log_file_names import is_events
+from rltui.problem import Problems
 from rltui.text import clean
 
 COLUMNS = {

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from rltui.batch import SEVERITIES
 from rltui.draw.numbers import format_short, format_step
+from rltui.problem import SEVERITIES
 from rltui.rules.finding import RANK, Finding
 from rltui.session.run_view import RunView
 from rltui.text import clean

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from rltui.batch import Problem
 from rltui.logs.discovery.walk import Containers, FolderWalker, Item, Root, is_folder, roots_of
 from rltui.logs.file_systems import FileSystem, kind_of
 from rltui.logs.local_file import Calls, FoundFile
+from rltui.problem import Problem
 
 NOT_ANSWERING = FileSystem("not answering", remote=True, events=False, attributes=False)
 SHORTEST, LONGEST = 5.0, 30.0  # seconds between two searches

@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from rltui.batch import Problem
 from rltui.logs.formats.container import Part, Parts
 from rltui.logs.local_file import Calls, FoundFile
 from rltui.logs.log_file_names import names
 from rltui.logs.run_names import run_name
+from rltui.problem import Problem
 from rltui.text import clean, quote
 
 DEPTH = 48  # folders below LOGDIR; deeper ones are counted as pruned

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rltui.batch import EMPTY, Batch, Problem
+from rltui.batch import EMPTY, Batch
 from rltui.logs.delivery import Delivery, Kind, Source
 from rltui.logs.discovery.placed_log import PlacedLog
 from rltui.logs.discovery.related_runs import RelatedRuns
@@ -31,6 +31,7 @@ from rltui.logs.local_file import Calls, FoundFile, GivenUpError
 from rltui.logs.log_file.log_file import LogFile, Piece
 from rltui.logs.log_file_names import rotated_from
 from rltui.logs.run_names import RunFilter
+from rltui.problem import Problem
 from rltui.text import quote
 
 SLICE = 0.05  # seconds of reading between two chances for the consumer

@@ -10,9 +10,10 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Mapping
 
-from rltui.batch import Batch, Problem
+from rltui.batch import Batch
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.log_file.log_file import LogFile
+from rltui.problem import Problem
 from rltui.text import clean
 
 GIVE_UP = 5.0  # seconds after which a file call counts as one that never returns

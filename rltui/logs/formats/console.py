@@ -15,13 +15,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from rltui.batch import Problem
 from rltui.logs.formats.interface import File
 from rltui.logs.formats.line_reader import LineReader
 from rltui.logs.log_file_names import names
 from rltui.logs.records.parse_number import from_text
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.logs.records.trainer_lines import TrainerLines
+from rltui.problem import Problem
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 _VERL = re.compile(r"(?:^|[\s)\]])step:(-?[0-9]{1,19}) - (?=\S)")

@@ -15,13 +15,13 @@ from collections.abc import Sequence
 
 import orjson
 
-from rltui.batch import Problem
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import File
 from rltui.logs.formats.line_reader import BLANKS, LineReader
 from rltui.logs.formats.text_lines import SkippedLines
 from rltui.logs.records import record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.problem import Problem
 
 _QUOTED_CAP = 64 << 10  # bytes of a quoted field that runs over lines
 _HEADER_CAP = 4 << 20

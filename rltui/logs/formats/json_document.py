@@ -14,12 +14,13 @@ from dataclasses import replace
 
 import orjson
 
-from rltui.batch import EMPTY, Batch, Problem, Text
+from rltui.batch import EMPTY, Batch, Text
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of
 from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.problem import Problem
 
 _DECODER = json.JSONDecoder()
 _BETWEEN = " \t\r\n\0\ufeff,"

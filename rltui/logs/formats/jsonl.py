@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 
 import orjson
 
-from rltui.batch import Problem
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import File
 from rltui.logs.formats.line_reader import BLANKS, LineReader, is_utf16
 from rltui.logs.formats.text_lines import SkippedLines
 from rltui.logs.records import json_nan, record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.problem import Problem
 
 _BETWEEN = " \t\r\n\0\ufeff"
 _TRIES = 16  # places in a damaged line where an object is looked for

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from rltui.batch import EMPTY, Batch, Problem
+from rltui.batch import EMPTY, Batch
 from rltui.logs.formats.interface import BLOCK, File
 from rltui.logs.formats.text_lines import TextLines
 from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.problem import Problem
 
 BLANKS = b" \t\r\0"  # of a line that holds nothing
 

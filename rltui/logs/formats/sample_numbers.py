@@ -12,7 +12,7 @@ import re
 
 import numpy as np
 
-from rltui.batch import EMPTY, Batch, Problem
+from rltui.batch import EMPTY, Batch
 from rltui.logs import log_contents, log_file_names
 from rltui.logs.formats.interface import BLOCK, LINE_CAP, File
 from rltui.logs.formats.jsonl import objects
@@ -24,6 +24,7 @@ from rltui.logs.records.sample_statistics import LoggedStep, SampledStep, number
 from rltui.logs.records.tag_table import TagTable
 from rltui.logs.samples.layouts import Place, layouts, log_place, samples_of, texts_of
 from rltui.logs.samples.model import Sample
+from rltui.problem import Problem
 
 STEPS_HELD = 4  # steps whose samples are kept for late ones
 NUMBERS_HELD = 2_000_000  # and numbers at most, 16 bytes each

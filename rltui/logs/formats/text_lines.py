@@ -8,8 +8,8 @@ a writer leaves when its file is truncated under it (they never do).
 
 from __future__ import annotations
 
-from rltui.batch import Problem
 from rltui.logs.formats.interface import BLOCK, HEAD, LINE_CAP, File
+from rltui.problem import Problem
 from rltui.text import quote
 
 MOST_WAITS = 4  # reads that zeros before later text are given to fill in

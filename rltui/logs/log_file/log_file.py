@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from rltui.batch import EMPTY, Batch, Problem, concat
+from rltui.batch import EMPTY, Batch, concat
 from rltui.logs.delivery import Kind, Source
 from rltui.logs.formats.container import PartFile
 from rltui.logs.formats.gzip_log import decompressed_head
@@ -21,6 +21,7 @@ from rltui.logs.log_file.file_identity import FileIdentity, Past
 from rltui.logs.log_file.format_state import FormatState
 from rltui.logs.log_file.read_errors import ReadErrors
 from rltui.logs.log_file_names import is_events
+from rltui.problem import Problem
 
 Piece = tuple[Kind, Batch]
 _Question = Callable[[LogReader, File], Batch]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from dataclasses import replace
 
-from rltui.batch import Level, Problem
+from rltui.problem import Level, Problem
 from rltui.text import quote
 
 LONGEST = 60.0  # seconds between two tries

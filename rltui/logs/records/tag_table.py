@@ -9,7 +9,7 @@ import zlib
 
 import google_crc32c
 
-from rltui.batch import Problem
+from rltui.problem import Problem
 from rltui.text import clean
 
 TAG_CAP = 100_000  # distinct tags of one log

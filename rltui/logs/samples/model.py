@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rltui.batch import Problem
+from rltui.problem import Problem
 
 
 @dataclass(frozen=True, slots=True)

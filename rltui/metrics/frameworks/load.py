@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 
-from rltui.batch import Problem
 from rltui.data.metric import Entry
 from rltui.data.toml_files import DATA, FileReport, read_folder
 from rltui.metrics.frameworks.model import Framework, Resolved, Variant, Vote
@@ -24,6 +23,7 @@ from rltui.metrics.frameworks.schema import (
     expand_names,
     expand_pattern,
 )
+from rltui.problem import Problem
 
 GENERIC = "glossary"  # the file of names that home-made loops use
 Sign = tuple[str, str, float]  # framework id, name without logger prefix, points

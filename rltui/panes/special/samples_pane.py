@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rltui.batch import Problem
 from rltui.draw.numbers import format_plain, format_step
 from rltui.logs.samples.layouts import ended_at_limit
 from rltui.logs.samples.model import RunSamples, SampleHead
+from rltui.problem import Problem
 from rltui.samples.sample_query import Filter, FilterError, SortKey, parse_filter, sorted_heads
 
 NO_FILES = (

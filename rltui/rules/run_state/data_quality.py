@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rltui.batch import Problem
+from rltui.problem import Problem
 from rltui.rules.evaluate.series_state import SeriesState
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.ticks import Ticks

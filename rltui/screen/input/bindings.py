@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from rltui.batch import Problem
 from rltui.panes.pane_list import PANES as OF_A_RUN
+from rltui.problem import Problem
 from rltui.text import clean
 
 

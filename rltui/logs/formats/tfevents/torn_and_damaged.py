@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rltui.batch import Level, Problem
+from rltui.problem import Level, Problem
 
 MOST_CHECKS = 5  # of the same damaged place before reading goes on behind it
 

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 
 import orjson
 
-from rltui.batch import Problem
 from rltui.logs.formats.interface import File
 from rltui.logs.formats.line_reader import BLANKS, LineReader
 from rltui.logs.formats.text_lines import SkippedLines
 from rltui.logs.records.parse_number import step_of
 from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.problem import Problem
 
 _BEGIN = re.compile(rb'\s*\[\s*\{\s*"timestamp"\s*:\s*\d+,\s*"type"\s*:\s*"(training_stats|log)')
 

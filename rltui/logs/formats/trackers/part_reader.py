@@ -11,10 +11,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.batch import EMPTY, Batch, Level, Problem, Text, concat
+from rltui.batch import EMPTY, Batch, Text, concat
 from rltui.logs.formats.container import Part, part_file
 from rltui.logs.formats.interface import BLOCK, File
 from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.problem import Level, Problem
 
 
 @dataclass(slots=True)

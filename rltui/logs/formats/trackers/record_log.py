@@ -11,8 +11,8 @@ from __future__ import annotations
 import struct
 import zlib
 
-from rltui.batch import Problem
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
+from rltui.problem import Problem
 
 HEADER = 7  # bytes of the file's header
 _BLOCK = 32768

@@ -16,11 +16,12 @@ from datetime import datetime
 import numpy as np
 import orjson
 
-from rltui.batch import EMPTY, Batch, Problem, Text
+from rltui.batch import EMPTY, Batch, Text
 from rltui.logs.formats.interface import BLOCK, File
 from rltui.logs.formats.protobuf import MalformedError, fields, signed, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog
 from rltui.logs.records.tag_table import TagTable
+from rltui.problem import Problem
 
 MAGIC = b":SWL\xd6\xe1"
 

@@ -17,11 +17,11 @@ from typing import Any
 
 import orjson
 
-from rltui.batch import Level
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, Schema, columns_of
 from rltui.logs.formats.trackers.part_reader import Alert, Look, PartFormat, unique_names
+from rltui.problem import Level
 from rltui.text import QUOTE_LIMIT, clean
 
 _ALERTS = 100  # of a run, the newest

@@ -15,12 +15,13 @@ from typing import NamedTuple
 import numpy as np
 import orjson
 
-from rltui.batch import EMPTY, Batch, Histogram, Problem, Text
+from rltui.batch import EMPTY, Batch, Histogram, Text
 from rltui.logs.formats.interface import BLOCK, File
 from rltui.logs.formats.protobuf import MalformedError, fields, signed, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog
 from rltui.logs.records.histogram import Quantiles, quantiles_of
 from rltui.logs.records.tag_table import TagTable, name_of
+from rltui.problem import Problem
 
 MAGIC = b":W&B\xe1\xbe\x00"
 
