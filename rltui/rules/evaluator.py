@@ -188,9 +188,9 @@ class Evaluator:
         known = any((each.ticks.canonical or "") in outcomes and each.ticks.n >= START for each in judged)
         if known or points < KNOWN_BY or any(each.user_states for each in self.series.values()):
             return ""
-        count = f"{len(judged)} metrics" if len(judged) > 1 else "one metric"
+        count = f"{len(judged)} metrics that were" if len(judged) > 1 else "one metric that was"
         return (
-            f"nothing is wrong in the {count} that were judged, but no reward, return, score, success or "
+            f"nothing is wrong in the {count} judged, but no reward, return, score, success or "
             "held-out metric tells what the run achieves"
         )
 

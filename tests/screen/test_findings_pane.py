@@ -109,16 +109,6 @@ def test_the_pane_fits_every_size(width: int, height: int) -> None:
         assert any("@122" in line.text for line in lines)
 
 
-def test_the_rest_of_a_stall_stands_with_the_findings() -> None:
-    """A run that is silent says so in its findings, with the usual gap."""
-    run = broken()
-    run.state = "stalled"
-    run.found = []
-    screen = opened(run)
-    screen.press("f")
-    assert any(line.startswith(" ◌ stalled") and "usual gap 10s" in line for line in lines_of(screen)[3:])
-
-
 def test_values_are_told_on_the_scale_of_the_curve() -> None:
     """Evidence is on the canonical scale; a key written as its negative shows what its curve shows."""
     run = FakeRun()

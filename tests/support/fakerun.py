@@ -188,6 +188,10 @@ class FakeRun:
         self.consoles = tuple(reports)
         return False
 
+    def tell_state(self, now: float) -> bool:
+        """Nothing is said of its state."""
+        return False
+
     def set_job(self, job: Any, now: float) -> bool:
         """Nothing is judged by it."""
         self.job = job

@@ -90,6 +90,8 @@ def _standing(head: Header) -> tuple[str, str, str, str]:
     sentence = head.sentence
     if head.silence_text:
         sentence = f"{sentence}. {head.silence_word.capitalize()}: {head.end_text}".removeprefix(". ")
+    elif head.end_text and head.health in ("ok", "unjudged"):  # nothing else says why it stopped
+        sentence = f"{head.end_text}. {sentence}".removesuffix(". ")
     elif head.end_text:
         sentence = f"{sentence}. {head.end_text}".removeprefix(". ")
     if head.health == "ok" and not head.outcome_known:  # silence about it is not health
