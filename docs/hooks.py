@@ -14,7 +14,7 @@ from mkdocs.structure.files import File, Files
 
 from rltui.cli import command_group
 from rltui.cli.command_reference import markdown
-from rltui.cli.pane_output import render_pane
+from rltui.cli.pane_output.pane_output import render_pane
 from rltui.data.metric import DIRECTIONS, UNITS, Metric
 from rltui.demo import recording
 from rltui.demo.replay import Replay
