@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
+import anyio
 import mcp_types as types
 import pytest
 from mcp import Client
@@ -120,6 +123,22 @@ async def test_wait_returns_what_ended_it(logs: Path) -> None:
     async with Client(make_server([str(logs)])) as client:
         outcome = await ask(client, "wait", run="seed7", until=["step>=80"], timeout=30)
     assert (outcome["outcome"], outcome["step"]) == ("reached", 80)
+
+
+async def test_a_wait_leaves_no_thread_behind(logs: Path) -> None:
+    """What looked at consoles, jobs and files for one answer ends with it."""
+    before = {thread.name for thread in threading.enumerate()}
+    async with Client(make_server([str(logs)])) as client:
+        for _ in range(3):
+            await ask(client, "wait", run="seed7", until=["step>=80"], timeout=30)
+        own = ("consoles", "jobs", "rltui-follow", "rltui-supervisor", "rltui-events")
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            left = {thread.name for thread in threading.enumerate()} - before
+            if not left & set(own):
+                break
+            await anyio.sleep(0.05)
+        assert not left & set(own)
 
 
 async def test_what_cannot_be_answered_is_an_error_of_one_line(logs: Path) -> None:

@@ -49,6 +49,13 @@ class FollowedSession:
         self._jobs = JobThread(logdirs if deliveries is None else ())
 
     def __iter__(self) -> Iterator[Session]:
+        try:
+            yield from self._sessions()
+        finally:  # a server follows again and again: no thread may stay
+            self._consoles.stop()
+            self._jobs.stop()
+
+    def _sessions(self) -> Iterator[Session]:
         for each in self._deliveries:
             self._file_problems.waits_for(self._follower.search.waiting)
             self.session.apply(self._file_problems.passing(each))
