@@ -107,12 +107,19 @@ def find_hparam(entries: Mapping[str, HParam], key: str) -> HParam | None:
 
 def settings_digest(entries: Mapping[str, HParam]) -> str:
     """The same for runs that were started alike but for seed, names and places; empty without settings."""
-    kept = sorted(
-        f"{plain_key(entry.key)}={value_text(entry.value)}"
-        for entry in entries.values()
-        if not entry.unset and not _only_identity(entry.key)
-    )
+    kept = sorted(f"{plain_key(entry.key)}={value_text(entry.value)}" for entry in _settings(entries))
     return paths.digest("\n".join(kept), 24) if kept else ""
+
+
+def keys_digest(entries: Mapping[str, HParam]) -> str:
+    """The same for runs with the same settings whatever their values, as in a sweep; empty without any."""
+    kept = sorted(plain_key(entry.key) for entry in _settings(entries))
+    return paths.digest("\n".join(kept), 24) if kept else ""
+
+
+def _settings(entries: Mapping[str, HParam]) -> list[HParam]:
+    """What may make a difference to the training."""
+    return [entry for entry in entries.values() if not entry.unset and not _only_identity(entry.key)]
 
 
 @lru_cache(maxsize=8192)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui import paths
+from rltui.hparams.hparams import keys_digest, settings_digest
 from rltui.hparams.logged_text import logged_hparams
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.series.robust_statistics import NORMAL, median
@@ -45,11 +45,6 @@ OUTCOMES = (
     "reward.accuracy",
     "validation.success_rate", "validation.return.mean", "validation.accuracy", "validation.reward.mean",
 )  # fmt: skip
-# Settings that tell runs apart and change nothing else, by the last part of their key.
-_VOLATILE = re.compile(
-    r"(^|[_.-])(seeds?|dir|path|folder|file|name|id|tag|notes?|time|date|host|port|device|rank|project|group)"
-    r"($|[_.-])"
-)
 _NUMBERS = re.compile(r"\d+")
 
 Levels = NDArray[np.float64]
@@ -162,15 +157,7 @@ def outcome_curve(view: RunView, *, settings: bool = True) -> OutcomeCurve | Non
 def _digests(view: RunView) -> tuple[str, str]:
     """Digests of the settings that the log holds, and of their names; empty without any."""
     entries = logged_hparams(view.run.texts.values(), view.run.hparams).entries
-    kept = {
-        key: entry.text
-        for key, entry in entries.items()
-        if not _VOLATILE.search(key.rpartition("/")[2].lower()) and "/" not in entry.text
-    }
-    if not kept:
-        return "", ""
-    lines = [f"{key}={kept[key]}" for key in sorted(kept)]
-    return paths.digest("\n".join(lines), 12), paths.digest("\n".join(sorted(kept)), 12)
+    return settings_digest(entries), keys_digest(entries)
 
 
 def standings(outcomes: Iterable[OutcomeCurve]) -> dict[str, Standing]:
