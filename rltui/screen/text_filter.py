@@ -11,6 +11,15 @@ SCATTERED = 100  # from which letters match that do not stand together
 Match = Callable[[str], bool]
 
 
+def edited(query: str, key: str) -> str | None:
+    """The query after a key; None for a key that types nothing."""
+    if key == "backspace":
+        return query[:-1]
+    if key == "ctrl+u":
+        return ""
+    return query + key if len(key) == 1 and key.isprintable() else None
+
+
 def matcher(query: str) -> Match:
     """A test for texts. Case does not matter; every word must match, its letters in order if not as a whole.
 

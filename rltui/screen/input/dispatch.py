@@ -21,6 +21,7 @@ from rltui.screen.state import (
     Overlay,
     SampleOverlay,
 )
+from rltui.screen.text_filter import edited
 from rltui.session.session import Session
 
 
@@ -99,12 +100,8 @@ def _typed_into_filter(session: Session, state: AppState, prompt: FilterPrompt, 
         state.query = state.query if key == "enter" else ""
         if state.on_console and state.query:  # the nearest one before the end, or before the line selected
             console_actions.perform(session, state, Command("previous-finding"))
-    elif key == "backspace":
-        state.query = state.query[:-1]
-    elif key == "ctrl+u":
-        state.query = ""
-    elif len(key) == 1 and key.isprintable():
-        state.query += key
-    else:
-        return False
-    return True
+        return True
+    query = edited(state.query, key)
+    if query is not None:
+        state.query = query
+    return query is not None

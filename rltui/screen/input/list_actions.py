@@ -18,6 +18,7 @@ from rltui.screen.state import (
     RunChoice,
     RunList,
 )
+from rltui.screen.text_filter import edited
 from rltui.session.session import Session
 
 # What the screen does below any list.
@@ -200,12 +201,8 @@ def typed(session: Session, state: AppState, overlay: ListOverlay, key: str) -> 
     if key == "tab" and in_runs:
         offered = shown_runs.completions(session, state, overlay.query)
         overlay.query = shown_runs.completed(overlay.query, offered)
-    elif key == "backspace":
-        overlay.query = overlay.query[:-1]
-    elif key == "ctrl+u":
-        overlay.query = ""
-    elif len(key) == 1 and key.isprintable():
-        overlay.query += key
+    elif (query := edited(overlay.query, key)) is not None:
+        overlay.query = query
     else:
         return False
     if overlay.searches:

@@ -11,6 +11,7 @@ from rltui.screen import shown
 from rltui.screen.input.bindings import Command
 from rltui.screen.pages.samples_page import run_samples, samples, selected_index, selected_sample
 from rltui.screen.state import AppState, SampleOverlay
+from rltui.screen.text_filter import edited
 from rltui.session.session import Session
 
 _FAR = 10**9
@@ -274,15 +275,11 @@ def typed(session: Session, state: AppState, overlay: SampleOverlay, key: str) -
         if overlay.query and overlay.drawn.found:
             ahead = [at for at in overlay.drawn.found if at >= overlay.top]
             overlay.top = (ahead or overlay.drawn.found)[0]
-    elif key == "backspace":
-        overlay.query = overlay.query[:-1]
-    elif key == "ctrl+u":
-        overlay.query = ""
-    elif len(key) == 1 and key.isprintable():
-        overlay.query += key
-    else:
-        return False
-    return True
+        return True
+    query = edited(overlay.query, key)
+    if query is not None:
+        overlay.query = query
+    return query is not None
 
 
 _OVER_SAMPLE: dict[str, Callable[[Session, AppState, SampleOverlay], None]] = {
