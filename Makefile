@@ -20,7 +20,7 @@ $(VENV)/.dev: pyproject.toml $(VENV)/.runtime
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
-demo: $(VENV)/.runtime  ## set up and open the monitor on a recorded run that breaks while one watches
+demo: $(VENV)/.runtime  ## set up and open the monitor on a recorded run that breaks while you watch
 	@$(BIN)/rltui demo
 
 test: lint types contract pytest  ## set up and run everything CI runs

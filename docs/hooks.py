@@ -14,11 +14,11 @@ from mkdocs.structure.files import File, Files
 
 from rltui.cli import command_group
 from rltui.cli.command_reference import markdown
-from rltui.cli.pane_output.pane_output import render_pane
+from rltui.cli.pane_output.pane_output import OutputOptions, render_pane
 from rltui.data.metric import DIRECTIONS, UNITS, Metric
 from rltui.demo import recording
 from rltui.demo.replay import Replay
-from rltui.metrics.glossary import Pane, general_panes, glossary
+from rltui.metrics.glossary_files import Pane, general_panes, glossary
 from rltui.panes.metric_explanation import metric_card
 from rltui.rules.load import rulebook
 from rltui.session.session import Session
@@ -68,7 +68,7 @@ def _picture(pane: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         found = recording.read(SHOWN[pane])
         Replay(found, Path(folder)).write_until(len(found.rows))
-        return render_pane(Session.load([folder]), pane, "svg", width=110)
+        return render_pane(Session.load([folder]), pane, OutputOptions("svg", width=110))
 
 
 def _panes_index() -> str:

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator, Sequence
+from functools import cache as once
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
-from platformdirs import PlatformDirs
+if TYPE_CHECKING:
+    from platformdirs import PlatformDirs
 
 # The interpreter's own: `hashlib` loads OpenSSL, which takes 4 MB and is needed for nothing else here.
 try:
@@ -23,7 +26,14 @@ except ImportError:
     except ImportError:
         from hashlib import sha256
 
-_DIRS = PlatformDirs("rltui", appauthor=False)
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+
+
+@once
+def _dirs() -> PlatformDirs:
+    from platformdirs import PlatformDirs  # with it come archives and temporary files, which start slowly
+
+    return PlatformDirs("rltui", appauthor=False)
 
 
 def digest(text: str, digits: int = 64) -> str:
@@ -35,15 +45,37 @@ def digest(text: str, digits: int = 64) -> str:
 def state() -> Path | None:
     """Layouts, snapshots, crash reports, and which alerts were sent. Not necessarily there yet."""
     with contextlib.suppress(RuntimeError):  # no home
-        return Path(_DIRS.user_state_dir)
+        return Path(_dirs().user_state_dir)
     return None
 
 
 def cache() -> Path | None:
     """What can be found out again. Not necessarily there yet."""
     with contextlib.suppress(RuntimeError):  # no home
-        return Path(_DIRS.user_cache_dir)
+        return Path(_dirs().user_cache_dir)
     return None
+
+
+def is_url(logdir: str | os.PathLike[str]) -> bool:
+    """Whether a LOGDIR is a remote folder, such as `s3://bucket/runs`."""
+    return _URL.match(os.fspath(logdir)) is not None
+
+
+def mirror_folder(url: str) -> Path | None:
+    """The folder in the cache for the local mirror of a remote folder. Not necessarily there yet."""
+    folder = cache()
+    return None if folder is None else folder / "remote" / digest(url.rstrip("/"), 20)
+
+
+def local(logdir: str | os.PathLike[str]) -> str:
+    """Where a LOGDIR is read: the place itself, or that of its files in the mirror of a remote folder."""
+    given = os.fspath(logdir)
+    if not is_url(given):
+        return given
+    folder = mirror_folder(given)
+    # The names of the place stay, for LOGDIRs are told apart by the last of them.
+    names = [name for name in given.partition("://")[2].split("/") if name not in ("", ".", "..")]
+    return given if folder is None else str(folder.joinpath("files", *names))
 
 
 def of_logdirs(kind: str, logdirs: Sequence[str | os.PathLike[str]], *, cached: bool = False) -> Path | None:
@@ -54,7 +86,7 @@ def of_logdirs(kind: str, logdirs: Sequence[str | os.PathLike[str]], *, cached: 
     folder = cache() if cached else state()
     if folder is None:
         return None
-    key = "\0".join(sorted(os.path.realpath(logdir) for logdir in logdirs))
+    key = "\0".join(sorted(os.path.realpath(local(logdir)) for logdir in logdirs))
     path = folder / kind / f"{digest(key, 20)}.json"
     return None if logdir_around(path, logdirs) is not None else path
 
@@ -65,7 +97,7 @@ def config_file() -> Path | None:
     if named:
         return Path(named)
     with contextlib.suppress(RuntimeError):  # no home
-        return Path(_DIRS.user_config_dir) / "config.toml"
+        return Path(_dirs().user_config_dir) / "config.toml"
     return None
 
 
@@ -76,7 +108,7 @@ def logdir_around(target: Path, logdirs: Sequence[str | os.PathLike[str]]) -> st
     """
     path = _real(target)
     for logdir in logdirs:
-        root = _real(Path(logdir))
+        root = _real(Path(local(logdir)))
         if path == root or (root.parent if root.is_file() else root) in (path, *path.parents):
             return os.fspath(logdir)
     return None

@@ -8,8 +8,8 @@ enter; no other layer has to think of it again.
 from __future__ import annotations
 
 import re
-
-from rich.cells import cell_len
+from collections.abc import Callable
+from functools import cache
 
 QUOTE_LIMIT = 200  # characters of a foreign line that a diagnostic may quote
 
@@ -64,16 +64,29 @@ def quote(text: str) -> str:
     return clean(text[: 2 * QUOTE_LIMIT], QUOTE_LIMIT)
 
 
+@cache
+def _measure() -> Callable[[str], int]:
+    """Imported for the first text that is not ASCII: `--version` and most scripts have none."""
+    from rich.cells import cell_len
+
+    return cell_len
+
+
 def cell_width(text: str) -> int:
     """Terminal cells that cleaned text occupies, as Textual counts them: wide characters two, marks none."""
-    return len(text) if text.isascii() else cell_len(text)
+    return len(text) if text.isascii() else _measure()(text)
+
+
+def count_of(count: int, noun: str) -> str:
+    """`1 point`, `2,000 points`: a number with its noun in the right form."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def head(text: str, width: int) -> str:
     """The longest beginning of a text that fits in `width` cells."""
     if text.isascii():
         return text[: max(width, 0)]
-    used = 0
+    used, cell_len = 0, _measure()
     for at, char in enumerate(text):
         used += cell_len(char)
         if used > width:
@@ -81,15 +94,15 @@ def head(text: str, width: int) -> str:
     return text
 
 
-def fit(text: str, width: int, ellipsis: str = "…") -> str:
+def fit(text: str, width: int) -> str:
     """Text cut in the middle to at most `width` cells: both ends tell a long tag from its neighbours."""
     if cell_width(text) <= width:
         return text
-    if width <= cell_width(ellipsis):
-        return ellipsis[: max(width, 0)]
-    room = width - cell_width(ellipsis)
+    if width <= 1:
+        return "…"[: max(width, 0)]
+    room = width - 1
     tail = head(text[::-1], room // 2)[::-1]
-    return head(text, room - room // 2) + ellipsis + tail
+    return head(text, room - room // 2) + "…" + tail
 
 
 def pad(text: str, width: int, *, right: bool = False) -> str:

@@ -44,8 +44,8 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "entropy_collapse": ("entropy-*", "policy-collapsed", "saturated-policy"),
     "entropy_fall": ("entropy-*",),
     "reward_hack": ("reward-hacking", "length-hacking*", "runaway-length"),
-    "nan": ("non-finite",),
-    "inf": ("non-finite",),
+    "nan": ("non-finite", "numerical-breakdown"),
+    "inf": ("non-finite", "numerical-breakdown"),
     "no_learning": (
         "not-moving", "policy-collapsed", "no-signal", "learning-rate-too-high", "reward-says-nothing",
     ),
@@ -54,8 +54,8 @@ ANSWERS: dict[str, tuple[str, ...]] = {
     "explained_variance_bad": ("explained-variance-*",),
     "clip_fraction_high": ("clip-fraction-high",),
     "negative_kl": ("kl-ref-negative", "kl-sum-negative"),
-    "slowdown": ("step-slow",),
-    "crash": ("non-finite",),
+    "slowdown": ("step-slow", "slow-training"),
+    "crash": ("non-finite", "numerical-breakdown"),
 }  # fmt: skip
 # What a headline must be so that it says the cause of a labelled public fault. The labels have other words.
 _FELL = ("reward-*", "return-*", "policy-collapsed", "no-stop", "saturated-policy", "outcome-*")

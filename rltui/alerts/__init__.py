@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rltui.alerts.alert import Alert
 from rltui.alerts.dispatcher import Dispatcher
+from rltui.alerts.finding_alert import Alert
 from rltui.alerts.sent_log import SentLog
 from rltui.alerts.throttle import Throttle
 

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from rltui.alerts.alert import Alert, Receiver, ReceiverError
+from rltui.alerts.finding_alert import Alert, Receiver, ReceiverError
 from rltui.alerts.receivers import Write, receivers_of
 from rltui.alerts.sent_log import SentAlert, SentLog
 from rltui.alerts.throttle import Throttle

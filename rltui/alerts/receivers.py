@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 
-from rltui.alerts.alert import Alert, Receiver, ReceiverError
+from rltui.alerts.finding_alert import Alert, Receiver, ReceiverError
 from rltui.alerts.secrets import shown_address, without_secrets
 from rltui.alerts.webhook import WebhookReceiver
 from rltui.config.model import COMMAND, TERMINAL, WEBHOOK, AlertConfig

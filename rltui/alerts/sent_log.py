@@ -68,7 +68,7 @@ def _read(path: Path) -> dict[tuple[str, str], SentAlert]:
     return dict(found for entry in entries if (found := _entry(entry)) is not None)
 
 
-def _entry(entry: Any) -> tuple[tuple[str, str], SentAlert] | None:
+def _entry(entry: object) -> tuple[tuple[str, str], SentAlert] | None:
     """One line of the file; None when it is none of ours."""
     if not isinstance(entry, list) or [type(part) for part in entry[:4]] != [str, str, int, int]:
         return None

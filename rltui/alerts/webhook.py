@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from rltui import __version__
-from rltui.alerts.alert import Alert, ReceiverError
+from rltui.alerts.finding_alert import Alert, ReceiverError
 from rltui.alerts.secrets import MissingVariableError, expand
 from rltui.config.model import WEBHOOK, AlertConfig
 
@@ -84,7 +84,7 @@ def _post(url: str, headers: dict[str, str], alert: Alert, local: bool, until: f
     class NoRedirects(urllib.request.HTTPRedirectHandler):
         """Redirects are answers like others."""
 
-        def redirect_request(self, *_: Any, **__: Any) -> None:
+        def redirect_request(self, *_: object, **__: object) -> None:
             """None: do not follow."""
 
     own = {"Content-Type": "application/json", "User-Agent": f"rltui/{__version__}", "X-Alert-Id": alert.id}

@@ -25,10 +25,10 @@ from rltui.text import clean
 
 COMMANDS = {
     "watch": "open the monitor on a folder of logs",
-    "demo": "open the monitor on a recorded run that breaks while one watches",
+    "demo": "open the monitor on a recorded run that breaks while you watch",
     "snapshot": "print one pane without a terminal",
-    "check": "judge every run; the exit code says whether it is well",
-    "merge": "make one document of those of several shards",
+    "check": "judge every run; the exit code says whether it is healthy",
+    "merge": "join the documents of several shards into one",
     "wait": "wait until a step, a value, a finding or the end, and say which",
     "runs": "list the runs: how far, last and best value, health, why",
     "report": "write a report of a run: Markdown, or one HTML file",

@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import glob
 import os
+import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 from click.shell_completion import CompletionItem
 
 from rltui.cli.completions import complete_framework, complete_run, complete_theme
-from rltui.cli.output import FOUND, emit_json, fail, leave, nothing_read
+from rltui.cli.output import FOUND, NothingReadError, emit_json, fail, leave, note, nothing_read
+from rltui.paths import cache, is_url, local
 from rltui.text import clean
 
+F = TypeVar("F", bound=Callable[..., Any])
 FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
+_NAMED = 8  # runs that a message names at most
 
 
 class LogDir(click.Path):
-    """A LOGDIR as an argument: `~` stands for the home folder in quotes, too."""
+    """A LOGDIR as an argument: `~` stands for the home folder in quotes, too; URLs lose their passwords."""
 
     def convert(
         self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
         """The path with the home folder in it. Asks nothing of the file system, which may not answer."""
+        if is_url(value):
+            from rltui.logs.remote.remote_folders import REMOTE  # what few need
+
+            if cache() is None:
+                fail("what is fetched goes into your cache, but no home folder is known: set XDG_CACHE_HOME")
+            return REMOTE.shown(os.fsdecode(value))
         return os.path.expanduser(os.fsdecode(value))  # noqa: PTH111 (never raises)
 
 
-class Framework(click.ParamType[str]):
+class FrameworkArgument(click.ParamType[str]):
     """A framework or one of its variants in any spelling; its label is passed on.
 
     An unknown name ends the command with 1.
@@ -52,14 +66,78 @@ class Framework(click.ParamType[str]):
         return found.label
 
 
-LOGDIRS = click.argument("logdirs", metavar="LOGDIR ...", nargs=-1, required=True, type=LogDir())
-RUN = click.option(
+def _limit_requests(ctx: click.Context, param: click.Parameter, value: int | None) -> None:
+    if value is not None:
+        from rltui.logs.remote.remote_folders import REMOTE
+
+        REMOTE.requests_per_hour = value
+
+
+REQUESTS = click.option(
+    "--requests-per-hour",
+    type=click.IntRange(min=10),
+    metavar="N",
+    expose_value=False,
+    callback=_limit_requests,
+    help="Ask a remote folder (s3://…) at most so often; the configuration's limit otherwise.",
+)
+
+
+def LOGDIRS(command: FC) -> FC:  # noqa: N802 - one of the decorators below
+    """The LOGDIRs of a command that needs one, and what goes with remote ones."""
+    argument = click.argument("logdirs", metavar="LOGDIR ...", nargs=-1, required=True, type=LogDir())
+    return argument(REQUESTS(command))
+
+
+_GLOB = frozenset("*?[")
+_RUN = click.option(
     "--run",
     "run_glob",
     metavar="GLOB|EXPR",
     shell_complete=complete_run,
-    help="Only runs of such names, or such as 'lr>1e-4 critical'.",
+    help="Only runs whose names match, or that fit an expression such as 'lr>1e-4 critical'.",
 )
+
+
+def RUN(command: F) -> F:  # noqa: N802 - a decorator like the others here
+    """The option `--run` of a command that takes LOGDIRs; the name by which a run is shown stands for it."""
+
+    @functools.wraps(command)
+    def resolved(*words: object, logdirs: tuple[str, ...], run_glob: str | None, **options: object) -> object:
+        return command(*words, logdirs=logdirs, run_glob=whole_run_name(logdirs, run_glob), **options)
+
+    return _RUN(cast("F", resolved))
+
+
+def whole_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = True) -> str | None:
+    """What `--run` asks for; a name as it is shown, or some folders of it, become the glob of the whole name.
+
+    Ends the command with 2 where several runs go by it. A text that is no such name comes back as it is.
+    fetch: whether remote folders are fetched for it; else what is known of them counts.
+    """
+    if text is None or _GLOB & set(text):
+        return text
+    for url in filter(is_url, logdirs) if fetch else ():
+        with contextlib.suppress(NothingReadError):  # the command itself says it, or waits
+            _fetch(url)
+    if any(_exists(Path(local(logdir))) is not True for logdir in logdirs):
+        return text
+    from rltui.logs.follow.read_all import place_all
+    from rltui.logs.run_names import called
+    from rltui.panes.runs.names import short_run_names
+
+    names = {log.run for log in place_all(logdirs)[0] if log.also_of is None}
+    if text in names:
+        return text
+    shown = {name for name, short in short_run_names(names).items() if short == text}
+    found = sorted(shown or {name for name in names if called(name, text)})
+    if len(found) > 1:
+        more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
+        which = ", ".join(clean(name) for name in found[:_NAMED])
+        fail(f"--run {clean(text)!r} may be any of {which}{more}; name more of its folders, or use a glob")
+    return glob.escape(found[0]) if found else text
+
+
 JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for programs.")
 JSON_LINES = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
 
@@ -84,9 +162,7 @@ def schema_option(name: str) -> Callable[[FC], FC]:
     )
 
 
-AT_STEP = click.option(
-    "--at-step", type=int, metavar="N", help="Judge as it would have been judged at step N."
-)
+AT_STEP = click.option("--at-step", type=int, metavar="N", help="Judge the run as it was at step N.")
 THEME = click.option(
     "--theme",
     metavar="NAME",
@@ -97,16 +173,22 @@ ASCII = click.option("--ascii", "ascii_only", is_flag=True, help="Draw with ASCI
 NO_COLOR = click.option("--no-color", is_flag=True, help="Draw without colours.")
 NO_MOUSE = click.option("--no-mouse", is_flag=True, help="Leave the mouse to the terminal.")
 VERIFY = click.option(
-    "--verify", is_flag=True, help="Prove every checksum of event files: finds single changed bits."
+    "--verify", is_flag=True, help="Check every checksum of event files, which finds single changed bits."
 )
 
+FRESH = 2.0  # seconds for which a remote folder that was just looked at needs no other look
 ANSWER = 5.0  # seconds after which a file system counts as one that does not answer
 
 
 def need(logdirs: Sequence[str], advice: str = "name a folder with logs below it") -> None:
-    """End the command with 2 when a LOGDIR is not there, or its file system does not answer."""
+    """End the command with 2 when a LOGDIR is not there, or its file system does not answer.
+
+    Fetches what is new in remote folders.
+    """
     for logdir in logdirs:
-        there = _exists(Path(logdir))
+        if is_url(logdir):
+            _fetch(logdir)
+        there = _exists(Path(local(logdir)))
         if there is None:
             what = f"the file system has not answered for {ANSWER:.0f} s; look at its mount"
             nothing_read(f"{clean(logdir)}: {what}", "not-answering", logdir, what)
@@ -123,3 +205,51 @@ def _exists(path: Path) -> bool | None:
     asking.start()
     asking.join(ANSWER)
     return answers[0] if answers else None
+
+
+def look_every(logdirs: Sequence[str], poll: float | None) -> None:
+    """Look at remote folders as often as `--poll` asks, where it was given."""
+    if poll is not None and any(map(is_url, logdirs)):
+        from rltui.logs.remote.remote_folders import REMOTE
+
+        REMOTE.poll = poll
+
+
+def _fetch(url: str) -> None:
+    """Bring the mirror of a remote folder up to date. Ends the command with 2 when that is not possible."""
+    from rltui.logs.remote.object_store import StoreError
+    from rltui.logs.remote.remote_folders import REMOTE
+
+    folder = REMOTE.of(url)
+    if time.time() - folder.mirror.synced < FRESH:
+        return
+    progress = _FetchProgress() if sys.stderr.isatty() else None
+    try:
+        last = folder.sync(progress)
+    except StoreError as error:
+        nothing_read(f"{clean(url)}: {error}", "remote-unreadable", url, str(error))
+    finally:
+        if progress is not None:
+            progress.wipe()
+    for problem in folder.mirror.problems():
+        if last.wait and problem.code == "remote-limit":
+            nothing_read(f"{problem.path}: {problem.message}", problem.code, url, problem.message)
+        note(f"{problem.path}: {problem.message}")
+
+
+class _FetchProgress:
+    """A line on a terminal's standard error while much is fetched."""
+
+    def __init__(self) -> None:
+        self._written = False
+
+    def __call__(self, fetched: int, total: int) -> None:
+        """So many bytes of so many are there."""
+        self._written = True
+        sys.stderr.write(f"\r\x1b[Krltui: fetched {fetched / 1e6:,.0f} of {total / 1e6:,.0f} MB")
+        sys.stderr.flush()
+
+    def wipe(self) -> None:
+        if self._written:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

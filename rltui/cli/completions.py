@@ -19,7 +19,7 @@ def _items(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
 
 def complete_pane(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Ids of panes."""
-    from rltui.metrics.glossary import general_panes, glossary
+    from rltui.metrics.glossary_files import general_panes, glossary
 
     panes = sorted((*general_panes().values(), *glossary().panes), key=lambda pane: pane.order)
     found = {pane.id: CompletionItem(pane.id, help=pane.title) for pane in panes}
@@ -35,7 +35,7 @@ def complete_theme(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 def complete_metric(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Canonical ids of metrics, with their titles."""
-    from rltui.metrics.glossary import glossary
+    from rltui.metrics.glossary_files import glossary
 
     return [
         CompletionItem(metric.id, help=metric.title)

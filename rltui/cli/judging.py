@@ -14,12 +14,14 @@ from rltui.cli.loading import ReadingProgress, load, nothing_to_read, read_confi
 from rltui.cli.output import fail, require_extra
 from rltui.cli.sharding import Work
 from rltui.panes.runs.selection import RunSelection
+from rltui.paths import is_url
 from rltui.shards import work
 from rltui.shards.engines import Engine, EngineError, available_processors
 from rltui.shards.judge import Judged, Question, judge, judge_as_json, read_json
-from rltui.shards.merge import JudgedRuns, merge, of_session
+from rltui.shards.judged_runs import JudgedRuns, merge, of_session
 from rltui.shards.plan import Plan, RunPlan, Shard, cut, make_plan
 from rltui.shards.verdict_cache import VerdictCache
+from rltui.text import clean
 
 T = TypeVar("T")
 
@@ -48,20 +50,25 @@ def judge_runs(
             fail("--shard and --engine take --run as a glob of names, not as an expression")
         session = load(tuple(logdirs), run_glob, at_step, charts=False, verify=verify)
         return of_session(session, at_step=at_step)
-    need_engine(how.engine)
+    need_engine(how.engine, logdirs)
     need(logdirs)
     question = Question(read_config(tuple(logdirs), strict=True), time.time(), at_step, verify)
-    plan = planned(logdirs, run_glob, how, verify=verify, consoles=at_step is None)
-    cache = None
+    cache = known_plan = None
     known = {}
     if how.remembered and at_step is None and not verify:
         cache = VerdictCache(logdirs, question.config)
+        known_plan = cache.plan(question.now) if run_glob is None else None
+    if known_plan is None:
+        plan = planned(logdirs, run_glob, how, verify=verify, consoles=at_step is None)
+    else:
+        plan = known_plan if how.part is None else known_plan.part(*how.part)
+    if cache is not None:
         known = cache.read(plan.runs, question.now)
     left = [run for run in plan.runs if run.name not in known]
     judged = merge([_of_plan(plan), Judged(list(known.values())), *_judged(left, question, how.engine)])
     if cache is not None:
         whole = run_glob is None and how.part is None
-        cache.write(judged.verdicts, [run.name for run in plan.runs] if whole else None)
+        cache.write(judged.verdicts, plan if whole else None, question.now)
     note_problems(
         problem for problem in judged.diagnostics() if problem.code in ("not-answering", "shard-lost")
     )
@@ -78,10 +85,14 @@ def planned(
     return plan if how.part is None else plan.part(*how.part)
 
 
-def need_engine(engine: Engine) -> None:
-    """End the command with 2 where the packages of an engine are missing."""
+def need_engine(engine: Engine, logdirs: Sequence[str]) -> None:
+    """End the command with 2 where the packages of an engine are missing, or it does not see the logs."""
     if engine.missing:
         require_extra(engine.name, f"--engine {engine.name}")
+    remote = next(filter(is_url, logdirs), None)
+    if remote is not None and engine.name not in ("local", "processes"):
+        what = f"--engine {engine.name} does not see what is fetched of {clean(remote)}"
+        fail(f"{what}: use processes, or --shard on each machine")
 
 
 def chosen_engine(engine: Engine, runs: Sequence[RunPlan]) -> Engine:

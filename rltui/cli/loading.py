@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NoReturn
 
 from rltui.cli.arguments import need
@@ -30,7 +29,7 @@ def read_config(logdirs: tuple[str, ...] = (), *, strict: bool = False) -> Confi
     strict: a file that cannot be read at all ends the command with 2, for its limits are not known. Wrong
     entries never do: the others and the defaults hold.
     """
-    config = load_config([Path(logdir) for logdir in logdirs])
+    config = load_config(logdirs)
     if strict:
         refuse_unreadable(config)
     note_problems((*config.problems, *MetricNames(config=config).problems))

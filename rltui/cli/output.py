@@ -1,17 +1,21 @@
-"""Printing: results to standard output, everything else to standard error, JSON that any parser takes."""
+"""Printing: results to standard output, everything else to standard error, JSON that any parser takes.
+
+Colours are the sixteen of the terminal, switched as usual: NO_COLOR (https://no-color.org) switches them off,
+FORCE_COLOR and CLICOLOR_FORCE on, CLICOLOR=0 off (https://bixense.com/clicolors); else a terminal gets them.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import json
-import math
+import os
 import sys
 from collections.abc import Mapping, Sequence
-from typing import NoReturn, Protocol, runtime_checkable
+from typing import NoReturn
 
 import click
 
-from rltui.cli.color import colored
+from rltui.draw.numbers import json_value
 from rltui.text import clean, pad
 
 FOUND = 1  # a finding at or above --fail-on, or an unknown name asked for
@@ -26,6 +30,7 @@ EXTRAS = {
     "dask": ("distributed",),
     "slurm": ("submitit",),
     "png": ("cairosvg",),
+    "remote": ("fsspec",),
 }  # optional dependencies by the extra of `pyproject.toml` that brings them
 
 
@@ -115,27 +120,25 @@ def no_logs(logdirs: Sequence[str], run_glob: str | None) -> NoReturn:
 
 def to_json(value: object, *, indent: int | None = None) -> str:
     """JSON text in ASCII, so that no terminal and no locale can be harmed by it."""
-    return json.dumps(_plain(value), ensure_ascii=True, allow_nan=False, indent=indent)
+    return json.dumps(json_value(value), ensure_ascii=True, allow_nan=False, indent=indent)
 
 
-@runtime_checkable
-class _NumpyNumber(Protocol):
-    """A number of numpy, which is not imported here for the sake of commands that need none."""
-
-    def item(self) -> object:
-        """The same as a Python number."""
+_CODES = {"good": "32", "warn": "33", "bad": "31", "info": "36", "dim": "2", "strong": "1"}  # SGR, by role
 
 
-def _plain(value: object) -> object:
-    """JSON has no NaN: non-finite numbers become `"NaN"`, `"Infinity"`, `"-Infinity"`."""
-    if isinstance(value, str) or value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence | set | frozenset):
-        return [_plain(item) for item in value]
-    if not isinstance(value, int | float) and isinstance(value, _NumpyNumber):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    return value
+def wants_color() -> bool:
+    """Whether standard output is to be coloured."""
+    value = os.environ.get
+    if value("NO_COLOR"):
+        return False
+    if value("FORCE_COLOR", "0") not in ("", "0") or value("CLICOLOR_FORCE", "0") not in ("", "0"):
+        return True
+    if value("CLICOLOR") == "0" or value("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty()
+
+
+def colored(text: str, role: str) -> str:
+    """Text in the colour of a role (good, warn, bad, info, dim, strong) where colour is wanted."""
+    code = _CODES.get(role)
+    return f"\x1b[{code}m{text}\x1b[0m" if code and text.strip() and wants_color() else text

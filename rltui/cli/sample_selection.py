@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rltui.cli.output import note
-from rltui.logs.samples.model import Sample, SampleHead
+from rltui.cli.output import emit, note, to_json
+from rltui.logs.samples.model import RunSamples, Sample, SampleHead
+from rltui.panes.render.lines.samples_lines import evaluation_lines, evaluation_record, evaluations_markdown
+from rltui.panes.special.samples_pane import samples_pane
 from rltui.samples.sample_query import Filter, SortKey, sorted_heads
 from rltui.samples.sample_reader import Catalog
-from rltui.text import clean
+from rltui.text import clean, in_markdown
+
+_WIDTH = 120  # cells of the table of evaluations
 
 
 def chosen_samples(
@@ -30,6 +34,22 @@ def chosen_samples(
     for sample in _samples(catalog, (head for head in heads if wanted.keeps_head(head))):
         if wanted.keeps_text(sample):
             yield sample
+
+
+def print_evaluations(run: str, catalog: Catalog, form: str) -> int:
+    """Print pass rates by data set and step; how many there are."""
+    found = catalog.snapshot()
+    if form == "jsonl":
+        for one in found.evaluations:
+            emit(to_json({"run": run, **evaluation_record(one)}))
+    elif found.evaluations:
+        pane = samples_pane(RunSamples(evaluations=found.evaluations), None)
+        if form == "markdown":
+            emit(f"### {in_markdown(clean(run))}\n\n{evaluations_markdown(pane)}")
+        else:
+            lines = evaluation_lines(pane, _WIDTH)
+            emit("\n".join([clean(run), *(each.text.rstrip() for each in lines)]))
+    return len(found.evaluations)
 
 
 def _chosen(run: str, catalog: Catalog, step: str | None, group: str | None) -> list[SampleHead]:

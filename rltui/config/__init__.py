@@ -9,8 +9,8 @@ left out.
 from __future__ import annotations
 
 from rltui.config.config_files import beside, load_config, read_file
+from rltui.config.config_schema import json_schema
 from rltui.config.model import AlertConfig, Config, Environment, Threshold, UserPane
-from rltui.config.schema import json_schema
 
 __all__ = [
     "AlertConfig",

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rltui.config.config_schema import DISPLAY, PRIVATE
 from rltui.config.model import AlertConfig, Config
-from rltui.config.schema import DISPLAY, PRIVATE
 from rltui.data.fields import TableField, as_dict
 from rltui.data.toml_files import FileReport, parse
-from rltui.paths import config_file
+from rltui.paths import config_file, local
 from rltui.problem import Problem
 from rltui.text import clean
 
@@ -35,7 +35,7 @@ def load_config(logdirs: Sequence[Path | str] = ()) -> Config:
     if own is not None:
         named = bool(os.environ.get("RLTUI_CONFIG"))
         layers.append((own, read_file(own, problems, own=True, needed=named)))
-    places = dict.fromkeys(beside(Path(logdir)) for logdir in logdirs)
+    places = dict.fromkeys(beside(Path(local(logdir))) for logdir in logdirs)
     layers += [(place, read_file(place, problems, own=False)) for place in places]
     return joined(layers, problems)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, TypeVar
 
-from rltui.data.metric import Entry, Metric
+from rltui.data.metric import Metric, NameTarget
 from rltui.problem import SEVERITIES, Problem, Severity
 
 Range = tuple[float, float]
@@ -123,12 +123,22 @@ class AlertConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoteConfig:
+    """The `[remote]` table: what remote folders may cost."""
+
+    poll: float = 30.0  # seconds between looks while something changes; longer and longer when nothing does
+    requests_per_hour: int = 10_000  # to one remote folder
+    disk_megabytes: int = 4_000  # that the mirrors in the cache may take together
+    timeout: float = 30.0  # seconds for one answer
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """What the user says and wants."""
 
     # display: also from rltui.toml beside the logs
     metrics: tuple[UserMetric, ...] = ()
-    aliases: Mapping[str, Entry | str] = field(default_factory=dict)  # pattern -> canonical id or entry
+    aliases: Mapping[str, NameTarget | str] = field(default_factory=dict)  # pattern -> canonical id or entry
     panes: Mapping[str, UserPane] = field(default_factory=dict)
     thresholds: tuple[Threshold, ...] = ()
     metrics_ranges: Mapping[str, Range] = field(default_factory=dict)  # canonical id or tag -> low, high
@@ -147,6 +157,7 @@ class Config:
     mouse: bool | None = None
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # action -> keys
     alerts: AlertConfig = AlertConfig()
+    remote: RemoteConfig = RemoteConfig()
 
     files: tuple[str, ...] = ()  # that were read
     problems: tuple[Problem, ...] = ()

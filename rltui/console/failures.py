@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from rltui.data.fields import AnyOfField, BoolField, Field, ListField, TableField, TextField, as_dict
+from rltui.data.fields import BoolField, ConvertedField, Field, ListField, TableField, TextField
 from rltui.data.toml_files import read_table
 from rltui.problem import SEVERITIES, Severity
 
@@ -30,6 +30,7 @@ class Failure:
     quiet: tuple[str, ...]
     caused_by: frozenset[str] = frozenset()
     general: bool = False  # told only at the end of a console
+    check_next: tuple[str, ...] = ()  # canonical ids of what to look at in the run's own metrics
 
     def matches(self, line: str) -> bool:
         """Whether a line tells of this failure, by itself."""
@@ -39,7 +40,7 @@ class Failure:
 class ConsoleFacts(NamedTuple):
     """The failures in the order of the file, and how consoles are named and written."""
 
-    failures: tuple[Failure, ...]
+    failure: tuple[Failure, ...]
     consoles: re.Pattern[str]  # of a name in lower case
     no_consoles: re.Pattern[str]
     prefix: re.Pattern[str]  # what a writer puts before its lines
@@ -54,54 +55,29 @@ class ConsoleFacts(NamedTuple):
 
 
 _TEXT = TextField()
-_PATTERNS = ("consoles", "no_consoles", "prefix", "error", "warning", "exception", "time", "step", "training")
-_WORDS = ("error_words", "warning_words")
-
-
-def _failure(**row: Any) -> Failure:
-    row["pattern"] = _compiled(row["pattern"])
-    caused_by = row.pop("caused_by", ())
-    return Failure(**row, caused_by=frozenset([caused_by] if isinstance(caused_by, str) else caused_by))
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"'{pattern}' is no regular expression: {error}") from None
-
-
-def _fields() -> TableField[dict[str, Any]]:
-    needed = (
-        "id",
-        "title",
-        "words",
-        "pattern",
-        "severity",
-        "message",
-        "advice",
-        "source",
-        "examples",
-        "quiet",
-    )
-    known: dict[str, Field[Any]] = dict.fromkeys(needed, _TEXT)
+_TEXTS = ListField(_TEXT)
+_PATTERN = ConvertedField(_TEXT, re.compile)
+_NEEDED = ("id", "title", "words", "pattern", "severity", "message", "advice", "source", "examples", "quiet")
+_FAILURE: dict[str, Field[object]] = {
+    **dict.fromkeys(_NEEDED, _TEXT),
     # Clean text alone: examples hold the tabs of real lines, which are compared as they are shown.
-    known |= dict.fromkeys(("words", "examples", "quiet"), ListField(_TEXT))
-    known["severity"] = TextField(choices=SEVERITIES)
-    either: AnyOfField[Any] = AnyOfField((TextField(choices=(EVERYTHING,)), ListField(_TEXT)), "'*' or ids")
-    known |= {"caused_by": either, "general": BoolField()}
-    failure = TableField(known, _failure, required=needed)
-    fields: dict[str, Field[Any]] = {"failure": ListField(failure), **dict.fromkeys(_PATTERNS, _TEXT)}
-    fields |= dict.fromkeys(_WORDS, ListField(_TEXT))
-    return TableField(fields, as_dict, required=("failure", *_PATTERNS, *_WORDS))
+    **dict.fromkeys(("words", "examples", "quiet", "check_next"), _TEXTS),
+    "pattern": _PATTERN,
+    "severity": TextField(choices=SEVERITIES),
+    "caused_by": ConvertedField(ListField(_TEXT, single=True, description="ids, or '*'"), frozenset),
+    "general": BoolField(),
+}
+_FACTS: dict[str, Field[object]] = {
+    **dict.fromkeys(ConsoleFacts._fields, _PATTERN),
+    "failure": ListField(TableField(_FAILURE, Failure, required=_NEEDED)),
+    **dict.fromkeys(("error_words", "warning_words"), _TEXTS),
+}
 
 
 @cache
 def console_facts() -> ConsoleFacts:
     """The shipped table."""
-    table = read_table("failures", _fields())
-    named = {key: _compiled(table[key]) for key in _PATTERNS} | {key: table[key] for key in _WORDS}
-    return ConsoleFacts(table["failure"], **named)
+    return read_table("failures", TableField(_FACTS, ConsoleFacts, required=ConsoleFacts._fields))
 
 
 def is_console(name: str) -> bool:

@@ -91,7 +91,7 @@ def find_failures(data: bytes, offset: int = 0, path: str = "") -> list[FoundFai
     """
     found: list[FoundFailure] = []
     progress = _last_progress(data) if any(word.encode() in data for word in _all_words()) else 0
-    for failure in console_facts().failures:
+    for failure in console_facts().failure:
         hits = [hit for hit in _hits(data, failure) if not failure.general or hit[0] >= progress]
         if not hits:
             continue
@@ -124,7 +124,7 @@ def unexplained(found: Sequence[FoundFailure]) -> list[FoundFailure]:
 
 
 def _all_words() -> Iterator[str]:
-    return (word for failure in console_facts().failures for word in failure.words)
+    return (word for failure in console_facts().failure for word in failure.words)
 
 
 def _hits(data: bytes, failure: Failure) -> list[tuple[int, str]]:

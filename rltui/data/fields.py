@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from rltui.text import clean
@@ -21,6 +22,7 @@ KeyPath = tuple[str | int, ...]  # keys from the top of the file; numbers count 
 Report = Callable[[KeyPath, str], None]  # hears the place of each fault and what is wrong there
 JsonSchema = dict[str, Any]
 
+S = TypeVar("S")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
@@ -122,7 +124,8 @@ class TextField:
 
     def check(self, value: object, path: KeyPath, report: Report) -> str | Invalid:
         """See Field."""
-        if isinstance(value, str) and (value or self.empty) and self._fits(value):
+        plain = not self.choices and not self.pattern
+        if isinstance(value, str) and (value or self.empty) and (plain or self._fits(value)):
             return clean(value)
         words = f"one of: {', '.join(self.choices)}" if self.choices else self.permitted or "a text"
         report(path, f"must be {words}" + ("" if self.secret else f", not {_found(value)}"))
@@ -131,7 +134,7 @@ class TextField:
     def _fits(self, value: str) -> bool:
         if self.choices:
             return value in self.choices
-        return not self.pattern or re.fullmatch(self.pattern, value) is not None
+        return re.fullmatch(self.pattern, value) is not None
 
     def json_schema(self) -> JsonSchema:
         """See Field."""
@@ -213,6 +216,30 @@ class MapField(Generic[T]):
         return _described(made, self.description)
 
 
+@dataclass(frozen=True)
+class ConvertedField(Generic[S, T]):
+    """A field whose value is made into something else; a ValueError or re.error of `make` is its fault."""
+
+    field: Field[S]
+    make: Callable[[S], T]
+
+    def check(self, value: object, path: KeyPath, report: Report) -> T | Invalid:
+        """See Field."""
+        checked = self.field.check(value, path, report)
+        if isinstance(checked, Invalid):
+            return INVALID
+        try:
+            return self.make(checked)
+        except (ValueError, re.error) as error:
+            word = "is no regular expression: " if isinstance(error, re.error) else ""
+            report(path, f"{word}{error}")
+            return INVALID
+
+    def json_schema(self) -> JsonSchema:
+        """See Field."""
+        return self.field.json_schema()
+
+
 def as_dict(**values: object) -> dict[str, Any]:
     """The `make` of a table that stays a table."""
     return values
@@ -233,6 +260,10 @@ class TableField(Generic[T]):
     aliases: Mapping[str, str] = field(default_factory=dict)  # old key -> key
     strict: bool = False
     description: str = ""
+
+    @cached_property
+    def _needed(self) -> frozenset[str]:
+        return frozenset(self.required)
 
     def check(self, value: object, path: KeyPath, report: Report) -> T | Invalid:
         """See Field."""
@@ -255,15 +286,16 @@ class TableField(Generic[T]):
                 count((*path, key), f"is the old name of '{name}', which is given as well")
             elif not isinstance(taken := self.fields[name].check(each, (*path, key), count), Invalid):
                 checked[name] = taken
-        present = {self.aliases.get(key, key) for key in value}
-        for key in self.required:
-            if key not in present:
-                count(path, f"needs '{key}'")
-        if self.one_of and present.isdisjoint(self.one_of):
-            count(path, f"needs at least one of: {', '.join(self.one_of)}")
-        if any(key not in checked for key in self.required) or (self.strict and faults):
+        missing = not checked.keys() >= self._needed
+        if missing or (self.one_of and checked.keys().isdisjoint(self.one_of)):
+            present = {self.aliases.get(key, key) for key in value}
+            for key in self.required:
+                if key not in present:
+                    count(path, f"needs '{key}'")
+            if self.one_of and present.isdisjoint(self.one_of):
+                count(path, f"needs at least one of: {', '.join(self.one_of)}")
             return INVALID
-        if self.one_of and checked.keys().isdisjoint(self.one_of):
+        if self.strict and faults:
             return INVALID
         try:
             if self.make is as_dict:

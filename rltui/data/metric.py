@@ -7,7 +7,7 @@ here holds for that quantity on its canonical scale (a share is a fraction of on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from rltui.data.fields import (
     AnyOfField,
@@ -102,11 +102,11 @@ class Metric:
 
     id: str
     title: str
-    pane: str
-    unit: str
-    direction: Direction
-    meaning: str
-    importance: int
+    pane: str = "other"
+    unit: str = "varies"
+    direction: Direction = "none"
+    meaning: str = ""  # the title where nothing is said
+    importance: int = 0
     healthy: str = ""
     watch_for: str = ""
     check_next: tuple[str, ...] = ()
@@ -120,8 +120,17 @@ class Metric:
     within: tuple[str, ...] = ()
     derived: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for what is wrong between the fields."""
+        if cell_width(self.title) > TITLE_WIDTH:
+            raise ValueError(f"title is wider than {TITLE_WIDTH} cells")
+        if self.statistic and not self.group:
+            raise ValueError("statistic needs a group")
+        if not self.meaning:
+            object.__setattr__(self, "meaning", self.title)
 
-class Entry(NamedTuple):
+
+class NameTarget(NamedTuple):
     """Where a name that a program writes leads.
 
     `unit` is the unit of the value as written, empty for the canonical unit. `scale` and `offset` bring a
@@ -166,19 +175,19 @@ METRIC_FIELDS: dict[str, Field[object]] = {
 }
 
 
-def check_metric(values: dict[str, Any]) -> None:
-    """Raise ValueError for what is wrong between the keys of a metric."""
-    if cell_width(values["title"]) > TITLE_WIDTH:
-        raise ValueError(f"title is wider than {TITLE_WIDTH} cells")
-    if "statistic" in values and "group" not in values:
-        raise ValueError("statistic needs a group")
+def _target(
+    is_: str,
+    unit: str = "",
+    scale: float | None = None,
+    offset: float = 0.0,
+    statistic: Statistic = "",
+    caveat: str = "",
+    shared: bool = True,
+) -> NameTarget:
+    return NameTarget(is_, unit, scale, offset, statistic, caveat, shared=shared)
 
 
-def _entry(is_: str, **values: Any) -> Entry:
-    return Entry(is_, **values)
-
-
-def entry_field(**more: Field[object]) -> AnyOfField[Entry | str]:
+def entry_field(**more: Field[object]) -> AnyOfField[NameTarget | str]:
     """The canonical id that a name leads to, alone or in a table with what else is known of the name."""
     fields: dict[str, Field[object]] = {
         "is": TextField(),
@@ -189,5 +198,5 @@ def entry_field(**more: Field[object]) -> AnyOfField[Entry | str]:
         "caveat": TextField(),
         **more,
     }
-    table = TableField(fields, _entry, required=("is",), strict=True)
+    table = TableField(fields, _target, required=("is",), strict=True)
     return AnyOfField((TextField(), table), "a canonical id, such as policy.kl_ref, or a table with 'is'")

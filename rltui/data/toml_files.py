@@ -71,21 +71,12 @@ class FileReport:
         return None if isinstance(taken, Invalid) else taken
 
 
-def read_file(
-    path: Path,
-    field: Field[T],
-    problems: list[Problem],
-    *,
-    code: str = "data",
-    level: Level = "error",
-    shown: str = "",
-) -> T | None:
+def read_file(path: Path, field: Field[T], problems: list[Problem]) -> T | None:
     """A TOML file as `field` describes it, or None, and why in `problems`. A missing file is a problem.
 
-    `shown` names the file in problems, its name unless given. Codes are `code` for what the file says,
-    `data-unreadable` and `data-not-toml` for what it is.
+    Codes are `data` for what the file says, `data-unreadable` and `data-not-toml` for what it is.
     """
-    report = FileReport(clean(shown or path.name), problems, code, level)
+    report = FileReport(clean(path.name), problems)
     table = parse(path, report)
     return None if table is None else report.check(table, field)
 

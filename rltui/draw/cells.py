@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rltui.text import cell_width, fit, head
 
+_BREAKS = re.compile(r"\s+(?!%)")
 # Roles are meanings, not colours. Every theme knows all of them.
 ROLES = (
     "text",  # values and titles
@@ -154,13 +156,14 @@ def side_by_side(lefts: list[Line], rights: list[Line], width: int, gap: int = 2
 
 
 def wrap(text: str, width: int, *, cut_words: bool = True) -> list[str]:
-    """Text broken at blanks into lines of at most `width` cells.
+    """Text broken at blanks into lines of at most `width` cells; `%` stays with its number.
 
     A word that is longer is cut in the middle; without `cut_words` it stands whole on a line of its own.
     """
     lines: list[str] = []
     current = ""
-    for raw in text.split():
+    for piece in _BREAKS.split(text.strip()) if text.strip() else ():
+        raw = " ".join(piece.split())
         word = fit(raw, width) if cut_words else raw
         if not current:
             current = word

@@ -56,6 +56,7 @@ class Plot:
     area: Area | None = None
     unit: str = ""  # of y
     crosses: Sequence[float] = ()  # places at which NaN or infinite values were logged
+    beyond: Sequence[tuple[float, bool]] = ()  # places at which curves leave the chart; whether upwards
 
 
 @dataclass(slots=True)
@@ -105,6 +106,7 @@ def draw(plot: Plot, width: int, height: int, *, ascii_only: bool = False) -> Gr
     else:
         _draw_curves(grid, plot)
         _draw_signs(grid, plot)
+    _draw_beyond(grid, plot, ascii_only=ascii_only)
     _draw_crosses(grid, plot)
     return grid
 
@@ -175,6 +177,17 @@ def _draw_crosses(grid: Grid, plot: Plot) -> None:
         if plot.x[0] <= place <= plot.x[1]:
             at = grid.left + round(_share(place, plot.x) * (grid.width - 1))
             chars[at], roles[at] = "×", "bad"
+
+
+def _draw_beyond(grid: Grid, plot: Plot, *, ascii_only: bool) -> None:
+    """Arrows at the upper and lower edge where curves leave the chart."""
+    if grid.width < 1 or grid.height < 1:
+        return
+    up, down = "^v" if ascii_only else "▲▼"
+    for place, above in plot.beyond:
+        chars, roles = grid.rows[0 if above else grid.height - 1]
+        at = grid.left + round(_share(place, plot.x) * (grid.width - 1))
+        chars[at], roles[at] = up if above else down, "mark"
 
 
 def _ends(area: Area, plot: Plot, columns: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

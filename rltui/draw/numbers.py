@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol, runtime_checkable
 
 NEGLIGIBLE = 1e-12  # a value closer to zero is rounding: float64 sums round numbers near one to 1e-16 each
 SAME = 1e-9  # share of a value below which a change of it is rounding
@@ -134,6 +135,8 @@ def format_change(value: float, before: float, unit: str = "") -> str:
         text = format_si(size)
     elif unit in ("s", "ms"):
         text = format_seconds(size if unit == "s" else size / 1e3)
+        if text == "0 µs":
+            return "="
     else:
         shown = format_value(value, unit).split(" ")[0]
         text = format_plain(size, 3)
@@ -280,3 +283,26 @@ def short_step(step: int, width: int) -> str:
     """A step in full where there is room for it, else with a letter: `4.95G`."""
     text = format_step(step)
     return text if len(text) <= width else format_si(step)
+
+
+@runtime_checkable
+class _NumpyNumber(Protocol):
+    """A number of numpy, which is not imported here for the sake of commands that need none."""
+
+    def item(self) -> object:
+        """The same as a Python number."""
+
+
+def json_value(value: object) -> object:
+    """A value for JSON, which has no NaN: non-finite numbers become `"NaN"`, `"Infinity"`, `"-Infinity"`."""
+    if isinstance(value, str) or value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, Mapping):
+        return {str(key): json_value(item) for key, item in value.items()}
+    if isinstance(value, Sequence | set | frozenset):
+        return [json_value(item) for item in value]
+    if not isinstance(value, int | float) and isinstance(value, _NumpyNumber):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value

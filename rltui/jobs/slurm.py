@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -69,6 +68,8 @@ def output_of(command: Sequence[str]) -> str:
 
     Raises SchedulerError.
     """
+    import subprocess  # most machines have no Slurm
+
     environment = {**os.environ, "LC_ALL": "C", "SLURM_TIME_FORMAT": "standard"}
     try:
         process = subprocess.Popen(

@@ -12,18 +12,23 @@ import os
 import stat
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
 from rltui.logs.formats.container import Part
 from rltui.logs.formats.interface import HEAD, File
+from rltui.logs.formats.registry import FormatRegistry
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 PIECE = 4 << 20  # bytes of one system call: a format may ask for more than there is
 MARKER = 64  # bytes before the offset that are compared at every look
+
+# The ends of large files that are still being fetched from a store, by place: offset and bytes. What lies
+# between the bytes on disk and these is not there yet. The newest values are shown first, here as everywhere.
+ENDS: dict[str, tuple[int, bytes]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +155,17 @@ class LocalFile:
             with self:
                 return self.size()
         self.status = self.calls.run(self._place, os.fstat, self._descriptor)
-        return max(self.status.st_size, self._reached)
+        end = ENDS.get(self._place)
+        return max(self.status.st_size, self._reached, 0 if end is None else end[0] + len(end[1]))
 
     def read_at(self, offset: int, length: int) -> bytes:
         """Up to `length` bytes from `offset`; short reads are continued. Raises OSError."""
         if self._descriptor < 0:
             with self:
                 return self.read_at(offset, length)
+        end = ENDS.get(self._place)
+        if end is not None and offset >= end[0]:
+            return end[1][offset - end[0] :][:length]
         pieces: list[bytes] = []
         # No more room than the known size asks for: a megabyte for each of a thousand small files adds up.
         room = max(self.status.st_size - offset, 0) + MARKER if self.status else PIECE
@@ -208,3 +217,33 @@ def marker(file: File, offset: int) -> bytes:
     """The bytes before `offset`: a file that was rewritten to a larger size betrays itself there."""
     length = min(MARKER, offset)
     return file.read_at(offset - length, length) if length else b""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLog:
+    """A found file with its place among the runs (`LogFile` says what the fields mean)."""
+
+    found: FoundFile
+    run: str
+    also_of: str | None
+    tag_map: Callable[[str], str] | None
+    size: int  # bytes when it was placed
+    part_of: tuple[str, str] | None = None  # place and key of its part, while it travels without it
+
+    def portable(self) -> PlacedLog:
+        """The same without what only this process knows."""
+        part = self.found.part
+        if part is None:
+            return self
+        return replace(self, found=replace(self.found, part=None), part_of=(part.place, part.key))
+
+    def arrived(self, formats: FormatRegistry) -> PlacedLog:
+        """The same with its part, which is looked up again. Raises OSError, ENOENT where it is gone."""
+        if self.part_of is None:
+            return self
+        place, key = self.part_of
+        listed = formats.parts(place)
+        part = next((each for each in listed.parts if each.key == key), None) if listed else None
+        if part is None:
+            raise FileNotFoundError(2, "No such run in it any more", place)
+        return replace(self, found=replace(self.found, part=part), part_of=None)

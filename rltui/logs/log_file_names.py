@@ -7,26 +7,15 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Generic, TypeVar
 
-from rltui.data.fields import (
-    Field,
-    Invalid,
-    JsonSchema,
-    KeyPath,
-    ListField,
-    Report,
-    TableField,
-    TextField,
-)
+from rltui.data.fields import ConvertedField, Field, ListField, TableField, TextField
 from rltui.data.toml_files import read_table
 
-S = TypeVar("S")
-T = TypeVar("T")
-
+TRAINER_STATE = "trainer_state.json"  # of transformers' Trainer: all that it logged so far
+CHECKPOINT = re.compile(r"checkpoint-(\d{1,12})")  # a folder in which it leaves a copy of that
 _ENDING = re.compile(r"\.(jsonl|ndjson|json|csv|tsv|txt|log|out|err)$", re.IGNORECASE)
 _JSON = re.compile(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
 
@@ -51,33 +40,15 @@ class LogFileNames:
     rotated: re.Pattern[str]
     rotated_joints: str
     compressed: tuple[str, ...]
+    growing_endings: tuple[str, ...]
+    unread_endings: tuple[str, ...]
     subrun_folder: re.Pattern[str]
     writer: re.Pattern[str]
     richest_formats: tuple[str, ...]
     richest_stems: frozenset[str]
     poorer_formats: frozenset[str]
     copied_formats: frozenset[str]
-
-
-@dataclass(frozen=True)
-class _Converted(Generic[S, T]):
-    """A field whose value is made into something else."""
-
-    field: Field[S]
-    convert: Callable[[S], T]
-
-    def check(self, value: object, path: KeyPath, report: Report) -> T | Invalid:
-        """See Field."""
-        checked = self.field.check(value, path, report)
-        try:
-            return checked if isinstance(checked, Invalid) else self.convert(checked)
-        except re.error as error:
-            report(path, f"is no regular expression: {error}")
-            return Invalid.INVALID
-
-    def json_schema(self) -> JsonSchema:
-        """See Field."""
-        return self.field.json_schema()
+    partial_copies: frozenset[str]
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
@@ -87,9 +58,9 @@ def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
 def log_files_field() -> TableField[LogFileNames]:
     """What the table must hold."""
     text, texts = TextField(), ListField(TextField())
-    stems = _Converted(texts, frozenset)
-    pattern = _Converted(text, lambda each: re.compile(each, re.IGNORECASE))
-    patterns = _Converted(texts, _any_of)
+    stems = ConvertedField(texts, frozenset)
+    pattern = ConvertedField(text, lambda each: re.compile(each, re.IGNORECASE))
+    patterns = ConvertedField(texts, _any_of)
     fields: dict[str, Field[object]] = {
         "plain_stems": stems,
         "rank_folder": pattern,
@@ -97,7 +68,7 @@ def log_files_field() -> TableField[LogFileNames]:
         "tracker_endings": texts,
         "tracker_folder": pattern,
         "step_files": patterns,
-        "not_logs": _Converted(texts, lambda globs: _any_of(map(fnmatch.translate, globs))),
+        "not_logs": ConvertedField(texts, lambda globs: _any_of(map(fnmatch.translate, globs))),
         "no_runs": patterns,
         "console": pattern,
         "telling": patterns,
@@ -107,12 +78,15 @@ def log_files_field() -> TableField[LogFileNames]:
         "rotated": pattern,
         "rotated_joints": text,
         "compressed": texts,
+        "growing_endings": texts,
+        "unread_endings": texts,
         "subrun_folder": pattern,
         "writer": pattern,
         "richest_formats": texts,
         "richest_stems": stems,
         "poorer_formats": stems,
         "copied_formats": stems,
+        "partial_copies": stems,
     }
     return TableField(fields, LogFileNames, required=tuple(fields))
 
@@ -126,6 +100,11 @@ def names() -> LogFileNames:
 def is_events(name: str) -> bool:
     """Whether a base name is that of a TensorBoard event file."""
     return "tfevents" in name
+
+
+def is_metrics_log(name: str) -> bool:
+    """Whether a base name is that of a log beside which no other copy of the history is looked for."""
+    return is_events(name) or name == TRAINER_STATE or name.endswith((".jsonl", ".csv"))
 
 
 def is_json(name: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rltui import paths
 from rltui.logs.log_file_names import is_events, names, rotated_from, stem_of
 from rltui.logs.samples.layouts import log_place
 from rltui.text import clean
@@ -73,16 +74,29 @@ def _rank(folder: str, name: str) -> int | None:
     return int(match[1]) if match else None
 
 
+def part_of(run: str, parts: int) -> int:
+    """The part of all runs, from 1, that a run belongs to: by its name, so that a new run moves no other."""
+    return int(paths.digest(run, 12), 16) % parts + 1
+
+
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Runs whose names match `glob`, and what is called `also`; all where there is no glob."""
+    """Runs whose names match `glob`, and what is called `also`; all where there is no glob.
+
+    part: index from 1, and of how many: only such a part of the runs.
+    """
 
     glob: str | None
     also: str | None = None
+    part: tuple[int, int] | None = None
 
     def takes(self, run: str) -> bool:
         """Whether the run was asked for; problems of no run always are."""
-        if self.glob is None or not run or fnmatch.fnmatchcase(run, self.glob):
+        if not run:
+            return True
+        if self.part is not None and part_of(run, self.part[1]) != self.part[0]:
+            return False
+        if self.glob is None or fnmatch.fnmatchcase(run, self.glob):
             return True
         return self.also is not None and called(run, self.also)
 

@@ -8,11 +8,11 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from rltui.data.metric import Metric
+from rltui.metrics.frameworks.framework_schema import Conventions
 from rltui.metrics.frameworks.load import Frameworks, frameworks
 from rltui.metrics.frameworks.recognise import FrameworkMatch, FrameworkRecogniser, configured_framework
-from rltui.metrics.frameworks.schema import Conventions
-from rltui.metrics.glossary import Glossary, glossary
-from rltui.metrics.glossary import load as load_glossary
+from rltui.metrics.glossary_files import Glossary, glossary
+from rltui.metrics.glossary_files import load as load_glossary
 from rltui.problem import Problem
 
 

@@ -1,25 +1,46 @@
-"""Terms of reinforcement learning and the table of problems: `definitions()`, from `definitions.toml`."""
+"""Terms of the field, problems, and words for metrics: `definitions()`, from `definitions.toml`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
-from rltui.data.fields import Field, ListField, TableField, TextField
+from rltui.data.fields import Field, ListField, MapField, TableField, TextField
 from rltui.data.metric import TEXTS
 from rltui.data.toml_files import read_table
-from rltui.metrics.glossary import glossary
 from rltui.metrics.glossary_entry import labelled
+from rltui.metrics.glossary_files import glossary
 from rltui.text import cell_width
 
 _ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="lower-case words joined by '-'")
 
 
-def _with_title(canonical: str) -> str:
+def with_title(canonical: str) -> str:
+    """A canonical id behind the title of its metric."""
     metric = glossary().metrics.get(canonical)
     return f"{metric.title} ({canonical})" if metric is not None else canonical
+
+
+def _healthy(canonical: str) -> str:
+    """What is normal of a metric, behind its title; empty where the glossary does not say."""
+    metric = glossary().metrics.get(canonical)
+    return f"{metric.title}: {metric.healthy}" if metric is not None and metric.healthy else ""
+
+
+class Definition(Protocol):
+    """What is explained beside metrics: a term, a problem, what a finding says."""
+
+    @property
+    def title(self) -> str:
+        """Its first line."""
+
+    def parts(self) -> Iterator[tuple[str, str]]:
+        """What stands below the title: a label, empty where it goes on, and a text."""
+
+    def as_json(self) -> dict[str, object]:
+        """One object, told from a metric by `kind`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +62,7 @@ class Term:
             "id": self.id,
             "title": self.title,
             "meaning": self.meaning,
+            "healthy": " ".join(filter(None, map(_healthy, self.metrics))),
             "aliases": list(self.aliases),
             "see": list(self.see),
             "check_next": list(self.metrics),
@@ -52,8 +74,10 @@ class Term:
         yield "meaning", self.meaning
         if self.aliases:
             yield "also called", ", ".join(self.aliases)
+        for at, text in enumerate(filter(None, map(_healthy, self.metrics))):
+            yield ("" if at else "healthy"), text
         for at, name in enumerate(self.metrics):
-            yield ("" if at else "measured by"), _with_title(name)
+            yield ("" if at else "measured by"), with_title(name)
         if self.see:
             yield "see also", ", ".join(self.see)
         yield "sources", "; ".join(self.sources)
@@ -71,6 +95,7 @@ class TrainingProblem:
     means: str
     look: str
     do: str
+    aliases: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
@@ -83,6 +108,7 @@ class TrainingProblem:
             "id": self.id,
             "title": self.title,
             "meaning": self.means,
+            "aliases": list(self.aliases),
             "look": self.look,
             "check_first": list(self.first),
             "check_next": list(self.next),
@@ -97,7 +123,7 @@ class TrainingProblem:
         yield "look at", self.look
         for label, names in (("first", self.first), ("then", self.next)):
             for at, name in enumerate(names):
-                yield ("" if at else label), _with_title(name)
+                yield ("" if at else label), with_title(name)
         yield "do", self.do
         yield "findings", ", ".join(self.rules)
         yield "sources", "; ".join(self.sources)
@@ -105,25 +131,46 @@ class TrainingProblem:
 
 @dataclass(frozen=True, slots=True)
 class Definitions:
-    """All terms and problems, in the order of the file."""
+    """All terms and problems, in the order of the file, and words for metrics: phrase -> canonical ids."""
 
     term: tuple[Term, ...] = ()
     problem: tuple[TrainingProblem, ...] = ()
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def find(self, words: str) -> Term | TrainingProblem | None:
         """A term by its id, title or another name for it, or a problem by id or title, in any letters."""
-        wanted = _plain(words)
-        for term in self.term:
-            if wanted in map(_plain, (term.id, term.title, term.title.partition(" (")[0], *term.aliases)):
-                return term
-        return next((each for each in self.problem if wanted in (_plain(each.id), _plain(each.title))), None)
+        wanted = plain(words)
+        return next((each for each in self._all() if wanted in map(plain, _names(each))), None)
+
+    def _all(self) -> Iterator[Term | TrainingProblem]:
+        yield from self.term
+        yield from self.problem
+
+    def metrics(self, words: str) -> tuple[str, ...]:
+        """Canonical ids that people mean by some words: titles of the glossary, and the table `words`."""
+        wanted = plain(words)
+        if named := {plain(phrase): ids for phrase, ids in self.words.items()}.get(wanted):
+            return named
+        return tuple(id_ for id_, metric in glossary().metrics.items() if plain(metric.title) == wanted)
+
+    def phrases(self) -> Iterator[str]:
+        """All that `find` and `metrics` know, as people write it."""
+        for each in self._all():
+            yield from (name for name in _names(each) if " " in name or each.id == name)
+        yield from self.words
+        yield from (metric.title for metric in glossary().metrics.values())
 
 
-def _plain(words: str) -> str:
+def _names(entry: Term | TrainingProblem) -> tuple[str, ...]:
+    return (entry.id, entry.title, entry.title.partition(" (")[0], *entry.aliases)
+
+
+def plain(words: str) -> str:
+    """Words without regard to capitals, dashes and underscores."""
     return " ".join(words.strip().lower().replace("_", " ").replace("-", " ").split())
 
 
-def as_lines(entry: Term | TrainingProblem, width: int = 80) -> list[str]:
+def as_lines(entry: Definition, width: int = 80) -> list[str]:
     """An entry as lines of at most `width` cells."""
     lines = [entry.title, "=" * cell_width(entry.title)]
     for label, text in entry.parts():
@@ -139,7 +186,7 @@ _TERM: dict[str, Field[Any]] = {
 _PROBLEM: dict[str, Field[Any]] = {
     "id": _ID,
     **dict.fromkeys(("title", "means", "look", "do"), TextField()),
-    **dict.fromkeys(("first", "next", "rules", "sources"), TEXTS),
+    **dict.fromkeys(("aliases", "first", "next", "rules", "sources"), TEXTS),
 }
 
 
@@ -151,5 +198,6 @@ def definitions() -> Definitions:
         "problem": ListField(
             TableField(_PROBLEM, TrainingProblem, required=("id", "title", "means", "look", "do", "sources"))
         ),
+        "words": MapField(TEXTS),
     }
     return read_table("definitions", TableField(fields, Definitions, required=("term", "problem")))

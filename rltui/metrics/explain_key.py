@@ -10,6 +10,7 @@ from functools import cache
 from rltui.config import Config
 from rltui.data.metric import Metric
 from rltui.metrics.catalogue import Catalogue, catalogue
+from rltui.metrics.definitions import definitions, plain
 from rltui.metrics.frameworks.load import Frameworks
 from rltui.metrics.frameworks.model import Framework
 from rltui.metrics.frameworks.patterns import is_wild
@@ -17,6 +18,7 @@ from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
 
 MIN_LAST_PART = 5  # characters of a bare name that is looked for behind sections
+NEAREST = 5  # names that are offered for one that is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,8 @@ def explain(
         return list(by_metric.values())
     exact = [each for each in meanings if not is_wild(each.pattern)]
     specific = [each for each in meanings if each.canonical not in known.conventions.kinds]
-    return _grouped(exact or specific or meanings, known.frameworks) or _by_last_part(key, known)
+    written = _grouped(exact or specific or meanings, known.frameworks)
+    return written or _by_last_part(key, known) or _by_words(key, known)
 
 
 def _by_last_part(key: str, known: Catalogue) -> list[Explanation]:
@@ -115,6 +118,15 @@ def _by_last_part(key: str, known: Catalogue) -> list[Explanation]:
         return []
     labels = tuple(dict.fromkeys(label for each in found for label in each.frameworks))
     return [replace(found[0], key=key, framework=None, frameworks=labels, caveat="")]
+
+
+def _by_words(key: str, known: Catalogue) -> list[Explanation]:
+    """What people mean by words of theirs: `value loss`, `KL penalty`, `grad norm`."""
+    named = [known.metrics[id_] for id_ in definitions().metrics(key) if id_ in known.metrics]
+    if named:
+        return [Explanation(key, metric) for metric in named]
+    written = plain(key).replace(" ", "_")
+    return [replace(each, key=key) for each in explain(written, None, known)] if written != key else []
 
 
 def _sample(key: str) -> str:
@@ -179,17 +191,17 @@ def _grouped(found: Sequence[Explanation], known: Frameworks) -> list[Explanatio
     )
 
 
-def nearest(key: str, count: int = 5) -> list[str]:
-    """Names and canonical ids that look like `key`, the likeliest first."""
+def nearest(key: str) -> list[str]:
+    """Names, canonical ids, titles, terms and problems that look like `key`, the likeliest first."""
     known = catalogue()
     words: dict[str, str] = {}
-    for word in (*known.metrics, *known.frameworks.spelled):
-        words.setdefault(word.lower(), word)
+    for word in (*known.metrics, *known.frameworks.spelled, *definitions().phrases()):
+        words.setdefault(plain(word), word)
     import difflib  # for the lost only
 
-    asked = key.lower()
-    near = difflib.get_close_matches(asked, words, count, 0.6)
+    asked = plain(key)
+    near = difflib.get_close_matches(asked, words, NEAREST, 0.6)
     last = asked.rsplit("/", 1)[-1].rsplit(".", 1)[-1]
-    if len(near) < count and len(last) > 3:
+    if len(near) < NEAREST and len(last) > 3:
         near += [word for word in words if last in word and word not in near]
-    return [words[word] for word in near[:count]]
+    return [words[word] for word in near[:NEAREST]]

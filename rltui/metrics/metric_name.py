@@ -15,8 +15,8 @@ class MetricName:
     `metric.unit`. Where the two units have no factor between them (a sum per response against a mean per
     token), `comparable` is false and absolute limits do not apply. `held_out` marks evaluation: such a
     series must not be judged as training, even where `canonical` is an id of training. `part` is what
-    the wildcards of the name stood for (a data source, a reward function). `group`, `part` and `held_out`
-    together gather the statistics of one distribution.
+    the wildcards of the name stood for (a data source, a reward function). `group`, `part`, `held_out`
+    and `computed` together gather the statistics of one distribution.
     """
 
     tag: str
@@ -38,6 +38,7 @@ class MetricName:
     offset: float = 0.0
     comparable: bool = True
     declared_range: tuple[float, float] | None = None  # as written; the scale of charts only
+    computed: bool = False  # rltui made it of samples; the trainer may write the same metric itself
 
     @property
     def recognised(self) -> bool:

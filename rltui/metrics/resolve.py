@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rltui.config import Config
-from rltui.data.metric import Entry, Metric, Statistic
+from rltui.data.metric import Metric, NameTarget, Statistic
+from rltui.logs.records.record_keys import COMPUTED
 from rltui.metrics.catalogue import Catalogue, catalogue
 from rltui.metrics.frameworks.model import Framework, Resolved, Vote
 from rltui.metrics.frameworks.patterns import is_wild
@@ -22,6 +23,7 @@ _OF_THE_MACHINE = ("timing", "perf", "system", "load", "rollout", "other")
 
 
 CONTESTED = "A guess: other frameworks mean something else by this name."
+SAMPLES = "samples"  # the table of what rltui makes of samples
 CUSTOM = "other.custom"  # a metric of the run itself: its key is section, group and metric
 
 
@@ -65,6 +67,8 @@ class MetricNames:
         self._framework = self._known.get(framework) if framework and framework != UNKNOWN else None
         self.label = framework if framework and framework != UNKNOWN else None  # as asked: `trl-grpo`
         self._label = self._framework.label if self._framework is not None else None
+        fallback = (self._known.get(id_) for id_ in self._conventions.fallback)
+        self._fallback = tuple(other for other in fallback if other is not None)
         self._user = UserMetrics(config or Config(), self._shipped)
         self._names: dict[str, MetricName] = {}
         self._meanings: dict[tuple[int, bool], _Meaning] = {}
@@ -99,6 +103,8 @@ class MetricNames:
         found = self._user.find(tag)
         if found is not None:
             return self._known_name(tag, found, None)
+        if tag.startswith(COMPUTED) and len(tag) > len(COMPUTED):
+            return self._computed(tag)
         framework = self._framework
         if framework is not None:
             found = framework.find(tag)
@@ -112,6 +118,14 @@ class MetricNames:
         if guess is not None:
             return self._known_name(tag, guess.found, None, guess=guess)
         return self._unknown(tag)
+
+    def _computed(self, tag: str) -> MetricName:
+        """What rltui made of samples: the metric that it is, with a title and a series of its own."""
+        bare = tag[len(COMPUTED) :]
+        table = self._known.get(SAMPLES)
+        found = table.find(bare) if table is not None else None
+        name = self._known_name(bare, found, None) if found is not None else self._make(bare)
+        return replace(name, tag=tag, title=f"{name.title} · samples", computed=True)
 
     def _guess(self, tag: str) -> _Guess | None:
         """What most frameworks mean by a name. Beside a known framework only names spelled out count."""
@@ -132,11 +146,10 @@ class MetricNames:
                 vote = self._known.vote(tag[len(prefix) :], wild=wild)
                 if vote is not None:
                     return _Guess(*vote, False)
-        for id_ in self._conventions.fallback:
-            other = self._known.get(id_)
-            found = other.find(tag) if other is not None else None
+        for other in self._fallback:
+            found = other.find(tag)
             if found is not None:
-                return _Guess(found, Vote(found.entry, (id_,), False), found.held_out)
+                return _Guess(found, Vote(found.entry, (other.id,), False), found.held_out)
         return None
 
     def _held_out(self, tag: str) -> bool:
@@ -193,7 +206,7 @@ class MetricNames:
             self._user.range_of(tag, metric.id, part),
         )
 
-    def _statistic(self, entry: Entry, metric: Metric, tag: str) -> Statistic:
+    def _statistic(self, entry: NameTarget, metric: Metric, tag: str) -> Statistic:
         """Which statistic of a metric that has none of its own: `actor_loss/std` is not the loss."""
         if entry.statistic:
             return entry.statistic
@@ -204,7 +217,7 @@ class MetricNames:
         own = metric.id.replace("_", ".").split(".")  # the share of groups with zero std is no std
         return "" if not word or word in own else word
 
-    def _meaning_of(self, entry: Entry, prefixed: bool) -> _Meaning:
+    def _meaning_of(self, entry: NameTarget, prefixed: bool) -> _Meaning:
         """What all tags have in common that lead to an entry."""
         canonical = entry.canonical
         if prefixed:
@@ -218,7 +231,7 @@ class MetricNames:
         held_out = canonical.startswith("validation.")
         return _Meaning(metric, unit, scale, comparable, held_out, canonical in self._conventions.kinds)
 
-    def _units(self, entry: Entry, metric: Metric) -> tuple[str, float, bool]:
+    def _units(self, entry: NameTarget, metric: Metric) -> tuple[str, float, bool]:
         """Unit as written, factor to the canonical unit, and whether there is such a factor."""
         if entry.scale is not None:
             return entry.unit or metric.unit, float(entry.scale), True

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from rltui.data.fields import TableField, as_dict
 from rltui.data.metric import TEXTS, Statistic
 from rltui.data.toml_files import read_table
-from rltui.metrics.frameworks.schema import Conventions
-from rltui.metrics.glossary import GENERAL, general_panes
+from rltui.metrics.frameworks.framework_schema import Conventions
+from rltui.metrics.glossary_files import GENERAL, general_panes
 
 _SLUG = re.compile(r"[^a-z0-9]+")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>")

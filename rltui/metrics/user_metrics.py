@@ -8,11 +8,11 @@ from fnmatch import fnmatchcase
 
 from rltui.config import Config
 from rltui.data.fields import KeyPath, spell
-from rltui.data.metric import Entry, Metric
+from rltui.data.metric import Metric, NameTarget
 from rltui.metrics.catalogue import Catalogue
+from rltui.metrics.frameworks.framework_schema import expand_names
 from rltui.metrics.frameworks.model import Resolved
 from rltui.metrics.frameworks.patterns import Matcher, wild_text
-from rltui.metrics.frameworks.schema import expand_names
 from rltui.problem import Problem
 
 _REWARD = ("reward.", "validation.reward.", "validation.return.")
@@ -43,7 +43,7 @@ class UserMetrics:
         self.pane_titles = {id_: pane.title for id_, pane in config.panes.items() if pane.title}
         self._panes = [(glob, id_) for id_, pane in config.panes.items() for glob in pane.metrics]
         self._no_ranges = not config.metrics_ranges and not config.environments
-        entries: dict[str, Entry] = {}
+        entries: dict[str, NameTarget] = {}
         for each in config.metrics:
             names = dict.fromkeys(each.aliases, each.metric.id)
             entries |= expand_names(names, ("metrics", each.metric.id, "aliases"), self._fault)

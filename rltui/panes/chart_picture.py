@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.draw.axis_ticks import round_steps
-from rltui.draw.chart_picture import WIDTH, ChartPicture, PictureCurve, finite_range
+from rltui.draw.chart_svg import WIDTH, ChartPicture, PictureCurve, finite_range
 from rltui.draw.numbers import format_bound, format_step
 from rltui.draw.value_range import widened
 from rltui.panes.charts.curve import Curve, at_one_step, curve, spread
 from rltui.panes.charts.healthy_range import band_of, band_text
+from rltui.panes.charts.sister_band import band_behind
 from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.charts.value_axis import is_log, log_of
+from rltui.panes.charts.value_axis import is_log, log_of, logarithmic_band
+from rltui.panes.other_runs import sister_series
 from rltui.panes.pane import window_for
 from rltui.panes.row import Row, rows_of
 from rltui.text import fit
@@ -37,11 +39,13 @@ def chart_picture(
     *,
     log: bool | None = None,
     others: Sequence[tuple[str, Series]] = (),
+    sisters: Sequence[Series] = (),
 ) -> ChartPicture | None:
     """The chart of a row over the steps of a window; None where nothing finite was logged.
 
     log: whether the axis of values is logarithmic; None: where the curve crosses decades.
-    others: names and series of the same metric in other runs.
+    others: names and series of the same metric in other runs. sisters: the same metric in sister runs, drawn
+    as a band where there are no others and the row has no spread of its own.
     """
     main = row.main
     drawn = curve(row, window, COLUMNS)
@@ -55,6 +59,15 @@ def chart_picture(
         other = curve(Row(row.kind, row.title, series.tag, row.name, row.unit, {"": series}), window, COLUMNS)
         if other is not None:
             found.append(_curve(other, other.low, other.high, f"series{at}", fit(name, 24), log=log))
+    band = None if others or behind is not None or row.at_step is not None else band_behind(drawn, sisters)
+    if band is not None:
+        scaled = logarithmic_band(band) if log else band
+        found.append(
+            PictureCurve(
+                _middles(drawn), scaled.middle, scaled.low, scaled.high, "dim",
+                f"{band.runs} sister runs: median, min–max", dotted=True,
+            )
+        )  # fmt: skip
     ends = finite_range(found)
     if ends is None:
         return None
@@ -83,12 +96,17 @@ def chart_picture(
     )
 
 
-def metric_pictures(view: RunView, metric: str, now: float, at_step: int | None = None) -> list[ChartPicture]:
+def metric_pictures(
+    view: RunView, metric: str, now: float, at_step: int | None = None, *, sisters: Sequence[RunView] = ()
+) -> list[ChartPicture]:
     """The charts of each series of a metric, named by its tag or id; none where the run has none."""
     tags = [metric] if metric in view.run.series else view.tag_index.canonical.get(metric, [])
     window = window_for(view, live=view.liveness(now).state == "live", at_step=at_step)
     rows = rows_of(view, tags, at_step=at_step, merge=False)
-    return [one for row in rows if (one := chart_picture(row, view.name, window)) is not None]
+    pictures = (
+        chart_picture(row, view.name, window, sisters=sister_series(view, row.tag, sisters)) for row in rows
+    )
+    return [one for one in pictures if one is not None]
 
 
 def _middles(drawn: Curve) -> NDArray[np.float64]:

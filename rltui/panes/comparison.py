@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.metrics.glossary import glossary
+from rltui.metrics.glossary_files import glossary
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.session.run_view import RunView
 from rltui.store import Series

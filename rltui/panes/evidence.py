@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_step, format_value
-from rltui.panes.row import Row, rows_of
+from rltui.panes.row import Row, rows_of, with_distinct_titles
 from rltui.rules.finding import Evidence, Finding
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
+
+MOST_METRICS = 4  # of a finding without evidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,20 @@ class EvidenceRow:
     def text(self) -> str:
         """`train/kl  0.154 → 5.61, since step 154`."""
         return f"{self.tag}  {self.course}, since step {format_step(self.since_step)}"
+
+
+def rows_of_evidence(
+    view: RunView, finding: Finding, at_step: int | None, findings: Iterable[Finding]
+) -> list[Row]:
+    """The metrics of a finding that the run has, in the order in which they moved."""
+    moved = sorted(finding.evidence, key=lambda one: one.since_step)
+    tags = [one.tag.split(" / ")[0] for one in moved] or list(finding.metrics[:MOST_METRICS])
+    made = (
+        rows_of(view, [tag], at_step=at_step, merge=False, findings=findings)
+        for tag in dict.fromkeys(tags)
+        if tag in view.run.series
+    )
+    return with_distinct_titles([row for some in made for row in some])
 
 
 def course_of(item: Evidence, unit: str = "") -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_age, format_duration, format_si, format_step
-from rltui.panes.pane_tables import RunCounter, pane_tables
+from rltui.panes.pane_list import RunCounter, pane_tables
 from rltui.rules.finding import health_of
 from rltui.rules.messages import sentence_of
 from rltui.rules.run_state.log_state import GONE
@@ -127,7 +127,7 @@ class Header:
     @property
     def points_text(self) -> str:
         """`48.7k points`."""
-        return f"{format_si(self.points)} points"
+        return f"{format_si(self.points)} {'point' if self.points == 1 else 'points'}"
 
 
 _RATES = ((1.0, "s"), (60.0, "min"), (3600.0, "h"))
@@ -183,7 +183,7 @@ def _header(view: RunView, now: float, at_step: int | None) -> Header:
         eta=alive.eta,
         quiet=alive.quiet,
         health=view.health,
-        sentence=view.evaluator.unjudged() or view.evaluator.sentence(),
+        sentence=view.unjudged or view.evaluator.sentence(),
         outcome_known=not view.evaluator.unknown_outcome(),
         points=run.points,
         loading=read / size if view.loading and size else None,

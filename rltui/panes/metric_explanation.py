@@ -1,4 +1,4 @@
-"""What a metric means in somebody's logs, as one card: the same in the shell and on the screen.
+"""What a metric means in somebody's logs, or what a finding says, as one card: the same in shell and screen.
 
 The glossary knows the quantity, the framework files what a writer makes of it, the rules what is wrong
 when, and the user's configuration limits of one's own.
@@ -6,17 +6,20 @@ when, and the user's configuration limits of one's own.
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from rltui import metrics as resolver
 from rltui.config import Config
 from rltui.data.metric import Metric
 from rltui.metrics import MetricName
+from rltui.metrics.definitions import plain, with_title
 from rltui.metrics.frameworks.load import frameworks
-from rltui.metrics.glossary import glossary
 from rltui.metrics.glossary_entry import GlossaryEntry, JudgedBy
+from rltui.metrics.glossary_files import glossary
 from rltui.rules.load import rulebook
-from rltui.rules.model import Rule
+from rltui.rules.model import Rule, Symptom
 from rltui.rules.user_rules import condition, matches, user_rule_id
 from rltui.text import clean
 
@@ -69,6 +72,60 @@ def metric_card_of_name(name: MetricName, config: Config | None = None) -> Gloss
         held_out=name.held_out,
         caveat=name.caveat,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FindingCard:
+    """What a finding says before it is found, by its rule or symptom."""
+
+    rule: Rule | Symptom
+
+    @property
+    def title(self) -> str:
+        """The title of the finding, and its id."""
+        return f"{self.rule.title} ({self.rule.id})"
+
+    @property
+    def _says(self) -> str:
+        return re.sub(r"\{\w+\}", "…", self.rule.message)  # the values are those of a run
+
+    @property
+    def _metrics(self) -> tuple[str, ...]:
+        return self.rule.metrics if isinstance(self.rule, Rule) else ()
+
+    def parts(self) -> Iterator[tuple[str, str]]:
+        """What stands below the title: a label, empty where it goes on, and a text."""
+        yield "severity", self.rule.severity
+        yield "says", self._says
+        yield "do", self.rule.advice
+        for label, names in (("judges", self._metrics), ("check next", self.rule.check_next)):
+            for at, name in enumerate(names):
+                yield ("" if at else label), with_title(name)
+        yield "source", self.rule.source
+
+    def as_json(self) -> dict[str, object]:
+        """One object, told from a metric by `kind`."""
+        return {
+            "kind": "finding",
+            "id": self.rule.id,
+            "title": self.rule.title,
+            "severity": self.rule.severity,
+            "meaning": self._says,
+            "do": self.rule.advice,
+            "metrics": list(self._metrics),
+            "check_next": list(self.rule.check_next),
+            "sources": [self.rule.source],
+        }
+
+
+def finding_card(words: str) -> FindingCard | None:
+    """The card of a finding by its id or title; None where no finding is called so."""
+    wanted, book = plain(words), rulebook()
+    shown: list[Rule | Symptom] = [rule for rule in book.rules.values() if rule.shown]
+    for each in (*shown, *book.symptoms):
+        if wanted in (plain(each.id), plain(each.title)):
+            return FindingCard(each)
+    return None
 
 
 def _rules(canonical: str, framework: str | None) -> tuple[JudgedBy, ...]:

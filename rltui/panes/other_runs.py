@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from rltui.draw.ascii_curve import AsciiCanvas
 from rltui.draw.braille import Canvas
 from rltui.draw.cells import Span
-from rltui.draw.value_range import value_range
 from rltui.panes.charts.curve import Curve, Spread, curve
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import Row
@@ -25,13 +25,21 @@ if TYPE_CHECKING:
 SIGNS = "●◆■▲▼★✚○"  # of curves over each other: told apart without colours; the first is the run shown
 
 
+MOST_SISTERS = 32
+
+
 @dataclass(frozen=True, slots=True)
 class OtherRun:
-    """The same metric of another run."""
+    """The same metric of another run. Sister runs have no sign: they are drawn together as one band."""
 
     sign: str
     role: str
     series: Series
+
+    @property
+    def is_sister(self) -> bool:
+        """Whether it differs from the run shown by its seed alone, and was not chosen by the user."""
+        return not self.sign
 
 
 def other_runs(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[OtherRun, ...]:
@@ -42,6 +50,24 @@ def other_runs(view: RunView, row: Row, runs: Sequence[RunView]) -> tuple[OtherR
         if tag is not None and run.run.series[tag].count:
             found.append(OtherRun(SIGNS[at], f"series{at}", run.run.series[tag]))
     return tuple(found)
+
+
+def sister_runs(view: RunView, others: Iterable[RunView], digest: Callable[[RunView], str]) -> list[RunView]:
+    """The runs of the same framework and settings as another one but for the seed, `MOST_SISTERS` at most.
+
+    digest: of the settings of a run without its seed; empty where none are known.
+    """
+    kin = digest(view)
+    if not kin:
+        return []
+    alike = (one for one in others if one is not view and one.framework == view.framework)
+    return list(islice((one for one in alike if digest(one) == kin), MOST_SISTERS))
+
+
+def sister_series(view: RunView, tag: str, sisters: Iterable[RunView]) -> list[Series]:
+    """What sister runs have of a metric."""
+    found = ((one, view.tag_index.counterpart(tag, one.tag_index)) for one in sisters)
+    return [one.run.series[key] for one, key in found if key is not None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,16 +87,12 @@ def overlaid_curves(
         return []
     found = []
     for other in others:
+        if other.is_sister:
+            continue
         drawn = curve(replace(row, parts={"": other.series}), window, columns)
         if drawn is not None and np.isfinite(drawn.low).any():
             found.append(OverlaidCurve(other.sign, other.role, drawn))
     return found
-
-
-def joint_range(data: tuple[float, float], found: Sequence[OverlaidCurve]) -> tuple[float, float]:
-    """The range of a curve and of those beside it."""
-    ends = [data, *(value_range(other.curve.low, other.curve.high) for other in found)]
-    return (min(low for low, _ in ends), max(high for _, high in ends))
 
 
 def draw_overlaid(
@@ -91,6 +113,8 @@ def _sign_places(
     taken: dict[tuple[int, int], OverlaidCurve] = {}
     half = top / 2 - bottom / 2
     for other in found:
+        if not other.sign:
+            continue
         level = other.curve.low / 2 + other.curve.high / 2
         last = int(np.flatnonzero(np.isfinite(level))[-1])
         for column in range(last, max(last - per_cell * len(found), -1), -per_cell):

@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.header import Header, header
 from rltui.panes.pane import window_for
-from rltui.panes.pane_tables import pane_tables
+from rltui.panes.pane_list import pane_tables
 from rltui.panes.row import Row, is_constant, rows_of, with_distinct_titles
-from rltui.rules.scenario import scenario_of
+from rltui.rules.load import scenario_of
 from rltui.session.tag_index import TagIndex
 
 if TYPE_CHECKING:

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rltui.panes.answers.accelerators.gpus import inside_words
-from rltui.panes.answers.beside import NOTHING, Beside
-from rltui.panes.answers.model import Answer
-from rltui.panes.answers.of_pane import answer_of
+from rltui.panes.answers.model import NOTHING, Answer, Beside
+from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.charts.step_window import StepWindow, window_of
 from rltui.panes.comparison import Difference, slower_than_baseline
 from rltui.panes.pane_list import FIXED, PANES, pane_title
 from rltui.panes.row import Row, is_constant, rows_of
+from rltui.panes.row_tree import as_tree
 from rltui.session.time_travel import span_of
+from rltui.text import count_of
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
 
 SPEED_PANES = ("timing", "perf")  # whose answer says what is slower than a baseline
+TREES = ("timing",)  # panes whose metrics are parts of each other
 MOST_GATHERED = 300  # rows of a pane beyond which nobody asks each whether it ever changed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PaneView:
     """One pane of one run at one moment. `notes` are short facts about how honest the picture is.
 
@@ -42,8 +45,13 @@ class PaneView:
     answer: Answer | None = None
     constants: tuple[Row, ...] = ()
 
-    @property
+    @cached_property
     def metrics(self) -> list[Row]:
+        """The rows without headings and folders."""
+        return [row for row in self.rows if row.kind not in ("heading", "folder")]
+
+    @property
+    def selectable(self) -> list[Row]:
         """The rows without headings."""
         return [row for row in self.rows if row.kind != "heading"]
 
@@ -91,7 +99,10 @@ def pane_view(
         constants = constants if rows is not constants else []
     first = [row for row in rows if pins.intersection(row.tags)]
     rest = [row for row in rows if not pins.intersection(row.tags)]
-    if pane == "all":
+    answer = _against(answer_of(view, pane, at_step, beside), pane, against)
+    if pane in TREES and merge:
+        rest = as_tree(rest, answer.inside if answer is not None else {})
+    elif pane == "all":
         rest = _with_headings(
             rest, lambda row: pane_title(view, view.names.name(row.tag).pane), _pane_order(view)
         )
@@ -105,7 +116,7 @@ def pane_view(
         window=window,
         notes=tuple(_notes(view, tags, at_step)),
         empty="" if rows else _why_empty(view, pane),
-        answer=_against(answer_of(view, pane, at_step, beside), pane, against),
+        answer=answer,
         constants=tuple(constants),
     )
 
@@ -164,17 +175,17 @@ def _notes(view: RunView, tags: list[str], at_step: int | None) -> list[str]:
     notes = []
     guessed = len(view.tag_index.guessed.intersection(tags))
     if guessed:
-        notes.append(f"{guessed} of {len(tags)} names guessed")
+        notes.append(f"{guessed} of {count_of(len(tags), 'name')} guessed")
     # Nothing is counted by steps: of an earlier moment nobody knows how many there were.
     counted = at_step is None or at_step >= span_of(view.run)[1]
     series = [view.run.series[tag] for tag in tags] if counted else []
     superseded = sum(one.superseded for one in series)
     if superseded:
         by = " of earlier attempts" if view.run.earlier else " superseded by a restart"
-        notes.append(f"{superseded:,} points{by}")
+        notes.append(f"{count_of(superseded, 'point')}{by}")
     nonfinite = sum(bool(one.nonfinite) for one in series)
     if nonfinite:
-        notes.append(f"NaN/Inf in {nonfinite} of {len(tags)} keys")
+        notes.append(f"NaN/Inf in {nonfinite} of {count_of(len(tags), 'key')}")
     if view.run.previewing:
         notes.append("newest points first, history is loading")
     return notes

@@ -1,12 +1,18 @@
-"""Which panes a run has, in which order, with which keys and how many warnings: the tab bar as data."""
+"""Which panes a run has, with which keys and how many warnings: the tab bar as data; and what any run shows.
+
+What header and overview show of any run is listed in `rltui/data/panes.toml`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
-from rltui.metrics.glossary import Pane, general_panes, glossary
+from rltui.data.fields import ListField, TableField, TextField
+from rltui.data.toml_files import read_table
+from rltui.metrics.glossary_files import Pane, general_panes, glossary
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding
@@ -97,3 +103,40 @@ def panes_of(
 def worst_of(findings: list[Finding]) -> str:
     """The highest severity among findings, empty for none."""
     return max(findings, key=lambda finding: finding.rank).severity if findings else ""
+
+
+Alternatives = tuple[str, ...]  # canonical ids, of which the first that a run has is shown
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounter:
+    """What a run may count besides its steps: a canonical id, and what is counted."""
+
+    metric: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class PaneTables:
+    """What is shown of any run, in order."""
+
+    core: tuple[Alternatives, ...]
+    key_metrics: tuple[Alternatives, ...]
+    counter: tuple[RunCounter, ...]
+
+
+_LINES = ListField(ListField(TextField()))
+_COUNTER = TableField(
+    {"metric": TextField(), "unit": TextField()}, RunCounter, required=("metric", "unit"), strict=True
+)
+_FIELD = TableField(
+    {"core": _LINES, "key_metrics": _LINES, "counter": ListField(_COUNTER)},
+    PaneTables,
+    required=("core", "key_metrics", "counter"),
+)
+
+
+@cache
+def pane_tables() -> PaneTables:
+    """The tables of the file, read at the first call."""
+    return read_table("panes", _FIELD)

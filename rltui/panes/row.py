@@ -29,10 +29,11 @@ FIRST = 50  # rows among which the first that moves is looked for
 class Row:
     """One row. `parts` are the series by statistic; `main` is the one whose value and curve are shown.
 
-    kind `band`: several statistics of one distribution in one row; `heading`: only a title.
+    kind `band`: several statistics of one distribution in one row; `heading`: only a title; `folder`: keys
+    that lie together, its tag is what they begin with.
     """
 
-    kind: Literal["metric", "band", "heading"]
+    kind: Literal["metric", "band", "heading", "folder"]
     title: str
     tag: str = ""
     name: MetricName | None = None
@@ -42,6 +43,9 @@ class Row:
     at_step: int | None = None  # the moment it shows, on its own axis; None is now
     own_axis: bool = False  # it counts something else than the run's steps
     against: Difference | None = None  # to the baseline, at matched steps
+    branch: tuple[str, ...] = ()  # in a tree, the tags of the rows that it is a part of, outermost first
+    inside: int = 0  # rows that are parts of it
+    is_open: bool | None = None  # whether those are seen; None where all of the tree is
 
     @property
     def matched(self) -> int | None:
@@ -95,6 +99,8 @@ class Row:
     @property
     def finding(self) -> Finding | None:
         """What to say about it: the worst finding of its own, else the symptom that it is part of."""
+        if not self.findings:
+            return None
         own = [finding for finding in self.findings if not finding.symptom] or self.findings
         return max(own, key=lambda finding: finding.rank, default=None)
 
@@ -188,7 +194,7 @@ def is_constant(row: Row) -> bool:
 
 def first_row(rows: Sequence[Row]) -> Row | None:
     """The row to look at first: the worst that is flagged, else the first that moves, else the first."""
-    known = [row for row in rows if row.kind != "heading"]
+    known = [row for row in rows if row.kind not in ("heading", "folder")]
     flagged = [row for row in known if row.severity in ("warning", "critical")]
     if flagged:
         return next((row for row in flagged if row.severity == "critical"), flagged[0])
@@ -256,21 +262,27 @@ def rows_of(
         name = view.names.name(tag)
         stands = bool(name.group and name.statistic and merge)
         key = (
-            ("group", view.names.name(tag).pane, name.group, name.part, str(name.held_out))
+            ("group", name.pane, name.group, name.part, str(name.held_out), str(name.computed))
             if stands
             else ("tag", tag)
         )
         groups.setdefault(key, []).append(name)
-    rows: list[tuple[tuple[int, int], Row]] = []
+    rows: list[tuple[tuple[int, bool, int], Row]] = []
     for order, names in enumerate(groups.values()):
         stats = {name.statistic: name for name in names}
         if len(stats) == len(names) > 1 and "mean" in stats:
             ordered = [stats[key] for key in ("mean", "min", "max", "std") if key in stats]
             rows.append(
-                ((min(n.importance for n in names), order), _row(view, ordered, by_tag, as_of, against))
+                (
+                    (min(n.importance for n in names), names[0].computed, order),
+                    _row(view, ordered, by_tag, as_of, against),
+                )
             )
         else:
-            rows += [((name.importance, order), _row(view, [name], by_tag, as_of, against)) for name in names]
+            rows += [
+                ((name.importance, name.computed, order), _row(view, [name], by_tag, as_of, against))
+                for name in names
+            ]
     found = [row for _, row in sorted(rows, key=lambda pair: pair[0])]
     return with_distinct_titles(found) if apart else found
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.evidence import EvidenceRow, evidence_of
 from rltui.panes.header import Header, header
+from rltui.panes.other_runs import sister_series
 from rltui.panes.overview import key_rows
 from rltui.panes.pane import window_for
 from rltui.panes.row import Row
@@ -15,6 +17,7 @@ from rltui.panes.special.hparams_pane import HParamsPane
 from rltui.problem import Problem
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
+from rltui.store import Series
 
 KEY_METRICS = 8
 
@@ -41,18 +44,24 @@ class RunReport:
     window: StepWindow
     settings: HParamsPane
     problems: tuple[Problem, ...]
+    sisters: Mapping[str, Sequence[Series]] = field(default_factory=dict)  # by tag, of the metrics drawn
 
 
-def run_report(view: RunView, now: float, settings: HParamsPane, at_step: int | None = None) -> RunReport:
-    """The report of a run at a moment. now: seconds since 1970."""
+def run_report(
+    view: RunView, now: float, settings: HParamsPane, at_step: int | None = None,
+    sisters: Sequence[RunView] = (),
+) -> RunReport:  # fmt: skip
+    """The report of a run at a moment. now: seconds since 1970. sisters: its sister runs."""
     findings = view.evaluator.findings()
     rows = key_rows(view, KEY_METRICS, at_step=at_step, findings=findings)
+    evidence = {one.id: tuple(evidence_of(view, one, at_step)) for one in findings}
+    drawn = [*rows, *(item.row for each in evidence.values() for item in each if item.row is not None)]
     return RunReport(
         header=header(view, now, at_step),
         findings=tuple(
             ReportedFinding(
                 one,
-                tuple(evidence_of(view, one, at_step)),
+                evidence[one.id],
                 tuple(other.title or other.id for other in findings if other.explained_by == one.id),
                 view.tag_index.keys_of(one.check_next),
             )
@@ -65,4 +74,5 @@ def run_report(view: RunView, now: float, settings: HParamsPane, at_step: int | 
         window=window_for(view, live=False, at_step=at_step),
         settings=settings,
         problems=(*view.file_problems(now), *view.evaluator.diagnostics()),
+        sisters={row.tag: sister_series(view, row.tag, sisters) for row in drawn},
     )

@@ -32,6 +32,9 @@ from rltui.store.model import F64, NewPoints, Points, join
 KNOWN_BY = 20  # points by which an outcome should have been logged
 
 
+NO_POINTS = "no points were read"  # why a run is not judged
+
+
 class EvaluatedRun(Protocol):
     """What is read of a run: the store's own, or one as of an earlier step."""
 
@@ -63,7 +66,8 @@ class Evaluator:
         self._ratios: dict[tuple[str, bool], RatioState] = {}
         self._step_times: list[StepTimeState] = []
         self._logs_step_time = False  # the writer times its steps itself
-        self._state: FiringState | None = None  # these are made once after each feed, when somebody asks
+        self._ticks: int | None = None  # made when the state was last forgotten
+        self._state: FiringState | None = None  # these are made once after new ticks, when somebody asks
         self._findings: list[Finding] | None = None
         self._odd: list[Problem] | None = None
         self._job_findings: tuple[Finding, ...] = ()
@@ -91,7 +95,26 @@ class Evaluator:
                 series.feed(points.step, points.value)
                 if series.step_time is not None and not self._logs_step_time:
                     series.step_time.feed(points.step, points.wall_time)
-        self._state = self._findings = self._odd = None
+        self._odd = None
+        ticks = None if again else self._ticks_made()
+        if ticks is None or ticks != self._ticks:
+            self._ticks = ticks
+            self._state = self._findings = None
+
+    def _ticks_made(self) -> int | None:
+        """Ticks of all series so far. What fires changes with them alone; None where single points may count.
+
+        A live step of a long run mostly ends no tick.
+        """
+        made = 0
+        for series in self.series.values():
+            if series.user_states or series.ticks.nonfinite_count:
+                return None
+            made += series.ticks.serial
+            if series.nonzero is not None:
+                made += series.nonzero.ticks.serial
+        made += sum(each.ruled.ticks.serial for each in self._ratios.values())
+        return made + sum(each.ruled.ticks.serial for each in self._step_times)
 
     def _begin(self, tag: str) -> None:
         plan = self._selection.of(tag)
@@ -123,7 +146,7 @@ class Evaluator:
 
     @property
     def state(self) -> FiringState:
-        """Which rules fire now, on which series. Made once after each feed."""
+        """Which rules fire now, on which series. Made once after new ticks."""
         if self._state is None:
             derived = [each.ruled for each in self._ratios.values()] + [
                 each.ruled for each in self._step_times
@@ -160,7 +183,7 @@ class Evaluator:
         if self.health != "ok":
             return ""
         if not self.series:
-            return "no points were read"
+            return NO_POINTS
         if any(each.user_states for each in self.series.values()):
             return ""
         ruled = [each.ruled for each in self.series.values()]

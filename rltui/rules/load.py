@@ -5,22 +5,22 @@ All faults of all files are told at once, each naming file and entry; a faulty e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
-from rltui.data.toml_files import read_folder
+from rltui.data.toml_files import DATA, FileReport, read_folder
+from rltui.metrics.glossary_files import glossary
 from rltui.problem import Problem
-from rltui.rules.kind_fields import NUMBERS, WORDS
-from rltui.rules.model import Applies, Example, Gap, Rule, Scenario, Symptom
-from rltui.rules.schema import build
+from rltui.rules.model import Gap, Rule, Scenario, Symptom
+from rltui.rules.rule_schema import RuleFile, rule_file
+from rltui.rules.special_metrics import STEP_TIME
+from rltui.text import clean
 
-DATA = Path(__file__).parents[1] / "data" / "rules"
-
-_LISTS = ("check_next", "holds_while", "inhibited_by", "info_when", "requires")
-_TEXTS = ("title", "message", "advice", "source", "pane", "per")
+RuleEntry: TypeAlias = Rule | Symptom | Scenario | Gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,94 +41,72 @@ class Rulebook:
 @cache
 def rulebook() -> Rulebook:
     """The shipped rules, loaded once."""
-    return load(DATA)
+    return load(DATA / "rules")
 
 
 def load(folder: Path) -> Rulebook:
     """The rules of a folder of files. Never raises for what the files hold."""
     problems: list[Problem] = []
-    tables = {stem: table for stem, table, _ in read_folder(folder, problems, "rules-data")}
-    data = build(tables, problems)
-    rules = {row["id"]: rule_of(row) for row in data["rules"]}
+    entries: dict[tuple[bool, str], tuple[RuleEntry, FileReport]] = {}
+    for _, table, report in read_folder(folder, problems, "rules-data"):
+        file = report.check(table, rule_file()) or RuleFile()
+        found: tuple[RuleEntry, ...] = (*file.rule, *file.symptom, *file.scenario, *file.gap)
+        for entry in found:
+            first, earlier = entries.setdefault((isinstance(entry, Scenario), entry.id), (entry, report))
+            if first is not entry:
+                report.add(f"{entry.id} is already defined in {earlier.path}")
+    kept = [entry for entry, _ in entries.values()]
+    rules = {entry.id: entry for entry in kept if isinstance(entry, Rule)}
+    gaps = {entry.id: entry for entry in kept if isinstance(entry, Gap)}
+    for entry, report in entries.values():
+        for name in _rules_named(entry):
+            if name not in rules and name not in gaps and "*" not in name:
+                report.add(f"{entry.id} names '{clean(name, 60)}', which is no rule")
+        for name in _metrics_named(entry):
+            if name not in glossary().metrics and name != STEP_TIME:
+                report.add(f"{entry.id} names '{clean(name, 60)}', which is no metric of the glossary")
     return Rulebook(
         rules,
-        tuple(_symptom_of(row) for row in data["symptoms"]),
-        tuple(_scenario_of(row) for row in data["scenarios"]),
-        {row["id"]: _gap_of(row) for row in data["gaps"]},
+        tuple(entry for entry in kept if isinstance(entry, Symptom)),
+        tuple(entry for entry in kept if isinstance(entry, Scenario)),
+        gaps,
         tuple(problems),
     )
 
 
-def rule_of(row: Mapping[str, Any]) -> Rule:
-    """A checked row as a rule."""
-    kind = row["kind"]
-    applies = dict(row.get("applies", {}))
-    held_out = applies.pop("held_out", False)
-    # An absolute limit means nothing on another scale; a multiple of the run's own level does.
-    relative = {"of", "per", "multiple_of"} & row.keys()
-    absolute = kind in ("threshold", "first", "logged") and not relative
-    comparable = applies.pop("comparable", True if absolute else None)
-    where = {key: tuple(value) for key, value in applies.items()}
-    metrics = tuple(row["metric"])
-    texts: dict[str, Any] = {key: tuple(row.get(key, ())) for key in _LISTS}
-    texts |= {key: str(row.get(key, "")) for key in _TEXTS}
-    return Rule(
-        id=row["id"],
-        metrics=metrics,
-        kind=kind,
-        severity=row["severity"],
-        numbers={key: float(row[key]) for key in NUMBERS[kind] if key in row},
-        words={key: row[key] for key in WORDS.get(kind, {}) if key in row},
-        for_ticks=int(row.get("for", 1)),
-        keep_firing_for=int(row.get("keep_firing_for", 4)),
-        unless_logged=dict(row.get("unless_logged", {})),
-        warmup=int(row.get("warmup", 0)),
-        latch=bool(
-            row.get("latch", kind in ("spike", "shift") and row["severity"] in ("warning", "critical"))
-        ),
-        skip_zeros=bool(row.get("skip_zeros", False)),
-        applies=Applies(
-            held_out=None if held_out == "any" else bool(held_out), comparable=comparable, **where
-        ),
-        fires=tuple(_example(text) for text in row.get("fires", [])),
-        quiet=tuple(_example(text) for text in row.get("quiet", [])),
-        **texts,
-    )
+def _rules_named(entry: RuleEntry) -> Iterator[str]:
+    if isinstance(entry, Rule):
+        yield from chain(entry.holds_while, entry.inhibited_by, entry.info_when, entry.requires)
+    elif isinstance(entry, Symptom):
+        yield from chain(entry.none, entry.explains, *entry.all)
 
 
-def _example(text: str) -> Example:
-    series, _, per = text.partition("/")
-    return Example(series.strip(), per.strip())
+def _metrics_named(entry: RuleEntry) -> Iterator[str]:
+    if isinstance(entry, Rule):
+        yield from chain(entry.metrics, entry.check_next, *entry.unless_logged.items())
+        if entry.per:
+            yield entry.per
+    elif isinstance(entry, Gap):
+        yield from (entry.train, entry.held_out)
+    elif isinstance(entry, Scenario):
+        yield from chain(entry.any, entry.none, *(metrics for _, metrics in entry.groups))
+    else:
+        yield from entry.check_next
 
 
-def _symptom_of(row: Mapping[str, Any]) -> Symptom:
-    return Symptom(
-        id=row["id"],
-        severity=row["severity"],
-        title=row["title"],
-        message=row["message"],
-        all=tuple(tuple(group) for group in row["all"]),
-        explains=tuple(row.get("explains", ())),
-        none=tuple(row.get("none", ())),
-        advice=row.get("advice", ""),
-        check_next=tuple(row.get("check_next", ())),
-        pane=row.get("pane", "overview"),
-        source=row.get("source", ""),
-        together=float(row.get("together", 0.0)),
-    )
+def scenario_of(canonical: Iterable[str | None], framework: str | None = None) -> Scenario:
+    """The first scenario of the data whose signs are among the canonical ids of a run.
 
-
-def _scenario_of(row: Mapping[str, Any]) -> Scenario:
-    return Scenario(
-        row["id"],
-        row["title"],
-        tuple(row.get("any", ())),
-        tuple((group["name"], tuple(group["metrics"])) for group in row["groups"]),
-        tuple(row.get("none", ())),
-        tuple(row.get("frameworks", ())),
-        row.get("source", ""),
-    )
-
-
-def _gap_of(row: Mapping[str, Any]) -> Gap:
-    return Gap(row["train"], row["held_out"], float(row["above"]), bool(row.get("relative", False)))
+    The last scenario of the data asks for nothing, so there always is one.
+    """
+    present = {name for name in canonical if name}
+    book = rulebook()
+    for scenario in book.scenarios:
+        if scenario.frameworks and framework not in scenario.frameworks:
+            continue
+        if scenario.any and not present.intersection(scenario.any):
+            continue
+        if present.intersection(scenario.none):
+            continue
+        return scenario
+    return Scenario("other", "training", ())

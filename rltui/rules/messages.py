@@ -7,10 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from rltui.draw.numbers import format_short
-from rltui.metrics.glossary import glossary
+from rltui.metrics.glossary_files import glossary
 from rltui.problem import SEVERITIES, Severity
 from rltui.rules.evaluate.firing import Firing, FiringState
 from rltui.rules.evaluate.rule_state import Episode
@@ -25,7 +23,7 @@ def finding_of(state: FiringState, rule_id: str) -> Finding:
     """One finding for all series on which a rule fires: the earliest onset, the worst severity."""
     firings = sorted(state.firing[rule_id], key=lambda firing: (firing.since_step, firing.ticks.tag))
     first = firings[0]
-    worst = max(firings, key=lambda firing: np.nan_to_num(firing.worst, nan=-np.inf))
+    worst = max(firings, key=lambda firing: -math.inf if math.isnan(firing.worst) else firing.worst)
     rank = 0 if state.any(first.rule.info_when) else max(RANK[firing.severity] for firing in firings)
     found = _finding(
         first.rule,

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from types import MappingProxyType
 from typing import NamedTuple
 
 from rltui.problem import Severity
 
 NON_FINITE = "non-finite"  # the kind that is judged from what ticks count: a non-finite value makes none
+_COURSES = ("trend", "flat", "best", "gained")  # kinds that say how a series goes
 RECORDING = "recording"  # of a rule that symptoms and other rules refer to, never shown by itself
 
 
@@ -92,6 +94,11 @@ class Rule(NamedTuple):
         """Whether it can become a finding of its own."""
         return self.severity != RECORDING
 
+    @property
+    def dates(self) -> bool:
+        """Whether it began at a step: that a score goes on rising, or stands still, has no beginning."""
+        return self.kind != "no-gain" and (self.shown or self.kind not in _COURSES)
+
     def number(self, name: str, default: float) -> float:
         """One of its numbers."""
         return self.numbers.get(name, default)
@@ -100,6 +107,7 @@ class Rule(NamedTuple):
 class Gap(NamedTuple):
     """A condition on the difference between a training metric and its held-out twin."""
 
+    id: str
     train: str
     held_out: str
     above: float
@@ -114,11 +122,11 @@ class Symptom(NamedTuple):
     title: str
     message: str
     all: tuple[tuple[str, ...], ...]  # every group must have one that fires
-    explains: tuple[str, ...]  # ids of findings that are gathered below it, `*` allowed
+    explains: tuple[str, ...] = ()  # ids of findings that are gathered below it, `*` allowed
     none: tuple[str, ...] = ()  # none of these may fire
     advice: str = ""
     check_next: tuple[str, ...] = ()
-    pane: str = ""
+    pane: str = "overview"
     source: str = ""
     together: float = 0.0  # onsets must lie within this share of the run; 0: no matter
 
@@ -132,12 +140,13 @@ class Scenario(NamedTuple):
 
     id: str
     title: str
-    any: tuple[str, ...]  # canonical ids, one of which must be there
     groups: tuple[tuple[str, tuple[str, ...]], ...]
+    any: tuple[str, ...] = ()  # canonical ids, one of which must be there
     none: tuple[str, ...] = ()
     frameworks: tuple[str, ...] = ()
     source: str = ""
 
 
+@lru_cache(maxsize=16384)  # rules and symptoms ask the same of the same findings at every step
 def _any(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)

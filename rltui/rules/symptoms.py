@@ -8,7 +8,7 @@ from rltui.problem import SEVERITIES
 from rltui.rules.evaluate.firing import Firing, FiringState
 from rltui.rules.finding import RANK, Finding
 from rltui.rules.messages import symptom_finding
-from rltui.rules.model import Symptom
+from rltui.rules.model import NON_FINITE, Symptom
 
 
 def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
@@ -16,8 +16,10 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
 
     A symptom takes the findings it covers below itself (`explained_by`); a finding belongs to the most severe
     symptom, of equals to the one that stands first in the data. A symptom begins with its earliest evidence,
-    of which remarks are none unless they make the symptom. A symptom all of whose findings are already below
-    a more severe one is left out.
+    of which remarks are none unless they make the symptom; that a score rises, or has not, has no step at
+    which it began, and dates it only where there is nothing else. A symptom all of whose findings are already
+    below a more severe one is left out. One fact is one finding: of values that are no numbers, a finding
+    beside the symptom could add no level.
     """
     found: list[tuple[Symptom, list[Firing]]] = []
     for symptom in state.book.symptoms:
@@ -28,6 +30,7 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     owner: dict[str, str] = {}
     gathered: list[Finding] = []
     used: set[str] = set()
+    same: set[str] = set()  # findings that are the whole of their symptom
     shown = {finding.id for finding in single}
     for symptom, parts in found:
         ids = {part.rule.id for part in parts if part.rule.shown and part.rule.id in shown}
@@ -45,22 +48,27 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
             for firing in firings
         ]
         evidence = [*parts, *covered]
-        since = min(firing.since_step for firing in evidence)
+        dates = any(part.rule.dates for part in parts)
+        dated = [firing for firing in evidence if firing.rule.dates] if dates else parts
+        since = min(firing.since_step for firing in dated)
         gathered.append(symptom_finding(symptom, evidence, since))
+        if len(ids) == 1 and all(part.rule.kind == NON_FINITE for part in parts):
+            same |= {rule_id for rule_id in ids if owner.get(rule_id) == symptom.id}
     return [
         replace(finding, explained_by=owner[finding.id]) if finding.id in owner else finding
         for finding in single
+        if finding.id not in same
     ] + gathered
-
-
-def _groups(symptom: Symptom, state: FiringState) -> list[list[Firing]]:
-    return [state.applying(group) for group in symptom.all]
 
 
 def _holds(symptom: Symptom, state: FiringState) -> list[Firing]:
     """The firings that make the symptom; none when it does not hold."""
-    groups = _groups(symptom, state)
-    if not all(groups) or state.any(symptom.none):
+    groups = []
+    for group in symptom.all:
+        groups.append(state.applying(group))
+        if not groups[-1]:
+            return []
+    if state.any(symptom.none):
         return []
     if symptom.together:
         onsets = [min(firing.since_step for firing in group) for group in groups]
@@ -73,4 +81,4 @@ def _holds(symptom: Symptom, state: FiringState) -> list[Firing]:
 def _span(state: FiringState) -> tuple[int, int]:
     known = [each.ticks for each in state.judged if each.ticks.n]
     first = min((int(ticks.first[ticks.filled][0]) for ticks in known), default=0)
-    return first, max((ticks.last_step for ticks in known), default=0)
+    return first, max((int(ticks.last[ticks.n - 1]) for ticks in known), default=0)

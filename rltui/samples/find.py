@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rltui.logs.formats import sample_numbers
 from rltui.logs.samples.layouts import place_of, unread_reason
+from rltui.samples.trackio_traces import is_called_like, runs_with_traces
 
 _FOLDERS = 200_000  # looked into at the most
 _DEEPEST = 12
@@ -19,6 +20,9 @@ _TORCH_DUMPS = ("rollout_data", "debug", "dump_details")  # folders in which a p
 def sample_files(logdir: str) -> Iterator[tuple[str, str]]:
     """Files that hold samples, and dumps that are never opened: path, path relative to `logdir` with `/`."""
     root = Path(logdir)
+    if root.is_file() and is_called_like(root.name):
+        yield from runs_with_traces(str(root), root.name)
+        return
     if root.is_file():
         yield str(root), root.name
         return
@@ -41,6 +45,8 @@ def sample_files(logdir: str) -> Iterator[tuple[str, str]]:
                 checkpoint = entry.name.startswith(_SKIPPED) and not entry.name.endswith("_evals")
                 if depth < _DEEPEST and not checkpoint:
                     deeper.append((shown, depth + 1))
+            elif is_called_like(entry.name):
+                yield from runs_with_traces(entry.path, shown)
             elif place_of(shown) is not None or _is_dump(shown) or _has_samples(entry.path, entry.name):
                 yield str(root / shown), shown
         left += reversed(deeper)
@@ -48,7 +54,7 @@ def sample_files(logdir: str) -> Iterator[tuple[str, str]]:
 
 def _has_samples(path: str, name: str) -> bool:
     """Whether a file of no known layout is called like samples, and its first record is one."""
-    if not sample_numbers.FORMAT.may_be_called(name):
+    if not sample_numbers.may_be_called(name):
         return False
     try:
         with open(path, "rb") as file:  # noqa: PTH123 (a scan of many files)

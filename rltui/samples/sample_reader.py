@@ -30,13 +30,17 @@ from rltui.logs.samples.layouts import (
 )
 from rltui.logs.samples.model import Message, RunSamples, Sample, SampleHead, head_of
 from rltui.problem import Problem
+from rltui.samples import trackio_traces
+from rltui.samples.evaluations import evaluations_of
 from rltui.text import clean
 
 HEADS = 300_000  # kept at the most; beyond that the oldest steps are left out, and that is said
 _BLOCK = 4 << 20  # bytes of one read
+_LONG_LINES = 16 << 20  # the same where lines are so long that it would hold one of them only
+_FIRST = 256 << 10  # the same of the first read of a file
 _LINE_CAP = 64 << 20  # a longer line is left out
 _WHOLE_CAP = 256 << 20  # of a file that can be read only as a whole (gzip, parquet, tables)
-_WHOLE = frozenset({"table", "parquet", "traces"})
+_WHOLE = frozenset({"table", "parquet", "traces", "database"})
 
 
 @dataclass(slots=True)
@@ -51,6 +55,7 @@ class SampleFile:
     modified: int = -1  # nanoseconds, as seen last
     done: bool = False  # everything that was there has been taken in
     samples: int = 0
+    line: int = 0  # bytes of the longest line
 
 
 @dataclass(slots=True)
@@ -139,7 +144,9 @@ class Catalog:
         for head in self.heads:
             by_step.setdefault(head.step, []).append(head)
         steps = {step: tuple(by_step[step]) for step in sorted(by_step)}
-        return RunSamples(steps, tuple(self.problems.values()), self.left_out, self.bytes_left)
+        return RunSamples(
+            steps, tuple(self.problems.values()), self.left_out, self.bytes_left, evaluations_of(self.heads)
+        )
 
     def _records(self, file: SampleFile, head: SampleHead) -> list[Sample]:
         if file.place.layout.kind in _WHOLE or file.path.endswith(".gz"):
@@ -172,6 +179,11 @@ class Catalog:
     def _read(self, number: int, deadline: float, clock: Callable[[], float]) -> bool:
         """Take in what one file has; True when all of it was."""
         file = self.files[number]
+        if file.place.layout.kind == "database":
+            size, modified = trackio_traces.stamp_of(file.path)
+            if (size, modified) != (file.size, file.modified) or not file.done:
+                self._take_whole(number, size, modified)
+            return True
         with LocalFile(file.path, file.shown) as opened:
             size = opened.size()
             modified = opened.status.st_mtime_ns if opened.status else -1
@@ -180,13 +192,7 @@ class Catalog:
             if size < file.offset:
                 self._forget(number)
             if file.place.layout.kind in _WHOLE or file.path.endswith(".gz"):
-                if file.size >= 0 and (size, modified) != (file.size, file.modified):
-                    self._forget(number)
-                file.size, file.modified = size, modified
-                file.done = True
-                for item, sample in enumerate(self._whole(file)):
-                    self._take(head_of(sample, number, 0, size, item), file)
-                file.offset = size
+                self._take_whole(number, size, modified)
                 return True
             file.size, file.modified = size, modified
             file.done = False
@@ -198,17 +204,32 @@ class Catalog:
                     return True
         return False
 
+    def _take_whole(self, number: int, size: int, modified: int) -> None:
+        """Take in a file that is read as a whole, anew where it has changed."""
+        file = self.files[number]
+        if file.size >= 0 and (size, modified) != (file.size, file.modified):
+            self._forget(number)
+        file.size, file.modified, file.done = size, modified, True
+        for item, sample in enumerate(self._whole(file)):
+            self._take(head_of(sample, number, 0, size, item), file)
+        file.offset = size
+
     def _lines(self, number: int, opened: LocalFile, size: int) -> None:
         """Take in the whole lines of the next block; a last line without newline counts when it is JSON."""
         file = self.files[number]
-        length = _BLOCK
-        while True:
-            block = opened.read_at(file.offset, length)
-            end = block.rfind(b"\n") + 1
-            at_end = file.offset + len(block) >= size
-            if end or at_end or length >= _LINE_CAP:
+        # The first samples are shown while the rest is read: the first look takes as little as it can.
+        wanted = min(max(_BLOCK, 4 * file.line), _LONG_LINES) if file.offset else _FIRST
+        pieces = [opened.read_at(file.offset, wanted)]
+        length = len(pieces[0])
+        while not (found := pieces[-1].rfind(b"\n") + 1) and length < _LINE_CAP:
+            more = opened.read_at(file.offset + length, _BLOCK) if file.offset + length < size else b""
+            if not more:
                 break
-            length *= 4
+            pieces.append(more)
+            length += len(more)
+        block = b"".join(pieces)
+        end = len(block) - len(pieces[-1]) + found if found else 0
+        at_end = file.offset + len(block) >= size
         if not end and not at_end:
             self._note(
                 "warning", "line-too-long", file.shown, f"a line of over {_LINE_CAP:,} bytes is left out"
@@ -219,6 +240,7 @@ class Catalog:
         for line in block[:end].split(b"\n")[:-1]:
             self._line(number, line, file.offset + start)
             start += len(line) + 1
+            file.line = max(file.line, len(line))
         tail = block[end:]
         if at_end and tail.strip() and self._line(number, tail, file.offset + end, torn=True):
             end += len(tail)
@@ -244,6 +266,8 @@ class Catalog:
 
     def _whole(self, file: SampleFile) -> list[Sample]:
         """The samples of a file that is read as a whole."""
+        if file.place.layout.kind == "database":
+            return trackio_traces.traces_of(file.path, file.place)
         with LocalFile(file.path, file.shown) as opened:
             size = opened.size()
             if size > _WHOLE_CAP:

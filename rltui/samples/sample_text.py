@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from rltui.draw.numbers import format_plain
+from rltui.draw.numbers import format_plain, json_value
 from rltui.logs.samples.model import Sample, SampleHead, SampleSummary
 from rltui.text import clean, fit, in_markdown, pad
 
@@ -96,9 +96,9 @@ def as_json(run: str, sample: Sample) -> dict[str, object]:
         "run": run,
         "step": sample.step,
         "split": sample.split,
-        "reward": _number(sample.reward),
-        "rewards": {name: _number(value) for name, value in sample.rewards.items()},
-        "advantage": _number(sample.advantage),
+        "reward": json_value(sample.reward),
+        "rewards": {name: json_value(value) for name, value in sample.rewards.items()},
+        "advantage": json_value(sample.advantage),
         "length": sample.length,
         "length_unit": "characters" if sample.counted else "tokens",
         "stop": sample.stop,
@@ -151,13 +151,6 @@ def _plain(value: float | None) -> str:
     return "" if value is None else format_plain(value)
 
 
-def _number(value: float | None) -> object:
-    """A JSON number; NaN and infinities as in the points of `export`."""
-    if value is None or value - value == 0:
-        return value
-    return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
-
-
 def short_value(value: object) -> str:
     """A value of the metadata in a few words; long lists of numbers are counted."""
     if (
@@ -175,10 +168,3 @@ def _longest_run(text: str, char: str) -> int:
         run = run + 1 if each == char else 0
         longest = max(longest, run)
     return longest
-
-
-def head_table(heads: Sequence[SampleHead], width: int = 100) -> str:
-    """The list of samples as text."""
-    return "\n".join(
-        [LIST_HEADING, *(head_line(head, number, width) for number, head in enumerate(heads, 1))]
-    )

@@ -25,7 +25,7 @@ from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.problem import Problem
 from rltui.screen import shown
-from rltui.screen.apply_deliveries import Updates
+from rltui.screen.apply_deliveries import SLICE_SECONDS, Updates
 from rltui.screen.input.bindings import key_name
 from rltui.screen.pages.page import Page
 from rltui.screen.paint import follow_samples, paint
@@ -202,6 +202,9 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         views = sorted(self.session.runs.values(), key=lambda one: one is not view)
         if not updates.empty or updates.evaluate(views):
             self._continue_later()
+        elif self.session.judging_sisters:
+            self.session.judge_sisters(SLICE_SECONDS)
+            self._continue_later()
         self.session.choose_again()
         self.changed()
 
@@ -260,6 +263,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if view is not None:
             view.recognise_again()
         self.paint()
+        if self.session.judging_sisters:
+            self._continue_later()
         self._load_input()
         self._release_memory()
 
@@ -350,10 +355,12 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         return ""
 
     def _progress(self) -> float | None:
-        if self.follower is None or self.follower.caught_up:
+        if self.follower is None or self.follower.complete:
             return None
         read, known = self.follower.progress()
-        return min(read / known, 0.99) if known else None  # nothing is read while there is nothing to read
+        if not known:  # nothing is read while there is nothing to read, or nobody knows yet whether there is
+            return 0.0 if self.follower.search.fetching else None
+        return min(read / known, 0.99)
 
     # ---- picture
 
@@ -403,21 +410,21 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         dispatch.press(self.session, self.state, key)
 
     def _clicked(self, x: int, y: int) -> None:
-        from rltui.screen.input import mouse
+        from rltui.screen.input import dispatch
 
-        mouse.click(self.session, self.state, self.page, x, y)
+        dispatch.click(self.session, self.state, self.page, x, y)
         self._acted()
 
     def _wheeled(self, direction: int, x: int, y: int) -> None:
-        from rltui.screen.input import mouse
+        from rltui.screen.input import dispatch
 
-        mouse.wheel(self.session, self.state, self.page, direction, x, y)
+        dispatch.wheel(self.session, self.state, self.page, direction, x, y)
         self._acted()
 
     def _dragged(self, cells: int) -> None:
-        from rltui.screen.input import mouse
+        from rltui.screen.input import dispatch
 
-        mouse.drag(self.session, self.state, cells)
+        dispatch.drag(self.session, self.state, cells)
         self._acted()
 
     def _acted(self) -> None:

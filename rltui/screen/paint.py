@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rltui.panes.answers.beside import USE_SAMPLES
+from rltui.panes.answers.model import USE_SAMPLES
+from rltui.panes.baseline_findings import baseline_findings
 from rltui.panes.pane_list import WITHOUT_METRICS
 from rltui.screen import shown
 from rltui.screen.pages.frame import frame
@@ -21,6 +22,8 @@ from rltui.screen.state import (
 )
 from rltui.session.session import Session
 
+BASELINE_SECONDS = 3.0  # between two looks at what is worse than the baseline's
+
 
 def paint(session: Session, state: AppState, width: int, height: int) -> Page:
     """The whole screen at a size."""
@@ -29,6 +32,7 @@ def paint(session: Session, state: AppState, width: int, height: int) -> Page:
     if state.on_samples:
         follow_samples(session, state)
     follow_console(session, state)
+    judge_beside_baseline(session, state)
     if state.options.logdirs:  # a recording has no machine
         state.node.look(state.selection.pane == "system")
     page, drawn = frame(session, state, width, height)
@@ -56,6 +60,22 @@ def follow_newest_run(session: Session, state: AppState) -> None:
         name, before = (shown.short_name(session, state, one.name) for one in (view, current))
         state.notify(f"now {name}, which is being written; {before} is not: {key} lists all runs")
     selection.run = view.name
+
+
+def judge_beside_baseline(session: Session, state: AppState) -> None:
+    """Let the run shown know what of its speed is worse than the baseline's; at most seconds old."""
+    view, base, cache = shown.run(session, state), shown.baseline(session, state), state.caches.baseline
+    if view is None:
+        return
+    now = state.options.clock()
+    key = None if base is None or base is view else (view.name, base.name)
+    if cache.key == key and (key is None or 0 <= now - cache.time <= BASELINE_SECONDS):
+        return
+    if cache.value is not None and cache.value in session.runs:
+        session.runs[cache.value].set_baseline_findings(())
+    if key is not None and base is not None:
+        view.set_baseline_findings(baseline_findings(view, base))
+    cache.key, cache.time, cache.value = key, now, None if key is None else view.name
 
 
 def follow_samples(session: Session, state: AppState) -> None:

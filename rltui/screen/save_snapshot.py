@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rltui import paths
-from rltui.draw.chart_picture import NoPngError, as_png, pictures_svg
+from rltui.draw.chart_svg import NoPngError, as_png, pictures_svg
 from rltui.panes.chart_picture import chart_picture
 from rltui.panes.charts.step_window import StepWindow
+from rltui.panes.other_runs import sister_series
 from rltui.panes.pane import window_for
 from rltui.panes.render.chart_text import chart_text
+from rltui.panes.render.pane_content import console_content, hparams_content, samples_content
 from rltui.panes.render.plain_text import as_text, pane_text
-from rltui.screen import shown
+from rltui.screen import shown, shown_runs
 from rltui.screen.pages import console_page, hparams_page, samples_page
 from rltui.screen.state import AppState, ChartOverlay
 from rltui.session.run_view import RunView
@@ -34,12 +36,16 @@ def save_snapshot(session: Session, state: AppState) -> None:
     if chart is not None:
         _save_chart(session, state, view, chart)
         return
-    lines = console_page.snapshot_lines(session, state, view) if state.on_console else pane_text(
+    content = None
+    if pane == "config" and (settings := hparams_page.hparams(session, state)) is not None:
+        content = hparams_content(settings)
+    elif state.on_samples:
+        content = samples_content(*samples_page.with_summaries(session, state))
+    elif state.on_console:
+        content = console_content(view, console_page.shown_ends(session, state))
+    lines = pane_text(
         view, pane, state.now, at_step=at_step, then=shown.past_findings(session, state),
-        glyphs=state.options.glyphs,
-        hparams=hparams_page.hparams(session, state) if pane == "config" else None,
-        samples=samples_page.with_summaries(session, state) if state.on_samples else None,
-        beside=shown.beside(state, view, pane),
+        glyphs=state.options.glyphs, content=content, beside=shown.beside(state, view, pane),
     )  # fmt: skip
     text = as_text(lines)
     step = view.run.last_step if at_step is None else at_step
@@ -59,13 +65,14 @@ def _save_chart(session: Session, state: AppState, view: RunView, chart: ChartOv
     window = window_for(view, live=False, at_step=state.time.at_step)
     if chart.zoom is not None and state.saved.axis == "step":
         window = StepWindow(*chart.zoom, restarts=window.restarts)
-    text = chart_text(row, run, window, TEXT_WIDTH)
+    sisters = sister_series(view, row.tag, shown_runs.sisters(session, state, view, everywhere=True))
+    text = chart_text(row, run, window, TEXT_WIDTH, sisters=sisters)
     beside = [
         (shown.short_name(session, state, other.name), other.run.series[tag])
         for other in shown.compared_runs(session, state, view)
         if (tag := view.tag_index.counterpart(row.tag, other.tag_index)) is not None
     ]
-    picture = chart_picture(row, run, window, log=chart.log, others=beside)
+    picture = chart_picture(row, run, window, log=chart.log, others=beside, sisters=sisters)
     step = view.run.last_step if state.time.at_step is None else state.time.at_step
     name, missing = file_name(run, row.tag, step), ""
     state.requests.append(("copy", text))

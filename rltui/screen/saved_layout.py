@@ -23,6 +23,7 @@ class SavedLayout:
     density: str = "auto"
     smoothing: int = -1  # index into `state.SMOOTHINGS`; below 0: none was chosen
     axis: str = "step"
+    outliers: bool = False  # whether charts show them all
     run_order: str = "age"  # see `RunOrder`
     run_group: str = ""  # what the list of runs is grouped by
     run_columns: list[str] = field(default_factory=list)  # added to those of the list of runs

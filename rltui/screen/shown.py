@@ -10,7 +10,7 @@ from rltui.draw.numbers import short_step
 from rltui.hparams.hparams import NONE
 from rltui.logs.run_names import named
 from rltui.panes import header as run_header
-from rltui.panes.answers.beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
+from rltui.panes.answers.model import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.panes.runs.names import short_run_names
@@ -20,6 +20,7 @@ from rltui.screen.state import CONSOLE, PINNED, SAMPLES, AppState
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.session.time_travel import PastFindings
+from rltui.spans.model import NO_SPANS
 from rltui.text import clean
 
 NEWER = 30.0  # seconds by which another run has to be newer before it is shown instead
@@ -90,8 +91,8 @@ def beside(state: AppState, view: RunView, pane: str) -> Beside:
     """What files beside the logs say for the answer of a pane, as far as they have been read."""
     hparams = state.hparams.files.of(view) if pane in USE_HPARAMS else NONE
     samples = state.samples.files.of(view.name) if pane in USE_SAMPLES else None
-    spans = state.hparams.files.spans_of(view) if pane in USE_SPANS else {}
-    known = hparams is not NONE or samples is not None or spans
+    spans = state.hparams.files.spans_of(view) if pane in USE_SPANS else NO_SPANS
+    known = hparams is not NONE or samples is not None or spans is not NO_SPANS
     return Beside(hparams, samples, spans) if known else NOTHING
 
 
@@ -160,11 +161,12 @@ def unacknowledged(session: Session, state: AppState) -> list[Finding]:
 
 
 def file_warnings(session: Session, state: AppState) -> list[Problem]:
-    """Warnings about the run's log files: they stand in the findings pane, so its tab counts them."""
+    """Warnings about the log files of the run and the LOGDIRs, as the findings pane shows them."""
     view = run(session, state)
     if view is None:
         return []
-    return [one for one in view.file_problems(state.options.clock()) if one.level != "info"]
+    problems = [*view.file_problems(state.options.clock()), *session.problems.values()]
+    return [one for one in problems if one.level != "info"]
 
 
 def health(session: Session, state: AppState, view: RunView) -> str:
@@ -210,18 +212,32 @@ def tabs(session: Session, state: AppState) -> list[PaneTab]:
     if view is None:
         return []
     odd = len(file_warnings(session, state))
-    found = panes_of(view, unacknowledged(session, state), pane, odd, panes_present(state, view))
+    found = panes_of(view, unacknowledged(session, state), pane, odd, panes_present(session, state, view))
     return [tab for tab in found if tab.id not in state.saved.hidden or tab.id == pane]
 
 
-def panes_present(state: AppState, view: RunView) -> tuple[str, ...]:
+def panes_present(session: Session, state: AppState, view: RunView) -> tuple[str, ...]:
     """Panes without metrics that not every run has."""
     there = (
-        (PINNED, any(tag in view.run.series for tag in state.saved.pins)),
+        (PINNED, bool(pinned_tags(session, state, view))),
         (CONSOLE, bool(view.consoles)),
         (SAMPLES, state.samples.files.has(view.name)),
     )
     return tuple(pane for pane, present in there if present)
+
+
+def pinned_tags(session: Session, state: AppState, view: RunView) -> list[str]:
+    """The tags of a run that are pinned, or are the same metric as a pinned tag of another run."""
+    found = (own_tag(session, view, tag) for tag in state.saved.pins)
+    return list(dict.fromkeys(tag for tag in found if tag is not None))
+
+
+def own_tag(session: Session, view: RunView, tag: str) -> str | None:
+    """The tag of a run that is the metric of a tag of any run; None where the run lacks it."""
+    if tag in view.run.series:
+        return tag
+    origin = next((one for one in session.runs.values() if tag in one.run.series), view)
+    return view.tag_index.first_like(origin.names.name(tag))
 
 
 def tag_of(session: Session, state: AppState, canonical: str) -> str | None:

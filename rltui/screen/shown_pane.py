@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from rltui.panes.answers.beside import NOTHING
-from rltui.panes.answers.of_pane import answer_of
+from rltui.panes.answers.model import NOTHING
+from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.comparison import Difference, compare
+from rltui.panes.evidence import rows_of_evidence
 from rltui.panes.overview import key_rows, pinned_rows
-from rltui.panes.pane import PaneView, pane_view, window_for
-from rltui.panes.row import Row, first_row, rows_of, with_distinct_titles
+from rltui.panes.pane import TREES, PaneView, pane_view, window_for
+from rltui.panes.row import Row, first_row, rows_of
+from rltui.panes.row_tree import folded, folded_answer
 from rltui.rules.finding import Finding
 from rltui.screen import shown
 from rltui.screen.state import PINNED, AppState, Cached
@@ -21,7 +23,6 @@ from rltui.session.session import Session
 CARDS = ("overview", PINNED)  # panes that are made of cards
 KEY_METRICS = 16  # cards of the overview
 LARGE = 300  # rows from which a pane is not made anew for every point
-MOST_METRICS = 4  # of a finding without evidence
 NOTES_SECONDS = 30.0
 COMPARE_SECONDS = 3.0  # between two comparisons with the baseline
 
@@ -42,19 +43,25 @@ def differences(session: Session, state: AppState) -> Mapping[str, Difference] |
 
 def pane(session: Session, state: AppState) -> PaneView | None:
     """The pane shown, filtered. Made anew only when something that it shows has changed."""
+    made = _whole_pane(session, state)
+    return None if made is None else _in_open_branches(made, state)
+
+
+def _whole_pane(session: Session, state: AppState) -> PaneView | None:
+    """The same with all branches open."""
     view = shown.run(session, state)
     if view is None:
         return None
     selection, time, query, saved = state.selection, state.time, state.filters.query, state.saved
     name = "all" if query and selection.pane in (*CARDS, "findings") else selection.pane
-    merge = saved.density != "full"
+    merge, pins = saved.density != "full", shown.pinned_tags(session, state, view)
     found = shown.findings(session, state)
     against = differences(session, state)
     beside = shown.beside(state, view, name)
     files = (state.hparams.files.version, state.samples.files.heads_version) if beside is not NOTHING else ()
     key = (
         (view.name, len(view.run.series), id(view.names), files),
-        (name, merge, time.at_step, time.window, query, tuple(saved.pins)),
+        (name, merge, time.at_step, time.window, query, tuple(pins)),
         (tuple((one.id, one.severity, one.since_step) for one in found), id(against)),
     )
     cache = state.caches.pane
@@ -67,20 +74,29 @@ def pane(session: Session, state: AppState) -> PaneView | None:
         if again is not None:
             return again
     made = pane_view(
-        view, name, state.now, time.at_step, share=time.share, merge=merge, pinned=saved.pins,
+        view, name, state.now, time.at_step, share=time.share, merge=merge, pinned=pins,
         against=against, findings=found, beside=beside, gather=gather,
     )  # fmt: skip
     if query:
         match = matcher(query)
         rows = tuple(
-            row for row in made.rows
-            if row.kind != "heading" and any(match(words) for words in _filter_words(row))
+            replace(row, branch=(), inside=0) for row in made.metrics
+            if any(match(words) for words in _filter_words(row))
         )  # fmt: skip
         made = replace(
             made, rows=rows, empty=f"No metric matches {query}.", of=len(made.metrics), answer=None
         )
     cache.key, cache.value, cache.version, cache.time = key, made, view.run.version, state.options.clock()
     return made
+
+
+def _in_open_branches(made: PaneView, state: AppState) -> PaneView:
+    """A pane whose rows are a tree, without what is in closed branches."""
+    if made.pane not in TREES:
+        return made
+    rows = folded(made.rows, state.selection.branches, state.selection.row)
+    answer = folded_answer(made.answer, rows) if made.answer is not None else None
+    return replace(made, rows=rows, answer=answer)
 
 
 def _refreshed(cache: Cached[PaneView], pane: PaneView, state: AppState, view: RunView) -> PaneView | None:
@@ -115,15 +131,26 @@ def rows(session: Session, state: AppState) -> list[Row]:
         return evidence_rows(session, state, shown.selected_finding(session, state))
     if state.selection.pane not in CARDS or state.filters.query:
         made = pane(session, state)
-        return made.metrics if made is not None else []
+        return made.selectable if made is not None else []
     view = shown.run(session, state)
     if view is None:
         return []
     at_step, against = state.time.at_step, differences(session, state)
     findings = shown.findings(session, state)
-    if state.selection.pane == PINNED:
-        return pinned_rows(view, state.saved.pins, at_step=at_step, against=against, findings=findings)
-    return key_rows(view, KEY_METRICS, at_step=at_step, against=against, findings=findings)
+    pins = tuple(shown.pinned_tags(session, state, view)) if state.selection.pane == PINNED else None
+    cache = state.caches.cards
+    key = (
+        view.name, len(view.run.series), id(view.names), pins, at_step, id(against),
+        tuple((one.id, one.severity, one.since_step) for one in findings),
+    )  # fmt: skip
+    if cache.key != key or cache.version != view.run.version or cache.value is None:
+        cache.key, cache.version = key, view.run.version
+        cache.value = (
+            key_rows(view, KEY_METRICS, at_step=at_step, against=against, findings=findings)
+            if pins is None
+            else pinned_rows(view, pins, at_step=at_step, against=against, findings=findings)
+        )
+    return cache.value
 
 
 def evidence_rows(session: Session, state: AppState, finding: Finding | None) -> list[Row]:
@@ -131,14 +158,7 @@ def evidence_rows(session: Session, state: AppState, finding: Finding | None) ->
     view = shown.run(session, state)
     if view is None or finding is None:
         return []
-    moved = sorted(finding.evidence, key=lambda one: one.since_step)
-    tags = [one.tag.split(" / ")[0] for one in moved] or list(finding.metrics[:MOST_METRICS])
-    made = (
-        rows_of(view, [tag], at_step=state.time.at_step, merge=False, findings=shown.findings(session, state))
-        for tag in dict.fromkeys(tags)
-        if tag in view.run.series
-    )
-    return with_distinct_titles([row for some in made for row in some])
+    return rows_of_evidence(view, finding, state.time.at_step, shown.findings(session, state))
 
 
 def selected(session: Session, state: AppState) -> Row | None:
@@ -154,6 +174,7 @@ def overlaid_rows(session: Session, state: AppState, row: Row) -> list[Row]:
     view = shown.run(session, state)
     if view is None:
         return []
-    tags = [tag for tag in state.selection.overlaid_tags if tag in view.run.series and tag not in row.tags]
+    here = (shown.own_tag(session, view, tag) for tag in state.selection.overlaid_tags)
+    tags = dict.fromkeys(tag for tag in here if tag is not None and tag not in row.tags)
     made = [rows_of(view, [tag], at_step=state.time.at_step, merge=False, findings=()) for tag in tags]
     return [one for some in made for one in some]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from types import MappingProxyType
 
 from rltui.hparams.topics import rank
+from rltui.panes.other_runs import sister_runs
 from rltui.panes.runs.columns import METRIC, SETTING, RunOrder
 from rltui.panes.runs.expression import NUMBERS, WORDS, parse_expression
 from rltui.panes.runs.facts import RunFacts
@@ -15,12 +18,16 @@ from rltui.screen import shown
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
+from rltui.session.sister_runs import Standing
 from rltui.text import cell_width
 
 PER_RUN = 0.002  # seconds that facts of one run may be old: they take 0.1 ms to find
+SISTERS_SECONDS = 0.01  # for comparing sister runs while a list is drawn; the rest comes between keys
+AT_ONCE = 32  # runs that are compared at once: a millisecond each
+NO_STANDINGS: Mapping[str, Standing] = MappingProxyType({})
 ASKED = 100  # runs that are asked for their main metric, to see whether they have the same
 OLDEST = 5.0  # seconds after which ages are told anew
-MOST_SISTERS = 32
+MOST_ALIKE = 32  # runs whose settings are read for the bands of cards
 MOST_OFFERED = 40  # completions
 
 _LAST_WORD = re.compile(r"[-!]?([^\s<>=!~|]*)$")
@@ -49,7 +56,7 @@ def listing(session: Session, state: AppState, query: str) -> RunListing:
         runs = tuple(run for one in groups for run in one.runs)
     cache.key, cache.value = (
         key,
-        RunListing(runs, groups, len(facts), _metrics(runs[:ASKED]), lines_of(runs, groups)),
+        RunListing(runs, groups, len(facts), _metrics(runs[:ASKED]), lines_of(runs, groups), _lacking(runs)),
     )
     return cache.value
 
@@ -57,25 +64,46 @@ def listing(session: Session, state: AppState, query: str) -> RunListing:
 def _facts(session: Session, state: AppState) -> list[RunFacts]:
     """What is known of all runs; of many they may be a moment old: no key waits for a thousand."""
     cache, now = state.caches.run_facts, state.options.clock()
-    key = (len(session.runs), state.time.at_step, state.selection.run)
+    standings = _standings(session, state)
+    key = (len(session.runs), state.time.at_step, state.selection.run, id(standings))
     version = sum(view.run.version for view in session.runs.values())
     if cache.key == key and cache.value is not None:
         age = now - cache.time
         if (version == cache.version and 0 <= age < OLDEST) or 0 <= age < len(cache.value) * PER_RUN:
             return cache.value
     cache.key, cache.version, cache.time = key, version, now
-    cache.value = [facts_of(session, state, view.name) for view in session.ordered()]
+    cache.value = [_of_run(session, state, view, standings) for view in session.ordered()]
     return cache.value
+
+
+def _standings(session: Session, state: AppState) -> Mapping[str, Standing]:
+    """Where runs stand beside their sisters; of a thousand runs it is known after some frames."""
+    if state.time.at_step is not None:
+        return NO_STANDINGS
+    return session.judge_sisters(None if len(session.runs) <= AT_ONCE else SISTERS_SECONDS)
 
 
 def facts_of(session: Session, state: AppState, name: str) -> RunFacts:
     """What is known of a run at the moment shown; of other runs than the one shown at their ends."""
-    view = session.runs[name]
-    health = shown.health(session, state, view)
-    standing = session.judge_sisters().get(name) if state.time.at_step is None else None
+    return _of_run(session, state, session.runs[name], _standings(session, state))
+
+
+def _of_run(session: Session, state: AppState, view: RunView, standings: Mapping[str, Standing]) -> RunFacts:
+    health, standing = shown.health(session, state, view), standings.get(view.name)
     return RunFacts(
         view, state.now, state.run_settings, health=health, at_step=state.time.at_step, standing=standing
     )
+
+
+def _lacking(runs: Sequence[RunFacts]) -> frozenset[str]:
+    """The columns of progress in which none of a few runs has anything: they leave their room to others."""
+    if len(runs) > ASKED:
+        return frozenset()
+    empty = {
+        "share": all(run.share is None for run in runs),
+        "eta": all(run.alive.eta is None for run in runs),
+    }
+    return frozenset(name for name, nothing in empty.items() if nothing)
 
 
 def _metrics(runs: Sequence[RunFacts]) -> tuple[str, ...]:
@@ -105,18 +133,27 @@ def longest_name(session: Session, state: AppState) -> int:
     return max((cell_width(name) for name in titles(session, state, 10**6).values()), default=8)
 
 
-def sister_runs(session: Session, state: AppState, view: RunView) -> list[RunView]:
-    """The runs of the same framework and settings as another one but for the seed, `MOST_SISTERS` at most."""
-    kin = state.run_settings.digest(view)
-    if not kin:
+def sisters(session: Session, state: AppState, view: RunView, *, everywhere: bool) -> list[RunView]:
+    """The sister runs of another one; none while logs are being read.
+
+    everywhere: whether the settings of all runs are read, else only of those named alike.
+    """
+    if state.time.at_step is not None or state.loading is not None or len(session.runs) < 2:
         return []
-    found: list[RunView] = []
-    for other in session.ordered():
-        if other is view or other.framework != view.framework or len(found) >= MOST_SISTERS:
-            continue
-        if state.run_settings.digest(other) == kin:
-            found.append(other)
-    return found
+    cache, now = state.caches.sisters, state.options.clock()
+    keys = [(view.name, len(session.runs), state.hparams.files.version, each) for each in (True, everywhere)]
+    if cache.value is None or cache.key not in keys or not 0 <= now - cache.time < OLDEST:
+        others = session.ordered() if everywhere else _named_alike(session, view.name)
+        cache.key, cache.time = keys[1], now
+        cache.value = sister_runs(view, others, state.run_settings.digest)
+    return cache.value
+
+
+def _named_alike(session: Session, name: str) -> list[RunView]:
+    """Runs whose names differ from another one by numbers alone, as those of seeds do."""
+    pattern = re.compile(r"\d+".join(map(re.escape, re.split(r"\d+", name))))
+    alike = (one for one in session.ordered() if pattern.fullmatch(one.name))
+    return list(islice(alike, MOST_ALIKE))
 
 
 # ---- what there is to choose from

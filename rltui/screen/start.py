@@ -13,7 +13,8 @@ from rltui.config import Config
 from rltui.draw.themes import load_themes
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
-from rltui.metrics.glossary import pane_id
+from rltui.metrics.glossary_files import pane_id
+from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.runs.selection import RunSelection
 from rltui.problem import Problem
 from rltui.screen.app import Monitor
@@ -65,6 +66,7 @@ def build(
         TimeTravel(at_step),
         theme_id=theme_id,
         smoothing=saved.smoothing if saved.smoothing >= 0 else smoothing,
+        ranges=Ranges(outliers=saved.outliers),
     )
     for problem in [*keys.problems, *problems][:1]:
         state.notify(f"{problem.path}: {problem.message}")

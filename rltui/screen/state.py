@@ -16,22 +16,23 @@ from rltui.panes.pane import PaneView
 from rltui.panes.row import Row
 from rltui.panes.runs.facts import RunFacts, RunSettings
 from rltui.screen.acknowledgements import Acknowledgements
-from rltui.screen.console_view_thread import ConsoleViewThread
-from rltui.screen.hparams_thread import HParamsThread
 from rltui.screen.input.bindings import Keys
-from rltui.screen.samples_thread import SamplesThread
 from rltui.screen.saved_layout import SavedLayout
+from rltui.screen.threads.console_view_thread import ConsoleViewThread
+from rltui.screen.threads.hparams_thread import HParamsThread
+from rltui.screen.threads.samples_thread import SamplesThread
 from rltui.session.time_travel import PastFindings
 
 if TYPE_CHECKING:  # what the first values do not wait for
     from rltui.console.lines import Level
     from rltui.console.moments import Moment
     from rltui.logs.samples.model import SampleHead
-    from rltui.panes.render.sample_text import SampleView
+    from rltui.panes.render.sample_view import SampleView
     from rltui.panes.runs.table import Choices, RunListing
     from rltui.panes.special.hparams_pane import HParamsPane
     from rltui.panes.special.samples_pane import SamplesPane
     from rltui.samples.sample_query import SortKey
+    from rltui.session.run_view import RunView
 
 WINDOW_SHARES = (1.0, 0.25, 1 / 16)  # of the run, shown by panes
 SAMPLES = "samples"  # the id of their pane
@@ -75,6 +76,7 @@ class Selection:
     marked_runs: list[str] = field(default_factory=list)  # drawn over the charts of the run shown
     evidence: int = 0  # of the selected finding
     unfolded: set[str] = field(default_factory=set)  # findings whose consequences are shown
+    branches: dict[str, bool] = field(default_factory=dict)  # by tag: opened or closed by the user
     overlaid_tags: list[str] = field(default_factory=list)  # drawn in large charts of other metrics
     baseline: str | None = None
 
@@ -129,7 +131,7 @@ class ProblemTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class ExplainOverlay:
     """What the metric of a row means."""
 
     row: Row
@@ -170,7 +172,7 @@ class HParamDetails:
 
 
 ListKind: TypeAlias = (
-    Help | ProblemTable | Explanation | RunList | Palette | MetricPicker | RunChoice | HParamDetails
+    Help | ProblemTable | ExplainOverlay | RunList | Palette | MetricPicker | RunChoice | HParamDetails
 )
 
 
@@ -213,7 +215,7 @@ class ListOverlay:
     @property
     def searches(self) -> bool:
         """Whether its query is searched for in its lines; others filter by it."""
-        return isinstance(self.kind, Help | ProblemTable | Explanation | HParamDetails)
+        return isinstance(self.kind, Help | ProblemTable | ExplainOverlay | HParamDetails)
 
 
 @dataclass(slots=True, eq=False)
@@ -237,6 +239,7 @@ class ChartDrawn:
     curve_columns: int = 200  # buckets of curves: two for each cell
     points: int = 0  # of the first curve
     log: bool = False
+    cut: bool = False  # whether outliers are cut off
 
 
 @dataclass(slots=True, eq=False)
@@ -314,8 +317,10 @@ class Caches:
 
     past_findings: Cached[PastFindings] = field(default_factory=Cached)
     differences: Cached[Mapping[str, Difference]] = field(default_factory=Cached)
+    baseline: Cached[str] = field(default_factory=Cached)  # the run that was judged beside the baseline
     short_names: Cached[dict[str, str]] = field(default_factory=Cached)
     pane: Cached[PaneView] = field(default_factory=Cached)
+    cards: Cached[list[Row]] = field(default_factory=Cached)
     hparams: Cached[HParamsPane] = field(default_factory=Cached)
     samples: Cached[SamplesPane] = field(default_factory=Cached)
     sample: Cached[SampleView] = field(default_factory=Cached)
@@ -323,6 +328,7 @@ class Caches:
     run_facts: Cached[list[RunFacts]] = field(default_factory=Cached)
     run_titles: Cached[dict[int, dict[str, str]]] = field(default_factory=Cached)
     run_choices: Cached[Choices] = field(default_factory=Cached)
+    sisters: Cached[list[RunView]] = field(default_factory=Cached)
 
 
 @dataclass(slots=True)

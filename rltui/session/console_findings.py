@@ -61,6 +61,7 @@ def _finding(run: Run, found: FoundFailure, severity: Severity, over: bool) -> F
         since_step=run.last_step or 0,
         message=f"{failure.message}{said} ({place}{at}{went_on})",
         advice=failure.advice,
+        check_next=failure.check_next,
         title=failure.title,
         source=failure.source,
         console=ConsoleEvidence(found.path, found.offset, found.text, found.line, found.wall_time),

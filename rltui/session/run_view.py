@@ -13,7 +13,7 @@ from rltui.jobs.run_jobs import RunTraces, ids_in_settings
 from rltui.jobs.scheduler import Job
 from rltui.metrics import FrameworkMatch, MetricNames
 from rltui.problem import Problem
-from rltui.rules.evaluator import Evaluator
+from rltui.rules.evaluator import NO_POINTS, Evaluator
 from rltui.rules.finding import Finding, RunHealth
 from rltui.rules.run_state.liveness import Liveness, RunPace, liveness, run_pace
 from rltui.rules.run_state.log_state import of_sources
@@ -62,6 +62,7 @@ class RunView:
         self._too_short: Finding | None = None  # the time of its job
         self._state_finding: Finding | None = None  # that it writes no more
         self._sister_findings: tuple[Finding, ...] = ()
+        self._baseline_findings: tuple[Finding, ...] = ()
 
     @property
     def names(self) -> MetricNames:
@@ -151,6 +152,11 @@ class RunView:
         self._sister_findings = tuple(findings)
         return self.evaluator.set_job_findings(self._outside_findings)
 
+    def set_baseline_findings(self, findings: Sequence[Finding]) -> bool:
+        """Take in what the comparison with the user's baseline says. True when findings changed."""
+        self._baseline_findings = tuple(findings)
+        return self.evaluator.set_job_findings(self._outside_findings)
+
     def set_job(self, job: Job | None, now: float) -> bool:
         """Take in which job writes it, None for none; now: seconds since 1970. True when findings changed."""
         self.job = job
@@ -177,8 +183,8 @@ class RunView:
 
     @property
     def _outside_findings(self) -> tuple[Finding, ...]:
-        """What its rules cannot know: of its job and consoles, and of its sister runs."""
-        return (*self._job_findings, *self._sister_findings)
+        """What its rules cannot know: of its job and consoles, of its sister runs and the baseline."""
+        return (*self._job_findings, *self._sister_findings, *self._baseline_findings)
 
     def job_traces(self) -> RunTraces:
         """What tells which job writes it."""
@@ -274,6 +280,12 @@ class RunView:
         return [*self.run.problems.values(), *of_sources(self.run, now)]
 
     @property
+    def unjudged(self) -> str:
+        """Why it is not judged, empty where it is. What has been read may still wait for the rules."""
+        why = self.evaluator.unjudged()
+        return "its points are about to be judged" if why == NO_POINTS and self.run.points else why
+
+    @property
     def health(self) -> RunHealth:
         """ok, warning or critical; `unjudged` where nothing could be judged."""
         return "unjudged" if self.evaluator.unjudged() else self.evaluator.health
@@ -288,5 +300,5 @@ class RunView:
             "last_wall_time": self.run.last_wall if math.isfinite(self.run.last_wall) else None,
             "points": self.run.points,
             "health": self.health,
-            **({"message": message} if (message := self.evaluator.unjudged()) else {}),
+            **({"message": message} if (message := self.unjudged) else {}),
         }

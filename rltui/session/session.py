@@ -7,10 +7,9 @@ whoever owns it applies deliveries and has the rules evaluated.
 from __future__ import annotations
 
 import dataclasses
-import fnmatch
 import math
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rltui.config import Config
@@ -20,15 +19,16 @@ from rltui.jobs.run_jobs import RunTraces
 from rltui.jobs.scheduler import Job
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_all
-from rltui.logs.run_names import called
+from rltui.logs.run_names import RunFilter
 from rltui.problem import Problem, Problems
 from rltui.session.run_view import HeldPoints, RunView
 from rltui.session.shared_metric_names import SharedNames
 from rltui.session.sister_runs import (
     ID,
+    OutcomeCurve,
     Standing,
+    each_standing,
     outcome_curve,
-    standings,
     with_namesakes,
     with_sisters,
     without_sisters,
@@ -41,24 +41,32 @@ LOOKED_AT = 8  # runs that were shown last and still hold everything: going back
 
 
 class Session:
-    """All runs below the given folders; with `run_glob` those of such names, and the one called `also`."""
+    """All runs below the given folders; with `run_glob` those of such names, and the one called `also`.
+
+    part: of these, as `RunFilter` has it.
+    """
 
     def __init__(
-        self, config: Config | None = None, *, run_glob: str | None = None, also: str | None = None
+        self,
+        config: Config | None = None,
+        *,
+        run_glob: str | None = None,
+        also: str | None = None,
+        part: tuple[int, int] | None = None,
     ) -> None:
         self.config = config if config is not None else Config()
         self._shared = SharedNames(self.config)
         self.store = Store()
         self.runs: dict[str, RunView] = {}
         self.problems = Problems()  # of folders, and of files that are no logs
-        self._run_glob = run_glob
-        self._also = also
+        self._filter = RunFilter(run_glob, also, part)
         self._ordered: list[RunView] | None = None
         self._chosen: Callable[[RunView], bool] | None = None
         self._looked_at: list[str] = []
         self._held = HeldPoints()
         self._lineage: tuple[tuple[int, ...], dict[str, Lineage]] = ((), {})
         self._told_of_sisters: set[str] = set()
+        self._judging: Iterator[None] | None = None  # the comparison that is under way
         self._standings: tuple[tuple[object, ...], Mapping[str, Standing]] = ((), {})
 
     def focus(self, *names: str) -> None:
@@ -83,7 +91,7 @@ class Session:
             if not name:  # troubles with folders, and with files that are no logs, belong to no run
                 self.problems.note(delivery.batch.problems)
                 continue
-            if not self._wanted(name):
+            if not self._filter.takes(name):
                 continue
             if up_to_step is not None:
                 delivery = dataclasses.replace(delivery, batch=points_until(delivery.batch, up_to_step))
@@ -96,11 +104,6 @@ class Session:
             if delivery.kind == "rewritten" and delivery.source.also_of not in (None, name):
                 self._leave(view, delivery.source.path)
         return changed
-
-    def _wanted(self, name: str) -> bool:
-        if self._run_glob is None or fnmatch.fnmatchcase(name, self._run_glob):
-            return True
-        return self._also is not None and called(name, self._also)
 
     def _leave(self, view: RunView, path: str) -> None:
         """A log turned out to belong to another run; a run that has no other log is none."""
@@ -187,28 +190,55 @@ class Session:
             self._lineage = (known, lineage(runs))
         return self._lineage[1]
 
-    def judge_sisters(self) -> Mapping[str, Standing]:
+    def judge_sisters(self, within: float | None = None) -> Mapping[str, Standing]:
         """Where each run stands beside its sister runs, by name; the runs get what is worth saying of it.
 
-        Asked again when there are other runs, or a tenth more points.
+        Asked again when there are other runs, or a tenth more points. within: seconds after which it goes on
+        at the next call; what was known before is given until then.
         """
-        points = sum(view.run.points for view in self.runs.values())
-        known = (tuple(self.runs), int(8 * math.log2(points + 1)))
-        if self._standings[0] != known:
-            asked = with_namesakes(self.runs)
-            outcomes = (outcome_curve(view, settings=name in asked) for name, view in self.runs.items())
-            self._standings = (known, standings(each for each in outcomes if each is not None))
-            told_before, self._told_of_sisters = self._told_of_sisters, set()
-            for name, standing in self._standings[1].items():
-                if standing.since_step is not None:
-                    view = self.runs[name]
-                    own = without_sisters(view.evaluator.findings())
-                    view.set_sister_findings([one for one in with_sisters(own, standing) if one.id == ID])
-                    self._told_of_sisters.add(name)
-            for name in told_before - self._told_of_sisters:
-                if name in self.runs:
-                    self.runs[name].set_sister_findings(())
+        if self._judging is None:
+            points = sum(view.run.points for view in self.runs.values())
+            known = (tuple(self.runs), int(8 * math.log2(points + 1)))
+            if self._standings[0] == known:
+                return self._standings[1]
+            self._judging = self._judge(known)
+        end = math.inf if within is None else time.perf_counter() + within
+        for _ in self._judging:
+            if time.perf_counter() >= end:
+                return self._standings[1]
+        self._judging = None
         return self._standings[1]
+
+    @property
+    def judging_sisters(self) -> bool:
+        """Whether `judge_sisters` has more to do."""
+        return self._judging is not None
+
+    def _judge(self, known: tuple[object, ...]) -> Iterator[None]:
+        """Compare all runs, in steps of one run."""
+        asked = with_namesakes(self.runs)
+        outcomes: list[OutcomeCurve] = []
+        for name, view in list(self.runs.items()):
+            outcome = outcome_curve(view, settings=name in asked)
+            if outcome is not None:
+                outcomes.append(outcome)
+            yield
+        found: dict[str, Standing] = {}
+        for standing in each_standing(outcomes):
+            if standing is not None and standing.run in self.runs:
+                found[standing.run] = standing
+            yield
+        self._standings = (known, found)
+        told_before, self._told_of_sisters = self._told_of_sisters, set()
+        for name, standing in found.items():
+            if standing.since_step is not None and name in self.runs:
+                view = self.runs[name]
+                own = without_sisters(view.evaluator.findings())
+                view.set_sister_findings([one for one in with_sisters(own, standing) if one.id == ID])
+                self._told_of_sisters.add(name)
+        for name in told_before - self._told_of_sisters:
+            if name in self.runs:
+                self.runs[name].set_sister_findings(())
 
     def predecessor(self, view: RunView) -> tuple[RunView, int] | None:
         """The run that another one continues, and the step from which on; None where it continues none."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rltui.metrics import MetricNames
+from rltui.metrics import MetricName, MetricNames
 
-Group = tuple[str, str, str, bool]  # pane, group, what a wildcard matched, held out
-Quantity = tuple[str, bool, str]  # canonical id, held out, what a wildcard matched
+Group = tuple[str, str, str, bool, bool]  # pane, group, what a wildcard matched, held out, computed
+Quantity = tuple[str, bool, str, bool]  # canonical id, held out, what a wildcard matched, computed
 
 
 class TagIndex:
-    """Tags in the order in which they appeared. `guessed`: those whose pane is a guess."""
+    """Tags as they appeared, what is computed behind the rest. `guessed`: those whose pane is a guess."""
 
     def __init__(self, tags: Iterable[str], names: MetricNames) -> None:
         self.names = names
@@ -21,15 +21,15 @@ class TagIndex:
         self.guessed: set[str] = set()
         self._groups: dict[Group, list[str]] = {}
         self._quantities: dict[Quantity, list[str]] = {}
-        for tag in self.tags:
+        for tag in sorted(self.tags, key=lambda each: names.name(each).computed):
             name = names.name(tag)
             self.panes.setdefault(name.pane, []).append(tag)
             if name.canonical is not None:
                 self.canonical.setdefault(name.canonical, []).append(tag)
-                quantity = (name.canonical, name.held_out, name.part)
+                quantity = (name.canonical, name.held_out, name.part, name.computed)
                 self._quantities.setdefault(quantity, []).append(tag)
             if name.group:
-                group = (name.pane, name.group, name.part, name.held_out)
+                group = (name.pane, name.group, name.part, name.held_out, name.computed)
                 self._groups.setdefault(group, []).append(tag)
             if name.guessed:
                 self.guessed.add(tag)
@@ -37,7 +37,8 @@ class TagIndex:
     def distribution_of(self, tag: str) -> list[str]:
         """The tags of the same distribution (mean, min, max, ...), itself among them."""
         name = self.names.name(tag)
-        return self._groups.get((name.pane, name.group, name.part, name.held_out), [tag])
+        key = (name.pane, name.group, name.part, name.held_out, name.computed)
+        return self._groups.get(key, [tag])
 
     def keys_of(self, canonical: Iterable[str]) -> tuple[str, ...]:
         """The keys under which the run writes metrics, without those that it lacks."""
@@ -53,6 +54,13 @@ class TagIndex:
         name = self.names.name(tag)
         if name.canonical is None:
             return None
-        key = (name.canonical, name.held_out, name.part)
+        key = (name.canonical, name.held_out, name.part, name.computed)
         own, others = self._quantities.get(key, []), other._quantities.get(key, [])
         return others[0] if len(own) == len(others) == 1 else None
+
+    def first_like(self, name: MetricName) -> str | None:
+        """The first tag of the same quantity as a name of another run; None without one."""
+        if name.canonical is None:
+            return None
+        key = (name.canonical, name.held_out, name.part, name.computed)
+        return next(iter(self._quantities.get(key, ())), None)

@@ -12,6 +12,7 @@ import importlib.util
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -89,7 +90,8 @@ class Engine:
             "dask": lambda: _dask(self.argument),
             "slurm": lambda: _slurm(self.argument, folder),
         }
-        with makers[self.name]() as executor:
+        # Ray's driver prints what befalls a worker: standard output is for the document alone.
+        with contextlib.redirect_stdout(sys.stderr), makers[self.name]() as executor:
             yield executor
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from rltui import paths
 from rltui.console.run_consoles import ConsolePlace, find_consoles
 from rltui.logs.delivery import Delivery
-from rltui.logs.discovery.placed_log import PlacedLog
+from rltui.logs.discovery.walk import Walked
 from rltui.logs.follow.read_all import place_all
-from rltui.logs.run_names import RunFilter
+from rltui.logs.local_file import PlacedLog
+from rltui.logs.run_names import RunFilter, part_of
 from rltui.session.sister_runs import with_namesakes
 
 MOST_RUNS = 64  # of a shard
@@ -35,6 +35,12 @@ class RunPlan:
     consoles: list[ConsolePlace] = field(default_factory=list)
     deliveries: list[Delivery] = field(default_factory=list)
     namesakes: bool = False
+    part_files: list[str] = field(default_factory=list)  # what is read of containers that hold its logs
+
+    def files(self) -> list[str]:
+        """Absolute paths of all that is read of it."""
+        logs = [log.found.place for log in self.logs if log.found.part is None and log.part_of is None]
+        return [*logs, *self.part_files, *(console.place for console in self.consoles)]
 
     @property
     def size(self) -> int:
@@ -51,11 +57,11 @@ class Plan:
 
     runs: list[RunPlan]
     deliveries: list[Delivery]
+    walked: Walked = field(default_factory=Walked)  # what was looked at to make it
 
     def part(self, index: int, of: int) -> Plan:
-        """The part `index` (from 1) `of` several: by the runs' names, so that a new run moves no other."""
-        chosen = [run for run in self.runs if int(paths.digest(run.name, 12), 16) % of == index - 1]
-        return Plan(chosen, self.deliveries)
+        """The part `index` (from 1) `of` several."""
+        return replace(self, runs=[run for run in self.runs if part_of(run.name, of) == index])
 
     def shards(self, *, most_runs: int = MOST_RUNS, most_bytes: int = MOST_BYTES) -> Iterator[Shard]:
         """The runs in pieces of work, in their order."""
@@ -92,7 +98,7 @@ def make_plan(
     """
     runs: dict[str, RunPlan] = {}
     deliveries: list[Delivery] = []
-    logs, said = place_all(logdirs, run_glob=run_glob, verify=verify)
+    logs, said, walked = place_all(logdirs, run_glob=run_glob, verify=verify)
     for delivery in said:
         name = delivery.source.run
         if name:
@@ -100,7 +106,10 @@ def make_plan(
         else:
             deliveries.append(delivery)
     for log in logs:
-        runs.setdefault(log.run, RunPlan(log.run)).logs.append(log)
+        run = runs.setdefault(log.run, RunPlan(log.run))
+        run.logs.append(log)
+        if log.found.part is not None:
+            run.part_files += log.found.part.files()
     if consoles:
         sources = {name: [log.found.path for log in run.logs] for name, run in runs.items()}
         asked = RunFilter(run_glob)
@@ -109,4 +118,4 @@ def make_plan(
                 runs.setdefault(name, RunPlan(name)).consoles = places
     for name in with_namesakes(runs):
         runs[name].namesakes = True
-    return Plan([runs[name] for name in sorted(runs)], deliveries)
+    return Plan([runs[name] for name in sorted(runs)], deliveries, walked)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any, NamedTuple
 
+from rltui.draw.numbers import json_value
 from rltui.panes.runs.facts import Outcome, RunFacts, RunSettings
 from rltui.problem import Problem
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, order
@@ -226,13 +227,13 @@ def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
         "unjudged": verdict.unjudged,
         "now": verdict.now,
         "pace": asdict(verdict.pace),
-        "findings": [_spelled(as_json(one)) for one in verdict.findings],
+        "findings": [json_value(as_json(one)) for one in verdict.findings],
         "notes": sorted(verdict.notes),
         "problems": [astuple(problem) for problem in verdict.problems],
         "sources": [list(source) for source in verdict.sources],
         "consoles": list(verdict.consoles),
         "life": None if life is None else [sets.number(life.tags), *life[2:]],
-        "outcome": None if verdict.outcome is None else _spelled(asdict(verdict.outcome)),
+        "outcome": None if verdict.outcome is None else json_value(asdict(verdict.outcome)),
         "last_error": verdict.last_error,
         "last_line": verdict.last_line,
         "curve": sister_runs.as_plain(verdict.curve),
@@ -281,14 +282,3 @@ def _finding(plain: Plain) -> Finding:
     for name in ("metrics", "canonical", "check_next"):
         plain[name] = list(map(sys.intern, plain[name]))
     return from_json(plain)
-
-
-def _spelled(value: Any) -> Any:
-    """The same with non-finite numbers as text, for JSON has none."""
-    if isinstance(value, dict):
-        return {name: _spelled(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_spelled(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value

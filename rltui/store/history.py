@@ -28,13 +28,13 @@ class History:
     `epoch` (0.06 s after ten days; NaN unknown). A slot with count + nonfinite == 0 is empty.
     """
 
-    def __init__(self, slots: int, dtype: type[np.floating] = np.float32) -> None:
+    def __init__(self, slots: int) -> None:
         self.slots = slots
         self.epoch = np.nan
         self._width = min(slots, 16)
-        self.low: Values = np.empty((0, self._width), dtype)
-        self.high: Values = np.empty((0, self._width), dtype)
-        self.last: Values = np.empty((0, self._width), dtype)
+        self.low: Values = np.empty((0, self._width), np.float32)
+        self.high: Values = np.empty((0, self._width), np.float32)
+        self.last: Values = np.empty((0, self._width), np.float32)
         self.total: F64 = np.empty((0, self._width))
         self.count: NDArray[np.uint32] = np.empty((0, self._width), np.uint32)
         self.nonfinite: NDArray[np.uint32] = np.empty((0, self._width), np.uint32)

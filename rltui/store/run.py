@@ -14,13 +14,14 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.problem import Problem, Problems
 from rltui.store.append import PointAppender
 from rltui.store.histograms import Histograms
-from rltui.store.model import F64, HIGHEST, I64, LOWEST, Attempt, NewPoints, Points, sensible
+from rltui.store.model import F64, HIGHEST, I64, LOWEST, Attempt, NewPoints, Points, distinct_counts, sensible
 from rltui.store.previews import Previews
 from rltui.store.restarts.detector import RestartDetector
 from rltui.store.series import SeriesByTag
 from rltui.store.series_table import SeriesTable
 from rltui.store.superseded_points import SupersededPoints
 from rltui.store.tag_rows import PointBlock, TagRows
+from rltui.text import count_of
 
 KEPT_TEXTS = 1000  # text tags kept, the newest of each
 KEPT_LOGS = 64  # logs whose own settings are kept apart, the newest
@@ -32,7 +33,7 @@ def _agreed(last: I64) -> int | None:
     """The highest of many series' last steps on which several agree; None of none."""
     if not len(last):
         return None
-    values, counts = np.unique(last, return_counts=True)
+    values, counts = distinct_counts(last)
     agreed = values[counts >= max(2, len(last) // 10)]
     return int(agreed[-1]) if len(agreed) else int(values[-1])
 
@@ -227,7 +228,7 @@ class Run:
         known = self.problems.get(("odd-times", path, None))
         count = len(wrong) + (known.count if known else 0)
         first = known.message.rpartition(" ")[2] if known else f"{wrong[0]:g}"
-        message = f"{count:,} points with a time that cannot be meant, taken as unknown; the first: {first}"
+        message = f"{count_of(count, 'point')} with an impossible time, taken as unknown; the first: {first}"
         problem = Problem("warning", "odd-times", path, message, None, count)
         self.problems[problem.key] = problem
 

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from rltui.alerts import Alert, Dispatcher, Throttle
-from rltui.alerts.alert import ReceiverError
+from rltui.alerts.finding_alert import ReceiverError
 from rltui.alerts.receivers import CommandReceiver, terminal_text
 from rltui.alerts.secrets import MissingVariableError, expand
 from rltui.alerts.webhook import WebhookReceiver, body_of

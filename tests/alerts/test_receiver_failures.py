@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rltui.alerts import Alert, Dispatcher
-from rltui.alerts.alert import ReceiverError
+from rltui.alerts.finding_alert import ReceiverError
 from rltui.alerts.receivers import (
     CommandReceiver,
     TerminalReceiver,

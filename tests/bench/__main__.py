@@ -18,6 +18,7 @@ def main(names: list[str]) -> int:
         print(f"no benchmark {', '.join(unknown)}; there are {', '.join(found)}", file=sys.stderr)
         return 2
     failed = 0
+    del sys.argv[1:]  # a benchmark that takes arguments of its own must not take these names for them
     for name in names or found:
         print(f"\n== {name}", flush=True)
         began = time.monotonic()

@@ -13,7 +13,7 @@ import tomllib
 import tracemalloc
 from collections.abc import Callable
 
-from rltui.metrics.glossary import DATA, load
+from rltui.metrics.glossary_files import DATA, load
 
 
 def _median_ms(work: Callable[[], object], rounds: int = 15) -> float:
@@ -26,20 +26,20 @@ def _median_ms(work: Callable[[], object], rounds: int = 15) -> float:
 
 
 def _parse() -> None:
-    for path in DATA.glob("*.toml"):
+    for path in (DATA / "metrics").glob("*.toml"):
         tomllib.loads(path.read_text())
 
 
 def bench_load() -> None:
     """Loading the glossary against parsing its files alone."""
-    loaded, parsed = _median_ms(lambda: load(DATA), 5), _median_ms(_parse, 5)
+    loaded, parsed = _median_ms(lambda: load(DATA / "metrics"), 5), _median_ms(_parse, 5)
     print(f"loading {loaded:.1f} ms, parsing alone {parsed:.1f} ms: {loaded / parsed:.2f}")
 
 
 def bench_memory() -> None:
     """What the glossary holds once it is loaded."""
     tracemalloc.start()
-    book = load(DATA)
+    book = load(DATA / "metrics")
     held, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     print(f"{len(book.metrics)} metrics hold {held / 1e6:.2f} MB, {peak / 1e6:.2f} MB at the peak of loading")

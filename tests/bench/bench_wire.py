@@ -46,8 +46,11 @@ BUDGET: Figures = {
     "overview 4 Hz: CPU, %": 4,
     "idle: bytes/s": 0,
     "idle: CPU, %": 0.5,
-    "pane key: first bytes, ms": 20,
-    "pane key: silence, ms": 50,
+    "pane key: first bytes, ms": 10,
+    "pane key: last bytes, ms": 10,
+    "pane key: CPU, ms": 10,
+    "row key: last bytes, ms": 10,
+    "row key: CPU, ms": 10,
     "pane key: bytes": 15_000,
     "chart 100x20 of 200 points, ms": 0.3,
     "chart 100x20 of 20000 points, ms": 0.3,
@@ -110,6 +113,22 @@ def idle(probe: Probe) -> Figures:
     return {"idle: bytes/s": statistics.median(seconds), "idle: CPU, %": (probe.cpu() - cpu) / IDLE * 100}
 
 
+def pressed(probe: Probe, label: str, keys: tuple[bytes, ...]) -> Figures:
+    """From writing a key to the bytes of its picture, and the processor time of all threads for it."""
+    answers, cpu = [], []
+    for key in keys * 4:
+        before = probe.cpu_of_threads()
+        answers.append(probe.press(key))
+        cpu.append((probe.cpu_of_threads() - before) * 1000)
+        probe.settle(0.3)
+    return {
+        f"{label}: first bytes, ms": statistics.median(one.first for one in answers),
+        f"{label}: last bytes, ms": statistics.median(one.silence for one in answers),
+        f"{label}: CPU, ms": statistics.median(cpu),
+        f"{label}: bytes": max(float(one.sent) for one in answers),
+    }
+
+
 def ours(home: str) -> Figures:
     """The real screen, watching a run that is being written."""
     logs = Path(home) / "logs"
@@ -120,15 +139,8 @@ def ours(home: str) -> Figures:
         probe.press(b"3")
         figures |= fed(probe, "policy 1 Hz", 1, run.step)
         figures |= idle(probe)
-        answers = []
-        for key in (b"2", b"3", b"5", b"7", b"1") * 3:
-            answers.append(probe.press(key))
-            probe.settle(0.3)
-        figures |= {
-            "pane key: first bytes, ms": statistics.median(one.first for one in answers),
-            "pane key: silence, ms": statistics.median(one.silence for one in answers),
-            "pane key: bytes": max(float(one.sent) for one in answers),
-        }
+        figures |= pressed(probe, "pane key", (b"2", b"3", b"5", b"7", b"1"))
+        figures |= pressed(probe, "row key", (b"j", b"k"))
     with running("rltui", "watch", str(logs), "--poll", "0.25", home=home) as probe:
         probe.wait_for(b"overview")
         probe.settle(0.6)
@@ -139,7 +151,8 @@ def ours(home: str) -> Figures:
 def hello(home: str) -> Figures:
     """A bare Textual program."""
     with running("tests.support.stock", "hello", home=home) as probe:
-        return started(probe, b"hello") | idle(probe)
+        figures = started(probe, b"hello") | idle(probe)
+        return figures | pressed(probe, "row key", (b"j", b"k"))
 
 
 def widgets(home: str) -> Figures:

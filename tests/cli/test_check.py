@@ -138,6 +138,21 @@ def test_runs_are_picked(tmp_path: Path) -> None:
     assert check(tmp_path / "logs", "--run", "bad").exit_code == 1
 
 
+def test_parts_of_the_runs_are_followed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`check --follow --shard`: each part tells of its own runs, all parts of all, by the cut of `check`."""
+    for number in range(6):
+        write(tmp_path, SICK, name=f"run{number}")
+    logs = tmp_path / "logs"
+    told = []
+    for index in (1, 2, 3):
+        part = check(logs, "--json", "--shard", f"{index}/3")
+        follow([str(logs)], Config(), part=(index, 3), as_json=True, deliveries=[Live(logs).look(), []])
+        found = {json.loads(line)["run"] for line in capsys.readouterr().out.splitlines()}
+        assert found == {run["run"] for run in json.loads(part.stdout)["runs"]}
+        told += found
+    assert len(told) == len(set(told)) == 6
+
+
 def test_a_replay_sees_no_further(tmp_path: Path) -> None:
     """--at-step judges as it would have been judged then."""
     write(tmp_path, SICK)

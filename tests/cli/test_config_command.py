@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from rltui.cli.commands.config import command
 from rltui.config import json_schema, load_config, read_file
-from rltui.config.schema import DISPLAY, PRIVATE
+from rltui.config.config_schema import DISPLAY, PRIVATE
 from rltui.data.metric import DIRECTIONS, STATISTICS
 from rltui.draw.themes import shipped_folder
 from rltui.metrics import MetricNames, catalogue, explain, snippet

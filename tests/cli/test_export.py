@@ -26,7 +26,7 @@ from hypothesis import given, settings
 from rltui.cli.commands.export import command
 from rltui.cli.export.follow_points import PointPrinter
 from rltui.cli.export.point_lines import CsvWriter, JsonlWriter
-from rltui.cli.export.points import Exporter, Selection, SupersededFlags
+from rltui.cli.export.points import Exporter, PointSelection, SupersededFlags
 from rltui.logs.follow.read_all import read_all
 from rltui.shards.plan import make_plan
 from rltui.store import Store
@@ -212,7 +212,7 @@ def test_large_runs_are_read_twice_and_say_the_same(tmp_path: Path) -> None:
         runs = make_plan([str(tmp_path)]).runs
         return [
             (each.source.run, step, flag)
-            for each in Exporter(Selection([str(tmp_path)]), runs, held=held).batches()
+            for each in Exporter(PointSelection([str(tmp_path)]), runs, held=held).batches()
             for step, flag in zip(
                 each.batch.step.tolist(),
                 [False] * len(each.batch) if each.superseded is None else each.superseded.tolist(),
@@ -448,7 +448,7 @@ def test_export_agrees_with_the_store() -> None:
             store.apply(each)
     marked: dict[str, int] = {}
     total: dict[str, int] = {}
-    for points in Exporter(Selection([str(LOGS)]), make_plan([str(LOGS)]).runs).batches():
+    for points in Exporter(PointSelection([str(LOGS)]), make_plan([str(LOGS)]).runs).batches():
         name = points.source.run
         flags = points.superseded
         marked[name] = marked.get(name, 0) + (0 if flags is None else int(flags.sum()))

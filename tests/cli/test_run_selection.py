@@ -101,3 +101,42 @@ def test_the_document_says_last_best_and_why(logs: Path) -> None:
     assert low["metric"] in ("critic/rewards/mean", "critic/score/mean")
     assert (low["best_step"], low["best_step_exact"]) == (80, True) and low["last"] == low["best"]
     assert "@" in runs["high_sick"]["why"] and low["why"] == ""
+
+
+@pytest.fixture
+def deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Runs in deep folders, two of them with one last folder."""
+    for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    folder = tmp_path / "logs"
+    for name in (
+        "lab/exp/ppo/2026/a1",
+        "lab/exp/ppo/2026/a2",
+        "lab/exp/grpo/2026/b[1]",
+        "lab/exp/grpo/2026/a2",
+    ):
+        write(folder / name, WELL)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a1", ["lab/exp/ppo/2026/a1"]),
+        ("ppo/2026/a2", ["lab/exp/ppo/2026/a2"]),
+        ("lab/exp/ppo/2026/a2", ["lab/exp/ppo/2026/a2"]),
+        ("ppo/*/a1", []),
+        ("*/a1", ["lab/exp/ppo/2026/a1"]),
+    ],
+)
+def test_a_run_goes_by_its_short_name(deep: Path, text: str, found: list[str]) -> None:
+    """The name that lists show, or folders that follow each other; a glob is of the whole name."""
+    done = rltui("runs", deep, "--run", text, "--json")
+    assert [run["run"] for run in (done.json()["runs"] if done.code == 0 else [])] == found
+
+
+def test_a_name_of_several_runs_says_which(deep: Path) -> None:
+    """Nothing is printed of any of them, and every command says so."""
+    for words in (("runs", deep), ("check", deep), ("export", deep), ("snapshot", deep)):
+        done = rltui(*words, "--run", "a2")
+        assert done.code == 2 and "lab/exp/grpo/2026/a2, lab/exp/ppo/2026/a2" in done.err

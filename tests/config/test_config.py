@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rltui.config import AlertConfig, Config, load_config
-from rltui.config.schema import DISPLAY, PRIVATE
+from rltui.config.config_schema import DISPLAY, PRIVATE
 from rltui.metrics import MetricNames
 from rltui.paths import config_file
 from tests.support.config import logs, own, told

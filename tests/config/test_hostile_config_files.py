@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rltui.config import load_config
-from rltui.config.schema import DISPLAY, PRIVATE
+from rltui.config.config_schema import DISPLAY, PRIVATE
 from rltui.data.fields import spell
 from tests.support.config import logs, own, told
 

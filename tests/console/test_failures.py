@@ -10,8 +10,9 @@ import pytest
 
 from rltui.console.failures import EVERYTHING, Failure, console_facts, is_console
 from rltui.console.scan import find_failures, unexplained
+from rltui.metrics.glossary_files import glossary
 
-FAILURES = console_facts().failures
+FAILURES = console_facts().failure
 EXCERPTS = tomllib.loads((Path(__file__).parent / "excerpts.toml").read_text())["excerpt"]
 
 
@@ -29,6 +30,14 @@ def test_examples_of_a_failure_match_and_quiet_lines_do_not(failure: Failure) ->
     for line in failure.quiet:
         assert not failure.matches(line), line
         assert _named(line) == [], line
+
+
+def test_what_to_look_at_next_is_a_metric() -> None:
+    """A failure leads to metrics; out of memory to the heaviest load and the longest sequences."""
+    facts = {failure.id: failure for failure in console_facts().failure}
+    assert {name for failure in facts.values() for name in failure.check_next} <= set(glossary().metrics)
+    first = facts["cuda-out-of-memory"].check_next[:3]
+    assert first == ("load.seqlen.max", "lengths.response.max", "lengths.prompt.max")
 
 
 def test_causes_are_failures_of_the_table_and_no_circle() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rltui.data.toml_files import DATA, read_folder
-from rltui.metrics import glossary
+from rltui.metrics import glossary_files
 from rltui.metrics.catalogue import load_catalogue
 from rltui.problem import Problem
 from rltui.rules import load as rules
@@ -76,8 +76,8 @@ def test_a_reference_to_nowhere_is_told_at_every_start(
         messages = [problem.message for problem in load_catalogue(copy).problems]
         assert any("leads to no metric: policy.entropy" in message for message in messages)
         assert any("check_next names no metric: policy.entropy" in message for message in messages)
-    renamed = glossary.load(copy / "metrics")
-    monkeypatch.setattr("rltui.rules.schema.glossary", lambda: renamed)
+    renamed = glossary_files.load(copy / "metrics")
+    monkeypatch.setattr("rltui.rules.load.glossary", lambda: renamed)
     for _ in range(2):
         messages = [problem.message for problem in rules.load(copy / "rules").problems]
         assert any("names 'policy.entropy', which is no metric" in message for message in messages)

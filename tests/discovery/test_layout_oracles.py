@@ -60,8 +60,8 @@ def test_samples_belong_to_the_nearest_run(tmp_path: Path) -> None:
     heard = Heard()
     heard.take(read_all([tmp_path]))
     assert set(heard.runs()) == {"a", "b"}
-    assert ("score/mean", 2, 0.5) in heard.points["a/rollouts/2.jsonl"]
-    assert ("val/score/mean", 2, 0.5) in heard.points["a/validation/2.jsonl"]
+    assert ("rltui/score/mean", 2, 0.5) in heard.points["a/rollouts/2.jsonl"]
+    assert ("rltui/val/score/mean", 2, 0.5) in heard.points["a/validation/2.jsonl"]
 
 
 def test_samples_without_a_run_are_one_of_their_own(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_samples_join_a_run_that_appears_later(tmp_path: Path) -> None:
     write(tmp_path / "x/logs/train.jsonl", lines(range(3)))
     live.after(60)
     assert set(live.heard.runs()) == {"x/logs/train"}
-    assert ("score/mean", 1, 0.5) in live.heard.points["x/rollouts/1.jsonl"]
+    assert ("rltui/score/mean", 1, 0.5) in live.heard.points["x/rollouts/1.jsonl"]
 
 
 def test_samples_of_a_run_that_was_asked_for_come_with_it(tmp_path: Path) -> None:

@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rltui.logs.follow.follower import MissingError
+from rltui.logs.follow.follower import Follower, MissingError
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.interface import BLOCK
+from rltui.session.session import Session
 from tests.support import tfwriter
 from tests.support.livelogs import (
+    LOCAL,
     NFS,
     Heard,
     Live,
@@ -23,6 +25,7 @@ from tests.support.livelogs import (
     points,
     write,
 )
+from tests.support.open_files import open_below
 
 
 def test_everything_there_is_read_once(tmp_path: Path) -> None:
@@ -214,16 +217,15 @@ def test_no_descriptor_stays_open(tmp_path: Path) -> None:
     for number in range(100):
         write(tmp_path / f"run{number}/metrics.jsonl", lines(range(3)))
     live = Live(tmp_path)
-    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     live.look()
     most = 0
     for number in range(100):
         append(tmp_path / f"run{number}/metrics.jsonl", lines([3]))
     live.now += 1
     for _ in live.follower.look():
-        most = max(most, len(os.listdir("/proc/self/fd")))  # noqa: PTH208
-    assert most - before <= 2
-    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+        most = max(most, open_below(tmp_path))
+    assert most <= 2
+    assert open_below(tmp_path) == 0
 
 
 def test_remote_growth_is_read_without_trust_in_attributes(tmp_path: Path) -> None:
@@ -419,3 +421,21 @@ def test_a_log_that_went_quiet_is_read_on(tmp_path: Path) -> None:
     assert [(tag, step) for tag, step, _ in said] == [
         ("other" if 600 <= step < 700 else "loss", step) for step in range(1300)
     ]
+
+
+def test_a_duplicate_of_a_duplicate_leaves_no_empty_run(tmp_path: Path) -> None:
+    """A log that says what another one says goes with it when that one is a duplicate itself."""
+    session, follower = Session(), Follower([tmp_path], system=LOCAL)
+    table = "step,loss\n" + "".join(f"{step},{step * 0.5 + 0.25}\n" for step in range(60))
+    written = (
+        ("table/run.csv", table),
+        ("jsonl/run.jsonl", lines(range(60))),
+        ("events/events.out.tfevents.1.h.1.0", event_bytes(range(60))),
+    )
+    now = 0.0
+    for name, content in written:
+        write(tmp_path / name, content)
+        for _ in range(4):
+            session.apply(follower.look(now))
+            now += 10.0
+    assert list(session.runs) == ["events"]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.support.livelogs import LOCAL, NFS, Live, append, event_bytes, line, lines, points, write
+from tests.support.open_files import open_below
 
 EVENTS = "events.out.tfevents.1.host"
 SYSTEMS = pytest.mark.parametrize("system", [LOCAL, NFS], ids=["local", "nfs"])
@@ -258,7 +259,6 @@ def test_weeks_of_rotation_leave_nothing_behind(tmp_path: Path) -> None:
     log = write(tmp_path / "metrics.jsonl", lines([0]))
     live = Live(tmp_path)
     live.look()
-    before = len(os.listdir("/proc/self/fd"))  # noqa: PTH208
     for step in range(1, 200):
         append(log, lines([step]))
         if step % 20 == 0:
@@ -273,7 +273,7 @@ def test_weeks_of_rotation_leave_nothing_behind(tmp_path: Path) -> None:
         if step and step % 20 == 0:
             expected += points([step], scale=0.75)
     assert live.heard.points["metrics.jsonl"] == expected
-    assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+    assert open_below(tmp_path) == 0
     assert live.follower.status().files <= 2
 
 

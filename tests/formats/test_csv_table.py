@@ -198,7 +198,7 @@ _cells = st.one_of(
 @example(["-9007199254740993", "-0", "0"], ";")
 def test_rows_of_plain_numbers_are_read_as_all_others(cells: list[str], delimiter: str) -> None:
     """The fast way is taken for rows only that it reads as the patient one does, steps and signs included."""
-    header = csv_table.Header.of(delimiter.join(["step", "loss", "kl"]).encode())
+    header = csv_table.TableHeader.of(delimiter.join(["step", "loss", "kl"]).encode())
     assert header is not None
     line = delimiter.join(cells).encode()
     found = header.numeric_record(line)

@@ -11,10 +11,7 @@ import pytest
 from rltui.logs import local_file
 from rltui.logs.formats.interface import HEAD
 from rltui.logs.local_file import MARKER, Calls, GivenUpError, LocalFile, identity, marker
-
-
-def _descriptors() -> int:
-    return len(os.listdir("/proc/self/fd"))  # noqa: PTH208
+from tests.support.open_files import open_below
 
 
 def test_reads_at_any_offset(tmp_path: Path) -> None:
@@ -35,7 +32,6 @@ def test_no_descriptor_outlives_its_visit(tmp_path: Path) -> None:
     path = tmp_path / "log"
     path.write_bytes(b"abc")
     os.mkfifo(tmp_path / "fifo")
-    before = _descriptors()
     file = LocalFile(str(path), "log")
     assert file.size() == 3
     assert file.read_at(1, 2) == b"bc"
@@ -44,7 +40,7 @@ def test_no_descriptor_outlives_its_visit(tmp_path: Path) -> None:
     for place in (tmp_path / "fifo", tmp_path, tmp_path / "nothing"):
         with pytest.raises(OSError), LocalFile(str(place), "x"):
             pass
-    assert _descriptors() == before
+    assert open_below(tmp_path) == 0
 
 
 @pytest.mark.parametrize("place", ["/dev/zero", "/dev/full"])
@@ -148,9 +144,8 @@ def test_call_that_was_given_up(tmp_path: Path) -> None:
     path.write_bytes(b"x")
     calls = Calls()
     calls.given_up = True
-    before = _descriptors()
     with pytest.raises(GivenUpError), LocalFile(str(path), "log", calls):
         pass
     with pytest.raises(GivenUpError):
         calls.run(str(tmp_path), os.scandir, str(tmp_path))
-    assert _descriptors() == before
+    assert open_below(tmp_path) == 0

@@ -354,15 +354,6 @@ def test_zeros_that_stay_are_skipped_after_some_looks() -> None:
     assert table(read_whole(FORM, file)).keys() == {"x"}
 
 
-def test_utf16_is_said() -> None:
-    """A UTF-16 file is not read, and says so once."""
-    data = '{"step": 1, "x": 1}\n'.encode("utf-16")
-    assert FORM.matches("metrics.jsonl", data)
-    batch = read_whole(FORM, MemFile("metrics.jsonl", data))
-    assert len(batch) == 0
-    assert codes(batch) == ["utf-16"]
-
-
 def test_newest_reads_the_end_only() -> None:
     """The newest values come from the last bytes alone, share the tag table and move nothing."""
     lines = b"".join(b'{"step": %d, "x": %d}\n' % (n, n) for n in range(10_000))

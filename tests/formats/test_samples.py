@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rltui.batch import Batch
 from rltui.logs.formats import sample_numbers
 from rltui.logs.formats.sample_numbers import IDLE_READS, STEPS_HELD, step_in_path
+from rltui.logs.records.record_keys import COMPUTED
 from rltui.logs.records.sample_statistics import (
     SampledStep,
     all_equal,
@@ -47,8 +48,10 @@ def last(*batches: Batch) -> dict[tuple[str, int], float]:
 
 
 def at(step: int, *batches: Batch) -> dict[str, float]:
-    """The same of one step, by tag."""
-    return {tag: value for (tag, found), value in last(*batches).items() if found == step}
+    """The same of one step, by tag without what marks it as made by rltui."""
+    found = {tag: value for (tag, at), value in last(*batches).items() if at == step}
+    assert all(tag.startswith(COMPUTED) for tag in found)
+    return {tag.removeprefix(COMPUTED): value for tag, value in found.items()}
 
 
 @pytest.mark.parametrize(

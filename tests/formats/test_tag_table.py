@@ -151,3 +151,10 @@ def test_a_full_table_still_knows_its_names(few: None) -> None:
     names = TagNames()
     assert [names.take(str(number)) for number in range(60)] == [*range(50), *[-1] * 10]
     assert names.take("7") == 7
+
+
+@given(st.text("ab\x1b\u200b\\x1u20", max_size=24), st.text("ab\x1b\u200b\\x1u20", max_size=24))
+def test_two_keys_never_share_a_name(one: str, other: str) -> None:
+    """A key that is written as another one looks when it is cleaned has a name of its own."""
+    assert (name_of(one) == name_of(other)) is (one == other)
+    assert name_of("loss\x1b[0m") != name_of("loss\\x1b[0m") == name_of("loss\\x1b[0m")

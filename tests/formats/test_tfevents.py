@@ -169,14 +169,17 @@ def test_several_values_in_one_event() -> None:
         assert batch.single.tolist() == [True, True, False] * repeat
 
 
-def test_tags_are_cleaned_once_and_merged_when_equal() -> None:
-    """Control characters in tags are spelled out; tags that clean to the same text are one series."""
+def test_tags_are_cleaned_once_and_stay_apart() -> None:
+    """Control characters in tags are spelled out; tags that clean to the same text stay two series."""
     data = b"".join(
         w.event(1, w.simple(tag, 1.0)) for tag in ("\x1b]0;x\x07", "a\\x1b", "a\x1b", b"\xff\xfe", "奖励")
     )
     batch = read(data)
-    assert list(batch.tags) == ["\\x1b]0;x\\x07", "a\\x1b", "\ufffd\ufffd", "奖励"]
-    assert batch.tag.tolist() == [0, 1, 1, 2, 3]
+    title, spelled, *rest = batch.tags
+    assert title == "\\x1b]0;x\\x07"
+    assert spelled.startswith("a\\x1b#")
+    assert rest == ["a\\x1b", "\ufffd\ufffd", "奖励"]
+    assert batch.tag.tolist() == [0, 1, 2, 3, 4]
 
 
 def test_long_tags_and_thousands_of_tags() -> None:

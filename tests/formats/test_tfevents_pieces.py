@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rltui.batch import Batch, concat
 from rltui.logs.formats.tfevents.event_file import FORMAT
-from tests import fuzz
+from tests.fuzz.cases import case
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, cut, read_on
 from tests.support.tfdraw import COLUMNS, SINGLY, columns_from, content, files, record
@@ -93,8 +93,7 @@ def test_long_files_give_the_same_by_both_paths(style: str) -> None:
 @pytest.mark.parametrize("first", [0, 1000, 2000])
 def test_damaged_logs_of_all_formats(first: int) -> None:
     """No mutation of a log of any format raises, hangs, or loses what stands before it (see `tests.fuzz`)."""
-    events, texts = fuzz.event_seeds(), fuzz.fuzz_text.seeds()
-    assert [fuzz.case(number, events, texts) for number in range(first, first + 100)] == [None] * 100
+    assert [case(number) for number in range(first, first + 100)] == [None] * 100
 
 
 def test_float32_marks_stay_with_their_records() -> None:

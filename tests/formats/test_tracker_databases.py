@@ -5,18 +5,24 @@ from __future__ import annotations
 import json
 import math
 import os
+import random
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rltui.batch import Text
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import read_all
+from rltui.logs.formats.container import one_look
 from rltui.logs.formats.trackers import sqlite_file
 from rltui.rules.run_state.liveness import liveness
 from rltui.rules.run_state.log_state import of_sources
 from rltui.store import Run, Store
+from tests.fuzz import tracker_parts
 
 Rows = dict[str, list[tuple[int, float]]]
 
@@ -136,6 +142,66 @@ def test_a_live_database_is_followed(tmp_path: Path) -> None:
     look()
     assert found == {"p/grpo-a": {"loss": [(1, 0.5), (2, 0.25)]}, "p/grpo-b": {"loss": [(1, 9.0)]}}
     base.close()
+
+
+@pytest.mark.parametrize("wal", [True, False])
+@pytest.mark.usefixtures("copied_at_once")
+def test_runs_of_one_database_share_a_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wal: bool
+) -> None:
+    """A look at many runs of a database opens it once or twice, closes it, and sees each run's new rows."""
+    base = _trackio(tmp_path / "p.db", wal)
+    for run in "abcdefgh":
+        _log(base, 1, {"loss": 0.5}, run)
+    clock = [0.0]
+    follower = Follower([tmp_path], poll=1.0, clock=lambda: clock[0])
+    while not follower.caught_up and clock[0] < 999.0:
+        clock[0] += 5.0
+        list(follower.look(clock[0]))
+    for run in "abcdefgh":
+        _log(base, 2, {"loss": 0.25}, run)
+    opened: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def noted(*words: Any, **options: Any) -> sqlite3.Connection:
+        opened.append(connect(*words, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", noted)
+    found: dict[str, Rows] = {}
+    while len(found) < 8 and clock[0] < 999.0:  # a look has a time limit: a busy machine needs several
+        clock[0] += 5.0
+        opened.clear()
+        for delivery in follower.look(clock[0]):
+            if len(delivery.batch):
+                _add(found.setdefault(delivery.source.run, {}), delivery.batch)
+        assert len(opened) <= 2  # the search lists its runs before they are read
+        for connection in opened:
+            with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+                connection.execute("SELECT 1")
+    assert [found[f"p/grpo-{run}"] for run in "abcdefgh"] == [{"loss": [(2, 0.25)]}] * 8
+    base.close()
+
+
+def _rows(base: sqlite3.Connection) -> object:
+    return base.execute("SELECT count(*) FROM metrics").fetchone()[0]
+
+
+def test_a_database_that_is_written_during_a_look_is_opened_again(tmp_path: Path) -> None:
+    """Within one look, what is read of a database after a write is what was written."""
+    base = _trackio(tmp_path / "p.db", wal=False)
+    seen = []
+    with one_look():
+        for step in range(1, 4):
+            _log(base, step, {"loss": 0.5})
+            seen.append(
+                sqlite_file.read_database(
+                    str(tmp_path / "p.db"),
+                    lambda now: now.execute("SELECT count(*) FROM metrics").fetchone()[0],
+                )
+            )
+    base.close()
+    assert seen == [1, 2, 3]
 
 
 def test_a_database_that_takes_long_to_copy_is_copied_seldom(
@@ -416,3 +482,33 @@ def test_alerts_of_trackio_are_said_once(tmp_path: Path) -> None:
     assert [(one.level, one.code, one.message) for one in problems] == [
         ("warning", "tracker-alert", "alert at step 30: entropy low\\x1b[31m: below 0.1")
     ]
+
+
+@pytest.mark.parametrize(
+    ("step", "value"),
+    [(2, "x"), ("x", 1.0), (2, b"\xff"), (1e300, 1.0)],
+    ids=["text", "step", "bytes", "large"],
+)
+def test_a_row_that_holds_no_numbers_costs_itself(tmp_path: Path, step: object, value: object) -> None:
+    """SQLite keeps any value in any column: one bad row of MLflow is skipped and said, the others count."""
+    base = _mlflow(tmp_path / "mlflow.db")
+    base.execute("INSERT INTO runs VALUES ('u', 'ppo', 'FINISHED', 1, 'active', 1)")
+    for row in ((1, 0.5), (step, value), (3, 0.25)):
+        base.execute("INSERT INTO metrics VALUES ('loss', ?, 1763600000000, 'u', ?, 0)", (row[1], row[0]))
+    base.close()
+    runs, _ = _read(tmp_path)
+    assert runs == {"tiny/ppo": {"loss": [(1, 0.5), (3, 0.25)]}}
+    (problem,) = [each for delivery in read_all([str(tmp_path)]) for each in delivery.batch.problems]
+    assert problem.code == "bad-row" and problem.message.startswith("1 rows skipped")
+
+
+@given(st.integers(0, 1 << 40))
+def test_any_cut_of_rows_and_folders_gives_the_same_points(number: int) -> None:
+    """Damaged or not: rows read as they are written are those read at once, for each tracker."""
+    tracker_parts.attempt_rows(random.Random(number))
+    tracker_parts.attempt_folder(random.Random(number))
+
+
+def test_a_damaged_database_does_not_give_rows_for_ever() -> None:
+    """Rows whose numbers do not rise are damage, not news."""
+    tracker_parts.attempt_bytes(random.Random(499))

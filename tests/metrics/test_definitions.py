@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rltui.metrics.definitions import definitions
-from rltui.metrics.glossary import glossary
+from rltui.metrics import explain, nearest
+from rltui.metrics.definitions import definitions, plain
+from rltui.metrics.glossary_files import glossary
+from rltui.panes.metric_explanation import finding_card
 from rltui.rules.load import rulebook
 
 
@@ -21,7 +23,14 @@ from rltui.rules.load import rulebook
         ("KL divergence", "kl-divergence"), ("clipping", "clipping"),
         ("explained variance", "explained-variance"),
         ("Reward crashes", "reward-crashes"), ("kl-spikes", "kl-spikes"),
-        ("OOM", None), ("nonsense", None),
+        ("OOM", "out-of-memory"), ("nonsense", None),
+        ("eval stalls but reward rises", "eval-stalls"), ("under-training", "nothing-learnt"),
+        ("NaN", "not-a-number"), ("exploding gradients", "gradients-explode"),
+        ("low MFU", "accelerators-wait"),
+        ("margins increase but validation does not", "over-fitting-pairs"), ("stragglers", "straggler"),
+        ("load balancing", "load-balance"), ("pass@k", "pass-at-k"), ("PPO", "ppo"),
+        ("sparse reward", "sparse-reward"),
+        ("high clip fraction", "updates-too-large"), ("zero advantage", "no-advantage"),
     ],
 )  # fmt: skip
 def test_a_definition_is_found_by_its_names(words: str, expected: str | None) -> None:
@@ -41,5 +50,50 @@ def test_definitions_lead_to_what_there_is() -> None:
     for problem in book.problem:
         assert {*problem.first, *problem.next} <= set(glossary().metrics), problem.id
         assert problem.rules and set(problem.rules) <= known, problem.id
-    names = [name.lower() for term in book.term for name in (term.id, *term.aliases)]
-    assert len(names) == len(set(names))
+    assert {id_ for ids in book.words.values() for id_ in ids} <= set(glossary().metrics)
+
+
+def test_no_name_is_given_twice() -> None:
+    """Each name of a term or a problem, and each word for metrics, leads to one place."""
+    book = definitions()
+    for entries in (book.term, book.problem):
+        names = [plain(name) for each in entries for name in {plain(each.id), *each.aliases}]
+        assert len(names) == len(set(names)), sorted(name for name in names if names.count(name) > 1)
+    assert len(book.words) == len(set(map(plain, book.words)))
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("value loss", "critic.loss"), ("Gradient norm", "optimizer.grad_norm"),
+        ("KL coefficient", "policy.kl_coef"),
+        ("learning rate", "optimizer.learning_rate"), ("response length", "lengths.response.mean"),
+        ("approx kl", "policy.approx_kl"), ("aborted ratio", "lengths.aborted_fraction"),
+        ("actor loss", "policy.total_loss"), ("validation accuracy", "validation.accuracy"),
+        ("old log prob", "timing.old_logprob"), ("minmax diff", "load.seqlen_spread"),
+        ("kl coef", "policy.kl_coef"),
+    ],
+)  # fmt: skip
+def test_a_metric_is_found_by_what_people_call_it(words: str, expected: str) -> None:
+    """Titles, words of the table, and keys written with blanks lead to a metric."""
+    assert expected in [found.canonical for found in explain(words)]
+
+
+def test_what_is_nearest_knows_terms_and_titles() -> None:
+    """A misspelled term, title or problem is suggested as it is written."""
+    assert nearest("explained varience")[0] == "explained_variance"
+    assert "Staleness" in nearest("stalenes")
+    assert nearest("reward crahses")[0] == "reward-crashes"
+    assert len({plain(name) for name in nearest("value los")}) == len(nearest("value los"))
+
+
+def test_a_finding_is_explained_by_its_id() -> None:
+    """Rules and symptoms that become findings are found by id and title; signs of them are not."""
+    for words in ("grad-explosion", "gradient norm 10x its usual", "policy-collapsed"):
+        card = finding_card(words)
+        assert card is not None
+        labels = dict(card.parts())
+        assert labels["says"]
+        assert labels["do"]
+        assert "{" not in labels["says"]
+    assert finding_card("reward-rising") is None

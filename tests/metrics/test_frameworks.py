@@ -24,7 +24,7 @@ from rltui.metrics.frameworks.patterns import (
     specificity,
     to_regex,
 )
-from rltui.metrics.glossary import glossary
+from rltui.metrics.glossary_files import glossary
 from tests.support.catalogue import catalogue as entries
 from tests.support.catalogue import needs_catalogue
 
@@ -210,7 +210,7 @@ def test_a_new_framework_and_metric_need_no_python(tmp_path: Path) -> None:
     for path in (DATA / "metrics").glob("*.toml"):
         (words / path.name).write_text(path.read_text())
     (words / "underground.toml").write_text(_ZORK_METRIC)
-    from rltui.metrics.glossary import load as load_glossary
+    from rltui.metrics.glossary_files import load as load_glossary
 
     shipped = Catalogue(load_glossary(words), Frameworks(names))
     assert shipped.problems == ()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from rltui.data.metric import DIRECTIONS, TITLE_WIDTH, UNITS, Metric
-from rltui.metrics.glossary import Glossary, general_panes, glossary, pane_id
+from rltui.metrics.glossary_files import Glossary, general_panes, glossary, pane_id
 from rltui.text import cell_width
 from tests.support.shared import SHARED
 

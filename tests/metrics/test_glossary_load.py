@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rltui.metrics.glossary import load
+from rltui.metrics.glossary_files import load
 
 PANE = '[pane]\ntitle = "Policy"\norder = 1\nintro = "Look here first."\n'
 GOOD = (

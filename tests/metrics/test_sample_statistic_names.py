@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from rltui.logs.records.record_keys import COMPUTED
 from rltui.logs.records.sample_statistics import SampledStep
+from rltui.metrics import recognise
 from rltui.metrics.resolve import MetricNames
+from rltui.session.tag_index import TagIndex
 
 
 @pytest.mark.parametrize("framework", [None, "verl", "tinker-cookbook", "nemo-rl", "prime-rl", "skyrl"])
@@ -18,8 +21,10 @@ def test_the_statistics_of_samples_are_known(framework: str | None, before: str)
     names = MetricNames(framework)
     tags = [tag for tag, _ in step.aggregates()]
     assert "score/mean" in tags and "zero_advantage_pct" in tags
-    assert [tag for tag in tags if names.name(before + tag).metric is None] == []
-    assert all(names.name(before + tag).held_out for tag in tags) is bool(before)
+    found = [names.name(COMPUTED + before + tag) for tag in tags]
+    assert [name.tag for name in found if name.metric is None or name.guessed or not name.computed] == []
+    assert all(name.held_out for name in found) is bool(before)
+    assert found[0].title.endswith("· samples")
 
 
 @pytest.mark.parametrize(
@@ -58,3 +63,15 @@ def test_names_of_trackers_and_scopes_are_known(framework: str, tag: str, metric
     """Measurements of a tracker beside any framework; scopes that recipes name."""
     name = MetricNames(framework).name(tag)
     assert name.metric is not None and name.metric.id == metric
+
+
+def test_a_mean_of_samples_is_not_the_trainers_own_tag() -> None:
+    """Both are the same metric; title and distribution tell whose it is, and no framework is told by it."""
+    names = MetricNames("prime-rl")
+    own, made = names.name("reward/mean"), names.name("rltui/reward/mean")
+    assert own.canonical == made.canonical == "reward.mean"
+    assert (own.computed, made.computed) == (False, True)
+    assert own.title != made.title
+    index = TagIndex(["reward/mean", "reward/max", "rltui/reward/mean", "rltui/reward/max"], names)
+    assert index.distribution_of("rltui/reward/mean") == ["rltui/reward/mean", "rltui/reward/max"]
+    assert recognise(["rltui/stop_reason_length_pct", "rltui/group_length_gini_mean"]).framework == "unknown"

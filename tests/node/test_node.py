@@ -16,7 +16,7 @@ from rltui.node.reading import DriverError, NodeReading, Process, is_given, own_
 from rltui.panes.render.lines.device_lines import device_lines
 from rltui.panes.special.node_pane import node_sentence, node_table, process_words
 from tests.node.recorded import GB, Processes, library
-from tests.support.fakerun import believable
+from tests.support.made_run import believable
 from tests.support.screens import opened
 
 

@@ -105,7 +105,7 @@ def test_the_numbers_of_the_readme_are_true() -> None:
     """As many metrics, frameworks and themes as it says."""
     from rltui.draw.themes import load_themes
     from rltui.metrics.frameworks.load import frameworks
-    from rltui.metrics.glossary import glossary
+    from rltui.metrics.glossary_files import glossary
 
     said = re.search(r"about (\d+) metrics of (\d+) frameworks", README)
     assert said is not None

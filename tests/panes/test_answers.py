@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 from rltui.config import Config
 from rltui.draw.cells import Line
-from rltui.metrics.glossary import glossary
+from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.load_balance import idle_share, imbalance
-from rltui.panes.answers.of_pane import ANSWERS, answer_of
+from rltui.panes.answers.pane_answers import ANSWERS, answer_of
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.step_time.step_time import step_time
 from rltui.panes.comparison import compare
 from rltui.panes.pane import pane_view
+from rltui.panes.pane_report import pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.plain_data import as_record
-from rltui.panes.report import pane_report
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from tests.support.answers import NOW, VERL, answer, run, shares
@@ -203,9 +203,49 @@ def test_an_earlier_step_knows_nothing_of_later_ones() -> None:
 
 
 def test_nothing_is_said_without_times() -> None:
-    """A run without times of steps and phases has no answer."""
+    """A run without times of steps and phases has no answer, one with a single phase only its length."""
     assert answer_of(run({}), "timing") is None
-    assert answer_of(run({"timing_s/gen": 3.0}), "timing") is None
+    found = answer("timing", {"timing_s/gen": 3.0})
+    assert found.sentence.startswith("Generation takes 3.00 s, steady; the log has no time of whole steps")
+    assert not found.shares and not found.parts
+
+
+def test_phases_of_nan_are_told_and_not_taken_for_others() -> None:
+    """A phase that is NaN at many steps has no share, and does not run every N steps."""
+    nan = [float("nan") if at % 2 else 3.0 for at in range(60)]
+    found = answer("timing", {"timing_s/step": 10.0, "timing_s/gen": 6.0, "timing_s/update_actor": nan,
+                              "timing_s/ref": float("nan")})  # fmt: skip
+    assert shares(found) == {"Generation": 0.6, "other": 0.4}
+    assert [part.title for part in found.parts] == ["Generation"]
+    assert sum("is NaN at" in note for note in found.notes) == 2
+
+
+def test_a_pane_without_answer_says_what_its_log_lacks() -> None:
+    """Metrics that answer no question are headed by what is missing, tokens without times as well."""
+    assert answer("load", {"global_seqlen/mean": 5.0}).sentence.startswith(
+        "The log does not say how the load"
+    )
+    assert "tokens of a step, but no times" in answer("perf", {"perf/total_num_tokens": 1e5}).sentence
+
+
+def test_policy_and_critic_say_level_and_trend() -> None:
+    """Entropy and KL, explained variance and loss: in words, with what they were where that was negative."""
+    fall = [2.0 - at / 60 for at in range(60)]
+    found = answer("policy", {"actor/entropy": fall, "actor/ppo_kl": 0.004})
+    assert found.sentence == "Entropy is 1.175, down 36 %; KL of an update is 0.00400, steady, over 59 steps."
+    rise = [-0.5 + at / 60 for at in range(60)]
+    found = answer("critic", {"critic/vf_explained_var": rise, "critic/vf_loss": 0.2})
+    assert found.sentence.startswith("The critic explains 32 % of the variance of the returns, from -0.3")
+    nothing = answer("critic", {"critic/vf_explained_var": -0.2})
+    assert nothing.sentence == "The critic explains none of the variance of the returns, steady."
+
+
+def test_validation_says_the_last_value_and_the_best() -> None:
+    """Where the last one is not the best, the best and its step are told."""
+    scores = dict(zip(range(0, 60, 10), (0.2, 0.5, 0.7, 0.6, 0.6, 0.55), strict=True))
+    found = answer("validation", {"val-core/data/reward/mean@1": scores})
+    assert "0.55" in found.sentence and "the best was 0.70" in found.sentence.replace("0.700", "0.70")
+    assert "at step 20" in found.sentence
 
 
 def test_load_before_and_after_balancing() -> None:
@@ -279,7 +319,7 @@ def test_all_forms_say_the_same(pane: str, name: str) -> None:
     if found is None:
         assert record["answer"] is None
         return
-    text = "\n".join(line.text for line in answer_lines(found, 140))
+    text = " ".join("\n".join(line.text for line in answer_lines(found, 140)).split())
     for out in (text, as_markdown(report).replace("\\", "")):
         assert found.sentence in out
         assert all(fact.text in out for fact in found.facts)

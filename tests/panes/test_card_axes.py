@@ -17,7 +17,7 @@ from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.overview import overview
 from rltui.panes.render.cards import card_lines, overview_lines
 from rltui.panes.row import Row, rows_of
-from tests.support.fakerun import NOW, FakeRun, believable, finding
+from tests.support.made_run import NOW, MadeRun, believable, finding
 from tests.support.screens import opened
 
 STEPS = 300
@@ -27,10 +27,10 @@ NOISE = 1 + 0.1 * np.random.default_rng(3).normal(size=STEPS)
 
 def row_of(values: Any, *, unit: str = "", found: bool = False, **name: Any) -> Row:
     """The row of a run with one metric."""
-    run = FakeRun()
+    run = MadeRun()
     run.add("a/b", values, unit=unit, **name)
     run.found = [finding("a/b", id="x", title="x", since_step=193)] if found else []
-    return rows_of(run, ["a/b"])[0]  # type: ignore[arg-type]
+    return rows_of(run, ["a/b"])[0]
 
 
 def card(
@@ -196,7 +196,7 @@ def test_a_constant_is_a_thin_line() -> None:
     """No bar, no axis: a line and what it always was; in an overview one line for all of them."""
     lines = card(row_of(np.zeros(STEPS)))
     assert sum("always 0" in line for line in lines) == 1 and ticks(lines) == []
-    run = FakeRun()
+    run = MadeRun()
     for at in range(4):
         run.add(
             f"a/m{at}", NOISE, pane="policy", canonical="policy.kl_ref" if not at else None, title=f"M{at}"
@@ -208,7 +208,7 @@ def test_a_constant_is_a_thin_line() -> None:
         canonical="optimizer.learning_rate",
         title="Learning rate",
     )
-    drawn, cards = overview_lines(overview(run, NOW), 100, 24)  # type: ignore[arg-type]
+    drawn, cards = overview_lines(overview(run, NOW), 100, 24)
     assert [one.text for one in drawn if "always the same: Learning rate" in one.text]
     assert not any("Learning rate" in one.text for one in drawn[:-1]) and len(cards) == 4
 

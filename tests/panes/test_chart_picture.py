@@ -9,13 +9,13 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from rltui.draw.chart_picture import ChartPicture, Label, Path, as_png, color_of, pictures_svg, shapes_of
+from rltui.draw.chart_svg import ChartPicture, Label, Path, as_png, color_of, pictures_svg, shapes_of
 from rltui.draw.themes import load_themes
 from rltui.panes.chart_picture import chart_picture
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import rows_of
 from rltui.rules.finding import Finding
-from tests.support.fakerun import believable, finding
+from tests.support.made_run import believable, finding
 
 THEMES = load_themes()[0]
 
@@ -27,8 +27,8 @@ def picture(
     run = believable(4)
     run.add("x/value", values, title="Value", pane="reward")
     run.found = list(findings)
-    (row,) = rows_of(run, ["x/value"], merge=False)  # type: ignore[arg-type]
-    return chart_picture(row, name, StepWindow(1.0, float(len(values))), **options)  # type: ignore[arg-type]
+    (row,) = rows_of(run, ["x/value"], merge=False)
+    return chart_picture(row, name, StepWindow(1.0, float(len(values))), **options)
 
 
 def words(svg: str) -> list[str]:
@@ -96,7 +96,7 @@ def test_decades_are_logarithmic_and_said() -> None:
 def test_other_runs_lie_behind_with_their_names() -> None:
     """Each has its colour and stands in the legend."""
     other = believable(50)
-    found = picture([1.0] * 50, others=[("good one", other.series["actor/entropy"])])
+    found = picture([1.0] * 50, others=[("good one", other.run.series["actor/entropy"])])
     assert found is not None
     assert [(one.role, one.label) for one in found.curves] == [("series0", "run"), ("series1", "good one")]
     labels = [shape.text for shape in shapes_of(found, THEMES["paper"]) if isinstance(shape, Label)]

@@ -9,20 +9,20 @@ from rltui.panes.comparison import Difference, compare
 from rltui.panes.render.cards import card_lines
 from rltui.panes.row import difference_text
 from rltui.session.session import Session
-from tests.support.fakerun import NOW, FakeRun
 from tests.support.golden import recorded
+from tests.support.made_run import NOW, MadeRun
 from tests.support.screens import Screen, opened
 
 
-def run(name: str, *, steps: int = 100, **levels: float) -> FakeRun:
+def run(name: str, *, steps: int = 100, **levels: float) -> MadeRun:
     """A run whose metrics stand still."""
-    made = FakeRun(name=name)
+    made = MadeRun(name=name)
     for tag, level in levels.items():
         made.add(tag, np.full(steps, level), title=tag.capitalize(), pane="reward", canonical=f"x.{tag}")
     return made
 
 
-def opened_with(*runs: FakeRun, marked: str = "", **options: object) -> Screen:
+def opened_with(*runs: MadeRun, marked: str = "", **options: object) -> Screen:
     """The first run shown, others marked."""
     screen = opened(*runs, **options)
     screen.choose_run(runs[0].name)
@@ -85,7 +85,7 @@ def test_a_card_without_other_runs_is_as_before() -> None:
     """Nothing beside means the very same cells."""
     from rltui.panes.overview import overview
 
-    data = overview(run("a", score=0.2), NOW)  # type: ignore[arg-type]
+    data = overview(run("a", score=0.2), NOW)
     cards = [
         card_lines(data.rows[0], 40, 6, data.window, ranges=None, glyphs="blocks", selected=False, **more)
         for more in ({}, {"others": ()})
@@ -98,11 +98,10 @@ def test_a_card_without_other_runs_is_as_before() -> None:
 
 def pair(ours: object, theirs: object, *, steps: int = 100) -> Difference:
     """The difference of one metric between two runs."""
-    one, two = FakeRun(name="a"), FakeRun(name="b")
+    one, two = MadeRun(name="a"), MadeRun(name="b")
     for made, values in ((one, ours), (two, theirs)):
         made.add("x", values, canonical="x.x", title="X")
-        made.last_wall = made.first_wall = NOW  # type: ignore[attr-defined]
-    found = compare(one, two)  # type: ignore[arg-type]
+    found = compare(one, two)
     assert found is not None
     return found.differences[0]
 
@@ -118,11 +117,11 @@ def test_what_is_logged_now_and_then_is_judged_by_a_longer_time() -> None:
     """One point in the matched window is no spread: an accuracy that goes up and down is within its own."""
     steps = np.arange(0, 100, 10) + 5
     values = np.tile([0.96, 1.0], 5)
-    one, two = FakeRun(name="a"), FakeRun(name="b")
+    one, two = MadeRun(name="a"), MadeRun(name="b")
     for made, course in ((one, values[::-1]), (two, values)):
         made.add("acc", course, steps, canonical="v.acc", title="Accuracy")
         made.add("loss", np.zeros(100))
-    found = compare(one, two)  # type: ignore[arg-type]
+    found = compare(one, two)
     assert found is not None and [one.outside for one in found.differences if one.tag == "acc"] == [False]
 
 
@@ -138,8 +137,8 @@ def test_percent_only_where_it_means_something() -> None:
 
 def test_value_and_difference_are_of_one_step() -> None:
     """Beyond the end of the baseline the level at its last step is shown, and the heads say which step."""
-    shorter, longer = run("base", steps=60, score=0.5), run("a", steps=100, score=0.5)
-    longer.series["score"].value[60:] = 1.0
+    shorter, longer = run("base", steps=60, score=0.5), run("a")
+    longer.add("score", np.repeat([0.5, 1.0], [60, 40]), title="Score", pane="reward", canonical="x.score")
     screen = opened_with(longer, shorter, baseline="base")
     assert "base baseline: medians up to step 60" in text(screen)
     screen.state.selection.pane = "reward"
@@ -179,7 +178,7 @@ def test_sessions_without_runs_have_no_line() -> None:
 
 def test_a_difference_in_a_card_is_whole() -> None:
     """The shortest exponent there is fits beside its mark, at 80 columns too."""
-    ours, theirs = FakeRun(name="a"), FakeRun(name="base")
+    ours, theirs = MadeRun(name="a"), MadeRun(name="base")
     ours.add("kl", np.full(100, 2.8e-4), title="KL", pane="reward", canonical="policy.approx_kl")
     theirs.add("kl", np.tile([-1e-9, 1e-9], 50), title="KL", pane="reward", canonical="policy.approx_kl")
     assert "+2.8e-04!" in text(opened_with(ours, theirs, baseline="base"), 80, 24)

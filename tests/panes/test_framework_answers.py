@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from rltui.panes.answers.of_pane import answer_of
+from rltui.panes.answers.pane_answers import answer_of
+from rltui.panes.pane_report import pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.markdown import as_markdown
 from rltui.panes.render.plain_data import as_record
-from rltui.panes.report import pane_report
 from tests.support.answers import NOW, run
 
 STEPS = range(60)

@@ -14,9 +14,9 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.panes.answers.accelerators.gpus import gpu_answer
 from rltui.panes.answers.model import Answer
 from rltui.panes.answers.step_time.phase_spans import phase_spans
+from rltui.panes.pane_report import pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.markdown import as_markdown
-from rltui.panes.report import pane_report
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from tests.support.shared import SHARED

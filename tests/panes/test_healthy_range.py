@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from rltui.data.metric import Metric
-from rltui.metrics.glossary import glossary
+from rltui.metrics.glossary_files import glossary
 from rltui.panes.charts.healthy_range import band_of, band_text, healthy_rows, within_bounds
 from rltui.panes.render.lines.pane_lines import range_text, unhealthy
 

@@ -6,16 +6,18 @@ import json
 import os
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from rltui.batch import Text
 from rltui.cli import command_group
 from rltui.hparams.hparams import HParams, hparams_of, merge
 from rltui.hparams.topics import KEY, UNSET, rank, topic
+from rltui.logs.delivery import Delivery, Source
 from rltui.panes.charts.attempt_history import attempt_lines, history_lines
 from rltui.panes.render.lines.hparams_lines import (
     hparams_lines,
@@ -25,11 +27,12 @@ from rltui.panes.render.lines.hparams_lines import (
 )
 from rltui.panes.special.hparams_pane import HParamsColumn, columns_of, hparams_pane
 from rltui.screen.app import Monitor
-from rltui.screen.hparams_thread import HParamsThread
 from rltui.screen.start import build
+from rltui.screen.threads.hparams_thread import HParamsThread
 from rltui.session.session import Session
 from rltui.store.model import Attempt
-from tests.support.fakerun import FakeRun, believable
+from tests.support.feeding import batch, ticks
+from tests.support.made_run import believable
 from tests.support.screens import screen_of
 from tests.support.shared import BUNDLED
 
@@ -130,7 +133,7 @@ def test_lines_fit_every_width(width: int) -> None:
         lines = hparams_lines(hparams_pane(columns, history=["attempt 1: " + "word " * 40]), width)
         assert max(line.width for line in lines) <= width
         if count == 9 and width < 120:
-            assert any("do not fit" in line.text for line in lines)
+            assert "not shown" in " ".join(" ".join(line.text for line in lines).split())
 
 
 def test_markdown_is_one_table_whatever_the_values() -> None:
@@ -173,19 +176,24 @@ def test_a_bundled_resume_is_told() -> None:
 
 def test_earlier_attempts_are_compared_where_they_differ() -> None:
     """Without marked runs, the columns are the attempts that were started otherwise."""
-    view: Any = FakeRun()
-    record = SimpleNamespace(tag="args", step=0, wall_time=1.0, kind="text", body='{"lr": 0.2}')
-    view.texts = {"args": record}
-    view.attempts = [Attempt(1, 1.0, 9, "file", "a"), Attempt(5, 2.0, 20, "file", "b")]
-    view.hparams_texts = {
-        "a": {"args": SimpleNamespace(**{**vars(record), "body": '{"lr": 0.1}'})},
-        "b": view.texts,
-    }
-    columns = columns_of(view)
-    assert [one.note for one in columns] == ["", "attempt 1"]
-    assert keys(hparams_pane(columns, only_differences=True)) == ["lr"]
-    view.hparams_texts["a"]["args"].body = '{"lr": 0.2}'
-    assert len(columns_of(view)) == 1
+
+    def columns(first: str) -> Sequence[HParamsColumn]:
+        """Two processes, each with settings of its own."""
+        session = Session()
+        for path, steps, wall, body in (
+            ("a", range(1, 10), 1e9, first),
+            ("b", range(5, 21), 1e9 + 500, '{"lr": 0.2}'),
+        ):
+            points = batch(ticks(steps), wall)
+            texts = (Text("args", 0, wall, "text", body),)
+            session.apply([Delivery(Source("run", path, "tfevents"), replace(points, texts=texts))])
+        (view,) = session.ordered()
+        return columns_of(view)
+
+    found = columns('{"lr": 0.1}')
+    assert [one.note for one in found] == ["", "attempt 1"]
+    assert keys(hparams_pane(found, only_differences=True)) == ["lr"]
+    assert len(columns('{"lr": 0.2}')) == 1
 
 
 # ---- files, by a thread
@@ -195,11 +203,11 @@ def test_files_are_not_touched_before_somebody_asks(tmp_path: Path) -> None:
     """Opening the monitor reads no settings; asking does, and a second ask has them."""
     (tmp_path / "config.json").write_text('{"lr": 1}')
     shelf, view = HParamsThread([str(tmp_path)]), believable()
-    view.sources = {"x": SimpleNamespace(path="x.jsonl", format="jsonl")}
+    view.lie_at("x.jsonl")
     assert not shelf.loading and shelf.version == 0
-    assert not shelf.of(view).entries  # type: ignore[arg-type]
+    assert not shelf.of(view).entries
     assert shelf.wait(10)
-    assert shelf.of(view).entries["lr"].value == 1  # type: ignore[arg-type]
+    assert shelf.of(view).entries["lr"].value == 1
 
 
 def test_an_error_of_our_own_does_not_end_the_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,14 +223,14 @@ def test_an_error_of_our_own_does_not_end_the_thread(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(hparam_files, "hparams_beside", broken)
     (tmp_path / "config.json").write_text('{"lr": 1}')
-    shelf, bad, good = HParamsThread([str(tmp_path)]), believable(), believable()
-    for name, view in (("bad", bad), ("good", good)):
-        view.name = name
-        view.sources = {"x": SimpleNamespace(path=f"{name}.jsonl", format="jsonl")}
-        shelf.of(view)  # type: ignore[arg-type]
+    shelf = HParamsThread([str(tmp_path)])
+    bad, good = believable(name="bad"), believable(name="good")
+    for view in (bad, good):
+        view.lie_at(f"{view.name}.jsonl")
+        shelf.of(view)
     assert shelf.wait(10)
-    assert "internal error (ZeroDivisionError)" in shelf.of(bad).problems[0].message  # type: ignore[arg-type]
-    assert shelf.of(good).entries["lr"].value == 1  # type: ignore[arg-type]
+    assert "internal error (ZeroDivisionError)" in shelf.of(bad).problems[0].message
+    assert shelf.of(good).entries["lr"].value == 1
 
 
 # ---- the screen
@@ -234,14 +242,11 @@ def screen(tmp_path: Path, **options: Any) -> Monitor:
     for name, record in (("first", PLAIN), ("second", OTHER)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text(json.dumps(record))
-        run = believable()
-        run.name = name
-        path = f"{name}/x.jsonl"
-        facts = {"size": 1, "read": 1, "also_of": None, "gone": False, "modified": 1.0}
-        run.sources = {path: SimpleNamespace(path=path, format="jsonl", **facts)}
+        run = believable(name=name)
+        run.lie_at(f"{name}/x.jsonl")
         runs.append(run)
     session = Session()
-    session.runs = {run.name: run for run in runs}  # type: ignore[misc]
+    session.runs.update({run.name: run for run in runs})
     return build(session, [str(tmp_path)], clock=lambda: runs[0].modified + 4, **options)
 
 

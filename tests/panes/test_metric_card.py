@@ -43,4 +43,4 @@ def test_the_page_of_a_metric_holds_the_card() -> None:
     lines = ["".join(span[0] for span in one.spans) for one in page.lines]
     assert max(map(cell_width, lines)) <= 60
     text = " ".join(" ".join(lines).split())
-    assert "(approx-kl-extreme)" in text and "veRL: Validation rides" in text
+    assert "(approx-kl-extreme)" in text and "veRL: Validation stands" in text

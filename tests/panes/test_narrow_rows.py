@@ -9,7 +9,7 @@ from rltui.draw.numbers import format_range
 from rltui.panes.pane import pane_view
 from rltui.panes.render.lines.pane_lines import pane_lines
 from rltui.screen import shown
-from tests.support.fakerun import NOW, FakeRun, believable
+from tests.support.made_run import NOW, MadeRun, believable
 from tests.support.screens import Screen, opened
 
 
@@ -18,27 +18,29 @@ def text(screen: Screen, width: int = 100, height: int = 30) -> str:
     return "\n".join(line.text.rstrip() for line in screen.frame(width, height).lines)
 
 
-def rows(run: FakeRun, width: int = 80) -> list[str]:
-    """The reward pane as text."""
-    made = pane_view(run, "reward", NOW)  # type: ignore[arg-type]
-    return [line.text for line in pane_lines(made, width)]
+def rows(run: MadeRun, pane: str = "reward") -> list[str]:
+    """A pane as text."""
+    return [line.text for line in pane_lines(pane_view(run, pane, NOW), 80)]
 
 
 def test_names_come_before_ranges() -> None:
     """On a narrow screen whole names take the room of the range; where most fit it stays."""
-    long, short = FakeRun(), FakeRun()
+    long, short = MadeRun(), MadeRun()
     for at in range(6):
-        long.add(f"a{at}", np.arange(9.0), pane="reward", title=f"Best of n · tiny/words/reward @{at}")
+        long.add(f"val-core/tiny/words/reward/best@{at}/mean", np.arange(9.0))
         short.add(
-            f"a{at}", np.arange(9.0), pane="reward", title=f"Reward {at}" + " of a long name" * (at == 5)
+            f"a{at}", np.arange(9.0), pane="validation", title=f"Reward {at}" + " of a long name" * (at == 5)
         )
-    assert "Best of n · tiny/words/reward @3" in rows(long)[4] and "min … max" not in rows(long)[0]
-    assert "min … max" in rows(short)[0]
+    assert (
+        "Best of n · tiny/words/reward @3" in rows(long, "validation")[4]
+        and "min … max" not in rows(long, "validation")[0]
+    )
+    assert "min … max" in rows(short, "validation")[0]
 
 
 def test_ranges_say_what_they_are() -> None:
     """A distribution has its ends now, a constant is always the same, one point alone is neither."""
-    run = FakeRun()
+    run = MadeRun()
     for key, level in (("mean", 6.0), ("min", 4.0), ("max", 15.0)):
         run.add(f"r/{key}", np.full(9, level), pane="reward", title=f"Length {key}", group="r", statistic=key)
     run.add("rate", np.full(9, 5e-4), pane="reward", title="Rate", unit="rate")
@@ -58,9 +60,9 @@ def test_throughput_and_its_range_are_written_alike() -> None:
 @pytest.mark.parametrize(("width", "whole"), [(140, True), (100, False)])
 def test_run_lines_use_the_room_there_is(width: int, whole: bool) -> None:
     """The key metric of another run is cut only where its name does not fit."""
-    other = FakeRun(name="other", modified=NOW - 100)
+    other = MadeRun(name="other", modified=NOW - 100)
     title = "Accuracy · tiny/words of the hard half @16"
-    other.add("acc", np.arange(9.0), pane="reward", title=title, canonical="validation.accuracy")
+    other.add("val-core/tiny/words of the hard half/acc/mean@16", np.arange(9.0))
     screen = opened(believable(), other)
     screen.choose_run("verl-grpo-a")
     line = next(one for one in text(screen, width, 45).splitlines() if one.startswith(" ● other"))
@@ -80,8 +82,7 @@ def test_a_run_in_deep_folders_goes_by_its_short_name() -> None:
     """In the header and in the names of files."""
     from rltui.screen.save_snapshot import file_name
 
-    deep = believable()
-    deep.name = "verl-ppo-b/tensorboard_log/verl_tiny/verl-ppo-b"
+    deep = believable(name="verl-ppo-b/tensorboard_log/verl_tiny/verl-ppo-b")
     screen = opened(deep)
     first = screen.frame(140, 45).lines[0].text
     assert first.startswith(" verl-ppo-b/verl_tiny   ")
@@ -98,9 +99,9 @@ def test_a_card_says_what_stands_behind_its_name(width: int, words: str) -> None
     """The ends of a distribution are those of now; the word goes first where there is no room."""
     from rltui.panes.render.cards import card_lines
 
-    run = FakeRun()
+    run = MadeRun()
     for key, level in (("mean", 6.0), ("min", 4.0), ("max", 15.0)):
         run.add(f"r/{key}", np.full(9, level), pane="reward", title=f"Length {key}", group="r", statistic=key)
-    made = pane_view(run, "reward", NOW)  # type: ignore[arg-type]
+    made = pane_view(run, "reward", NOW)
     card = card_lines(made.metrics[0], width, 6, made.window, ranges=None, glyphs="blocks", selected=False)
     assert words in card[0].text

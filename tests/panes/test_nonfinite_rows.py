@@ -11,13 +11,13 @@ from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import pane_view
 from rltui.panes.render.cards import card_lines
 from rltui.panes.row import rows_of
-from tests.support.fakerun import NOW, FakeRun, finding
+from tests.support.made_run import NOW, MadeRun, finding
 from tests.support.screens import opened
 
 
-def broken(every: int = 5) -> FakeRun:
+def broken(every: int = 5) -> MadeRun:
     """A distribution logged every few steps whose statistics are NaN from step 41 on."""
-    run = FakeRun()
+    run = MadeRun()
     steps = np.arange(1, 61, every)
     for key, level in (("mean", 0.45), ("min", 0.39), ("max", 0.52)):
         values = np.full(len(steps), level)
@@ -30,7 +30,7 @@ def broken(every: int = 5) -> FakeRun:
 
 def test_no_line_leads_on_from_nan() -> None:
     """Between points that are NaN, and from the last finite one to them, nothing is drawn."""
-    row = rows_of(broken(), ["score/mean"])[0]  # type: ignore[arg-type]
+    row = rows_of(broken(), ["score/mean"])[0]
     drawn = curve(row, StepWindow(0.0, 60.0), 61)
     assert drawn is not None
     assert np.isfinite(drawn.mean[1:37]).all()
@@ -40,7 +40,7 @@ def test_no_line_leads_on_from_nan() -> None:
 
 def test_a_range_says_what_is_known() -> None:
     """Extremes that ended in NaN give way to the range that the curve has had."""
-    made = pane_view(broken(), "reward", NOW)  # type: ignore[arg-type]
+    made = pane_view(broken(), "reward", NOW)
     row = made.metrics[0]
     assert row.kind == "band" and row.spread_text == ""
     text = "\n".join(one.text for one in card_lines(
@@ -72,7 +72,7 @@ def test_a_level_that_is_none_is_called_nan() -> None:
 
 def test_one_fault_of_neighbours_is_told_once() -> None:
     """Below the first of them, with how many they are; another fault is told where it is."""
-    run = FakeRun()
+    run = MadeRun()
     for at in range(6):
         run.add(f"m{at}", np.arange(60.0), pane="reward", title=f"M{at}", importance=at)
     run.found = [

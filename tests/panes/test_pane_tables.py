@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from rltui.metrics.glossary import glossary
-from rltui.panes.pane_list import PANES
-from rltui.panes.pane_tables import pane_tables
+from rltui.metrics.glossary_files import glossary
+from rltui.panes.pane_list import PANES, pane_tables
 
 
 def test_the_tables_name_metrics_of_the_glossary() -> None:

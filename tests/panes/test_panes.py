@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rltui.config.model import Config, UserPane
 from rltui.draw.cells import Line, crop, cut, fill, line, side_by_side, sides, wrap
-from rltui.metrics.glossary import general_panes
+from rltui.metrics.glossary_files import general_panes
 from rltui.panes.charts.curve import bridge, curve
 from rltui.panes.charts.step_window import StepWindow, column_width, window_of
 from rltui.panes.charts.value_axis import Ranges
@@ -30,7 +31,7 @@ from rltui.panes.render.plain_text import as_text, pane_text
 from rltui.panes.row import rows_of, value_at
 from rltui.session.run_view import RunView
 from rltui.text import cell_width
-from tests.support.fakerun import NOW, FakeRun, FakeSeries, believable, finding
+from tests.support.made_run import NOW, MadeRun, believable, finding, made_series
 
 ALWAYS = [
     "overview",
@@ -52,12 +53,12 @@ def view() -> RunView:
     """A believable run with one warning."""
     run = believable()
     run.found = [finding()]
-    return run  # type: ignore[return-value]
+    return run
 
 
 def test_panes_that_are_always_there() -> None:
     """A run without a single metric still has the panes that people look for, in their order."""
-    ids = [tab.id for tab in panes_of(FakeRun())]  # type: ignore[arg-type]
+    ids = [tab.id for tab in panes_of(MadeRun())]
     assert ids == [pane for pane in FIXED if pane in ALWAYS]
 
 
@@ -74,9 +75,9 @@ def test_no_section_of_a_run_takes_the_place_of_a_pane() -> None:
     assert set(WITHOUT_METRICS) <= set(general_panes())
 
 
-def test_a_title_of_the_users_stands_on_tab_and_heading(view: RunView) -> None:
+def test_a_title_of_the_users_stands_on_tab_and_heading() -> None:
     """`[panes.mine] title` of the configuration names the pane wherever it is named."""
-    view.names.pane_titles["mine"] = "My own things"  # type: ignore[index]
+    view = believable(config=Config(panes={"mine": UserPane("My own things")}))
     titles = {tab.id: tab.title for tab in panes_of(view)}
     assert (titles["mine"], titles["policy"]) == ("My own things", "policy")
     assert pane_view(view, "mine", NOW).title == "My own things"
@@ -91,7 +92,7 @@ def test_warnings_are_counted_on_tabs(view: RunView) -> None:
 
 def test_a_remark_is_no_warning(view: RunView) -> None:
     """Findings of severity info are not counted: a healthy run has no number on any tab."""
-    view.found = [finding(severity="info")]  # type: ignore[attr-defined]
+    view.found = [finding(severity="info")]
     assert not any(tab.warnings for tab in panes_of(view))
 
 
@@ -112,7 +113,7 @@ def test_a_distribution_can_be_taken_apart(view: RunView) -> None:
 def test_rows_come_by_importance(view: RunView) -> None:
     """The order within a pane is that of the glossary, never that of the alphabet."""
     titles = [row.title for row in pane_view(view, "policy", NOW).rows]
-    assert titles == ["KL (old policy)", "Entropy", "Clip fraction", "Gradient norm", "Learning rate"]
+    assert titles == ["KL old to new", "Clip fraction", "Entropy", "Gradient norm", "Learning rate"]
 
 
 def test_pinned_rows_come_first(view: RunView) -> None:
@@ -136,7 +137,7 @@ def test_a_finding_is_on_its_row(view: RunView) -> None:
 
 def test_an_empty_pane_says_why() -> None:
     """A pane without metrics explains itself."""
-    text = as_text(pane_lines(pane_view(FakeRun(), "critic", NOW), 100))  # type: ignore[arg-type]
+    text = as_text(pane_lines(pane_view(MadeRun(), "critic", NOW), 100))
     assert "no critic metrics" in text
 
 
@@ -172,10 +173,10 @@ def test_the_overview_shows_what_matters(view: RunView, width: int, height: int)
 
 def test_an_unknown_run_has_an_overview_too() -> None:
     """A run whose names nobody knows shows its own first metrics."""
-    run = FakeRun()
+    run = MadeRun()
     for name in ("a", "b", "c"):
         run.add(f"x/{name}", np.arange(5))
-    assert len(key_rows(run, 6)) == 3  # type: ignore[arg-type]
+    assert len(key_rows(run, 6)) == 3
 
 
 def test_cards_fill_the_box() -> None:
@@ -191,7 +192,7 @@ def test_cards_fill_the_box() -> None:
 def test_the_header_keeps_the_name_and_the_step() -> None:
     """On a narrow screen the later facts go first: the run's name, its state and step stay."""
     run = believable()
-    head = header(run, NOW)  # type: ignore[arg-type]
+    head = header(run, NOW)
     wide, narrow = header_lines(head, 140)[0].text, header_lines(head, 50)[0].text
     assert "eta" in wide and "verl" in wide
     assert "verl-grpo-a" in narrow and "step 300" in narrow and "live" in narrow
@@ -212,11 +213,11 @@ def test_the_active_tab_is_always_in_sight(view: RunView) -> None:
 
 def test_a_spike_survives() -> None:
     """One step far from all others is seen in a curve of any width."""
-    run = FakeRun()
+    run = MadeRun()
     values = np.ones(1000)
     values[500] = 50.0
     run.add("a/b", values)
-    (row,) = rows_of(run, ["a/b"])  # type: ignore[arg-type]
+    (row,) = rows_of(run, ["a/b"])
     for columns in (5, 60, 200):
         drawn = curve(row, window_of(1, 1000), columns)
         assert drawn is not None
@@ -225,24 +226,24 @@ def test_a_spike_survives() -> None:
 
 def test_non_finite_values_are_marked_and_the_rest_is_drawn() -> None:
     """NaN and infinities neither hide the curve nor vanish: they are counted where they are."""
-    run = FakeRun()
+    run = MadeRun()
     run.add("a/b", [1.0, math.nan, 2.0, math.inf, 3.0, -math.inf, 4.0])
-    (row,) = rows_of(run, ["a/b"])  # type: ignore[arg-type]
+    (row,) = rows_of(run, ["a/b"])
     drawn = curve(row, window_of(1, 7), 7)
     assert drawn is not None
     assert drawn.nonfinite.tolist() == [0, 1, 0, 1, 0, 1, 0]
     assert np.nanmax(drawn.high) == 4.0
-    assert "×" in as_text(pane_lines(pane_view(run, "a", NOW), 100))  # type: ignore[arg-type]
+    assert "×" in as_text(pane_lines(pane_view(run, "a", NOW), 100))
 
 
 def test_all_non_finite_and_one_point_and_constant() -> None:
     """Series of nothing but NaN, of one point, and of one value are shown without ado."""
-    run = FakeRun()
+    run = MadeRun()
     run.add("a/nan", [math.nan, math.nan])
     run.add("a/one", [3.5])
     run.add("a/same", [2.0] * 50)
     run.add("a/huge", [1e308, -1e308])
-    text = as_text(pane_lines(pane_view(run, "a", NOW), 100))  # type: ignore[arg-type]
+    text = as_text(pane_lines(pane_view(run, "a", NOW), 100))
     for words in ("NaN", "3.500", "2.000"):
         assert words in text
 
@@ -278,7 +279,7 @@ def test_column_widths_are_round() -> None:
 
 def test_an_own_axis_is_shown_on_its_own(view: RunView) -> None:
     """A tag that counts something else than steps is drawn over its own span instead of vanishing."""
-    view.add("Train/reward/time", [1.0, 2.0, 3.0], step=[10_000, 20_000, 30_000])  # type: ignore[attr-defined]
+    view.add("Train/reward/time", [1.0, 2.0, 3.0], step=[10_000, 20_000, 30_000])
     (row,) = rows_of(view, ["Train/reward/time"])
     drawn = curve(row, window_of(1, 300), 30)
     assert drawn is not None and drawn.points == 3
@@ -286,10 +287,10 @@ def test_an_own_axis_is_shown_on_its_own(view: RunView) -> None:
 
 def test_values_of_an_earlier_moment() -> None:
     """Back in time a row shows the last value that was there then."""
-    series = FakeSeries("a", np.arange(10), np.arange(10) * 1.5)
-    assert value_at(series, 4) == (6.0, 4.5)  # type: ignore[arg-type]
-    assert value_at(series, None) == (13.5, 12.0)  # type: ignore[arg-type]
-    assert value_at(series, -1) == (None, None)  # type: ignore[arg-type]
+    series = made_series("a", np.arange(10) * 1.5, np.arange(10))
+    assert value_at(series, 4) == (6.0, 4.5)
+    assert value_at(series, None) == (13.5, 12.0)
+    assert value_at(series, -1) == (None, None)
 
 
 def test_ranges_hold_still(view: RunView) -> None:
@@ -306,7 +307,7 @@ def test_ranges_hold_still(view: RunView) -> None:
 def test_ranges_hold_still_while_the_window_moves() -> None:
     """Of a run that is followed through its last quarter each curve keeps one range, and nothing piles up."""
     view, ranges = believable(400), Ranges()
-    (row,) = rows_of(view, ["actor/grad_norm"])  # type: ignore[arg-type]
+    (row,) = rows_of(view, ["actor/grad_norm"])
     seen = set()
     for last in range(200, 400):
         window = window_of(1, last, share=0.25, growing=True)
@@ -401,14 +402,13 @@ def test_one_line_of_a_small_screen_says_how_the_run_is(view: RunView, width: in
 
 def test_a_run_without_values_is_not_called_healthy() -> None:
     """Before the first value there is nothing to judge: no green tick, on any screen and in a snapshot."""
-    run = FakeRun()
-    run.series.clear()
-    head = header(run, NOW)  # type: ignore[arg-type]
+    run = MadeRun()
+    head = header(run, NOW)
     assert head.points == 0
     for alone in (False, True):
         words = "\n".join(one.text for one in header_lines(head, 100, alone=alone))
         assert "✓" not in words and words.startswith(" ○") is alone
     assert "waiting   no values have been written yet" in header_lines(head, 100)[1].text
-    lines, cards = overview_lines(overview(run, NOW), 100, 20)  # type: ignore[arg-type]
+    lines, cards = overview_lines(overview(run, NOW), 100, 20)
     assert not cards and "No metric has been read yet." in lines[0].text
-    assert "✓" not in as_text(pane_text(run, "overview", NOW))  # type: ignore[arg-type]
+    assert "✓" not in as_text(pane_text(run, "overview", NOW))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from rltui.hparams.hparams import HParam, HParams, Value
 from rltui.panes.runs.expression import amount, is_expression, parse_expression
 from rltui.panes.runs.facts import RunFacts, RunSettings
-from tests.support.fakerun import NOW, believable, finding
+from tests.support.made_run import NOW, believable, finding
 
 SETTINGS: dict[str, Value] = {
     "actor_rollout_ref/actor/optim/lr": 1e-3, "critic/optim/lr": 1e-5, "algo/Gamma": 0.99, "seed": 2,
@@ -20,13 +20,12 @@ SETTINGS: dict[str, Value] = {
 
 def facts(settings: dict[str, Value] | None = None) -> RunFacts:
     """A critical run of 300 steps with settings."""
-    run = believable()
-    run.name, run.framework, run.health = "exp/ppo_lr=1e-3_seed2", "verl", "critical"
+    run = believable(name="exp/ppo_lr=1e-3_seed2")
     run.found = [finding("actor/ppo_kl", "critical", id="kl-spike", title="KL spike")]
     chosen = SETTINGS if settings is None else settings
     entries = {key: HParam(key, value, "config.yaml") for key, value in chosen.items()}
     known = HParams(entries)
-    return RunFacts(run, NOW, RunSettings(lambda view: known), health="critical")  # type: ignore[arg-type]
+    return RunFacts(run, NOW, RunSettings(lambda view: known), health="critical")
 
 
 @pytest.mark.parametrize(

@@ -8,25 +8,23 @@ import numpy as np
 import pytest
 
 from rltui.hparams.hparams import HParam, HParams
-from rltui.metrics.glossary import glossary
 from rltui.panes.runs.columns import COLUMNS, RunOrder, column_named, sorted_runs
 from rltui.panes.runs.expression import parse_expression
 from rltui.panes.runs.facts import RunFacts, RunSettings, extreme
 from rltui.panes.runs.table import chosen_runs, grouped_runs
 from rltui.store import Store
-from tests.support.fakerun import NOW, believable, finding
 from tests.support.feeding import delivery
+from tests.support.made_run import NOW, MadeRun, finding
 
 
 def facts(name: str, reward: list[float], **settings: float | str) -> RunFacts:
     """A run with these rewards and settings."""
-    run = believable(20)
-    run.name, run.framework = name, "trl-grpo"
-    run.series["critic/rewards/mean"].step = np.arange(1, len(reward) + 1)
-    run.series["critic/rewards/mean"].value = np.array(reward)
-    run.known["critic/rewards/mean"].metric = glossary().metrics["reward.mean"]
+    run = MadeRun(name, framework="trl-grpo")
+    if reward:
+        run.add("kl", np.linspace(0.1, 0.2, 20))
+        run.add("reward", reward)
     known = HParams({key: HParam(key, value, "config.yaml") for key, value in settings.items()})
-    return RunFacts(run, NOW, RunSettings(lambda view: known))  # type: ignore[arg-type]
+    return RunFacts(run, NOW, RunSettings(lambda view: known))
 
 
 @pytest.mark.parametrize("points", [3, 500, 30_000])
@@ -53,7 +51,7 @@ def test_the_best_value_is_the_extreme_of_all_points(points: int, highest: bool)
 def test_the_first_of_equal_values_is_the_best_one() -> None:
     """A reward that stays at its best has reached it when it came there."""
     run = facts("a", [0.0, 1.0, 1.0, 1.0])
-    series = run.view.run.series["critic/rewards/mean"]
+    series = run.view.run.series["reward"]
     assert extreme(series, highest=True) == (1.0, 2)
     assert extreme(series, highest=True, at_step=1) == (0.0, 1)
 
@@ -62,7 +60,6 @@ def test_every_column_has_a_text_and_sorts() -> None:
     """Whatever a run lacks, its columns say something and it can be sorted among others."""
     runs = [facts("a", [1.0, 2.0]), facts("b", [math.nan])]
     bare = facts("bare", [])
-    bare.view.run.series.clear()  # type: ignore[attr-defined]
     for column in COLUMNS:
         order = RunOrder(column.id)
         assert all(isinstance(column.text(run), str) for run in (*runs, bare))
@@ -76,7 +73,7 @@ def test_settings_and_metrics_are_columns() -> None:
     runs = [facts("a", [1.0], lr="1e-3"), facts("b", [2.0], lr=0.5), facts("c", [3.0])]
     column = column_named("setting:lr")
     assert column is not None and [column.text(run) for run in runs] == ["1e-3", "0.5", "–"]
-    for text, names in (("setting:lr", "abc"), ("-setting:lr", "bac"), ("metric:critic/rewards/mean", "cba")):
+    for text, names in (("setting:lr", "abc"), ("-setting:lr", "bac"), ("metric:reward", "cba")):
         assert "".join(run.view.name for run in sorted_runs(RunOrder.parse(text), runs)) == names
     assert column_named("nothing") is None and RunOrder.parse("nothing") == RunOrder()
 
@@ -99,12 +96,12 @@ def test_groups_say_best_median_and_spread() -> None:
 def test_the_reason_names_the_worst_finding_and_its_step() -> None:
     """A finding that another one explains is left out, and so is what is only a remark."""
     run = facts("a", [1.0])
-    run.view.found = [  # type: ignore[attr-defined]
+    run.view.found = [
         finding("actor/ppo_kl", "critical"),
         finding("actor/ppo_kl", "info", title="a remark"),
         finding("actor/ppo_kl", "warning", title="explained", explained_by="clip-fraction-high"),
     ]
     worst = run.findings[0]
     assert run.why == f"{worst.title or worst.id} @{worst.since_step}"
-    run.view.found = []  # type: ignore[attr-defined]
+    run.view.found = []
     assert run.why == ""

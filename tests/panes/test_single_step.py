@@ -14,7 +14,7 @@ from rltui.panes.row import rows_of
 from rltui.screen import shown_pane
 from rltui.screen.start import build
 from rltui.session.session import Session
-from tests.support.fakerun import NOW
+from tests.support.made_run import NOW
 from tests.support.screens import Screen, screen_of
 
 VALUES = [9.7, 11.5, 10.9, 55.3, 13.4, 8.4, 30.0, 31.0]

@@ -19,22 +19,23 @@ from rltui.panes.render.cards import card_lines
 from rltui.panes.row import Row
 from rltui.screen.pages.chart.chart_page import _level_range
 from rltui.screen.state import ChartOverlay
-from tests.support.fakerun import FakeName, FakeRun, FakeSeries, believable
+from rltui.store import Series
+from tests.support.made_run import MadeRun, believable, made_series
 from tests.support.screens import opened
 
 STEPS = np.arange(200)
 MEAN = 0.5 + 0.4 * np.sin(STEPS / 30)
 
 
-def series(tag: str, values: Any) -> FakeSeries:
+def series(tag: str, values: Any) -> Series:
     """A value at each step."""
-    return FakeSeries(tag, STEPS, np.asarray(values, float))
+    return made_series(tag, values, STEPS)
 
 
 def row(**parts: Any) -> Row:
     """A row of statistics; `mean` first."""
     made = {key: series(f"reward/{key}", values) for key, values in parts.items()}
-    return Row("band", "Reward", "reward/mean", None, parts=made)  # type: ignore[arg-type]
+    return Row("band", "Reward", "reward/mean", None, parts=made)
 
 
 def test_each_kind_of_spread_has_its_name_and_ends() -> None:
@@ -146,11 +147,10 @@ def test_a_card_that_would_lie_wholly_in_its_band_shows_none() -> None:
 
 def opened_with() -> Any:
     """A run with a distribution, its chart open."""
-    run = FakeRun()
+    run = MadeRun()
     for key, values in (("mean", MEAN), ("min", MEAN * 0), ("max", MEAN * 0 + 9)):
         tag = f"critic/rewards/{key}"
-        run.series[tag] = series(tag, values)
-        run.known[tag] = FakeName(tag, None, f"Reward {key}", "reward", group="reward", statistic=key)
+        run.add(tag, values, STEPS, title=f"Reward {key}", group="reward", statistic=key)
     made = opened(run)
     made.state.selection.pane = "reward"
     made.press("enter")
@@ -205,7 +205,7 @@ def test_values_that_are_all_the_same_are_seen_beside_what_is_healthy(
     """A share that is always zero is drawn on an axis that a share can have, with its healthy band."""
     metric = SimpleNamespace(band=(0.0, 0.05), bounds=(0.0, 1.0), statistic="mean")
     name = SimpleNamespace(metric=metric, scale=1.0, offset=0.0, statistic="")
-    chart = ChartOverlay(SimpleNamespace(name=name, tag="x"))  # type: ignore[arg-type]
+    chart = ChartOverlay(SimpleNamespace(name=name, tag="x"))
     assert _level_range(chart, value) == pytest.approx(axis)
 
 
@@ -242,18 +242,16 @@ def test_a_card_of_nothing_finite_has_no_axis(glyphs: Any) -> None:
 
 def test_the_chart_of_a_live_run_holds_still() -> None:
     """A new step changes the columns at its end, not the others: axis, ticks and cells stay."""
-    run = FakeRun()
+    run = MadeRun()
     for key, shift in (("mean", 0.0), ("min", -0.3), ("max", 0.4)):
         tag = f"critic/rewards/{key}"
-        run.series[tag] = series(tag, MEAN + shift)
-        run.known[tag] = FakeName(tag, None, f"Reward {key}", "reward", group="reward", statistic=key)
+        run.add(tag, MEAN + shift, STEPS, title=f"Reward {key}", group="reward", statistic=key)
     screen = opened(run)
     screen.state.selection.pane = "reward"
     screen.press("enter")
     before = [one.text for one in screen.frame(100, 30).lines[2:-3]]
-    for one in run.series.values():
-        one.step, one.value = np.arange(202), np.append(one.value, one.value[-2:])
-    run.version += 1
+    for key, shift in (("mean", 0.0), ("min", -0.3), ("max", 0.4)):
+        run.add(f"critic/rewards/{key}", np.append(MEAN, MEAN[-2:]) + shift, np.arange(202))
     after = [one.text for one in screen.frame(100, 30).lines[2:-3]]
     changed = sum(
         a != b for old, new in zip(before, after, strict=True) for a, b in zip(old, new, strict=True)
@@ -264,22 +262,21 @@ def test_the_chart_of_a_live_run_holds_still() -> None:
 def test_the_chart_of_a_run_that_is_over_fills_its_width() -> None:
     """Nothing more will come: the last step stands at the right edge."""
     run = believable(200)
-    run.state = "ended"
+    run.end()
     screen = opened(run)
     screen.state.selection.pane = "policy"
     screen.press("enter")
     screen.frame(100, 30)
     page: Any = screen.overlays[-1]
-    assert page.drawn.x[1] == run.last_step
+    assert page.drawn.x[1] == run.run.last_step
 
 
 def test_a_band_of_large_negative_values_is_shown_whole() -> None:
     """Returns of minus thousands are no zeros of a logarithmic axis: the whole band fits on its axis."""
-    run = FakeRun()
+    run = MadeRun()
     for key, values in (("mean", MEAN * 100 - 900), ("min", MEAN * 0 - 1800), ("max", MEAN * 0 - 2)):
         tag = f"critic/rewards/{key}"
-        run.series[tag] = series(tag, values)
-        run.known[tag] = FakeName(tag, None, f"Reward {key}", "reward", group="reward", statistic=key)
+        run.add(tag, values, STEPS, title=f"Reward {key}", group="reward", statistic=key)
     screen = opened(run)
     screen.state.selection.pane = "reward"
     for key in ("enter", "b"):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.rules.evaluator import Evaluator
-from rltui.rules.kinds import KINDS, Verdict
+from rltui.rules.kinds import KINDS, ConditionStates
 from rltui.rules.load import rulebook
 from rltui.rules.series.robust_statistics import medians, quantile
 from rltui.rules.series.rolling_window import RollingWindow
@@ -121,7 +121,7 @@ def test_a_kind_says_the_same_of_one_moment_and_of_many(n: int, every: int) -> N
         made.feed(np.arange(n), values, lambda begun: None)
         return made
 
-    def said(found: Verdict | None, k: int) -> tuple[object, ...] | None:
+    def said(found: ConditionStates | None, k: int) -> tuple[object, ...] | None:
         if found is None:
             return None
         return bool(found.on[k]), bool(found.off[k]), float(found.value[k]) + 0, float(found.limit[k]) + 0

@@ -37,8 +37,10 @@ class Clock:
 def followed(folder: Path, clock: Clock) -> tuple[Session, Follower, Screen]:
     """A screen that follows a folder, all of it read."""
     session, follower = Session(), Follower([folder], clock=clock)
-    for _ in range(5):
+    for look in range(100):  # a look ends after a share of a second, however busy the machine is
         session.apply(follower.look())
+        if follower.caught_up and look >= 5:
+            break
     session.evaluate(force=True)
     return session, follower, screen_of(build(session, [str(folder)], clock=clock))
 

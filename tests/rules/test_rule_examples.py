@@ -8,9 +8,9 @@ import pytest
 from rltui.rules.load import rulebook
 from rltui.rules.model import Example, Rule
 from rltui.rules.special_metrics import STEP_TIME
-from rltui.rules.window_language import values
 from rltui.store import NewPoints, Points
 from tests.support.judged import evaluator, fresh
+from tests.support.window_language import values
 
 BOOK = rulebook()
 CASES = [

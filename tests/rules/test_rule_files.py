@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rltui.data.toml_files import FileReport
 from rltui.problem import Problem
 from rltui.rules.load import load
-from rltui.rules.schema import build
+from rltui.rules.rule_schema import rule_file
 
 GOOD = """
 [[rule]]
@@ -24,8 +25,8 @@ message = "m"
 advice = "a"
 """
 FAULTS = [
-    ("rule = 3", "'rule' must be a list of tables"),
-    ("ruel = []", "unknown key 'ruel'; permitted: rule, symptom"),
+    ("rule = 3", "rule must be a list"),
+    ("ruel = []", "ruel is unknown; permitted: gap, rule"),
     ('[[rule]]\nid = "x"\nkind = ["threshold"]', "kind must be one of"),
     (GOOD.replace('"good"', '"x"').replace("below = 0", 'below = "0"'), "below must be a finite number"),
     (GOOD.replace('"good"', '"x"').replace("below = 0", "belwo = 0"), "belwo is unknown; permitted: above"),
@@ -52,7 +53,7 @@ def test_a_fault_is_told_and_the_rest_holds(tmp_path: Path, text: str, words: st
     book = load(tmp_path)
     assert list(book.rules) == ["good"] or "no rule" in words or "glossary" in words
     assert any(words in problem.message for problem in book.problems), book.problems
-    assert {problem.path for problem in book.problems} <= {"b.toml", "rules"}
+    assert {problem.path for problem in book.problems} <= {"b.toml"}
 
 
 VALUES = st.recursive(
@@ -74,5 +75,5 @@ KEYS = st.sampled_from(
 def test_no_content_raises(table: dict[str, object]) -> None:
     """Whatever a file holds, it is rows or problems."""
     problems: list[Problem] = []
-    build({"a": table}, problems)
-    assert all(problem.path in ("a.toml", "rules") for problem in problems)
+    FileReport("a.toml", problems).check(table, rule_file())
+    assert all(problem.path == "a.toml" for problem in problems)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rltui.rules.load import load, rulebook
-from rltui.rules.scenario import scenario_of
+from rltui.rules.load import load, rulebook, scenario_of
 from tests.support.judged import ids, judge_of
 from tests.support.synthetic import PATHOLOGIES, Shape, healthy
 
@@ -166,3 +165,26 @@ def test_faulty_rule_files_are_told_all_at_once(tmp_path) -> None:  # type: igno
     assert list(book.rules) == ["good"]
     said = " ".join(problem.message for problem in book.problems)
     assert "guess" in said and "abov" in said and "severity" in said and len(book.problems) >= 5
+
+
+@pytest.mark.parametrize(
+    ("symptom", "series", "began"),
+    [
+        ("length-hacking", {"reward.mean": RISE, "lengths.response.mean": step(200, 12, at=80)}, 81),
+        ("policy-collapsed", {"reward.mean": flat(0.3), "policy.entropy": step(2.0, 0.02)}, 121),
+        ("eval-stalls", {"reward.mean": RISE, "validation.accuracy": flat(0.4, 40, 0.01)}, 1),
+    ],
+)
+def test_what_has_no_beginning_dates_no_symptom(
+    symptom: str, series: dict[str, np.ndarray], began: int
+) -> None:
+    """A reward that rises, or never rose, is evidence without a step: the rest says when it began."""
+    found = {finding.id: finding for finding in judge_of(series).findings()}
+    assert abs(found[symptom].since_step - began) <= 4
+
+
+def test_a_value_that_is_no_number_is_one_finding() -> None:
+    """NaN is told by the symptom alone, and once in the header."""
+    judge = judge_of({"optimizer.loss": np.concatenate((flat(0.5, 50), np.full(10, np.nan)))})
+    assert [finding.id for finding in judge.findings()] == ["numerical-breakdown"]
+    assert "more" not in judge.sentence()

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 import numpy as np
 import pytest
 
+from tests.fault_sweep import faulty
 from tests.support.judged import evaluator, fresh
 from tests.support.synthetic import KINDS, PATHOLOGIES, Series, healthy, random_shape
 
@@ -69,6 +70,16 @@ def test_healthy_noise_stays_quiet(kind: str) -> None:
 def test_a_pathology_is_found(name: str) -> None:
     """Each pathology is found, whatever the scale, noise and length of the run."""
     assert missed(name, range(8)) == []
+
+
+def test_the_sweep_dates_a_fault_from_its_onset() -> None:
+    """A fault of the sweep is named after its onset and not before, and stays told."""
+    found = faulty(PATHOLOGIES["kl_runaway"], 5003)
+    assert found.named
+    assert not found.early
+    assert not found.flaps
+    assert found.delay is not None
+    assert 0 < found.delay < 0.25
 
 
 def main(runs: int) -> None:

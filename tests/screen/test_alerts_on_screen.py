@@ -12,17 +12,16 @@ from rltui.screen.pages.chart.x_axis import XAxis
 from rltui.screen.shown import tabs
 from rltui.screen.shown import unacknowledged as counting_findings
 from rltui.screen.start import build
-from tests.support.fakerun import NOW, FakeRun, believable, finding
+from tests.support.made_run import NOW, MadeRun, believable, finding
 from tests.support.screens import screen_of, session
 
 SIZE = (120, 40)
 
 
-def sick() -> FakeRun:
+def sick() -> MadeRun:
     """A believable run with a critical finding and a warning."""
     run = believable()
     run.found = [finding(severity="critical"), finding("actor/grad_norm", id="grad-norm", since_step=120)]
-    run.health = run.evaluator.health = "critical"
     return run
 
 

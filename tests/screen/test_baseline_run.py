@@ -15,7 +15,7 @@ from rltui.panes.row import rows_of
 from rltui.screen.start import build
 from rltui.session.session import Session
 from tests.support.commands import rltui
-from tests.support.fakerun import NOW, believable
+from tests.support.made_run import NOW, MadeRun, believable
 from tests.support.screens import opened, screen_of
 
 
@@ -42,9 +42,8 @@ def test_a_filter_of_runs_leaves_the_baseline_in(tmp_path: Path) -> None:
 
 def test_what_is_compared_with_is_not_shown_first() -> None:
     """The newest other run is shown, even when the baseline was found before it or written later."""
-    base, other = believable(50, seed=1), believable(50, seed=2)
-    base.name, other.name = "good", "new"
-    base.modified, other.modified = NOW, NOW - 9000
+    base = believable(50, seed=1, name="good", modified=NOW)
+    other = believable(50, seed=2, name="new", modified=NOW - 9000)
     screen = opened(base, other, baseline="good")
     screen.state.selection.run = "good"
     screen.frame(100, 30)
@@ -76,22 +75,20 @@ def test_the_baseline_goes_by_the_same_names_everywhere(tmp_path: Path, name: st
 
 def test_the_counterpart_of_a_metric_is_the_same_everywhere() -> None:
     """What is held out is no counterpart of training, a quantity of two keys has none; the same key has."""
-    one, other = believable(60, seed=1), believable(60, seed=2)
-    other.name = "other"
+    one, other = MadeRun(), MadeRun("other")
     entropy = {"canonical": "policy.entropy", "title": "Entropy", "pane": "policy"}
-    for run, tag in ((one, "train/entropy"), (other, "entropy")):
-        del run.series["actor/entropy"]
-        run.add(tag, np.linspace(1, 2, 60), **entropy)
-    other.series = {"eval/entropy": other.series["entropy"], **other.series}
-    other.add("eval/entropy", np.linspace(5, 6, 60), held_out=True, **entropy)
-    assert one.tag_index.counterpart("train/entropy", other.tag_index) == "entropy"  # type: ignore[arg-type]
-    assert one.tag_index.counterpart("actor/ppo_kl", other.tag_index) == "actor/ppo_kl"  # type: ignore[arg-type]
-    found = compare(one, other)  # type: ignore[arg-type]
+    for run, level, *tags in (one, 1, "train/entropy"), (other, 5, "val/entropy", "entropy"):
+        run.add("actor/ppo_kl", np.linspace(level, 2, 60))
+        for tag in tags:
+            run.add(tag, np.linspace(level, 6, 60), **entropy)
+    assert one.tag_index.counterpart("train/entropy", other.tag_index) == "entropy"
+    assert one.tag_index.counterpart("actor/ppo_kl", other.tag_index) == "actor/ppo_kl"
+    found = compare(one, other)
     assert found is not None
     assert {each.tag: each.baseline_tag for each in found.differences}["train/entropy"] == "entropy"
-    (row,) = rows_of(one, ["train/entropy"])  # type: ignore[arg-type]
-    (drawn,) = other_runs(one, row, [other])  # type: ignore[arg-type, list-item]
-    assert drawn.series is other.series["entropy"]
+    (row,) = rows_of(one, ["train/entropy"])
+    (drawn,) = other_runs(one, row, [other])
+    assert drawn.series is other.run.series["entropy"]
     other.add("mine/entropy", np.linspace(7, 8, 60), **entropy)
-    assert one.tag_index.counterpart("train/entropy", other.tag_index) is None  # type: ignore[arg-type]
-    assert other_runs(one, row, [other]) == ()  # type: ignore[arg-type, list-item]
+    assert one.tag_index.counterpart("train/entropy", other.tag_index) is None
+    assert other_runs(one, row, [other]) == ()

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from textual._xterm_parser import XTermParser
 from textual.events import Key
@@ -17,7 +18,7 @@ from rltui.screen.pages.lists.overlay_page import list_content
 from rltui.screen.shown import tabs as shown_tabs
 from rltui.screen.shown import unacknowledged as counting_findings
 from rltui.screen.state import ChartOverlay, ListOverlay
-from tests.support.fakerun import FakeRun, believable, finding
+from tests.support.made_run import NOW, MadeRun, believable, finding
 from tests.support.screens import Screen, monitor, opened, screen_of, warned
 
 # Keys of the samples pane have their own cases beside its tests.
@@ -39,10 +40,9 @@ def test_every_key_arrives_from_a_terminal(key: str) -> None:
     assert [key_name(event) for event in events] == [key]
 
 
-def _runs() -> tuple[FakeRun, FakeRun]:
-    one, two = warned(), believable(50, seed=5)
-    one.found.append(finding("actor/ppo_kl", id="kl-high", title="KL > 0.1", since_step=230))
-    two.name, two.modified = "other/run", one.modified - 100
+def _runs() -> tuple[MadeRun, MadeRun]:
+    one, two = warned(), believable(50, seed=5, name="other/run", modified=NOW - 104)
+    one.found = [*one.found, finding("actor/ppo_kl", id="kl-high", title="KL > 0.1", since_step=230)]
     return one, two
 
 
@@ -94,7 +94,7 @@ def zoomed(screen: Screen) -> float:
 Check = Callable[[Screen], bool]
 CASES: dict[str, tuple[str, Check]] = {
     "up": ("3 down", lambda d: tag(d) == "actor/ppo_kl"),
-    "down": ("3", lambda d: tag(d) == "actor/entropy"),
+    "down": ("3", lambda d: tag(d) == "actor/pg_clipfrac"),
     "left": ("3", lambda d: d.pane == "reward"),
     "right": ("3", lambda d: d.pane == "critic"),
     "page-up": ("9 end", lambda d: tag(d) != "mine/loss/aux"),
@@ -106,7 +106,7 @@ CASES: dict[str, tuple[str, Check]] = {
     "next-pane": ("3", lambda d: d.pane == "critic"),
     "previous-pane": ("3", lambda d: d.pane == "reward"),
     "open": ("3", lambda d: chart(d).row.tag == "actor/ppo_kl"),
-    "explain": ("3", lambda d: "No glossary entry" in text(d) or "KL (old policy)" in text(d)),
+    "explain": ("3", lambda d: "verl → policy.approx_kl" in text(d)),
     "problems": ("3", lambda d: "Reward crashes" in text(d) and "Problems and terms" in text(d)),
     "filter": ("3", lambda d: "words, glob with *" in text(d)),
     "next-finding": ("2", lambda d: d.pane == "policy" and tag(d) == "actor/pg_clipfrac"),
@@ -119,6 +119,7 @@ CASES: dict[str, tuple[str, Check]] = {
     "back": ("3 enter", lambda d: not d.overlays and d.pane == "policy"),
     "pin": ("3 end", lambda d: d.rows()[0].tag in d.state.saved.pins),
     "together": ("3", lambda d: d.state.selection.overlaid_tags == ["actor/ppo_kl"]),
+    "outliers": ("3", lambda d: d.state.saved.outliers and d.state.ranges.outliers),
     "density": ("3", lambda d: d.state.saved.density == "compact"),
     "smoother": ("3", lambda d: d.state.saved.smoothing == 5),
     "rougher": ("3", lambda d: d.state.saved.smoothing == 3),
@@ -280,7 +281,7 @@ def test_several_metrics_share_a_chart() -> None:
         screen.press(key)
     screen.press("enter")
     assert screen.state.selection.overlaid_tags == ["actor/entropy"]
-    assert "● KL (old policy)" in text(screen) and "◆ Entropy" in text(screen) and "own scale" in text(screen)
+    assert "● KL old to new" in text(screen) and "◆ Entropy" in text(screen) and "own scale" in text(screen)
     screen.press("M")
     assert "● drawn" in text(screen)
     screen.press("enter")
@@ -306,8 +307,13 @@ def test_a_huge_and_an_empty_metric_may_stand_beside() -> None:
 def test_charts_by_what_a_run_counts() -> None:
     """Where tokens are logged, `x` leads to an axis of tokens; zoom and cursor speak in tokens."""
     run = believable()
-    steps = run.series["actor/entropy"].step
-    run.add("train/num_tokens", steps * 4096.0, canonical="progress.tokens", title="Tokens", pane="other")
+    run.add(
+        "train/num_tokens",
+        np.arange(1, 301) * 4096.0,
+        canonical="progress.tokens",
+        title="Tokens",
+        pane="other",
+    )
     screen = opened(run)
     screen.go_to_tag("actor/entropy")
     screen.press("enter")
@@ -342,7 +348,7 @@ async def test_the_mouse_zooms_and_pans_charts() -> None:
         assert 180 < high - low < 200
         await pilot.mouse_down(offset=(50, 10))
         for x in (52, 60):
-            app.line_widget.on_mouse_move(SimpleNamespace(x=x, button=1))  # type: ignore[arg-type]
+            app.line_widget.on_mouse_move(SimpleNamespace(x=x, button=1))
         assert page.zoom[0] < low and page.cursor is None
         await pilot.mouse_up(offset=(60, 10))
         await pilot.pause()
@@ -403,8 +409,7 @@ def test_tabs_hold_still_while_they_can() -> None:
 
 def test_a_folder_that_is_a_run_shows_its_own_name() -> None:
     """When LOGDIR itself is the run, the header names the folder, not a dot."""
-    run = believable()
-    run.name = "."
+    run = believable(name=".")
     screen = opened(run)
     screen.state.options = replace(screen.state.options, logdirs=("/data/my-run",))
     assert text(screen).lstrip().startswith("my-run")
@@ -416,7 +421,7 @@ def test_three_hundred_runs_cost_what_is_in_sight(monkeypatch: pytest.MonkeyPatc
 
     runs = []
     for index in range(300):
-        run = FakeRun(name=f"exp{index % 10}/seed{index}", modified=1e9 + index)
+        run = MadeRun(name=f"exp{index % 10}/seed{index}", modified=1e9 + index)
         run.add("a/b", [1.0, float(index)])
         runs.append(run)
     screen = opened(*runs)

@@ -11,24 +11,25 @@ import pytest
 
 from rltui.draw.axis_ticks import y_ticks
 from rltui.draw.large_chart import Plot, Stroke, draw
+from rltui.screen.saved_layout import save_layout
 from rltui.screen.start import build
 from rltui.session.session import Session
-from tests.support.fakerun import NOW, FakeRun, finding
+from tests.support.made_run import NOW, MadeRun, finding
 from tests.support.screens import Screen, opened, screen_of
 
 BUNDLED = Path(__file__).parents[1] / "logs"
 X = np.arange(100.0)
 
 
-def run(name: str = "a", **values: Any) -> FakeRun:
+def run(name: str = "a", **values: Any) -> MadeRun:
     """A run with metrics of the reward pane."""
-    made = FakeRun(name=name)
+    made = MadeRun(name=name)
     for tag, curve in values.items():
         made.add(tag, curve, title=tag.capitalize(), pane="reward")
     return made
 
 
-def opened_with(*runs: FakeRun, marked: str = "", **options: Any) -> Screen:
+def opened_with(*runs: MadeRun, marked: str = "", **options: Any) -> Screen:
     """The first metric of the first run in its chart, other runs marked."""
     screen = opened(*runs, **options)
     screen.choose_run(runs[0].name)
@@ -47,6 +48,45 @@ def lines(screen: Screen, width: int = 100, height: int = 30) -> list[str]:
 def cells(screen: Screen, role: str) -> list[str]:
     """Runs of cells in a role, within the plot."""
     return [text for line in screen.frame(100, 30).lines[2:-2] for text, one in line.spans if one == role]
+
+
+def with_outlier(value: float = 500.0) -> MadeRun:
+    """A curve between 1 and 2, and one point far from it."""
+    curve = 1.5 + 0.5 * np.sin(np.arange(200) / 9)
+    curve[120] = value
+    return run(loss=curve)
+
+
+@pytest.mark.parametrize(("value", "mark", "edge"), [(500.0, "▲", 2), (-500.0, "▼", -5)])
+def test_an_outlier_is_cut_off_and_marked(value: float, mark: str, edge: int) -> None:
+    """It does not flatten the rest; an arrow marks it, the legend says how far it goes and what shows it."""
+    found = lines(opened_with(with_outlier(value)))
+    assert f"{mark} outliers to {value:.0f}: X shows all" in found[1]
+    assert mark in found[edge] and sum(mark in line for line in found[2:-3]) == 1
+    drawn = [line for line in found[2:-4] if any("⠀" < char <= "⣿" for char in line)]
+    assert len(drawn) > 15
+
+
+def test_a_key_shows_outliers_in_all_charts_and_is_remembered(tmp_path: Path) -> None:
+    """With it the axis reaches to the outlier, on cards, too; the layout keeps the choice."""
+    screen = opened_with(with_outlier())
+    screen.press("X")
+    assert "charts show all outliers" in screen.message
+    found = lines(screen)
+    assert "outliers to" not in found[1] and any("500┤" in line for line in found)
+    screen.press("escape")
+    assert any("00┤" in line for line in lines(screen, 140, 45))
+    save_layout(tmp_path / "layout.json", screen.state.saved)
+    again = screen_of(build(Session(), [], layout_path=tmp_path / "layout.json"))
+    assert again.state.ranges.outliers
+
+
+def test_what_a_finding_speaks_of_is_not_cut_off() -> None:
+    """An outlier that a rule reports is seen whole."""
+    sick = with_outlier()
+    sick.found = [finding("loss", since_step=120)]
+    found = lines(opened_with(sick))
+    assert "outliers to" not in found[1] and any("500┤" in line for line in found)
 
 
 def test_a_metric_beside_a_constant_one_is_drawn() -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rltui.panes.render.plain_text import findings_text
 from rltui.rules.finding import Evidence
 from rltui.screen.state import ChartOverlay
-from tests.support.fakerun import FakeRun, believable, finding
+from tests.support.golden import NOW, recorded
+from tests.support.made_run import MadeRun, believable, finding
 from tests.support.screens import Screen, opened
 
 
-def broken() -> FakeRun:
+def broken() -> MadeRun:
     """A run whose learning rate was raised: entropy follows, then the gradients."""
     run = believable()
     moved = (
@@ -96,7 +98,7 @@ def test_tab_goes_from_evidence_to_evidence_and_on_to_the_next_finding() -> None
 def test_a_finding_without_evidence_has_its_metric_and_limit() -> None:
     """Its metrics stand in the same place, with value and limit."""
     line = next(line for line in lines_of(findings("down")) if "@200" in line)
-    assert "KL (old policy)" in line and "0.310, limit 0.200" in line
+    assert "KL old to new" in line and "0.310, limit 0.200" in line
 
 
 @pytest.mark.parametrize(("width", "height"), [(200, 60), (80, 24), (60, 20), (40, 12), (24, 8)])
@@ -111,10 +113,24 @@ def test_the_pane_fits_every_size(width: int, height: int) -> None:
 
 def test_values_are_told_on_the_scale_of_the_curve() -> None:
     """Evidence is on the canonical scale; a key written as its negative shows what its curve shows."""
-    run = FakeRun()
+    run = MadeRun()
     run.add("a/neg", -np.linspace(2.0, 0.1, 300), title="Entropy", scale=-1.0)
     moved = (Evidence("a/neg", 2.0, 0.1, 200),)
     run.found = [finding("a/neg", id="x", title="x", evidence=moved, metrics=("a/neg",))]
     screen = opened(run)
     screen.press("f")
     assert any("Entropy, negated" in line and "-2.000 → -0.100" in line for line in lines_of(screen))
+
+
+def test_the_snapshot_has_the_layout_of_the_page() -> None:
+    """`snapshot --pane findings` shows what the page does, with curves, each symptom unfolded."""
+    screen = recorded("late-collapse")
+    view = screen.view
+    assert view is not None
+    screen.go("findings")
+    symptom = next(one for one in view.evaluator.findings() if one.symptom)
+    screen.state.selection.unfolded.add(symptom.id)
+    page = {one.text.rstrip().replace("▸1", " 1").rstrip() for one in screen.frame(100, 80).lines}
+    written = [one.text.rstrip() for one in findings_text(view, NOW, 100)]
+    assert any("@" in text and "▏" in text for text in written)
+    assert [text for text in written if text not in page] == []

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from rltui.screen import shown
 from rltui.screen.start import build
-from tests.support.fakerun import NOW, believable
+from rltui.session.session import Session
+from tests.support.made_run import NOW, believable
 from tests.support.screens import Screen, opened, screen_of, session
 
 
@@ -70,6 +72,32 @@ def test_pins_are_remembered(tmp_path: Path) -> None:
     again = screen_of(build(session(believable()), ["/logs"], clock=lambda: NOW, layout_path=path))
     again.press("P")
     assert len(again.rows()) == 1
+
+
+def log(folder: Path, name: str, *tags: str) -> None:
+    """A run of these tags, each of them rising."""
+    (folder / name).mkdir()
+    rows = [json.dumps({"step": step, **dict.fromkeys(tags, 0.1 * step)}) for step in range(30)]
+    (folder / name / "metrics.jsonl").write_text("\n".join(rows) + "\n")
+
+
+def test_pins_follow_the_metric_to_runs_that_write_it_under_another_key(tmp_path: Path) -> None:
+    """What is pinned in a veRL run is shown in a TRL run by its own key, and is let go of there, too."""
+    log(tmp_path, "verl", "actor/entropy", "actor/pg_loss", "critic/rewards/mean", "response_length/mean")
+    log(tmp_path, "trl", "entropy", "reward", "reward_std", "completions/mean_length", "frac_reward_zero_std")
+    screen = screen_of(build(Session.load([tmp_path]), [str(tmp_path)]))
+    screen.choose_run("verl")
+    for tag in ("actor/entropy", "actor/pg_loss"):
+        screen.go_to_tag(tag)
+        screen.press("*")
+    screen.choose_run("trl")
+    screen.press("P")
+    assert [row.tag for row in screen.rows()] == ["entropy"]  # the run has no such loss
+    screen.frame(100, 30)
+    screen.press("*")
+    assert screen.state.saved.pins == ["actor/pg_loss"]
+    screen.press("1")
+    assert "pinned" not in [tab.id for tab in shown.tabs(screen.session, screen.state)]
 
 
 def test_one_crosshair_reads_all_of_them_and_the_large_chart() -> None:

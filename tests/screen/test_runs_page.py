@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from rltui.panes.runs.columns import RunOrder, natural
 from rltui.screen.saved_layout import load_layout, save_layout
-from tests.support.fakerun import NOW, FakeRun, believable
+from tests.support.made_run import NOW, MadeRun, believable, finding
 from tests.support.screens import Screen, opened
 
 
-def runs() -> list[FakeRun]:
+def runs() -> list[MadeRun]:
     """Four runs that differ in everything that a column shows."""
     found = []
-    for number, (name, steps, health, state) in enumerate((
-        ("exp/run_10", 90, "ok", "ended"), ("exp/run_9", 300, "critical", "live"),
-        ("exp/Alpha", 120, "warning", "stalled"), ("exp/beta", 200, "ok", "live"),
+    for number, (name, steps, severity, age, framework) in enumerate((
+        ("exp/run_10", 90, "", 0, "verl"), ("exp/run_9", 300, "critical", 60, "trl"),
+        ("exp/Alpha", 120, "warning", 400, "openrlhf"), ("exp/beta", 200, "", 120, "areal"),
     )):  # fmt: skip
-        run = believable(steps, seed=number)
-        run.name, run.state, run.framework = name, state, f"kind{3 - number}"
-        run.modified = NOW - 60 * number
-        run.health = run.evaluator.health = health
+        run = believable(steps, seed=number, name=name, framework=framework, modified=NOW - age)
+        run.found = [finding(severity=severity, title="KL")] if severity else []
         found.append(run)
+    found[0].end()
     return found
 
 
@@ -109,9 +109,9 @@ def test_the_selection_stays_with_its_run() -> None:
     screen.press("down")
     listed(screen)
     chosen = screen.overlays[-1].kind.selected
-    run = next(run for run in screen.session.runs.values() if run.name == chosen)
-    run.modified += 9999
-    run.version += 1
+    run = screen.session.runs[chosen]
+    assert isinstance(run, MadeRun)
+    run.add("critic/rewards/mean", np.linspace(0, 1, 330))
     screen.set_clock(lambda: NOW + 60)
     names = listed(screen)
     assert names[0] == chosen and screen.overlays[-1].at == 0
@@ -214,11 +214,7 @@ def test_names_do_not_change_while_one_filters() -> None:
 
 def test_the_words_stay_while_the_list_scrolls() -> None:
     """In a list longer than the screen the words over the columns are always seen."""
-    many = []
-    for number in range(60):
-        run = believable(20, seed=1)
-        run.name, run.modified = f"run_{number}", NOW - number
-        many.append(run)
+    many = [believable(20, seed=1, name=f"run_{number}", modified=NOW - number) for number in range(60)]
     screen = opened(*many)
     for key in ("r", "end"):
         screen.press(key)
@@ -236,11 +232,7 @@ def test_only_lines_in_sight_ask_for_curves(monkeypatch: pytest.MonkeyPatch) -> 
     drawn: list[str] = []
     trend = facts._trend
     monkeypatch.setattr(facts, "_trend", lambda view, *rest: (drawn.append(view.name), trend(view, *rest))[1])
-    many = []
-    for number in range(100):
-        run = believable(5, seed=1)
-        run.name = f"run_{number}"
-        many.append(run)
+    many = [believable(5, seed=1, name=f"run_{number}") for number in range(100)]
     screen = opened(*many)
     for key in ("r", "S", "down"):
         screen.press(key)

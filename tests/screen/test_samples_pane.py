@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from rltui.logs.samples.model import Sample
-from rltui.panes.render.sample_text import beside_view, sample_view, wrapped
+from rltui.panes.render.sample_view import beside_view, sample_view, wrapped
 from rltui.samples.sample_reader import Catalog
 from rltui.screen.input.bindings import BINDINGS, Bind, shown
 from rltui.screen.shown import tabs
 from rltui.screen.state import ChartOverlay, SampleOverlay
 from tests.support.commands import rltui
-from tests.support.fakerun import believable, finding
+from tests.support.made_run import believable, finding
 from tests.support.rollouts import SECONDS, attach, press, rollout, settle, write_step
 from tests.support.screens import Screen, opened, screen_of
 
@@ -83,7 +83,7 @@ def test_the_tab_is_there_when_the_run_has_files_of_samples(screen: Screen) -> N
     bare = opened(believable())
     assert "samples" not in [one.id for one in tabs(bare.session, bare.state)]
     bare.press("T")
-    assert "No files of samples" in settle(bare)
+    assert "No samples were found" in settle(bare)
 
 
 def test_the_list_shows_rewards_and_answers(screen: Screen) -> None:
@@ -98,8 +98,7 @@ def test_parts_of_the_reward_have_columns(tmp_path: Path) -> None:
     """Reward functions are columns of the list, where there is room, and stand among the facts."""
     rows = {"prompt": ["a", "b"], "completion": ["c", "d"], "accuracy": [1.0, 0.0], "brevity": [0.25, 0.5]}
     (tmp_path / "completions.jsonl").write_text(json.dumps({"step": ["3", "3"], **rows}) + "\n")
-    run = believable()
-    run.name = "."
+    run = believable(name=".")
     screen = attach(opened(run), tmp_path)
     text = press(screen, "T")
     assert "accuracy" in text and "brevity" in text and "0.250" in text
@@ -138,7 +137,7 @@ def test_a_sample_is_read_folded_and_searched(screen: Screen) -> None:
     )
     assert "The numbers are" not in text
     text = press(screen, "z", "/", *"NUMBERS", "enter")
-    assert "The numbers are 3 and 300" in text and "1 lines with NUMBERS" in text
+    assert "The numbers are 3 and 300" in text and "1 line with NUMBERS" in text
     press(screen, "escape")
     assert "sample 15 of 16" in press(screen, "left")
     press(screen, "escape")

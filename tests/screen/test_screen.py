@@ -16,7 +16,7 @@ from rltui.screen.saved_layout import SavedLayout, delete_layout, load_layout, p
 from rltui.screen.state import ChartOverlay
 from rltui.screen.text_filter import fuzzy, matcher
 from rltui.session.session import Session
-from tests.support.fakerun import FakeRun, believable, finding
+from tests.support.made_run import NOW, MadeRun, believable, finding
 from tests.support.screens import Screen, monitor, opened, screen_of, shown_lines, warned
 
 SIZES = [(140, 45), (100, 30), (80, 24), (40, 12)]
@@ -32,7 +32,7 @@ HOSTILE = [
 ]
 
 
-def opened_with(*runs: FakeRun, **options: object) -> Screen:
+def opened_with(*runs: MadeRun, **options: object) -> Screen:
     """A screen over made-up runs."""
     return opened(*runs, **options)
 
@@ -88,7 +88,7 @@ async def test_the_mouse_selects_and_opens() -> None:
         tabs = shown_lines(app).splitlines()[2]
         await pilot.click(offset=(tabs.index("policy"), 2))
         assert app.state.selection.pane == "policy"
-        row = next(y for y, one in enumerate(shown_lines(app).splitlines()) if "Entropy" in one)
+        row = next(y for y, one in enumerate(shown_lines(app).splitlines()) if "Entropy  " in one)
         await pilot.click(offset=(10, row))
         assert screen_of(app).selected().tag == "actor/entropy"  # type: ignore[union-attr]
         await pilot.click(offset=(10, row))
@@ -96,7 +96,7 @@ async def test_the_mouse_selects_and_opens() -> None:
         await pilot.press("escape")
         assert not app.state.overlays
         app._wheeled(1, 0, 0)
-        assert screen_of(app).selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
+        assert screen_of(app).selected().tag == "actor/grad_norm"  # type: ignore[union-attr]
 
 
 async def test_only_changed_lines_are_painted_anew() -> None:
@@ -125,11 +125,11 @@ async def test_themes_change_at_once() -> None:
 
 async def test_hostile_names_are_shown_as_they_are() -> None:
     """Names that look like markup, actions or formats are plain text everywhere; nothing is done."""
-    run = warned()
+    run = believable(name=HOSTILE[1])
     for name in HOSTILE:
         run.add(f"{name}/k", [1.0, 2.0])
-    run.found.append(finding(HOSTILE[0] + "/k", title=HOSTILE[1], message=HOSTILE[0], advice=HOSTILE[2]))
-    run.name = HOSTILE[1]
+    worse = finding(HOSTILE[0] + "/k", title=HOSTILE[1], message=HOSTILE[0], advice=HOSTILE[2])
+    run.found = [finding(), worse]
     app = monitor(run)
     async with app.run_test(size=(140, 45)) as pilot:
         for key in (
@@ -173,7 +173,7 @@ async def test_an_error_in_the_application_is_kept() -> None:
 
 def test_every_binding_does_something_everywhere() -> None:
     """No key of the table raises, in any pane, with any overlay, on any size, with and without runs."""
-    for screen in (opened_with(), opened_with(FakeRun()), monitor_without_runs()):
+    for screen in (opened_with(), opened_with(MadeRun()), monitor_without_runs()):
         for bind in BINDINGS:
             for before in ((), ("3",), ("f",), ("r",), ("3", "enter"), ("3", "e"), ("/",), (":",)):
                 for key in before:
@@ -245,7 +245,7 @@ def test_moving_between_cards_and_panes() -> None:
     assert screen.selected() == first[1 + screen.state.drawn_pane.card_columns]
     screen.press("3")
     screen.press("j")
-    assert screen.selected().tag == "actor/entropy"  # type: ignore[union-attr]
+    assert screen.selected().tag == "actor/pg_clipfrac"  # type: ignore[union-attr]
     screen.press("l")
     assert screen.pane == "critic"
     screen.press("shift+tab")
@@ -313,8 +313,7 @@ def test_filters() -> None:
 
 def test_runs_are_listed_sorted_filtered_marked_chosen() -> None:
     """The list of runs sorts, filters, marks for comparison, and shows the chosen run."""
-    one, two = warned(), believable(50)
-    two.name, two.modified = "other/run", one.modified - 100
+    one, two = warned(), believable(50, name="other/run", modified=NOW - 104)
     screen = opened_with(one, two)
     assert "run 1 of 2" in text(screen)
     screen.press("r")
@@ -335,8 +334,7 @@ def test_runs_are_listed_sorted_filtered_marked_chosen() -> None:
 
 def test_marked_runs_are_drawn_over_each_other() -> None:
     """A chart shows the marked runs with a glyph and a name each."""
-    one, two = warned(), believable(50, seed=5)
-    two.name, two.modified = "other/run", one.modified - 100
+    one, two = warned(), believable(50, seed=5, name="other/run", modified=NOW - 104)
     screen = opened_with(one, two)
     screen.state.selection.marked_runs = ["other/run"]
     screen.go_to_tag("actor/entropy")
@@ -351,7 +349,7 @@ def test_pause_freezes_and_data_go_on() -> None:
     screen = opened_with(run)
     screen.press("p")
     before = text(screen)
-    run.add("actor/entropy", [*run.series["actor/entropy"].value, 99.0])
+    run.add("actor/entropy", [*run.run.series["actor/entropy"].recent().value, 99.0])
     screen.press("3")
     screen.press("1")
     assert text(screen) == before
@@ -427,7 +425,7 @@ def test_charts_of_every_kind(tag: str) -> None:
 
 def test_the_cursor_tells_the_exact_value() -> None:
     """The chart's cursor names the step and the value that was logged there."""
-    run = FakeRun()
+    run = MadeRun()
     run.add("a/b", [0.5, 1.5, 2.5, 3.5])
     screen = opened_with(run)
     screen.state.saved.smoothing = 0
@@ -463,9 +461,8 @@ def test_the_palette_finds_everything() -> None:
 
 def test_thousands_of_metrics_stay_quick() -> None:
     """Of five thousand metrics only those in sight are drawn."""
-    run = FakeRun()
-    for index in range(5000):
-        run.add(f"layer{index % 50}/norm/{index}", [1.0, 2.0])
+    run = MadeRun()
+    run.add_many([f"layer{index % 50}/norm/{index}" for index in range(5000)], [1.0, 2.0])
     screen = opened_with(run)
     screen.press("9")
     screen.frame(140, 45)

@@ -8,14 +8,14 @@ import pytest
 
 from rltui.screen.saved_layout import SavedLayout, save_layout
 from rltui.screen.start import build
-from tests.support.fakerun import NOW, believable
+from tests.support.made_run import NOW, believable
 from tests.support.screens import Screen, opened, screen_of, session
 
 
 def reopened(path: Path, left: str, **options: object) -> Screen:
     """A screen that was left in a pane, opened again."""
     save_layout(path, SavedLayout(pane=left))
-    return screen_of(build(session(believable()), ["/logs"], clock=lambda: NOW, layout_path=path, **options))  # type: ignore[arg-type]
+    return screen_of(build(session(believable()), ["/logs"], clock=lambda: NOW, layout_path=path, **options))
 
 
 def text(screen: Screen, width: int = 100, height: int = 30) -> str:

@@ -8,12 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rltui.draw.chart_svg import pictures_svg
+from rltui.draw.themes import PLAIN
 from rltui.hparams.hparams import HParam, Value, settings_digest
+from rltui.panes.chart_picture import metric_pictures
+from rltui.panes.charts.curve import curve
+from rltui.panes.charts.sister_band import band_behind
+from rltui.panes.charts.step_window import StepWindow
+from rltui.panes.other_runs import sister_runs
+from rltui.panes.render.chart_text import charts_text
 from rltui.panes.row import rows_of
-from rltui.screen.pages.chart.sister_band import sister_band
-from rltui.screen.pages.chart.x_axis import XAxis
+from rltui.panes.runs.selection import settings_below
 from rltui.screen.start import build
 from rltui.session.session import Session
+from tests.support.commands import rltui
 from tests.support.screens import Screen, screen_of
 
 TAG = "train/kl"
@@ -23,7 +31,7 @@ def log(folder: Path, name: str, level: float, *, steps: int = 40, **settings: o
     """A run of one level with settings beside it."""
     (folder / name).mkdir()
     (folder / name / "config.json").write_text(json.dumps(settings))
-    rows = [json.dumps({"step": step, TAG: level, "train/reward": 1.0 + level}) for step in range(steps)]
+    rows = [json.dumps({"step": step, TAG: level, "train/reward": level * step}) for step in range(steps)]
     (folder / name / "metrics.jsonl").write_text("\n".join(rows) + "\n")
 
 
@@ -41,22 +49,30 @@ def screen(tmp_path: Path) -> Screen:
 def read_settings(screen: Screen) -> None:
     """Until the files that frames ask for are read: those of the run, then those of the others."""
     for _ in range(3):
-        screen.text(120, 30)
+        screen.text(140, 45)
         assert screen.state.hparams.files.wait(10)
+
+
+def picture_of(screen: Screen, name: str) -> str:
+    """The chart of the metric in a run as SVG, beside the sister runs that settings beside the logs tell."""
+    views = screen.session.ordered()
+    view = screen.session.runs[name]
+    sisters = sister_runs(view, views, settings_below(screen.state.options.logdirs).digest)
+    return pictures_svg(metric_pictures(view, TAG, 0.0, sisters=sisters), PLAIN)
 
 
 def test_the_band_spans_the_sisters_that_have_come_so_far(screen: Screen) -> None:
     """Lowest, middle and highest of at least two; nothing where only one is left."""
     view = screen.session.runs["s0"]
     (row,) = rows_of(view, [TAG], merge=False)
-    sisters = [screen.session.runs[name] for name in ("s1", "s2", "s3")]
-    found = sister_band(view, row, XAxis(view, "step"), sisters, 0.0, 39.5, 40)
-    assert found is not None
-    band, middle = found
-    assert (band.low[10], middle[10], band.high[10]) == (2.0, 4.0, 9.0)
-    assert (band.low[30], middle[30], band.high[30]) == (2.0, 3.0, 4.0)
-    alone = sister_band(view, row, XAxis(view, "step"), sisters[2:], 0.0, 39.5, 40)
-    assert alone is None and np.isfinite(band.low).all()
+    drawn = curve(row, StepWindow(0.0, 39.0), 40)
+    series = [screen.session.runs[name].run.series[TAG] for name in ("s1", "s2", "s3")]
+    assert drawn is not None
+    band = band_behind(drawn, series)
+    assert band is not None and band.runs == 3
+    assert (band.low[10], band.middle[10], band.high[10]) == (2.0, 4.0, 9.0)
+    assert (band.low[30], band.middle[30], band.high[30]) == (2.0, 3.0, 4.0)
+    assert band_behind(drawn, series[2:]) is None and np.isfinite(band.low).all()
 
 
 def test_the_chart_says_how_many_sisters_it_shows(screen: Screen) -> None:
@@ -68,6 +84,43 @@ def test_the_chart_says_how_many_sisters_it_shows(screen: Screen) -> None:
     screen.press("b")
     screen.press("b")
     assert "sister runs" not in screen.text(120, 30).replace("without the sister runs' band", "")
+
+
+def test_cards_show_the_band_once_the_settings_are_read(screen: Screen) -> None:
+    """A card says of how many sister runs its band is, and holds it on its axis; other settings have none."""
+    screen.go("overview")
+    screen.choose_run("s0")
+    assert "sister runs" not in screen.text(140, 45)
+    read_settings(screen)
+    shown = screen.text(140, 45)
+    assert "band: 3 sister runs" in shown
+    assert any("⡐" in line or "⠐" in line for line in shown.splitlines())
+    screen.choose_run("other")
+    assert "sister runs" not in screen.text(140, 45)
+
+
+def test_marked_runs_take_the_place_of_the_band(screen: Screen) -> None:
+    """What the user chose to see beside a run is drawn as curves, and nothing behind them."""
+    read_settings(screen)
+    screen.state.selection.marked_runs = ["other"]
+    assert "sister runs" not in screen.text(140, 45)
+
+
+def test_pictures_and_charts_as_text_have_the_band(screen: Screen) -> None:
+    """A saved picture names the sister runs and reaches to their extremes; so does a chart for a chat."""
+    svg = picture_of(screen, "s0")
+    assert "3 sister runs: median, min–max" in svg and "stroke-dasharray" in svg
+    assert "sister runs" not in picture_of(screen, "other")
+    view = screen.session.runs["s0"]
+    sisters = [screen.session.runs[name] for name in ("s1", "s2")]
+    (text,) = charts_text(view, TAG, 0.0, 100, sisters=sisters)
+    assert "dots: 2 sister runs, min and max" in text and "·" in text
+
+
+def test_a_report_draws_the_band(screen: Screen, tmp_path: Path) -> None:
+    """The HTML of a run whose sisters were read has their band in its charts."""
+    found = rltui("report", tmp_path, "--run", "s*", "--format", "html")
+    assert found.code == 0 and "3 sister runs: median" in found.out
 
 
 def test_a_run_of_other_settings_is_no_sister(screen: Screen) -> None:

@@ -18,6 +18,7 @@ from tests.support import consoles
 from tests.support.golden import FOLDER, drawn, recorded, same
 from tests.support.rollouts import attach, press, write_step
 from tests.support.screens import Screen
+from tests.support.traces import reward_histograms, write_spans
 
 SIZES = ((140, 45), (100, 30), (80, 24), (40, 12))
 # Pages: the recorded runs, the share of the first that is there, and the keys that lead to the page.
@@ -35,6 +36,8 @@ PAGES: dict[str, tuple[tuple[str, ...], float, str]] = {
     "load": (("verl-ppo",), 1.0, "6"),
     "timing": (("slowdown",), 1.0, "7"),
     "timing-of-phases": (("verl-ppo",), 1.0, "7"),
+    "timing-with-spans": (("verl-ppo",), 1.0, "7"),
+    "reward-with-histograms": (("verl-ppo",), 1.0, "2"),
     "perf": (("verl-ppo",), 1.0, "8"),
     "rollout": (("late-collapse",), 1.0, "o"),
     "findings": (("late-collapse",), 1.0, "f"),
@@ -57,9 +60,11 @@ PAGES: dict[str, tuple[tuple[str, ...], float, str]] = {
 FEW = {"console": (SIZES[0], *SIZES[2:]), "system": SIZES[2:3],
        "chart-of-two": SIZES[1:2], "comparison": SIZES[1:2], "help": SIZES[:3], "turns": SIZES[2:3],
        "problems": SIZES[1:],
+       "timing-with-spans": (SIZES[0], *SIZES[2:]), "reward-with-histograms": (SIZES[0], *SIZES[2:]),
        "reward-model": SIZES[2:3], "config": SIZES[2:3],
        "samples": (SIZES[0], *SIZES[2:]), "sample": (SIZES[0], *SIZES[2:]),
        "samples-compared": SIZES[2:3]}  # fmt: skip
+STEP = 150  # the last one of that run
 CASES = [(page, size) for page in PAGES for size in FEW.get(page, SIZES)]
 THEMES = [*sorted(load_themes([shipped_folder()])[0]), PLAIN.id]
 
@@ -80,7 +85,18 @@ def page(name: str, **options: object) -> Screen:
             consoles.press(screen, *keys.split(), width=140, height=45)
             screen.state.console.files.stop()
         return screen
-    screen = recorded(*runs, share=share, **options)  # type: ignore[arg-type]
+    screen = recorded(*runs, share=share, own="histograms" in name, **options)  # type: ignore[arg-type]
+    if "spans" in name:
+        with TemporaryDirectory() as folder:
+            write_spans(Path(folder, runs[0]), STEP)
+            screen.state.hparams.files.logdirs = (folder,)
+            screen.go("timing")
+            screen.frame(100, 30)
+            assert screen.state.hparams.files.wait(20)
+            screen.state.hparams.files.logdirs = ()
+    if "histograms" in name:
+        assert screen.view is not None
+        screen.view.run.histograms.add(reward_histograms("critic/rewards/histogram", STEP))
     if keys.startswith("T"):
         with TemporaryDirectory() as folder:
             for step in (50, 100, 150):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.fakerun import NOW, FakeRun, believable
+from tests.support.made_run import NOW, MadeRun, believable
 from tests.support.screens import Screen, opened
 
 
@@ -17,7 +17,7 @@ class Clock:
         return self.now
 
 
-def opened_with(*runs: FakeRun, **options: object) -> Screen:
+def opened_with(*runs: MadeRun, **options: object) -> Screen:
     """A screen with a clock of its own."""
     screen = opened(*(runs or (believable(),)), **options)
     screen.set_clock(Clock())
@@ -126,7 +126,7 @@ def test_a_chart_says_which_moment_it_shows() -> None:
 @pytest.mark.parametrize("size", [(140, 45), (80, 24), (40, 12)])
 def test_a_filter_stays_in_sight_with_its_count(size: tuple[int, int]) -> None:
     """What it is, and how many metrics of how many it leaves, whatever else is said."""
-    screen = opened_with(believable(), FakeRun(name="other"))
+    screen = opened_with(believable(), MadeRun(name="other"))
     screen.choose_run("verl-grpo-a")
     screen.press("3")
     for key in "/kl":

@@ -11,7 +11,7 @@ import pytest
 from rltui.cli.documents.check_document import exit_code, report
 from rltui.panes.header import header
 from rltui.session.session import Session
-from rltui.shards.merge import of_session
+from rltui.shards.judged_runs import of_session
 
 NOW = 1_800_000_000.0
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB.\n"

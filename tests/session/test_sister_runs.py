@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from rltui.session.session import Session
 from rltui.session.sister_runs import ID, OutcomeCurve, sister_finding, standings, with_sisters
+from tests.support.livelogs import write
 
 STEPS = tuple(float(step) for step in range(0, 640, 20))
 
@@ -102,3 +107,23 @@ def test_the_comparison_replaces_an_earlier_one() -> None:
     once = with_sisters((), standing)
     assert [finding.id for finding in with_sisters(once, standing)] == [ID]
     assert with_sisters(once, None) == ()
+
+
+def test_many_runs_are_compared_piece_by_piece(tmp_path: Path) -> None:
+    """Whoever cannot wait gets what was known before, and in the end what a comparison at once says."""
+    for number in range(8):
+        gain = 0.0 if number == 4 else 1.0
+        rows = [
+            {"step": step, "critic/score/mean": gain * step / 200 + number % 3 / 99} for step in range(200)
+        ]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        write(tmp_path / f"seed{number}" / "metrics.jsonl", text)
+    whole = Session.load([tmp_path]).judge_sisters()
+    session = Session.load([tmp_path])
+    calls = 1
+    while not (found := session.judge_sisters(within=0.0)):
+        assert session.judging_sisters and calls < 99
+        calls += 1
+    assert calls > 8 and found == whole and not session.judging_sisters
+    session.judge_sisters()
+    assert any(one.id == ID for one in session.runs["seed4"].evaluator.findings())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,11 @@ import pytest
 from rltui.cli import judging
 from rltui.shards.engines import Engine
 from rltui.shards.judge import Judged
-from rltui.shards.plan import RunPlan, Shard, cut, make_plan
+from rltui.shards.plan import Plan, RunPlan, Shard, cut, make_plan
 from rltui.shards.work import Lost, work
 from tests.support.commands import rltui
 from tests.support.livelogs import lines, write
+from tests.support.tfwriter import simple_file
 
 LOGS = Path(__file__).parents[1] / "logs"
 EARLY = 1_600_000_000  # seconds since 1970: long before any test runs
@@ -53,9 +55,11 @@ def _tree(folder: Path, count: int = 7) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("engine", ["processes:2", "slurm:local"])
+@pytest.mark.parametrize("engine", ["processes:2", "slurm:local", "ray", "dask"])
 def test_every_engine_prints_the_same_bytes(tmp_path: Path, engine: str) -> None:
     """Whatever works on the shards, document and exit code are those of one process."""
+    if Engine.parse(engine).missing:
+        pytest.skip(f"the extra of the engine {engine} is not installed")
     logs = _tree(tmp_path / "logs")
     alone = rltui("check", logs, "--json", "--no-cache")
     shared = rltui("check", logs, "--json", "--no-cache", "--engine", engine)
@@ -169,7 +173,7 @@ def test_verdicts_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def _let_age(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take files that were just written for old ones: attributes cannot be set back (ctime)."""
-    monkeypatch.setattr("rltui.shards.verdict_cache.YOUNG", -60.0)
+    monkeypatch.setattr("rltui.shards.file_marks.YOUNG", -60.0)
 
 
 def _refuse(shard: Shard, *_: object) -> None:
@@ -268,3 +272,85 @@ def test_sister_runs_of_other_shards_count(tmp_path: Path) -> None:
     ]
     assert "below-sisters" in whole.out
     assert rltui("merge", *files).out == whole.out
+
+
+def _refuse_to_plan(*_: object, **__: object) -> Plan:
+    raise AssertionError("planned again")
+
+
+def test_the_plan_of_an_unchanged_tree_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second `check` or `runs` searches and opens no log to find out what there is, and prints the same."""
+    logs = _tree(tmp_path / "logs")
+    with sqlite3.connect(logs / "project.db") as base:
+        base.execute("CREATE TABLE metrics (id INTEGER PRIMARY KEY, timestamp, run_name, step, metrics)")
+        rows = [("2020-09-13T12:26:40", "first", step, f'{{"loss": {1 / step}}}') for step in range(1, 40)]
+        base.executemany("INSERT INTO metrics (timestamp, run_name, step, metrics) VALUES (?, ?, ?, ?)", rows)
+    for number in range(3):
+        layout = {"loss_train": "loss", "": "loss"}
+        for below, tag in layout.items():
+            path = logs / "curves" / f"run{number}" / below / f"events.out.tfevents.{EARLY}.host.7.{number}"
+            write(path, simple_file(30, (tag,)))
+    _let_age(monkeypatch)
+    first = (
+        rltui("check", logs, "--json"),
+        rltui("runs", logs, "--json"),
+        rltui("check", logs, "--shard", "1/2"),
+    )
+    monkeypatch.setattr("rltui.cli.judging.judge", _refuse)
+    monkeypatch.setattr("rltui.cli.judging.make_plan", _refuse_to_plan)
+    again = (
+        rltui("check", logs, "--json"),
+        rltui("runs", logs, "--json"),
+        rltui("check", logs, "--shard", "1/2"),
+    )
+    assert [each.out for each in again] == [each.out for each in first]
+    assert {"curves/run0", "project/first"} <= {run["run"] for run in again[0].json()["runs"]}
+
+
+@pytest.mark.parametrize(
+    "what", ["a new run", "a run less", "an empty file that fills", "no log becomes one"]
+)
+def test_a_changed_tree_is_planned_again(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever changes below LOGDIR after a `check`, the next one sees it as one without memory does."""
+    logs = _tree(tmp_path / "logs")
+    empty = write(logs / "late" / "metrics.jsonl", "")
+    _let_age(monkeypatch)
+    before = rltui("check", logs, "--json")
+    text = lines(range(1, 40), "actor/entropy")
+    if what == "a new run":
+        write(logs / "group0" / "more" / "metrics.jsonl", text)
+    elif what == "a run less":
+        (logs / "group1" / "run1" / "metrics.jsonl").unlink()
+    elif what == "an empty file that fills":
+        empty.write_text(text)
+    else:
+        (logs / "odd.jsonl").write_text(text)
+    after = rltui("check", logs, "--json")
+    assert after.out == rltui("check", logs, "--json", "--no-cache").out != before.out
+
+
+def test_verdicts_of_a_database_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tracker's runs are not read again until its database, or the WAL beside it, is written."""
+    write(tmp_path / "logs" / "run" / "metrics.jsonl", lines(range(1, 40), "actor/entropy"))
+    base = sqlite3.connect(tmp_path / "logs" / "project.db")
+    base.execute("PRAGMA journal_mode=WAL")
+    base.execute("CREATE TABLE metrics (id INTEGER PRIMARY KEY, timestamp, run_name, step, metrics)")
+
+    def log(step: int) -> None:
+        row = ("2020-09-13T12:26:40", "first", step, f'{{"actor/entropy": {1 / step}}}')
+        base.execute("INSERT INTO metrics (timestamp, run_name, step, metrics) VALUES (?, ?, ?, ?)", row)
+        base.commit()
+
+    for step in range(1, 30):
+        log(step)
+    _let_age(monkeypatch)
+    rltui("check", tmp_path / "logs")
+    read = _note_what_is_read(monkeypatch)
+    rltui("check", tmp_path / "logs")
+    assert not read
+    log(30)
+    found = {
+        run["run"]: run["last_step"] for run in rltui("check", tmp_path / "logs", "--json").json()["runs"]
+    }
+    base.close()
+    assert read == ["project/first"] and found["project/first"] == 30

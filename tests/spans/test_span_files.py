@@ -8,10 +8,12 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.panes.answers.beside import Beside
-from rltui.panes.answers.of_pane import answer_of
+from rltui.panes.answers.model import Beside
+from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.render.lines.answer_lines import answer_lines
-from rltui.spans.span_files import STEPS, Span, parse, read, spans_beside
+from rltui.spans.model import NO_SPANS, LoggedSpans, Span
+from rltui.spans.span_files import spans_beside
+from rltui.spans.step_lines import STEPS, parse
 from tests.support.answers import run
 
 STEP = {
@@ -50,33 +52,34 @@ def test_the_newest_steps_beside_a_log(tmp_path: Path) -> None:
     path = tmp_path / "run" / "timing_spans.jsonl"
     path.write_text("".join(json.dumps({**STEP, "step": step}) + "\n" for step in range(200)))
     found = spans_beside(["run/metrics.jsonl"], [tmp_path])
-    assert list(found) == list(range(200 - STEPS, 200))
-    assert read(str(tmp_path / "nothing"), "nothing") == {}
+    assert list(found.by_step) == list(range(200 - STEPS, 200))
+    assert spans_beside(["run/metrics.jsonl"], [tmp_path], found) is found
+    path.unlink()
+    assert spans_beside(["run/metrics.jsonl"], [tmp_path]) is NO_SPANS
 
 
 def test_the_chart_of_a_step() -> None:
     """Rows stand in the order in which they begin; the answer names the longest, at an earlier step, too."""
     spans = parse([json.dumps({**STEP, "step": step}).encode() for step in (3, 4, 5)])
     view = run({"timing_s/step": 10.0, "timing_s/gen": 6.0})
-    found = answer_of(view, "timing", None, Beside(spans=spans))
+    found = answer_of(view, "timing", None, Beside(spans=LoggedSpans(spans)))
     assert found is not None and found.gantt is not None
     assert (found.gantt.step, [row.title for row in found.gantt.rows]) == (5, ["eval", "train"])
     assert found.notes[-1] == "Spans of step 5 are train 7.50 s; eval 1.50 s"
-    earlier = answer_of(view, "timing", 3, Beside(spans=spans))
+    earlier = answer_of(view, "timing", 3, Beside(spans=LoggedSpans(spans)))
     assert earlier is not None and earlier.gantt is not None and earlier.gantt.step == 3
     text = [line.text for line in answer_lines(found, 80)]
     train = next(line for line in text if line.startswith(" train"))
     assert train.index("█") > next(line for line in text if line.startswith(" eval")).rindex("█") - 1
-    alone = answer_of(run({}), "timing", None, Beside(spans=spans))
+    alone = answer_of(run({}), "timing", None, Beside(spans=LoggedSpans(spans)))
     assert alone is not None and alone.sentence.startswith("Spans of step 5")
 
 
 def test_many_names_leave_out_the_shortest() -> None:
     """A chart keeps to its lines and says how many names it left out."""
     many = [{"name": f"phase {at}", "start": 0, "end": at + 1} for at in range(40)]
-    found = answer_of(
-        run({}), "timing", None, Beside(spans=parse([json.dumps({"step": 1, "spans": many}).encode()]))
-    )
+    spans = LoggedSpans(parse([json.dumps({"step": 1, "spans": many}).encode()]))
+    found = answer_of(run({}), "timing", None, Beside(spans=spans))
     assert found is not None
     for height in (10, 20, None):
         lines = answer_lines(found, 100, height)

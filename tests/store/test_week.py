@@ -79,7 +79,7 @@ def test_a_week_of_following_loses_nothing_and_leaves_nothing_open(tmp_path: Pat
     assert side.points == (7 * 24 + 1) * 10
     assert run.superseded == 4 * 60
     early, late = week.samples[4], week.samples[-1]
-    assert late.descriptors <= early.descriptors <= 32
+    assert late.descriptors <= early.descriptors <= 8
     assert late.tables == early.tables
     # Each attempt is a log more to know; looks and points must cost nothing that stays.
     assert late.traced - early.traced < 20_000

@@ -10,10 +10,10 @@ import numpy as np
 
 from rltui.batch import Batch
 from rltui.config import Config
-from rltui.data.metric import Entry
+from rltui.data.metric import NameTarget
 from rltui.logs.delivery import Delivery, Source
 from rltui.metrics import MetricNames
-from rltui.metrics.glossary import glossary
+from rltui.metrics.glossary_files import glossary
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.load import Rulebook
 from rltui.store import NewPoints, Points, Run
@@ -27,10 +27,10 @@ def canonical_names(framework: str | None = None) -> MetricNames:
 
 def names_of(framework: str | None = None, **config: Any) -> MetricNames:
     """The same with a configuration of the user's; its aliases are added."""
-    aliases: dict[str, Entry | str] = {}
+    aliases: dict[str, NameTarget | str] = {}
     for metric in glossary().metrics:
         aliases[metric] = aliases[f"eval/{metric}"] = metric
-        aliases[f"{metric}@sum"] = Entry(metric, unit="per response")  # no factor leads to such a unit
+        aliases[f"{metric}@sum"] = NameTarget(metric, unit="per response")  # no factor leads to such a unit
     aliases |= config.pop("aliases", {})
     return MetricNames(framework, Config(aliases=aliases, **config))
 

@@ -143,6 +143,14 @@ class Probe:
         except (OSError, ValueError, IndexError):
             return float("nan")
 
+    def cpu_of_threads(self) -> float:
+        """The same of the threads that live now, in nanoseconds' resolution: enough for a single key."""
+        try:
+            tasks = Path(f"/proc/{self._child.pid}/task").iterdir()
+            return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
+        except (OSError, ValueError, IndexError):
+            return float("nan")
+
     def memory(self) -> float:
         """Resident memory in MB; NaN where the system does not tell."""
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from rltui.screen.samples_thread import SamplesThread
+from rltui.screen.threads.samples_thread import SamplesThread
 from tests.support.screens import Screen
 
 HOSTILE = "\x1b]52;c;aGk=\x07 \u202eevil\u200b [link](http://x) \x9b2J"

@@ -18,7 +18,7 @@ from rltui.screen.start import build
 from rltui.screen.state import AppState, Overlay
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from tests.support.fakerun import NOW, FakeRun, believable, finding
+from tests.support.made_run import NOW, MadeRun, believable, finding
 
 
 class Screen:
@@ -91,26 +91,26 @@ def screen_of(app: Monitor) -> Screen:
     return Screen(app.session, app.state)
 
 
-def session(*runs: FakeRun) -> Session:
+def session(*runs: MadeRun) -> Session:
     """A session of runs that were read already."""
     made = Session()
-    made.runs.update({run.name: run for run in runs or (warned(),)})  # type: ignore[misc]
+    made.runs.update({run.name: run for run in runs or (warned(),)})
     return made
 
 
-def warned() -> FakeRun:
+def warned() -> MadeRun:
     """A believable run with one warning."""
     run = believable()
     run.found = [finding()]
     return run
 
 
-def monitor(*runs: FakeRun, **options: Any) -> Monitor:
+def monitor(*runs: MadeRun, **options: Any) -> Monitor:
     """The application over such a session."""
     return build(session(*runs), ["/logs"], clock=lambda: NOW, **{"theme": "night", **options})
 
 
-def opened(*runs: FakeRun, **options: Any) -> Screen:
+def opened(*runs: MadeRun, **options: Any) -> Screen:
     """The screen over such a session, without the application."""
     return screen_of(monitor(*runs, **options))
 

@@ -15,7 +15,7 @@ def main() -> int:
     """Open the screen as `rltui watch` does; returns the exit code."""
     from rltui.screen.start import build, show
     from rltui.screen.terminal.guard import terminal_problem
-    from tests.support.fakerun import NOW
+    from tests.support.made_run import NOW
     from tests.support.screens import session
 
     problem = terminal_problem()

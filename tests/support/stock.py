@@ -11,6 +11,7 @@ import sys
 from typing import Any
 
 from textual.app import App, ComposeResult
+from textual.events import Key
 from textual.widgets import Static
 
 SERIES = 12
@@ -23,6 +24,10 @@ class Hello(App[None]):
     def compose(self) -> ComposeResult:
         """One line."""
         yield Static("hello, world")
+
+    def on_key(self, event: Key) -> None:
+        """The least that a key can do: another word in the line."""
+        self.query_one(Static).update(f"hello, {event.key}")
 
 
 def widgets(hz: float) -> App[None]:

@@ -193,8 +193,22 @@ def timed(shape: Shape) -> Series:
     }
 
 
+def agent(shape: Shape) -> Series:
+    """A healthy run of an agent with tools, evaluated about twenty times."""
+    rng, n = np.random.default_rng([shape.seed, shape.n, 3]), shape.n
+    up = _learning(n, rng)
+    evals = min(20, max(n // 3, 1))
+    seen = up[np.linspace(0, n - 1, evals).astype(int)]
+    return grpo(shape) | {
+        "turns.tool_calls.mean": np.maximum(2 + rng.uniform(-0.6, 1.0) * up + 0.2 * _noise(shape, rng), 0),
+        "turns.tool_success_rate": np.clip(0.75 + 0.15 * up + 0.05 * _noise(shape, rng), 0, 1),
+        "validation.accuracy": np.clip(0.3 + 0.4 * seen + 0.02 * _noise(shape, rng, evals), 0, 1),
+    }
+
+
 KINDS: dict[str, Callable[[Shape], Series]] = {
     "timed": timed,
+    "agent": agent,
     "grpo": grpo,
     "classic": classic,
     "dpo": dpo,
@@ -397,6 +411,80 @@ def memory_leak(series: Series, onset: int) -> Series:
     return series | {"perf.memory.allocated": memory}
 
 
+def reward_sag(series: Series, onset: int) -> Series:
+    """Two thirds of what was gained are lost over a tenth of the run."""
+    tag = "reward.mean" if "reward.mean" in series else "reward.episode_return.mean"
+    reward, count = _tail(series, tag, onset)
+    low, high = np.median(reward[: max(onset // 10, 3)]), np.median(reward[max(onset - 20, 0) : onset])
+    reward[onset:] -= 0.67 * (high - low) * _ramp(count, len(reward) // 10)
+    return series | {tag: reward}
+
+
+def slow_decline(series: Series, onset: int) -> Series:
+    """All that was gained is lost, little by little until the end of the run."""
+    tag = "reward.mean" if "reward.mean" in series else "reward.episode_return.mean"
+    reward, count = _tail(series, tag, onset)
+    low, high = np.median(reward[: max(onset // 10, 3)]), np.median(reward[max(onset - 20, 0) : onset])
+    reward[onset:] -= (high - low) * _ramp(count, count)
+    return series | {tag: reward}
+
+
+def below_start(series: Series, onset: int) -> Series:
+    """A model that was good at the start is made worse: nothing was gained before."""
+    reward = series["reward.mean"]
+    noise = np.diff(reward, append=reward[-1]) / np.sqrt(2)
+    level = np.full(len(reward), reward[:3].mean())
+    level[onset:] -= 0.6 * np.ptp(reward) * _ramp(len(reward) - onset, len(reward) // 20)
+    return series | {"reward.mean": level + noise}
+
+
+def entropy_explosion(series: Series, onset: int) -> Series:
+    """Entropy grows to six times what it was."""
+    entropy, count = _tail(series, "policy.entropy", onset)
+    entropy[onset:] *= 1 + 5 * _ramp(count, count // 10)
+    return series | {"policy.entropy": entropy}
+
+
+def noise_explosion(series: Series, onset: int) -> Series:
+    """The deviation of continuous actions grows without bound."""
+    spread = series.get("policy.action_std", np.ones(len(series["policy.entropy"]))).copy()
+    count = len(spread) - onset
+    spread[onset:] *= 30 ** _ramp(count, count)
+    return series | {"policy.action_std": spread}
+
+
+def rate_raised(series: Series, onset: int) -> Series:
+    """The learning rate is raised thirtyfold: KL jumps, and the reward is gone soon."""
+    rate, _ = _tail(series, "optimizer.learning_rate", onset)
+    rate[onset:] *= 30
+    return reward_crash(kl_runaway(series, onset), onset) | {"optimizer.learning_rate": rate}
+
+
+def tool_use_dies(series: Series, onset: int) -> Series:
+    """Tools are called less and less, and the held-out score falls with them."""
+    calls, count = _tail(series, "turns.tool_calls.mean", onset)
+    calls[onset:] *= 0.02 ** _ramp(count, count // 4)
+    return held_out_falls(series, onset) | {"turns.tool_calls.mean": calls}
+
+
+def held_out_falls(series: Series, onset: int) -> Series:
+    """The training reward goes on, the held-out score falls to where it began."""
+    score = series["validation.accuracy"].copy()
+    begin = int(np.ceil(onset / len(series["reward.mean"]) * len(score)))
+    count = len(score) - begin
+    score[begin:] -= (score[max(begin - 1, 0)] - score[0]) * _ramp(count, max(count // 2, 1))
+    return series | {"validation.accuracy": score}
+
+
+def answers_cut(series: Series, onset: int) -> Series:
+    """All answers run into the length limit, and the reward goes back to its lowest."""
+    cut, count = _tail(series, "lengths.response_clip_fraction", onset)
+    cut[onset:] = np.clip(cut[onset:] + _ramp(count, count // 20), 0, 0.99)
+    reward, _ = _tail(series, "reward.mean", onset)
+    reward[onset:] -= (reward[onset:] - reward.min()) * _ramp(count, count // 20)
+    return series | {"lengths.response_clip_fraction": cut, "reward.mean": reward}
+
+
 @dataclass(frozen=True)
 class Pathology:
     """A fault, the kind of run it befalls, and what counts as having found it."""
@@ -405,6 +493,7 @@ class Pathology:
     kind: str
     answers: tuple[str, ...]
     least: int = 60  # points below which it cannot be told
+    begins: bool = True  # at an onset; else it is there from the start
 
 
 PATHOLOGIES: dict[str, Pathology] = {
@@ -422,13 +511,30 @@ PATHOLOGIES: dict[str, Pathology] = {
     "not_finite": Pathology(not_finite, "grpo", ("non-finite", "numerical-breakdown")),
     "slow": Pathology(slow, "grpo", ("step-slow", "slow-training")),
     "mismatch": Pathology(mismatch, "grpo", ("engine-mismatch*",)),
-    "low_mfu": Pathology(low_mfu, "grpo", ("mfu-low",)),
+    "low_mfu": Pathology(low_mfu, "grpo", ("mfu-low",), begins=False),
     "value_blow_up": Pathology(value_blow_up, "classic", ("value-loss-spike",)),
-    "overfit": Pathology(overfit, "dpo", ("preference-overfit", "validation-loss-rising")),
+    "overfit": Pathology(overfit, "dpo", ("preference-overfit", "validation-loss-rising"), begins=False),
     "starved_training": Pathology(
-        starved_training, "timed", ("training-waits", "training-starves", "step-slow")
+        starved_training, "timed", ("training-waits", "training-starves", "step-slow", "slow-training")
     ),
     "idle_generation": Pathology(idle_generation, "timed", ("generation-starves",)),
     "uneven_load": Pathology(uneven_load, "timed", ("load-heaviest",)),
-    "not_moving": Pathology(not_moving, "grpo", ("not-moving",)),
+    "not_moving": Pathology(not_moving, "grpo", ("not-moving",), begins=False),
+}
+_FALLS = ("reward-*", "return-*", "outcome-*", "policy-collapsed")
+# Faults that are not told at every size, so that only the sweep asks for them.
+SLOW_FAULTS: dict[str, Pathology] = {
+    "reward_sag": Pathology(reward_sag, "grpo", _FALLS),
+    "return_sag": Pathology(reward_sag, "classic", _FALLS),
+    "slow_decline": Pathology(slow_decline, "grpo", _FALLS),
+    "return_decline": Pathology(slow_decline, "classic", _FALLS),
+    "below_start": Pathology(below_start, "grpo", _FALLS),
+    "entropy_explosion": Pathology(entropy_explosion, "grpo", ("entropy-*",)),
+    "noise_explosion": Pathology(noise_explosion, "classic", ("action-noise-*", "entropy-explosion")),
+    "rate_raised": Pathology(rate_raised, "grpo", ("learning-rate-*",)),
+    "tool_use_dies": Pathology(tool_use_dies, "agent", ("tool-*",)),
+    "held_out_falls": Pathology(
+        held_out_falls, "agent", ("validation-*", "over-optimis*", "eval-stalls", "eval-flat")
+    ),
+    "answers_cut": Pathology(answers_cut, "grpo", ("truncation*", "no-stop", "runaway-length")),
 }

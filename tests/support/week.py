@@ -5,6 +5,7 @@ Nothing sleeps: the clock is a number. Sizes of files come from whole steps, so 
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 from rltui.logs.follow.follower import Follower
 from rltui.store import Store
 from tests.support import tfwriter
+from tests.support.open_files import open_below
 
 DAY = 86_400.0
 
@@ -89,11 +91,10 @@ class Week:
                 return
 
     def measure(self) -> Sample:
-        """What is held now."""
+        """What is held now: memory without the interpreter's free lists, open files below the folder."""
+        gc.collect()  # empties the free lists as well
         traced = tracemalloc.get_traced_memory()[0] if tracemalloc.is_tracing() else 0
-        held = Path("/proc/self/fd")
-        descriptors = len(list(held.iterdir())) if held.is_dir() else 0
         run = self.store.runs.get("run")
-        sample = Sample(run.points if run else 0, traced, self.store.nbytes, descriptors)
+        sample = Sample(run.points if run else 0, traced, self.store.nbytes, open_below(self.root))
         self.samples.append(sample)
         return sample

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rltui.alerts.alert import Alert, ReceiverError
+from rltui.alerts.finding_alert import Alert, ReceiverError
 from rltui.alerts.receivers import receivers_of, summary
 from rltui.cli.loading import read_config
 from rltui.cli.output import FOUND, emit, fail, leave
@@ -26,7 +26,7 @@ TEST = Finding(
 
 @click.group(name="alert")
 def command() -> None:
-    """Try the alerts that your configuration asks for. They are off unless it does.
+    """Try the alerts that your configuration asks for. Without one, no alert is sent.
 
     \b
     Examples:
@@ -35,7 +35,7 @@ def command() -> None:
     """
 
 
-@command.command(name="test", short_help="Send one test alert by every configured way.")
+@command.command(name="test", short_help="Send one test alert to every configured receiver.")
 @click.argument("sink", required=False, type=click.Choice(["terminal", "command", "webhook"]))
 def test(sink: str | None) -> None:
     """Send one test alert by every configured way, or by SINK, and say how it went.
@@ -62,7 +62,7 @@ def test(sink: str | None) -> None:
         leave(FOUND)
 
 
-@command.command(name="list", short_help="List the configured ways out.")
+@command.command(name="list", short_help="List the configured receivers.")
 def ways() -> None:
     """List the configured ways out, from which severity on, and when an alert is sent. Secrets are not shown.
 

@@ -64,19 +64,20 @@ def command(
       rltui check runs/ --at-step 640
       rltui check runs/ --verify
       rltui check runs/ --follow
+      rltui check runs/ --follow --json --shard 3/40 >> findings-3.jsonl
       rltui check runs/ --json --shard 3/40 > part-3.json   (see: rltui merge)
       rltui check /shared/runs --engine slurm:cpu
     """
     as_json = as_json or form == "json"
     if following:
-        elsewhere = shard is not None or engine.name != "local"
+        elsewhere = engine.name != "local"
         if at_step is not None or form == "markdown" or fail_on is not None or verify or elsewhere:
-            others = "--at-step, --format markdown, --fail-on, --verify, --shard and --engine"
+            others = "--at-step, --format markdown, --fail-on, --verify and --engine"
             raise click.UsageError(f"--follow goes with none of {others}")
         need(logdirs, "`rltui watch --no-ui` waits for one")
         from rltui.cli.follow.follow_findings import follow
 
-        follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, as_json=as_json)
+        follow(logdirs, read_config(logdirs, strict=True), run_glob=run_glob, part=shard, as_json=as_json)
         return
     how = Work(engine, shard, remembered=not no_cache)
     try:

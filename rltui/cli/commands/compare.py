@@ -12,6 +12,8 @@ from rltui.cli.documents.comparison_document import baseline_run, comparison_doc
 from rltui.cli.loading import load
 from rltui.cli.output import FOUND, emit, emit_json, emit_table, fail
 from rltui.draw.numbers import format_change, format_seconds, format_si, format_step, format_value
+from rltui.draw.symbols import SEVERITY_GLYPH
+from rltui.panes.baseline_findings import baseline_findings
 from rltui.panes.comparison import Axis, Comparison, Difference, compare
 from rltui.panes.runs.selection import RunSelection, settings_below
 from rltui.text import in_markdown
@@ -79,9 +81,10 @@ def command(
         return
     beside = session.judge_sisters()
     found = [(view, compare(view, base, axis)) for view in others]
+    worse = {view.name: baseline_findings(view, base) for view in others}
     if as_json or form == "json":
         compared = {view.name: one for view, one in found}
-        emit_json(comparison_document(logdirs, base.name, axis, compared, beside))
+        emit_json(comparison_document(logdirs, base.name, axis, compared, beside, worse))
         return
     write = _markdown if form == "markdown" else _text
     for view, comparison in found:
@@ -92,6 +95,8 @@ def command(
         emit(f"### {in_markdown(title)}" if form == "markdown" else title)
         if (standing := beside.get(view.name)) is not None:
             emit(f"{standing.words}, which {standing.kin} ({standing.tag} at step {standing.step:,})")
+        for one in worse[view.name]:
+            emit(f"{SEVERITY_GLYPH[one.severity]} {one.message}, since step {format_step(one.since_step)}")
         emit()
         shown = comparison.differences if every else _important(comparison)
         write(shown)

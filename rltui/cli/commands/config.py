@@ -81,7 +81,7 @@ def _references(config: Config) -> Iterator[str]:
     """What is wrong with names that refer to other data: frameworks, themes, panes."""
     from rltui.draw.themes import load_themes
     from rltui.metrics import catalogue
-    from rltui.metrics.glossary import GENERAL
+    from rltui.metrics.glossary_files import GENERAL
     from rltui.panes.pane_list import FIXED
 
     frameworks = catalogue().frameworks

@@ -54,7 +54,7 @@ def command(
     no_color: bool,
     no_mouse: bool,
 ) -> None:
-    """Open the monitor on a recording of a real run, replayed live: it breaks while one watches.
+    """Open the monitor on a recording of a real run, replayed live. It breaks while you watch.
 
     Beside it stand the other recordings, a healthy one among them. Without a terminal, print the overview of
     the whole recording and end with 0.
@@ -132,7 +132,7 @@ def _save(names: Sequence[str], target: Path) -> None:
 
 
 def _print_overview(folder: str) -> None:
-    from rltui.cli.pane_output.pane_output import render_pane
+    from rltui.cli.pane_output.pane_output import OutputOptions, render_pane
     from rltui.session.session import Session
 
-    emit(render_pane(Session.load([folder]), "overview", "text", width=100).rstrip("\n"))
+    emit(render_pane(Session.load([folder]), "overview", OutputOptions()).rstrip("\n"))

@@ -9,15 +9,15 @@ import shutil
 import sys
 import textwrap
 import time
+from dataclasses import asdict
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import click
 
 from rltui import __version__
 from rltui.alerts.receivers import summary
-from rltui.cli.arguments import JSON, LogDir, need
+from rltui.cli.arguments import JSON, REQUESTS, LogDir, need
 from rltui.cli.job_report import job_lines, job_report
 from rltui.cli.output import emit, emit_json
 from rltui.config import load_config
@@ -31,7 +31,7 @@ from rltui.paths import config_file
 from rltui.rules.load import rulebook
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.text import clean
+from rltui.text import clean, count_of
 
 LIBRARIES = [
     "textual",
@@ -52,6 +52,7 @@ SHOWN = 15  # unrecognised keys listed for people; --json has them all
 @click.command(name="doctor")
 @click.argument("logdirs", metavar="[LOGDIR ...]", nargs=-1, type=LogDir())
 @JSON
+@REQUESTS
 def command(logdirs: tuple[str, ...], as_json: bool) -> None:
     """Report versions, terminal, file systems, how changes are noticed, configuration, unrecognised metrics.
 
@@ -109,7 +110,7 @@ def _terminal() -> dict[str, Any]:
 
 
 def _config(logdirs: tuple[str, ...]) -> dict[str, Any]:
-    config = load_config([Path(logdir) for logdir in logdirs])
+    config = load_config(logdirs)
     data = (*catalogue().problems, *rulebook().problems, *load_themes()[1])
     problems = (*config.problems, *MetricNames(config=config).problems, *data)
     own = config_file()
@@ -123,7 +124,7 @@ def _config(logdirs: tuple[str, ...]) -> dict[str, Any]:
 
 def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
     """Follow the logs until they are read, as `watch` would, and report how that went."""
-    session, follower = Session(load_config([Path(logdir) for logdir in logdirs])), Follower(logdirs)
+    session, follower = Session(load_config(logdirs)), Follower(logdirs)
     began = time.monotonic()
     deliveries = Deliveries(follower, wait=0.05)
     for each in deliveries:
@@ -153,10 +154,25 @@ def _logs(logdirs: tuple[str, ...]) -> dict[str, Any]:
             "waiting": list(status.waiting),
             "complete": follower.caught_up,
         },
+        "remote": [asdict(folder.status()) for folder in follower.search.remote],
         "runs": [_recognised(view) for view in session.ordered()],
         "unrecognised": _unrecognised(session),
         "diagnostics": [problem.as_json() for problem in session.diagnostics()],
     }
+
+
+def _print_remote(remote: dict[str, Any]) -> None:
+    _say(
+        f"Remote: {clean(remote['url'])}: {remote['objects']:,} objects, "
+        f"{format_si(remote['bytes_copied'])}B mirrored in {clean(remote['mirror'])} "
+        f"(all mirrors: {format_si(remote['disk'])}B at most)"
+    )
+    _say(
+        f"  a look every {remote['poll']:g} s while something changes, ever more rarely when nothing does: "
+        f"{remote['requests_per_hour']:,.0f} to {remote['idle_per_hour']:,.0f} requests an hour, and 1 or 2 "
+        f"for each log that grew; never more than {remote['limit']:,} an hour"
+    )
+    _say(f"  now {remote['requests']:,} requests in {format_seconds(remote['seconds'])}")
 
 
 def _recognised(view: RunView) -> dict[str, Any]:
@@ -219,13 +235,15 @@ def _print_logs(report: dict[str, Any]) -> None:
         _say(f"Logs: {clean(place)} on {system}")
     _say(f"  {follow['noticing']}")
     _say(
-        f"  {follow['files']} logs, {format_si(follow['bytes'])}B, "
+        f"  {count_of(follow['files'], 'log')}, {format_si(follow['bytes'])}B, "
         f"read in {format_seconds(follow['seconds_to_read'])}; {follow['twins']} duplicate another log"
     )
+    for remote in report["remote"]:
+        _print_remote(remote)
     if not follow["complete"]:
         _say(f"  not all read within {CATCH_UP:.0f} s; the figures below are of what was")
     for run in report["runs"]:
-        known = f"{run['tags'] - run['unrecognised']} of {run['tags']} keys known"
+        known = f"{run['tags'] - run['unrecognised']} of {count_of(run['tags'], 'key')} known"
         _say(f"  {run['run']}: {run['framework']} ({run['confidence']:.0%}: {run['reason']}), {known}")
     for problem in report["diagnostics"]:
         _say(f"  {problem['level']}: {problem['path']}: {problem['message']}")
@@ -233,7 +251,9 @@ def _print_logs(report: dict[str, Any]) -> None:
     if not unknown:
         return
     emit()
-    _say(f"{len(unknown)} keys that no glossary entry knows; they are shown in panes made from their names.")
+    _say(
+        f"{count_of(len(unknown), 'key')} without an entry in the glossary; panes are made from their names."
+    )
     _say("To name them, put into your configuration:")
     emit()
     emit(snippet(unknown[:SHOWN], MetricNames()) + "\n")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.arguments import JSON_LINES, Framework, schema_option
+from rltui.cli.arguments import JSON_LINES, FrameworkArgument, schema_option
 from rltui.cli.completions import complete_metric
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, emit, emit_json, leave, note
 from rltui.config import load_config
 from rltui.metrics import nearest
-from rltui.metrics.definitions import Term, TrainingProblem, as_lines, definitions
+from rltui.metrics.definitions import Definition, as_lines, definitions
 from rltui.metrics.glossary_entry import GlossaryEntry
-from rltui.panes.metric_explanation import metric_cards
+from rltui.metrics.glossary_files import glossary, pane_id
+from rltui.panes.metric_explanation import finding_card, metric_cards
 from rltui.text import clean
 
 WIDTH = 80  # cells
@@ -21,15 +22,16 @@ WIDTH = 80  # cells
 @click.command(name="explain")
 @click.argument("keys", metavar="KEY ...", nargs=-1, required=True, shell_complete=complete_metric)
 @click.option(
-    "--framework", metavar="NAME", type=Framework(), help="Read the key as this framework writes it."
+    "--framework", metavar="NAME", type=FrameworkArgument(), help="Read the key as this framework writes it."
 )
 @JSON_LINES
 @schema_option("explain")
 def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None:
     """Say what a metric means: KEY as any framework writes it, or a canonical id such as policy.kl_ref.
 
-    Where frameworks mean different things by one name, all meanings are printed; --framework decides.
-    Terms such as gae, "value function" or clipping are explained, and problems such as "reward crashes".
+    Where frameworks mean different things by one name, all meanings are printed; --framework chooses one.
+    Terms such as gae, "value function" or clipping are explained, problems such as "reward crashes", and
+    findings by their id.
 
     \b
     Examples:
@@ -37,6 +39,7 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
       rltui explain train/entropy_loss --framework stable-baselines3
       rltui explain policy.kl_ref --json
       rltui explain gae
+      rltui explain grad-explosion
     """
     config = load_config()
     if config.problems:
@@ -46,9 +49,9 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
     note_problems(config.problems)
     unknown, first = False, True
     joined = " ".join(keys)
-    for key in (joined,) if len(keys) > 1 and definitions().find(joined) is not None else keys:
+    for key in (joined,) if len(keys) > 1 and _is_phrase(joined) else keys:
         cards = metric_cards(key, framework, config)
-        defined = definitions().find(key) if framework is None else None
+        defined = _defined(key) if framework is None else None
         if not cards and defined is None:
             unknown = True
             _note_nearest(key, framework)
@@ -66,9 +69,17 @@ def command(keys: tuple[str, ...], framework: str | None, as_json: bool) -> None
         leave(FOUND)
 
 
-def _answers(
-    key: str, cards: list[GlossaryEntry], defined: Term | TrainingProblem | None
-) -> list[dict[str, object]]:
+def _defined(words: str) -> Definition | None:
+    """The term, problem or finding of this name."""
+    return definitions().find(words) or finding_card(words)
+
+
+def _is_phrase(words: str) -> bool:
+    """Whether several arguments are the words of one name."""
+    return _defined(words) is not None or bool(definitions().metrics(words))
+
+
+def _answers(key: str, cards: list[GlossaryEntry], defined: Definition | None) -> list[dict[str, object]]:
     """One object for a key, those of its other meanings inside; one for each member of a family of keys.
 
     What is defined beside, a term or a problem, is under `definition`; alone it is an object of these fields.
@@ -83,7 +94,7 @@ def _answers(
     return [{**entries[0], "framework": None, "others": entries[1:]}]
 
 
-def _of_definition(key: str, defined: Term | TrainingProblem) -> dict[str, object]:
+def _of_definition(key: str, defined: Definition) -> dict[str, object]:
     """A term or problem with all fields that a metric has."""
     empty = {"framework": None, "canonical": None, "pane": "", "unit": "", "direction": "none"}
     rest = {"healthy": "", "watch_for": "", "rules": [], "caveats": [], "frameworks": [], "held_out": False}
@@ -95,6 +106,8 @@ def _note_nearest(key: str, framework: str | None) -> None:
     whose = f" of {framework}" if framework else ""
     meant = [label for card in metric_cards(key) for label in card.frameworks] if framework else []
     hint = f"; nearest: {', '.join(near)}" if near else "; `rltui glossary` lists all metrics"
+    if glossary().pane(pane_id(key) or key) is not None:
+        hint = f"; it is a pane: `rltui glossary --pane {pane_id(key) or key}`{hint}"
     if meant:
         hint = f"; it is a name of {', '.join(meant)}{hint}"
     note(f"{clean(key, 120)}: no metric{whose} by this name{hint}")

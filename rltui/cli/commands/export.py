@@ -9,7 +9,7 @@ import click
 from rltui.cli.arguments import LOGDIRS, RUN, VERIFY, need
 from rltui.cli.completions import complete_metric
 from rltui.cli.export.point_lines import export_lines
-from rltui.cli.export.points import Selection
+from rltui.cli.export.points import PointSelection
 from rltui.cli.output import require_extra
 from rltui.cli.sharding import ENGINE, SHARD, Work
 from rltui.shards.engines import Engine
@@ -83,7 +83,9 @@ def command(
 
         runs = chosen_names(logdirs, run_glob)
     glob = run_glob if runs is None else None
-    selection = Selection(logdirs, glob, runs=runs, metrics=metrics, all_sources=all_sources, verify=verify)
+    selection = PointSelection(
+        logdirs, glob, runs=runs, metrics=metrics, all_sources=all_sources, verify=verify
+    )
     if follow:
         elsewhere = shard is not None or engine.name != "local"
         if form != "jsonl" or output not in (None, "-") or kind != "scalars" or verify or elsewhere:

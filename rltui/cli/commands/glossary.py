@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from rltui.cli.arguments import JSON_LINES, Framework
+from rltui.cli.arguments import JSON_LINES, FrameworkArgument
 from rltui.cli.completions import complete_pane
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, emit, emit_json, fail
@@ -14,8 +14,8 @@ from rltui.data.metric import DIRECTIONS, UNITS, Metric
 from rltui.draw.cells import wrap
 from rltui.metrics.definitions import Term, TrainingProblem, definitions
 from rltui.metrics.frameworks.load import frameworks
-from rltui.metrics.glossary import Pane, glossary, pane_id
 from rltui.metrics.glossary_entry import labelled
+from rltui.metrics.glossary_files import Pane, glossary, pane_id
 from rltui.panes.metric_explanation import metric_card
 
 WIDTH = 80  # cells
@@ -27,7 +27,7 @@ INDENT = 2  # cells by which an entry stands below its title
 @click.option(
     "--framework",
     metavar="NAME",
-    type=Framework(),
+    type=FrameworkArgument(),
     help="Only what this framework writes, with its own names.",
 )
 @click.option("--terms", is_flag=True, help="Terms such as advantage or clipping instead of metrics.")

@@ -12,9 +12,11 @@ from rltui.cli.output import emit, note
 from rltui.cli.output_file import binary_output, refuse_inside
 from rltui.cli.pane_output.hparams_output import hparams_pane_of
 from rltui.cli.pane_output.pane_output import theme_named
+from rltui.panes.other_runs import sister_runs
 from rltui.panes.render.report_html import reports_html
 from rltui.panes.render.report_markdown import reports_markdown
 from rltui.panes.run_report import run_report
+from rltui.panes.runs.selection import settings_below
 from rltui.rules.finding import RUN_HEALTHS
 
 
@@ -51,10 +53,14 @@ def command(
     session = load(logdirs, run_glob, at_step)
     views = session.ordered() if run_glob is not None else session.ordered()[:1]
     views.sort(key=lambda view: -RUN_HEALTHS.index(view.health))
+    digest = settings_below(logdirs).digest
     reports = [
-        run_report(view, as_of(view, at_step), hparams_pane_of(view, logdirs, session=session), at_step)
+        run_report(
+            view, as_of(view, at_step), hparams_pane_of(view, logdirs, session=session), at_step,
+            sister_runs(view, session.ordered(), digest),
+        )
         for view in views
-    ]
+    ]  # fmt: skip
     text = reports_html(reports, colors) if form == "html" else reports_markdown(reports)
     if output is None:
         emit(text.rstrip("\n"))

@@ -20,8 +20,8 @@ from rltui.jobs.scheduler import Job
 from rltui.panes.runs.columns import COLUMNS, RunOrder, column_named, sorted_runs
 from rltui.panes.runs.facts import ListedRun, RunFacts
 from rltui.panes.runs.selection import RunSelection, settings_below
+from rltui.shards.judged_runs import JudgedRuns, of_session
 from rltui.shards.listed_run import ListedVerdict
-from rltui.shards.merge import JudgedRuns, of_session
 from rltui.shards.verdict import Verdict
 from rltui.store.continued_runs import Lineage
 from rltui.text import clean
@@ -33,7 +33,7 @@ REMEMBERED = frozenset(column.id for column in COLUMNS) - {"project"}  # columns
 @LOGDIRS
 @RUN
 @click.option(
-    "--sort", metavar="COLUMN", help="Such as best, last, why, age, or a setting; -COLUMN turns it."
+    "--sort", metavar="COLUMN", help="Such as best, last, why, age, or a setting; -COLUMN reverses the order."
 )
 @click.option(
     "--columns",

@@ -10,7 +10,7 @@ import click
 from rltui.cli.arguments import LOGDIRS, RUN, need
 from rltui.cli.loading import chosen_names
 from rltui.cli.output import emit, fail, note, to_json
-from rltui.cli.sample_selection import chosen_samples
+from rltui.cli.sample_selection import chosen_samples, print_evaluations
 from rltui.logs.samples.model import Sample
 from rltui.samples.run_samples import catalogs_of
 from rltui.samples.sample_query import SORT_KEYS, FilterError, SortKey, parse_filter
@@ -25,16 +25,19 @@ _PATIENCE = 3600.0  # seconds: a command reads everything
 @RUN
 @click.option("--step", metavar="N|last", help="Only samples of this step; the nearest that has samples.")
 @click.option("--sort", type=click.Choice(SORT_KEYS), help="Order; by default as they were written.")
-@click.option("--reverse", is_flag=True, help="Turn the order round: the largest first.")
+@click.option("--reverse", is_flag=True, help="Reverse the order: the largest first.")
 @click.option(
     "--filter",
     "expression",
     metavar="EXPR",
     default="",
-    help="Such as 'reward<0.5 length>1000 stop=length /regex/ \"words\"'; - before a term turns it round.",
+    help="Such as 'reward<0.5 length>1000 stop=length /regex/ \"words\"'; - before a term negates it.",
 )
 @click.option("--limit", type=click.IntRange(min=0), default=10, show_default=True, help="0 prints all.")
 @click.option("--group", metavar="ID", help="Only samples of this group (prompt).")
+@click.option(
+    "--evaluations", is_flag=True, help="In place of samples: pass rates of each data set over steps."
+)
 @click.option("--format", "form", type=click.Choice(("text", "jsonl", "markdown")), default="text")
 def command(
     logdirs: tuple[str, ...],
@@ -45,6 +48,7 @@ def command(
     expression: str,
     limit: int,
     group: str | None,
+    evaluations: bool,
     form: str,
 ) -> None:
     """Print rollouts: prompt, answer, reward and what else was written of them.
@@ -54,6 +58,7 @@ def command(
       rltui samples runs/grpo --step last --sort reward
       rltui samples runs/grpo --filter 'stop=length' --limit 3
       rltui samples runs/ --format jsonl --limit 0 | jq .reward
+      rltui samples runs/grpo --evaluations
     """
     need(logdirs)
     if step not in (None, "last") and not step.isdigit():
@@ -75,6 +80,9 @@ def command(
         if catalog.left_out:
             note(f"{run}: {catalog.left_out:,} samples more than are held; they are left out")
         found += len(catalog.heads)
+        if evaluations:
+            printed += print_evaluations(run, catalog, form)
+            continue
         samples = chosen_samples(run, catalog, wanted, step=step, group=group, sort=sort, reverse=reverse)
         for sample in islice(samples, limit - printed if limit else None):
             _print(run, sample, form, first=not printed)
@@ -83,7 +91,7 @@ def command(
         where = ", ".join(map(clean, logdirs))
         fail(f"{where}: no samples found; most trainers write them only when they are told to")
     if not printed:
-        note("no sample matches")
+        note("no samples of an evaluation" if evaluations else "no sample matches")
 
 
 def _print(run: str, sample: Sample, form: str, *, first: bool) -> None:

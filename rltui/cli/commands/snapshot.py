@@ -12,8 +12,15 @@ from rltui.cli.completions import complete_metric, complete_pane, complete_theme
 from rltui.cli.loading import ask_for_jobs, load
 from rltui.cli.output import emit, fail, note, require_extra
 from rltui.cli.output_file import binary_output, refuse_inside
-from rltui.cli.pane_output.pane_output import WIDTH, Form, render_charts, render_pane, theme_named
-from rltui.draw.chart_picture import NoPngError, as_png
+from rltui.cli.pane_output.pane_output import (
+    WIDTH,
+    Form,
+    OutputOptions,
+    render_charts,
+    render_pane,
+    theme_named,
+)
+from rltui.draw.chart_svg import NoPngError, as_png
 
 ENDINGS: dict[str, Form] = {
     ".md": "markdown",
@@ -105,29 +112,8 @@ def command(
     session = load(logdirs, run_glob, at_step)
     if at_step is None:
         ask_for_jobs(session, logdirs)
-    if chart is not None:
-        text = render_charts(
-            session,
-            chart,
-            drawn,
-            width=width,
-            height=height,
-            theme=theme,
-            at_step=at_step,
-            every=run_glob is not None,
-        )
-    else:
-        text = render_pane(
-            session,
-            pane,
-            drawn,
-            width=width,
-            height=height,
-            theme=theme,
-            at_step=at_step,
-            every=run_glob is not None,
-            logdirs=logdirs,
-        )
+    how = OutputOptions(drawn, width, height, theme, at_step, run_glob is not None, logdirs)
+    text = render_pane(session, pane, how) if chart is None else render_charts(session, chart, how)
     if output is None and form != "png":
         emit(text.rstrip("\n"))
         return

@@ -38,7 +38,7 @@ def command(
     timeout: float,
     as_json: bool,
 ) -> None:
-    """Wait until something is so, and say what. The first condition that holds ends the wait.
+    """Wait until a condition holds, and print which one. The first that holds ends the wait.
 
     One run is enough for a step, a metric, a finding or a stall; `end` waits for all of them: pick some with
     --run. A LOGDIR that does not exist yet is waited for. Until then findings are printed as they fire and

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from rltui.cli.arguments import ASCII, NO_COLOR, NO_MOUSE, THEME, LogDir
+from rltui.cli.arguments import ASCII, NO_COLOR, NO_MOUSE, REQUESTS, THEME, LogDir, look_every, whole_run_name
 from rltui.cli.completions import complete_pane, complete_run
 from rltui.cli.loading import read_config
 from rltui.cli.output import FOUND, WRONG, fail, leave
@@ -24,7 +24,7 @@ from rltui.interpreter import finish_imports, import_asyncio_without_ssl
     "run_glob",
     shell_complete=complete_run,
     metavar="GLOB|EXPR",
-    help="Only runs of such names, as '*grpo*', or such as 'lr>1e-4 critical'; the baseline in any case.",
+    help="Only runs whose names match '*grpo*', or that fit 'lr>1e-4 critical'. The baseline is always read.",
 )
 @click.option(
     "--baseline",
@@ -39,12 +39,15 @@ from rltui.interpreter import finish_imports, import_asyncio_without_ssl
     metavar="SECONDS",
     help="How often to look at logs that grow; default: 1, more on slow file systems.",
 )
-@click.option("--at-step", type=int, metavar="N", help="Show and judge as it would have been at step N.")
+@click.option("--at-step", type=int, metavar="N", help="Show and judge the run as it was at step N.")
 @ASCII
 @NO_COLOR
 @NO_MOUSE
+@REQUESTS
 @click.option("--job", metavar="ID", help="Look in the folders of this job of Slurm, in place of LOGDIR.")
-@click.option("--no-ui", is_flag=True, help="No screen: print findings as lines when they fire and resolve.")
+@click.option(
+    "--no-ui", is_flag=True, help="Print findings as lines when they fire and resolve, without a screen."
+)
 @click.option("--reset", is_flag=True, help="Forget the remembered layout of this folder.")
 def command(
     logdirs: tuple[str, ...],
@@ -77,6 +80,8 @@ def command(
     if job is not None:
         logdirs = _folders_of(job, logdirs)
     logdirs = logdirs or (".",)
+    run_glob = whole_run_name(logdirs, run_glob, fetch=False)
+    look_every(logdirs, poll)
     config = read_config(logdirs)
     if no_ui:
         from rltui.cli.follow.follow_findings import follow

@@ -11,7 +11,7 @@ from rltui.problem import Problem
 from rltui.rules.finding import RANK, worst
 from rltui.shards.common_trouble import common_trouble
 from rltui.shards.judge import Judged
-from rltui.shards.merge import JudgedRuns, merge
+from rltui.shards.judged_runs import JudgedRuns, merge
 from rltui.shards.verdict import TagSets, as_plain, from_plain
 from rltui.text import clean
 

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from rltui.cli.color import colored
+from rltui.cli.output import colored
 from rltui.draw.cells import wrap
 from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.draw.symbols import (

@@ -10,6 +10,7 @@ from typing import Any
 from rltui.cli.output import FOUND, CommandError
 from rltui.logs.run_names import named
 from rltui.panes.comparison import Axis, Comparison
+from rltui.rules.finding import Finding, as_json
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.session.sister_runs import Standing
@@ -27,15 +28,17 @@ def comparison_document(
     axis: Axis,
     compared: Mapping[str, Comparison | None],
     beside: Mapping[str, Standing] = MappingProxyType({}),
+    findings: Mapping[str, Sequence[Finding]] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """compared: by the name of a run its comparison; None where there is no common place.
 
-    beside: by the name of a run where it stands beside its sister runs.
+    beside: by the name of a run where it stands beside its sister runs. findings: what is worse of its speed.
     """
     runs = [_compared(run, comparison) for run, comparison in compared.items()]
     for each in runs:
         if (standing := beside.get(str(each["run"]))) is not None:
             each["sisters"] = standing.as_json()
+        each["findings"] = [as_json(one) for one in findings.get(str(each["run"]), ())]
     return {"schema": 1, "logdir": clean(logdirs[0]), "baseline": baseline, "by": axis, "runs": runs}
 
 

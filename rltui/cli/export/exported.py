@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rltui.cli.export.points import Exporter, Selection
+from rltui.cli.export.points import Exporter, PointSelection
 from rltui.cli.file_problems import note_problems
 from rltui.cli.judging import need_engine, planned
 from rltui.cli.output import FOUND, WRONG, fail, leave, no_logs
 from rltui.cli.sharding import Work
 from rltui.problem import Problem, Problems
-from rltui.shards.merge import lost_problem
+from rltui.shards.judged_runs import lost_problem
 from rltui.shards.plan import Plan, Shard
 
 
@@ -32,7 +32,7 @@ class ExportSummary(NamedTuple):
 class Exported:
     """One export: its plan, and what all shards together met."""
 
-    def __init__(self, selection: Selection) -> None:
+    def __init__(self, selection: PointSelection) -> None:
         self._selection = selection
         self._problems = Problems()
         self._lost: list[Problem] = []
@@ -43,8 +43,8 @@ class Exported:
 
     def plan(self, how: Work) -> Plan:
         """The runs to export."""
-        need_engine(how.engine)
         chosen = self._selection
+        need_engine(how.engine, chosen.logdirs)
         plan = planned(chosen.logdirs, chosen.run_glob, how, verify=chosen.verify, consoles=False)
         for delivery in plan.deliveries:
             self._problems.note(delivery.batch.problems)

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 
-from rltui.cli.export.points import Selection
+from rltui.cli.export.points import PointSelection
 from rltui.cli.file_problems import note_problems
 from rltui.cli.judging import judge_runs
 from rltui.cli.output import WRONG, leave, to_json
@@ -35,7 +35,7 @@ COLUMNS = (
 Row = dict[str, str | int | float | bool | list[str] | None]
 
 
-def export_findings(selection: Selection, form: str, output: str | None, how: Work) -> None:
+def export_findings(selection: PointSelection, form: str, output: str | None, how: Work) -> None:
     """Write the findings of the runs, as JSON lines, CSV or one Parquet file."""
     judged = judge_runs(selection.logdirs, selection.run_glob, verify=selection.verify, how=how)
     chosen = [verdict for verdict in judged.verdicts if selection.takes(verdict.run)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from rltui.batch import Batch
 from rltui.cli.export.point_lines import JsonlWriter
-from rltui.cli.export.points import Selection, SupersededFlags, TagFilter
+from rltui.cli.export.points import PointSelection, SupersededFlags, TagFilter
 from rltui.cli.file_problems import FileProblemReporter
 from rltui.logs.delivery import Delivery
 from rltui.logs.follow.follower import Follower
@@ -79,7 +79,7 @@ class PointPrinter:
         return mask
 
 
-def follow(selection: Selection) -> None:
+def follow(selection: PointSelection) -> None:
     """Print for ever. Ends by a signal or a closed pipe."""
     out = sys.stdout.buffer
     printer = PointPrinter(selection.metrics, out.write)

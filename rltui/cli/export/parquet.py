@@ -27,7 +27,7 @@ import pyarrow.parquet as pq
 from rltui import paths
 from rltui.cli.export.exported import Exported, ExportSummary
 from rltui.cli.export.point_lines import spelled
-from rltui.cli.export.points import ExportBatch, Exporter, Selection
+from rltui.cli.export.points import ExportBatch, Exporter, PointSelection
 from rltui.cli.judging import chosen_engine, in_order
 from rltui.cli.loading import read_config
 from rltui.cli.output import fail, note
@@ -36,7 +36,7 @@ from rltui.cli.sharding import Work
 from rltui.config import Config
 from rltui.shards.plan import RunPlan
 from rltui.shards.work import Lost
-from rltui.text import clean
+from rltui.text import clean, count_of
 
 ROWS = 1 << 20  # points of a row group
 MARK = 256  # points at a log's start that tell whether it is still the same log
@@ -116,7 +116,7 @@ class _NothingNew(Exception):  # noqa: N818 (no error)
     """A run without new points: its part is not kept."""
 
 
-def export_parquet(selection: Selection, output: str, how: Work) -> None:
+def export_parquet(selection: PointSelection, output: str, how: Work) -> None:
     """Write or continue the dataset in folder `output`."""
     place = Path(output)
     refuse_inside(place, selection.logdirs)
@@ -151,7 +151,7 @@ def export_parquet(selection: Selection, output: str, how: Work) -> None:
             raise
         fail(f"{clean(output)}: not written: {error.strerror or error}; what is there stays as it was")
     count = len(list(place.glob("run=*")))
-    note(f"{clean(output)}: {exported.points} points added in {count} runs")
+    note(f"{clean(output)}: {count_of(exported.points, 'point')} added in {count_of(count, 'run')}")
     exported.finish()
 
 
@@ -160,7 +160,7 @@ class _Target:
     """The dataset and what is written to it: all that another process needs."""
 
     place: Path
-    selection: Selection
+    selection: PointSelection
     config: Config
     filters: str
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rltui.batch import Batch
 from rltui.cli.export.exported import Exported, ExportSummary
-from rltui.cli.export.points import Exporter, Selection
+from rltui.cli.export.points import Exporter, PointSelection
 from rltui.cli.judging import in_order
 from rltui.cli.output_file import binary_output
 from rltui.cli.sharding import Work
@@ -29,7 +29,7 @@ CSV_HEAD = b"run,tag,step,wall_time,value,source,superseded,series\n"
 CHUNK = 1 << 15  # lines that are joined at once
 
 
-def export_lines(selection: Selection, form: str, output: str | None, how: Work) -> None:
+def export_lines(selection: PointSelection, form: str, output: str | None, how: Work) -> None:
     """Write every point as a line of JSON or CSV. Ends the command with 1 when no tag matches the globs."""
     exported = Exported(selection)
     plan = exported.plan(how)
@@ -51,7 +51,7 @@ def export_lines(selection: Selection, form: str, output: str | None, how: Work)
 
 
 def _write_lines(
-    runs: Sequence[RunPlan], selection: Selection, form: str, write: Callable[[bytes], object]
+    runs: Sequence[RunPlan], selection: PointSelection, form: str, write: Callable[[bytes], object]
 ) -> ExportSummary:
     exporter = Exporter(selection, runs)
     writer = CsvWriter() if form == "csv" else JsonlWriter()
@@ -66,7 +66,7 @@ def _write_lines(
     return ExportSummary.of(exporter)
 
 
-def _packed_lines(shard: Shard, selection: Selection, form: str) -> tuple[bytes, ExportSummary]:
+def _packed_lines(shard: Shard, selection: PointSelection, form: str) -> tuple[bytes, ExportSummary]:
     """The lines of a shard, compressed: what another process sends."""
     with tempfile.TemporaryFile() as file:
         packer = zlib.compressobj(1)

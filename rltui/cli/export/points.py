@@ -30,7 +30,7 @@ HELD = 2_000_000  # points of one run that wait in memory, about 40 bytes each
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class PointSelection:
     """Which points are exported."""
 
     logdirs: Sequence[str]
@@ -140,7 +140,12 @@ class Exporter:
     """
 
     def __init__(
-        self, selection: Selection, runs: Sequence[RunPlan], config: Config | None = None, *, held: int = HELD
+        self,
+        selection: PointSelection,
+        runs: Sequence[RunPlan],
+        config: Config | None = None,
+        *,
+        held: int = HELD,
     ) -> None:
         self._selection = selection
         self._runs = {run.name: run for run in runs if selection.takes(run.name)}

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from rltui.cli.export.point_lines import quoted
-from rltui.cli.export.points import Selection
+from rltui.cli.export.points import PointSelection
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import fail, note
 from rltui.cli.output_file import binary_output
@@ -35,7 +35,7 @@ COLUMNS = {
 Row = dict[str, Any]  # by the names of its columns
 
 
-def export_tables(selection: Selection, kind: str, form: str, output: str | None) -> None:
+def export_tables(selection: PointSelection, kind: str, form: str, output: str | None) -> None:
     """Write one kind of record of every event file. Ends the command with 2 when there is no event file."""
     files = _event_files(selection.logdirs)
     files = [(run, each) for run, each in files if selection.takes(run)]

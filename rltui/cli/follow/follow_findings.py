@@ -23,6 +23,7 @@ def follow(
     config: Config,
     *,
     run_glob: str | None = None,
+    part: tuple[int, int] | None = None,
     poll: float | None = None,
     as_json: bool = False,
     clock: Callable[[], float] = time.time,
@@ -31,9 +32,12 @@ def follow(
 ) -> None:
     """Print findings as they fire and resolve, and send alerts, until a signal.
 
-    deliveries: what is read instead of the LOGDIRs; its end is the end.
+    part: of the runs, as `RunFilter` has it. deliveries: what is read instead of the LOGDIRs; its end is the
+    end.
     """
-    followed = FollowedSession(logdirs, config, run_glob=run_glob, poll=poll, deliveries=deliveries)
+    followed = FollowedSession(
+        logdirs, config, run_glob=run_glob, part=part, poll=poll, deliveries=deliveries
+    )
     if dispatcher is None:
         dispatcher = Dispatcher(config.alerts, sent_log=SentLog.of_logdirs(logdirs))
     findings = FindingReporter(as_json, clock)

@@ -21,8 +21,9 @@ POLL = 1.0  # seconds between looks, unless the configuration says otherwise
 class FollowedSession:
     """Iterates after each change of the logs, with the session evaluated, and at least every `wait` seconds.
 
-    poll, wait: seconds; by default as often as the configuration says. deliveries: what is read instead of
-    the LOGDIRs; its end ends the iteration, and an empty list in it says that nothing is left to read.
+    part: of the runs, as `RunFilter` has it. poll, wait: seconds; by default as often as the configuration
+    says. deliveries: what is read instead of the LOGDIRs; its end ends the iteration, and an empty list in it
+    says that nothing is left to read.
     """
 
     def __init__(
@@ -31,16 +32,17 @@ class FollowedSession:
         config: Config,
         *,
         run_glob: str | None = None,
+        part: tuple[int, int] | None = None,
         poll: float | None = None,
         wait: float | None = None,
         deliveries: Iterable[list[Delivery]] | None = None,
     ) -> None:
         every = poll or config.poll or POLL
         selection = RunSelection(run_glob)
-        self.session = Session(config, run_glob=selection.glob)
+        self.session = Session(config, run_glob=selection.glob, part=part)
         self.session.choose(selection.test(settings_below(list(map(str, logdirs))), time.time))
         self.at_rest = False  # everything that was there has been evaluated
-        self._follower = Follower(logdirs, run_glob=selection.glob, poll=every)
+        self._follower = Follower(logdirs, run_glob=selection.glob, part=part, poll=every)
         self._deliveries = (
             deliveries if deliveries is not None else Deliveries(self._follower, wait=wait or every)
         )

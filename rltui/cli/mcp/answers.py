@@ -32,7 +32,7 @@ from rltui.samples.run_samples import catalogs_of
 from rltui.samples.sample_query import FilterError, parse_filter
 from rltui.samples.sample_text import as_json
 from rltui.session.run_view import RunView
-from rltui.shards.merge import of_session
+from rltui.shards.judged_runs import of_session
 from rltui.store import Series
 from rltui.text import clean
 
@@ -200,7 +200,7 @@ def get_samples(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     limit, characters = arguments.get("limit", 3), arguments.get("max_characters", TEXT)
     step = arguments.get("step")
     pattern = arguments.get("run", "*")
-    found: list[Answer] = []
+    found: list[object] = []
     for run, catalog in catalogs_of(logdirs).items():
         if len(found) >= limit:
             break
@@ -222,7 +222,7 @@ def get_samples(logdirs: Sequence[str], arguments: Arguments) -> Answer:
     return {"samples": found}
 
 
-def _cut(value: Any, characters: int) -> Any:
+def _cut(value: object, characters: int) -> object:
     """The same data with each text cut to so many characters: its beginning and its end."""
     if isinstance(value, str) and len(value) > characters:
         half = characters // 2

@@ -1,4 +1,4 @@
-"""Hyperparameters without a terminal: the pane `config` of `snapshot`, and `compare --config`."""
+"""Hyperparameters without a terminal: of one run, and compared (`compare --config`)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ from rltui.hparams.hparam_files import hparams_beside
 from rltui.hparams.hparams import HParams
 from rltui.panes.charts.attempt_history import history_lines
 from rltui.panes.render.lines.hparams_lines import hparams_lines, hparams_markdown, hparams_record
-from rltui.panes.render.markdown import as_markdown
-from rltui.panes.render.plain_data import as_record
 from rltui.panes.render.plain_text import as_text
-from rltui.panes.report import pane_report
 from rltui.panes.special.hparams_pane import HParamsPane, columns_of, hparams_pane
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
@@ -37,15 +34,6 @@ def hparams_pane_of(
 
     columns = columns_of(view, others, beside=files, session=session)
     return hparams_pane(columns, only_differences=only_differences, history=history_lines(view, session))
-
-
-def pane_data(view: RunView, made: HParamsPane, form: str, now: float, at_step: int | None) -> object:
-    """The config pane as Markdown text, or as data for programs."""
-    report = pane_report(view, "config", now, at_step)
-    report = dataclasses.replace(report, pane=dataclasses.replace(report.pane, empty=""))
-    if form == "markdown":
-        return as_markdown(report).rstrip("\n") + "\n\n" + hparams_markdown(made)
-    return as_record(report) | hparams_record(made)
 
 
 def print_comparison(

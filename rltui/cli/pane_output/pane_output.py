@@ -1,130 +1,125 @@
-"""One pane or chart of a session as text, ANSI, Markdown, SVG or JSON, without a terminal."""
+"""Panes and charts of a session as text, ANSI, Markdown, SVG or JSON, without a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import click
 
 from rltui.cli.file_problems import note_problems
 from rltui.cli.loading import as_of
 from rltui.cli.output import FOUND, fail, to_json
-from rltui.cli.pane_output.hparams_output import hparams_pane_of, pane_data
-from rltui.draw.cells import Line, line
-from rltui.draw.chart_picture import HEIGHT as HEIGHT_IN_PIXELS
-from rltui.draw.chart_picture import pictures_svg
+from rltui.cli.pane_output.hparams_output import hparams_pane_of
+from rltui.draw.cells import line
+from rltui.draw.chart_svg import HEIGHT as HEIGHT_IN_PIXELS
+from rltui.draw.chart_svg import pictures_svg
 from rltui.draw.themes import DEFAULT, Theme, load_themes
 from rltui.hparams.hparam_files import hparams_beside
 from rltui.hparams.hparams import NONE
-from rltui.metrics.glossary import pane_id
-from rltui.panes.answers.beside import USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
+from rltui.metrics.glossary_files import pane_id
+from rltui.panes.answers.model import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.chart_picture import metric_pictures
+from rltui.panes.other_runs import sister_runs
 from rltui.panes.pane_list import FIXED, panes_of
-from rltui.panes.render.ansi import as_ansi
+from rltui.panes.pane_report import pane_report
 from rltui.panes.render.chart_text import HEIGHT, charts_text
 from rltui.panes.render.markdown import as_markdown
+from rltui.panes.render.pane_content import PaneContent, console_content, hparams_content, samples_content
 from rltui.panes.render.plain_data import as_record
-from rltui.panes.render.plain_text import as_text, pane_text
+from rltui.panes.render.plain_text import as_ansi, as_text, pane_text
 from rltui.panes.render.svg import as_svg
-from rltui.panes.report import pane_report
-from rltui.panes.special.hparams_pane import HParamsPane
+from rltui.panes.runs.selection import settings_below
+from rltui.panes.special.console_pane import console_ends
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.spans.span_files import spans_beside
+from rltui.spans.model import NO_SPANS
 from rltui.text import clean
-
-if TYPE_CHECKING:
-    from rltui.cli.pane_output.samples_output import ReadSamples
-    from rltui.logs.samples.model import RunSamples
 
 Form = Literal["text", "ansi", "markdown", "svg", "png", "json"]
 WIDTH = 100  # cells
 CELL, ROW = 7.2, 15  # pixels of a cell and a line, where a picture is asked for in cells
 
 
-def render_pane(
-    session: Session,
-    pane: str,
-    form: Form,
-    *,
-    width: int = WIDTH,
-    height: int | None = None,
-    theme: str | None = None,
-    at_step: int | None = None,
-    every: bool = False,
-    logdirs: Sequence[str] = (),
-) -> str:
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """How panes and charts are written, and of which runs: of the newest, or of `every` one.
+
+    width: cells. height: lines at most, None for as many as needed. theme: its name, None for the default.
+    """
+
+    form: Form = "text"
+    width: int = WIDTH
+    height: int | None = None
+    theme: str | None = None
+    at_step: int | None = None
+    every: bool = False
+    logdirs: Sequence[str] = ()
+
+    def views(self, session: Session) -> list[RunView]:
+        """The runs that are written."""
+        return session.ordered() if self.every else session.ordered()[:1]
+
+
+def render_pane(session: Session, pane: str, how: OutputOptions) -> str:
     """A pane as text in a format. Ends the command with 1 when no run has such a pane."""
-    views = session.ordered() if every else session.ordered()[:1]
+    views = how.views(session)
     tabs = [{tab.id for tab in panes_of(view)} for view in views]
     pane = _pane_id(pane, {*FIXED, *(tab for each in tabs for tab in each)})
     chosen = [view for view, each in zip(views, tabs, strict=True) if pane in each]
-    if pane == "console":
-        if at_step is not None:
-            raise click.UsageError("the pane console shows what is there now: leave --at-step out")
-        return _consoles(session, views, logdirs, form, width, height, theme_named(theme), every=every)
-    if not chosen and pane in FIXED:  # none of its metrics: an empty pane, for the name is a known one
-        chosen = views
+    if pane == "console" and how.at_step is not None:
+        raise click.UsageError("the pane console shows what is there now: leave --at-step out")
+    if pane in FIXED and (pane == "console" or not chosen):
+        chosen = views  # without its metrics it is an empty pane, for the name is a known one
     if not chosen:
         panes = sorted({tab for each in tabs for tab in each})
         fail(f"no pane named {clean(pane)!r} here; there are {', '.join(panes)}", FOUND)
-    if form == "svg":
+    if how.form == "svg":
         chosen = chosen[:1]
-    hparams: list[HParamsPane | None] = [None] * len(chosen)
-    if pane == "config":
-        hparams = [hparams_pane_of(view, logdirs, session=session) for view in chosen]
-    samples: list[ReadSamples | None] = [None] * len(chosen)
-    if pane == "samples":
-        from rltui.cli.pane_output.samples_output import read_samples  # no other pane needs it
-
-        samples = [*read_samples(chosen, logdirs, session.ordered(), at_step)]
-    beside = besides_of(chosen, logdirs, session, pane)
-    colors = theme_named(theme)
+    contents = _contents(session, pane, chosen, how)
+    besides = _besides(session, pane, chosen, how)
+    theme = theme_named(how.theme)
     parts = [
-        _one(view, pane, form, width, height, colors, at_step, columns, read, files)
-        for view, columns, read, files in zip(chosen, hparams, samples, beside, strict=True)
+        _one(view, pane, how, theme, content, beside)
+        for view, content, beside in zip(chosen, contents, besides, strict=True)
     ]
-    if form == "json":
-        return to_json(parts if every else parts[0], indent=2) + "\n"
-    return "\n".join(str(part) for part in parts)
+    if how.form == "json":
+        return to_json(parts if how.every else parts[0], indent=2) + "\n"
+    return "\n".join(map(str, parts))
 
 
-def render_charts(
-    session: Session,
-    metric: str,
-    form: Form,
-    *,
-    width: int = WIDTH,
-    height: int | None = None,
-    theme: str | None = None,
-    at_step: int | None = None,
-    every: bool = False,
-) -> str:
-    """The charts of a metric in the newest run, or in every one; the command ends with 1 without any.
-
-    form: text, Markdown (a block of text) or SVG.
-    """
-    views = session.ordered() if every else session.ordered()[:1]
-    if form == "svg":
+def render_charts(session: Session, metric: str, how: OutputOptions) -> str:
+    """The charts of a metric as text, Markdown (a block of text) or SVG. Ends with 1 where there is none."""
+    digest, every = settings_below(how.logdirs).digest, session.ordered()
+    runs = [(view, as_of(view, how.at_step), sister_runs(view, every, digest)) for view in how.views(session)]
+    charts: list[str] = []
+    if how.form == "svg":
         pictures = [
             picture
-            for view in views
-            for picture in metric_pictures(view, metric, as_of(view, at_step), at_step)
+            for view, now, sisters in runs
+            for picture in metric_pictures(view, metric, now, how.at_step, sisters=sisters)
         ]
-        if pictures:
-            pixels = (round(width * CELL), HEIGHT_IN_PIXELS if height is None else height * ROW)
-            return pictures_svg(pictures, theme_named(theme), *pixels)
-    charts = [
-        text
-        for view in views
-        for text in charts_text(view, metric, as_of(view, at_step), width, height or HEIGHT, at_step)
-    ]
+        pixels = round(how.width * CELL), HEIGHT_IN_PIXELS if how.height is None else how.height * ROW
+        charts = [pictures_svg(pictures, theme_named(how.theme), *pixels)] if pictures else []
+    if not charts:
+        for view, now, sisters in runs:
+            height = how.height or HEIGHT
+            charts += charts_text(view, metric, now, how.width, height, how.at_step, sisters=sisters)
     if not charts:
         fail(f"no metric {clean(metric)!r} here; `rltui snapshot --pane all` lists them", FOUND)
-    if form == "markdown":
+    if how.form == "markdown":
         return "\n".join(f"```text\n{text.rstrip()}\n```\n" for text in charts)
     return "\n".join(charts)
+
+
+def theme_named(name: str | None) -> Theme:
+    """A theme, the default one for None. Ends the command with 1 when there is none of this name."""
+    themes, problems = load_themes()
+    if name is not None and name not in themes:
+        note_problems(problems)
+        fail(f"no theme named {clean(name)!r}; there are {', '.join(sorted(themes))}", FOUND)
+    return themes[name or DEFAULT]
 
 
 def _pane_id(pane: str, known: set[str]) -> str:
@@ -135,94 +130,62 @@ def _pane_id(pane: str, known: set[str]) -> str:
     return pane_id(pane) or next((each for each in known if each.lower() == word), pane)
 
 
-def _one(
-    view: RunView,
-    pane: str,
-    form: Form,
-    width: int,
-    height: int | None,
-    theme: Theme,
-    at_step: int | None,
-    hparams: HParamsPane | None,
-    samples: ReadSamples | None,
-    beside: Beside,
-) -> object:
-    now = as_of(view, at_step)
-    if form in ("markdown", "json"):
-        if hparams is not None:
-            return pane_data(view, hparams, form, now, at_step)
-        if samples is not None:
-            from rltui.cli.pane_output.samples_output import samples_data
+def _contents(
+    session: Session, pane: str, views: Sequence[RunView], how: OutputOptions
+) -> Sequence[PaneContent | None]:
+    """What a pane without metrics shows of each run."""
+    if pane == "config":
+        return [hparams_content(hparams_pane_of(view, how.logdirs, session=session)) for view in views]
+    if pane == "samples":
+        from rltui.cli.pane_output.samples_output import read_samples  # no other pane needs it
 
-            return samples_data(view, samples, form, now, at_step)
-        return _as_data(view, pane, form, now, at_step, beside)
-    lines = pane_text(
-        view, pane, now, width=width, at_step=at_step, hparams=hparams, samples=samples, beside=beside
-    )
-    return _drawn(lines, form, width, height, theme)
+        read = read_samples(views, how.logdirs, session.ordered(), how.at_step)
+        return [samples_content(*each) for each in read]
+    if pane == "console":
+        ends = console_ends(views, how.logdirs, session.sources())
+        return [console_content(view, each) for view, each in zip(views, ends, strict=True)]
+    return [None] * len(views)
 
 
-def _consoles(
-    session: Session,
-    views: Sequence[RunView],
-    logdirs: Sequence[str],
-    form: Form,
-    width: int,
-    height: int | None,
-    theme: Theme,
-    *,
-    every: bool,
-) -> str:
-    from rltui.panes.render.console_lines import console_data, console_pane_lines
-    from rltui.panes.special.console_pane import console_ends
-
-    views = views[:1] if form == "svg" else views
-    parts: list[object] = []
-    for view, ends in zip(views, console_ends(views, logdirs, session.sources()), strict=True):
-        now = as_of(view, None)
-        if form in ("markdown", "json"):
-            parts.append(console_data(view, ends, form, now))
-        else:
-            parts.append(_drawn(console_pane_lines(view, ends, now, width), form, width, height, theme))
-    if form == "json":
-        return to_json(parts if every else parts[0], indent=2) + "\n"
-    return "\n".join(str(part) for part in parts)
-
-
-def _drawn(lines: list[Line], form: Form, width: int, height: int | None, theme: Theme) -> str:
-    if height is not None and len(lines) > height:
-        hidden = len(lines) - height + 1
-        lines = [*lines[: height - 1], line((f" … {hidden} more lines; use a larger --height", "dim"))]
-    if form == "text":
-        return as_text(lines)
-    return as_svg(lines, width, theme) if form == "svg" else as_ansi(lines, theme)
-
-
-def besides_of(views: Sequence[RunView], logdirs: Sequence[str], session: Session, pane: str) -> list[Beside]:
+def _besides(session: Session, pane: str, views: Sequence[RunView], how: OutputOptions) -> list[Beside]:
     """What the files beside the logs of each run say for the answer of a pane; others are not read."""
-    samples: list[RunSamples | None] = [None] * len(views)
-    if pane in USE_SAMPLES and logdirs:
+    found = [NOTHING] * len(views)
+    if not how.logdirs or pane not in USE_SAMPLES | USE_HPARAMS | USE_SPANS:
+        return found
+    if pane in USE_SAMPLES:
         from rltui.cli.pane_output.samples_output import newest_samples  # no other pane needs it
 
-        samples = newest_samples(views, logdirs, session.ordered())
-    found = []
-    for view, read in zip(views, samples, strict=True):
-        paths = [source.path for source in view.run.sources.values()]
-        hparams = hparams_beside(paths, logdirs) if pane in USE_HPARAMS and logdirs else NONE
-        spans = spans_beside(paths, logdirs) if pane in USE_SPANS and logdirs else {}
-        found.append(Beside(hparams, read, spans))
-    return found
+        found = [Beside(samples=each) for each in newest_samples(views, how.logdirs, session.ordered())]
+    from rltui.spans.span_files import spans_beside  # brings archives, 10 ms
+
+    paths = [[source.path for source in view.run.sources.values()] for view in views]
+    return [
+        replace(
+            beside,
+            hparams=hparams_beside(each, how.logdirs) if pane in USE_HPARAMS else NONE,
+            spans=spans_beside(each, how.logdirs) if pane in USE_SPANS else NO_SPANS,
+        )
+        for beside, each in zip(found, paths, strict=True)
+    ]
 
 
-def _as_data(view: RunView, pane: str, form: Form, now: float, at_step: int | None, beside: Beside) -> object:
-    report = pane_report(view, pane, now, at_step, beside=beside)
-    return as_markdown(report) if form == "markdown" else as_record(report)
-
-
-def theme_named(name: str | None) -> Theme:
-    """A theme, the default one for None. Ends the command with 1 when there is none of this name."""
-    themes, problems = load_themes()
-    if name is not None and name not in themes:
-        note_problems(problems)
-        fail(f"no theme named {clean(name)!r}; there are {', '.join(sorted(themes))}", FOUND)
-    return themes[name or DEFAULT]
+def _one(
+    view: RunView, pane: str, how: OutputOptions, theme: Theme, content: PaneContent | None, beside: Beside
+) -> object:
+    """The pane of one run: text, or an object for JSON."""
+    now = as_of(view, how.at_step)
+    if how.form in ("markdown", "json"):
+        report = pane_report(view, pane, now, how.at_step, beside=beside)
+        if content is not None:
+            report = replace(report, pane=replace(report.pane, empty=""))
+        if how.form == "json":
+            return as_record(report) | (content.record() if content is not None else {})
+        text = content.markdown() if content is not None else ""
+        return as_markdown(report).rstrip("\n") + "\n" + f"\n{text}" * bool(text)
+    lines = pane_text(view, pane, now, width=how.width, at_step=how.at_step, content=content, beside=beside)
+    if how.height is not None and len(lines) > how.height:
+        hidden = len(lines) - how.height + 1
+        lines = [*lines[: how.height - 1], line((f" … {hidden} more lines; use a larger --height", "dim"))]
+    if how.form == "text":
+        return as_text(lines)
+    return as_svg(lines, how.width, theme) if how.form == "svg" else as_ansi(lines, theme)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 from rltui.logs.samples.model import RunSamples
-from rltui.panes.render.lines.samples_lines import ROWS, Summaries, samples_markdown, samples_record
-from rltui.panes.render.markdown import as_markdown
-from rltui.panes.render.plain_data import as_record
-from rltui.panes.report import pane_report
+from rltui.panes.render.lines.samples_lines import ROWS, Summaries
 from rltui.panes.special.samples_pane import SamplesPane, samples_pane, step_at
 from rltui.samples.run_samples import RunCatalogs
 from rltui.samples.sample_text import summary
@@ -57,12 +53,3 @@ def newest_samples(
             catalog.refresh(_SHORT)
         found.append(None if catalog is None else catalog.snapshot())
     return found
-
-
-def samples_data(view: RunView, read: ReadSamples, form: str, now: float, at_step: int | None) -> object:
-    """The samples pane as Markdown text, or as data for programs."""
-    report = pane_report(view, "samples", now, at_step)
-    report = dataclasses.replace(report, pane=dataclasses.replace(report.pane, empty=""))
-    if form == "markdown":
-        return as_markdown(report).rstrip("\n") + "\n\n" + samples_markdown(*read)
-    return as_record(report) | samples_record(*read)

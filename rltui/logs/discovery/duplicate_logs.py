@@ -27,7 +27,7 @@ ENOUGH_WHOLE, AGREEING_WHOLE = 6, 0.8  # the same for logs of one folder, whole 
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class LogBeginning:
     """What the beginning of a log says."""
 
     rows: dict[int, NDArray[np.float64]]  # step: sorted distinct values
@@ -41,10 +41,10 @@ class Sample:
         return not self.tags
 
 
-Question = Callable[[Format, File], Sample]
+Question = Callable[[Format, File], LogBeginning]
 
 
-def sample(known: Format, file: File) -> Sample:
+def sample(known: Format, file: File) -> LogBeginning:
     """Read the beginning of a log apart from its following. Raises OSError."""
     log = known.open(file.path)
     steps: dict[int, list[NDArray[np.float64]]] = {}
@@ -71,10 +71,12 @@ def sample(known: Format, file: File) -> Sample:
     # The last step may be half written when the sample ends.
     chosen = sorted(steps)[:SAMPLE_STEPS]
     rows = {step: _distinct(np.concatenate(steps[step])) for step in chosen}
-    return Sample(rows, tuple(tags[index] for index in np.flatnonzero(used).tolist()), hparams, complete)
+    return LogBeginning(
+        rows, tuple(tags[index] for index in np.flatnonzero(used).tolist()), hparams, complete
+    )
 
 
-def ending(known: Format, file: File) -> Sample:
+def ending(known: Format, file: File) -> LogBeginning:
     """What the end of a log says, newest steps only. Raises OSError.
 
     The beginnings of duplicates differ when a restart cut one of them off and the other went on.
@@ -90,7 +92,7 @@ def ending(known: Format, file: File) -> Sample:
         kept = batch.step >= newest[0]
         _collect(batch.step[kept], batch.value[kept], steps)
     rows = {step: _distinct(np.concatenate(values)) for step, values in steps.items()}
-    return Sample(rows, tuple(batch.tags), False, True)
+    return LogBeginning(rows, tuple(batch.tags), False, True)
 
 
 def _collect(
@@ -116,7 +118,7 @@ def _distinct(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return values[np.concatenate(([True], values[1:] != values[:-1]))]
 
 
-def same(one: Sample, other: Sample, *, beside: bool = False, copy: bool = False) -> bool | None:
+def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: bool = False) -> bool | None:
     """Whether two logs tell of the same training; None when they do not say enough yet.
 
     beside: they lie in one folder, so that whole numbers count too (lengths and returns of some games).

@@ -17,7 +17,7 @@ from rltui.logs.discovery.nearest_run import NearestRun
 from rltui.logs.formats.interface import Format
 from rltui.logs.local_file import Calls, FoundFile, GivenUpError
 from rltui.logs.log_file.log_file import LogFile
-from rltui.logs.log_file_names import is_events, names, rotated_from, stem_of
+from rltui.logs.log_file_names import TRAINER_STATE, is_events, names, rotated_from, stem_of
 from rltui.logs.run_names import folders_above
 from rltui.logs.samples.layouts import Place, log_place
 
@@ -37,7 +37,7 @@ class Parent:
 class _Beginning:
     """What the beginning of a log says, and when it was asked."""
 
-    sample: duplicate_logs.Sample | None
+    sample: duplicate_logs.LogBeginning | None
     life: int  # of the log
     size: int  # bytes that the log had
 
@@ -294,7 +294,7 @@ class RelatedRuns:
             return False
         return bool(duplicate_logs.same(end, its_end, beside=True))
 
-    def _sample(self, log: LogFile, calls: Calls) -> duplicate_logs.Sample | None:
+    def _sample(self, log: LogFile, calls: Calls) -> duplicate_logs.LogBeginning | None:
         """What the beginning of a log says; asked again when the log has grown and it matters."""
         known = self._beginnings.get(log)
         if known is None or known.life != log.life:
@@ -308,7 +308,10 @@ class RelatedRuns:
 
 def _may_differ(logs: Iterable[LogFile], known: Format) -> bool:
     """Whether any of these logs may be a rival of one of a format: mostly all are of one and the same."""
-    if known.name in names().copied_formats:
+    if known.name in names().copied_formats or any(
+        log.found.name == TRAINER_STATE or stem_of(log.found.name) in names().partial_copies - {"metrics"}
+        for log in logs
+    ):
         return True
     return any(log.aside or (log.format is not None and log.format.name != known.name) for log in logs)
 
@@ -329,6 +332,10 @@ def _may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
 
     Two folders side by side are two trainings, though they may say the same for having the same seed.
     """
+    if one.name == other.name == TRAINER_STATE:  # of checkpoints of one training, each longer than the last
+        return one.run == other.run
+    if {stem_of(one.name), stem_of(other.name)} == names().partial_copies:
+        return one.folder == other.folder
     if form not in names().copied_formats:
         return False
     upper, lower = sorted((_parts(one.folder), _parts(other.folder)), key=len)
@@ -339,7 +346,7 @@ def _parts(folder: str) -> list[str]:
     return folder.split("/") if folder else []
 
 
-def _ask(log: LogFile, question: duplicate_logs.Question, calls: Calls) -> duplicate_logs.Sample | None:
+def _ask(log: LogFile, question: duplicate_logs.Question, calls: Calls) -> duplicate_logs.LogBeginning | None:
     """What a log says; None where it cannot be read, as its visit will report. Raises GivenUpError."""
     assert log.format is not None
     calls.subject = log
@@ -353,7 +360,7 @@ def _ask(log: LogFile, question: duplicate_logs.Question, calls: Calls) -> dupli
 
 
 def parent_of(
-    folder: str, name: str, sample: duplicate_logs.Sample, events: Mapping[str, Sequence[str]]
+    folder: str, name: str, sample: duplicate_logs.LogBeginning, events: Mapping[str, Sequence[str]]
 ) -> Parent | None:
     """The run that the event file `folder/name` with this content belongs to; None when to its own.
 
@@ -369,12 +376,12 @@ def parent_of(
             main = sample.tags[0]
             for joint, path in (("_", main.replace("/", "_")), ("/", main)):
                 if below.startswith(path + joint) and len(below) > len(path) + 1:
-                    return Parent(upper, _Curve(main, below[len(path) + 1 :], below))
+                    return Parent(upper, AddedCurve(main, below[len(path) + 1 :], below))
     return None
 
 
 @dataclass(frozen=True, slots=True)
-class _Curve:
+class AddedCurve:
     """Names the tags of a sub-run of `add_scalars`. Data, so that another process can be given it."""
 
     main: str
@@ -382,6 +389,7 @@ class _Curve:
     below: str
 
     def __call__(self, tag: str) -> str:
+        """The tag as its run has it."""
         return f"{self.main}/{self.key}" if tag == self.main else f"{self.below}/{tag}"
 
 

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from rltui.logs.discovery.walk import Containers, FolderWalker, Item, Root, is_folder, roots_of
 from rltui.logs.file_systems import FileSystem, kind_of
 from rltui.logs.local_file import Calls, FoundFile
+from rltui.paths import is_url
 from rltui.problem import Problem
+
+if TYPE_CHECKING:
+    from rltui.logs.remote.remote_folders import RemoteFolder
 
 NOT_ANSWERING = FileSystem("not answering", remote=True, events=False, attributes=False)
 SHORTEST, LONGEST = 5.0, 30.0  # seconds between two searches
@@ -22,6 +28,7 @@ class LogSearch:
     """The LOGDIRs, their file systems, and the walk over them. Touches nothing before the first `search`.
 
     poll: seconds between looks at a growing log, as asked. system: what is known of the file system.
+    follow: whether remote folders are looked at again and again; else as they were fetched before.
     """
 
     def __init__(
@@ -33,8 +40,13 @@ class LogSearch:
         poll: float,
         system: FileSystem | None,
         wall: Callable[[], float],
+        follow: bool = False,
     ) -> None:
         self._logdirs = tuple(logdirs)
+        self._follow = follow
+        self.remote: tuple[RemoteFolder, ...] = ()
+        self._remote_problems: dict[tuple[str, str, int | None], Problem] = {}
+        self._began = self._walked = 0.0  # wall time at which the present and the last whole walk began
         self._could_be_log = could_be_log
         self._containers = containers
         self._poll = poll
@@ -67,8 +79,17 @@ class LogSearch:
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        """The LOGDIRs that do not exist yet, as given; known after the first walk."""
-        return self.walker.waiting if self.walker is not None else ()
+        """The LOGDIRs that do not exist yet, as given; known after the first walk and the first listing."""
+        missing = self.walker.waiting if self.walker is not None else ()
+        # What was fetched after the last walk began was not looked at yet.
+        synced = {folder.mirror.url: folder.mirror.synced for folder in self.remote}
+        unknown = {url for url, at in synced.items() if not at or at >= self._walked}
+        return tuple(each for each in missing if each not in unknown) if unknown else missing
+
+    @property
+    def fetching(self) -> bool:
+        """Whether what remote folders hold is not known yet."""
+        return self._follow and not all(folder.begun for folder in self.remote)
 
     def request(self) -> None:
         """Something was made, moved or deleted: search soon. From any thread."""
@@ -94,6 +115,7 @@ class LogSearch:
         """Go on with the walk until `over`, or begin one if it is time. Raises GivenUpError."""
         if self.walker is None:
             self.walker = self._begin(calls)
+        yield from self._of_remote()
         if self._walk is None:
             if now < self.next_due():
                 return
@@ -102,6 +124,7 @@ class LogSearch:
             self._listed = now if fresh else self._listed
             self._spent = 0.0
             self._walk = self.walker.walk(calls, fresh=fresh)
+            self._began = self._wall()
         started = time.perf_counter()
         for item in self._walk:
             if item is not None:
@@ -109,24 +132,43 @@ class LogSearch:
             if over():
                 self._spent += time.perf_counter() - started
                 return
-        self._walk = None
+        self._walk, self._walked = None, self._began
         if not self.first:  # the first walk lists everything, and is no measure of the others
             self.cost = self._spent + time.perf_counter() - started
         self.first = False
         self._last = now
         self.due = now + self.interval()
 
+    def _of_remote(self) -> Iterator[Problem]:
+        """What remote folders say that they did not say before, and what is over."""
+        if not self.remote:
+            return
+        standing = {each.key: each for folder in self.remote for each in folder.mirror.problems()}
+        for key, problem in standing.items():
+            if self._remote_problems.get(key) != problem:
+                yield problem
+        for key in self._remote_problems.keys() - standing.keys():
+            yield replace(self._remote_problems[key], message="is over", healed=True)
+        self._remote_problems = standing
+
     def _begin(self, calls: Calls) -> FolderWalker:
         def ask(path: str) -> bool | None:
             return True if path in self.not_answering else calls.run(path, is_folder, path)
 
         self.roots = roots_of(self._logdirs, self._could_be_log, ask)
+        self.remote = _remote_folders([root.given for root in self.roots if is_url(root.given)])
+        if self._follow:
+            for folder in self.remote:
+                folder.follow()
         systems = []
         for root in self.roots:
             if root.place in self.not_answering:
                 systems.append(NOT_ANSWERING)
-            else:
-                systems.append(self._given or calls.run(root.place, kind_of, root.place))
+                continue
+            kind = self._given or calls.run(root.place, kind_of, root.place)
+            if is_url(root.given):
+                kind = replace(kind, name=f"{root.given.partition(':')[0]} by way of {kind.name}")
+            systems.append(kind)
         self.systems = tuple(systems)
         if systems:
             self.system = FileSystem(
@@ -144,3 +186,11 @@ class LogSearch:
         )
         walker.skipped = self.not_answering
         return walker
+
+
+def _remote_folders(urls: Sequence[str]) -> tuple[RemoteFolder, ...]:
+    if not urls:
+        return ()
+    from rltui.logs.remote.remote_folders import REMOTE  # what few need
+
+    return tuple(map(REMOTE.of, urls))

@@ -14,12 +14,14 @@ from typing import Protocol
 
 from rltui.logs.formats.container import Part, Parts
 from rltui.logs.local_file import Calls, FoundFile
-from rltui.logs.log_file_names import names
+from rltui.logs.log_file_names import CHECKPOINT, TRAINER_STATE, is_metrics_log, names
 from rltui.logs.run_names import run_name
+from rltui.paths import local
 from rltui.problem import Problem
 from rltui.text import clean, quote
 
 DEPTH = 48  # folders below LOGDIR; deeper ones are counted as pruned
+_CHECKPOINTS = 4  # folders of the newest checkpoints that are asked for their history
 PAUSE_EVERY = 256  # directory entries between two chances to stop
 YOUNG = 2.0  # seconds within which a folder's time stamp may hide a later change (ticks, 2 s on FAT)
 
@@ -46,6 +48,18 @@ class Containers(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """Absolute paths that a search has looked at: as long as none of them changes, it finds the same.
+
+    containers and files that were opened are `files`. certain: nothing else could change what is found.
+    """
+
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    certain: bool = False
+
+
 Item = FoundFile | Problem | None  # what a walk yields; None is a chance to stop for a while
 
 
@@ -62,6 +76,7 @@ class _Folder:
     folders: list[str] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     containers: dict[str, tuple[int, ...]] = field(default_factory=dict)  # name: stamp when it was listed
+    claimed: set[str] = field(default_factory=set)  # names of containers
     contained: set[str] = field(default_factory=set)  # folders that belong to containers
 
 
@@ -84,7 +99,7 @@ def roots_of(
     """
     places: list[tuple[str, str, str | None]] = []
     for given in dict.fromkeys(os.fspath(logdir) for logdir in logdirs):
-        place = Path(given).expanduser().absolute()
+        place = Path(local(given)).expanduser().absolute()
         folder = ask(str(place))
         single = bool(place.suffix) and could_be_log(place.name) if folder is None else not folder
         absolute = os.path.normpath(place.parent if single else place)
@@ -156,6 +171,14 @@ class FolderWalker:
     def folders(self) -> int:
         """Folders known."""
         return len(self._known)
+
+    def walked(self) -> Walked:
+        """The folders that are known, and the containers in them."""
+        known = self._known.values()
+        # What a link leads to may change without a change of its folder; what cannot be read may be readable.
+        certain = not (any(each.links for each in known) or self._problems or self.skipped or self.waiting)
+        containers = [f"{each.place}/{name}" for each in known for name in each.containers]
+        return Walked(tuple(each.place for each in known), tuple(containers), certain)
 
     def walk(self, calls: Calls, *, fresh: bool = False) -> Iterator[Item]:
         """One walk: the logs in folders that changed (in all, if `fresh`), problems once.
@@ -269,9 +292,46 @@ class FolderWalker:
                 if len(batch) < PAUSE_EVERY:
                     break
                 yield None
+        complete = True
+        if only is None and not any(is_metrics_log(name) for name in found):
+            complete = yield from self._list_newest_state(folder, folders, found, calls)
         folder.found, folder.links = found, links
         folder.folders = sorted(folders)
         yield from self._healed(folder.place)
+        return complete
+
+    def _list_newest_state(
+        self, folder: _Folder, folders: Sequence[str], found: dict[str, FoundFile], calls: Calls
+    ) -> Generator[Item, None, bool]:
+        """The newest `checkpoint-<step>/trainer_state.json`, which holds all of the run's history so far.
+
+        Only for a folder without a log of its own. False where a newer checkpoint has none yet: a Trainer
+        writes it last.
+        """
+        by_step = sorted(
+            ((int(match[1]), name) for name in folders if (match := CHECKPOINT.fullmatch(name))), reverse=True
+        )
+        for at, (_, name) in enumerate(by_step[:_CHECKPOINTS]):
+            place = f"{folder.place}/{name}/{TRAINER_STATE}"
+            try:
+                calls.run(place, os.stat, place)
+            except OSError:
+                continue
+            shown = f"{name}/{TRAINER_STATE}"
+            log = folder.found.get(shown)
+            if log is None:
+                log = FoundFile(
+                    place=place,
+                    path=clean(_shown(folder, shown)),
+                    folder=clean(_shown(folder, name)),
+                    name=TRAINER_STATE,
+                    run=run_name(folder.shown, TRAINER_STATE).run,
+                    rank=None,
+                    device=folder.device,
+                )
+            found[shown] = log
+            yield log
+            return at == 0
         return True
 
     def _wanted(self, folder: _Folder, name: str) -> bool:
@@ -294,8 +354,10 @@ class FolderWalker:
             yield from self._failed(place, _shown(folder, name), error)
             return True
         folder.containers[name] = stamp
-        if listed is None:
+        if listed is None or (listed.beside and folder.root.only is not None):
+            folder.claimed.discard(name)
             return False
+        folder.claimed.add(name)
         yield from self._healed(place)
         folder.contained.update(listed.folders)
         for part in listed.parts:
@@ -310,8 +372,12 @@ class FolderWalker:
                 changed = calls.run(place, _container_stamp, place) != seen
             except OSError:
                 continue  # it is gone, and its folder will be listed
-            if changed:
-                yield from self._list_parts(folder, name, folder.found, calls)
+            if not changed:
+                continue
+            before = name in folder.claimed
+            if before != (yield from self._list_parts(folder, name, folder.found, calls)):
+                yield from self._list(folder, calls)  # it is a file like any other now, or no longer
+                return
 
     def _found_part(self, folder: _Folder, name: str, part: Part, found: dict[str, FoundFile]) -> FoundFile:
         shown = f"{name}[{part.key}]" if part.key else name

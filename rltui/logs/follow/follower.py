@@ -17,17 +17,18 @@ from pathlib import Path
 
 from rltui.batch import EMPTY, Batch
 from rltui.logs.delivery import Delivery, Kind, Source
-from rltui.logs.discovery.placed_log import PlacedLog
 from rltui.logs.discovery.related_runs import RelatedRuns
 from rltui.logs.discovery.search import LogSearch
+from rltui.logs.discovery.walk import Walked
 from rltui.logs.file_systems import FileSystem
 from rltui.logs.follow.follow_stats import FollowStats, FollowStatus
 from rltui.logs.follow.hung_calls import HungCalls
 from rltui.logs.follow.poll_schedule import HOT_MODIFIED, HOT_SECONDS, PollInterval, PollSchedule
 from rltui.logs.follow.read_queues import HistoryQueue, OpenQueue, reading_order
+from rltui.logs.formats.container import one_look
 from rltui.logs.formats.interface import BLOCK
 from rltui.logs.formats.registry import REGISTRY, FormatRegistry
-from rltui.logs.local_file import Calls, FoundFile, GivenUpError
+from rltui.logs.local_file import ENDS, Calls, FoundFile, GivenUpError, PlacedLog
 from rltui.logs.log_file.log_file import LogFile, Piece
 from rltui.logs.log_file_names import rotated_from
 from rltui.logs.run_names import RunFilter
@@ -56,7 +57,8 @@ class Follower:
     """All logs below the LOGDIRs, followed. To be driven by one thread at a time.
 
     poll: seconds between looks at a log that grows; half of it on local disks where that is cheap.
-    run_glob: only runs with such names, and what is called `also`. all_sources: deliver points of duplicates
+    run_glob: only runs with such names, and what is called `also`; part: of these, as `RunFilter` has it.
+    all_sources: deliver points of duplicates
     too. once: read what is there to its end, runs by name, and nothing that comes later; `look` then raises
     MissingError for a LOGDIR that is not there. place_only: the same without reading: `placed` has the logs.
     given: logs to be read once that were placed before, instead of a search. verify: check all checksums.
@@ -70,6 +72,7 @@ class Follower:
         poll: float = 1.0,
         run_glob: str | None = None,
         also: str | None = None,
+        part: tuple[int, int] | None = None,
         all_sources: bool = False,
         once: bool = False,
         place_only: bool = False,
@@ -94,11 +97,12 @@ class Follower:
             poll=poll,
             system=system,
             wall=wall,
+            follow=not self.once,
         )
         self.interval = PollInterval(poll, self.search.system)
         self.stats = FollowStats()
         self.logs: dict[str, LogFile] = {}  # by place
-        self._filter = RunFilter(run_glob, also)
+        self._filter = RunFilter(run_glob, also, part)
         self._all_sources = all_sources
         self._verify = verify
         self._clock, self._wall = clock, wall
@@ -120,19 +124,25 @@ class Follower:
         began = time.perf_counter()
         # Reading once takes no time: nothing is looked at twice.
         at = 0.0 if self.once else self._clock() if now is None else now
-        for delivery in self._round(at, calls, began):
-            if calls.given_up and self.once:
-                return  # another worker goes on, perhaps with another run already
-            if not self._filter.takes(delivery.source.run):
-                continue  # a duplicate or a part of a run that was not asked for
-            self.stats.note(delivery.batch.problems)
-            yield delivery
+        with one_look():
+            for delivery in self._round(at, calls, began):
+                if calls.given_up and self.once:
+                    return  # another worker goes on, perhaps with another run already
+                if not self._filter.takes(delivery.source.run):
+                    continue  # a duplicate or a part of a run that was not asked for
+                self.stats.note(delivery.batch.problems)
+                yield delivery
         if calls.given_up:
             self._returned(calls)
             return
         self.stats.looked(time.perf_counter() - began)
         waiting = self._found or self._opening or self._given
         self.caught_up = not (self.search.first or waiting or self._history)
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything has been read, also of remote folders, which may still be fetched."""
+        return self.caught_up and not (ENDS or self.search.fetching)
 
     @property
     def done(self) -> bool:
@@ -147,6 +157,14 @@ class Follower:
             for log in sorted(wanted, key=reading_order)
             if log.source().run
         ]
+
+    def walked(self) -> Walked:
+        """What was looked at to find and place the logs."""
+        walked = self.search.walker.walked() if self.search.walker is not None else Walked()
+        files = [log.found.place for log in self.logs.values() if log.found.part is None]
+        hung = any(log.hung for log in self.logs.values())
+        certain = walked.certain and not (hung or self._aside or self.search.system.remote)
+        return replace(walked, files=(*walked.files, *files), certain=certain)
 
     def next_due(self, now: float | None = None) -> float:
         """Seconds until the next look is worth it; 0 when there is work now."""
@@ -512,8 +530,11 @@ class Follower:
     def _place(self, log: LogFile, calls: Calls) -> Iterator[Delivery]:
         """Find out which run the log belongs to, and whether it is a duplicate; withdraw what was wrong."""
         for other, before in self._related.place(log, calls):
+            elsewhere = replace(other.source(), run=before, also_of=other.run)
             if other.published:
-                yield self._withdraw(other, replace(other.source(), run=before, also_of=other.run))
+                yield self._withdraw(other, elsewhere)
+            elif other.told:
+                yield Delivery(elsewhere, EMPTY, "rewritten")
             yield self._delivery(other, "state", EMPTY)
 
     def _withdraw_imported(self, log: LogFile) -> Iterator[Delivery]:
@@ -544,6 +565,7 @@ class Follower:
 
     def _delivery(self, log: LogFile, kind: Kind, batch: Batch) -> Delivery:
         renamed = log.renamed(batch)
+        log.told = True
         if len(batch):
             log.published, log.tags = True, renamed.tags
         return Delivery(log.source(), renamed, kind)

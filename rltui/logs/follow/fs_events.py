@@ -8,7 +8,6 @@ and a checkpoint being written would make thousands of them.
 from __future__ import annotations
 
 import errno
-import logging
 import os
 import threading
 from collections.abc import Callable, Sequence
@@ -60,6 +59,8 @@ class FileSystemEvents:
             self.state = "watchdog is not installed"
             return
         # It complains on standard error about folders that vanish while it walks them.
+        import logging
+
         logging.getLogger("watchdog").setLevel(logging.CRITICAL)
         observer = Observer()
         observer.daemon = True

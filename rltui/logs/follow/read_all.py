@@ -8,11 +8,11 @@ from pathlib import Path
 
 from rltui import interpreter
 from rltui.logs.delivery import Delivery
-from rltui.logs.discovery.placed_log import PlacedLog
+from rltui.logs.discovery.walk import Walked
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.hung_calls import GIVE_UP
 from rltui.logs.follow.reader_thread import ReaderThread
-from rltui.logs.formats.registry import REGISTRY, FormatRegistry
+from rltui.logs.local_file import PlacedLog
 
 
 class Deliveries:
@@ -80,7 +80,6 @@ def read_all(
     run_glob: str | None = None,
     verify: bool = False,
     all_sources: bool = False,
-    formats: FormatRegistry = REGISTRY,
     give_up: float = GIVE_UP,
 ) -> Iterator[Delivery]:
     """Every point of every log below the LOGDIRs: runs by name, their logs as they were written.
@@ -89,9 +88,7 @@ def read_all(
     name; so does what is not read because a file call does not return within `give_up` seconds.
     verify: check all checksums. Raises MissingError at the start for a LOGDIR that is not there.
     """
-    follower = Follower(
-        logdirs, run_glob=run_glob, verify=verify, all_sources=all_sources, formats=formats, once=True
-    )
+    follower = Follower(logdirs, run_glob=run_glob, verify=verify, all_sources=all_sources, once=True)
     for deliveries in Deliveries(follower, give_up=give_up):
         yield from deliveries
 
@@ -101,16 +98,16 @@ def place_all(
     *,
     run_glob: str | None = None,
     verify: bool = False,
-    formats: FormatRegistry = REGISTRY,
-    give_up: float = GIVE_UP,
-) -> tuple[list[PlacedLog], list[Delivery]]:
-    """The logs below the LOGDIRs by run, placed but not read, and what was said of them and of folders.
+) -> tuple[list[PlacedLog], list[Delivery], Walked]:
+    """The logs below the LOGDIRs by run, placed but not read; what was said of them and of folders.
+
+    And what was looked at to find them.
 
     Raises MissingError for a LOGDIR that is not there.
     """
-    follower = Follower(logdirs, run_glob=run_glob, verify=verify, formats=formats, place_only=True)
-    said = [each for deliveries in Deliveries(follower, give_up=give_up) for each in deliveries]
-    return follower.placed(), said
+    follower = Follower(logdirs, run_glob=run_glob, verify=verify, place_only=True)
+    said = [each for deliveries in Deliveries(follower) for each in deliveries]
+    return follower.placed(), said, follower.walked()
 
 
 def read_placed(
@@ -118,12 +115,10 @@ def read_placed(
     *,
     verify: bool = False,
     all_sources: bool = False,
-    formats: FormatRegistry = REGISTRY,
-    give_up: float = GIVE_UP,
 ) -> Iterator[Delivery]:
     """Every point of logs that were placed before, as `read_all` gives them."""
     if not logs:
         return
-    follower = Follower((), given=logs, verify=verify, all_sources=all_sources, formats=formats)
-    for deliveries in Deliveries(follower, give_up=give_up):
+    follower = Follower((), given=logs, verify=verify, all_sources=all_sources)
+    for deliveries in Deliveries(follower):
         yield from deliveries

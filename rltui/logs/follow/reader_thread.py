@@ -119,7 +119,7 @@ class ReaderThread:
                 self._end(None)
                 return
             if wait > 0 and self._on_duty():
-                self.at_rest = True
+                self.at_rest = self.follower.complete
                 self._wake.wait(min(wait, _LONGEST_WAIT))
                 self._wake.clear()
         self._wake.set()  # whoever is on duty now hands over what this thread has left behind

@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from rltui.logs.formats.interface import File
+from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.line_reader import LineReader
 from rltui.logs.log_file_names import names
 from rltui.logs.records.parse_number import from_text
@@ -172,6 +172,11 @@ _METRICS = tuple(
         rb"step:-?\d{1,19} - [^\s:]+:-?[\w.]",  # veRL
         rb"Step \d{1,19} \| \S+:-?[\dni]",  # torchtune
         rb"\{'(?:loss|eval_loss|reward)': ",  # Hugging Face Trainer
+        # A dictionary that names its step.
+        rb"\{'[^'{}\n]{1,100}': '?-?\d[^{}\n]{0,4000}\b(?:global_)?step': ?'?\d",
+        rb'\{"[^"{}\n]{1,100}": ?-?\d[^{}\n]{0,4000}\b(?:global_)?step": ?\d',
+        rb"\{'(?:global_)?step': ?\d{1,18}, '[^'{}\n]{1,100}': '?-?[\dni]",
+        rb'\{"(?:global_)?step": ?\d{1,18}, ?"[^"{}\n]{1,100}": ?-?[\dNI]',
         rb"lobal[ _]step \d{1,18}(?:|, \w+): \{'",  # OpenRLHF
         rb"step \d{1,18}: \{'",  # slime
         rb"perf \d{1,18}: \{'",
@@ -183,23 +188,14 @@ _METRICS = tuple(
 )
 
 
-class ConsoleFormat:
-    """Console logs with metrics lines."""
-
-    name = "console"
-    rewrites = False
-
-    def matches(self, name: str, head: bytes) -> bool:
-        """By name, then by a metrics line: a console may be long before its first one."""
-        return bool(names().console.search(name)) and (not head or self.holds_metrics(head))
-
-    def holds_metrics(self, data: bytes) -> bool:
-        """Whether a piece of a file has a metrics line."""
-        return any(pattern.search(data) for pattern in _METRICS)
-
-    def open(self, path: str, *, verify: bool = False) -> LineReader:
-        """A reader at the beginning of a file; there are no checksums to verify."""
-        return LineReader(path, ConsoleParser(path))
+def _matches(name: str, head: bytes) -> bool:
+    """By name, then by a metrics line: a console may be long before its first one."""
+    return bool(names().console.search(name)) and (not head or holds_metrics(head))
 
 
-FORMAT = ConsoleFormat()
+def holds_metrics(data: bytes) -> bool:
+    """Whether a piece of a file has a metrics line."""
+    return any(pattern.search(data) for pattern in _METRICS)
+
+
+FORMAT = Format("console", _matches, lambda path, _: LineReader(path, ConsoleParser(path)))

@@ -7,7 +7,9 @@ it does, and a format of its own whose reader asks the part instead of reading b
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, ParamSpec, Protocol, TypeVar
 
@@ -65,12 +67,17 @@ class Part(Protocol):
         """When it was written last, seconds since 1970."""
         ...
 
+    def files(self) -> tuple[str, ...]:
+        """Paths of the files that it is read from, and of folders in which others may appear."""
+        ...
+
 
 class Parts(NamedTuple):
     """What a container holds."""
 
     parts: tuple[Part, ...] = ()
     folders: tuple[str, ...] = ()  # beside it, that belong to the container: not searched for logs
+    beside: bool = False  # files beside it belong to it: of no account for one that the user named
 
 
 class Container(Protocol):
@@ -83,6 +90,37 @@ class Container(Protocol):
     def parts(self, place: str) -> Parts | None:
         """Its runs; None when it is no such container. Raises OSError."""
         ...
+
+
+class _Held(threading.local):
+    closers: list[Callable[[], None]] | None = None
+
+
+_HELD = _Held()
+
+
+@contextlib.contextmanager
+def one_look() -> Iterator[None]:
+    """Within the block, parts of one container may share what this thread has opened; then it is closed.
+
+    Nothing is held between looks: see `rltui.logs.local_file`.
+    """
+    closers: list[Callable[[], None]] = []
+    _HELD.closers = closers
+    try:
+        yield
+    finally:
+        _HELD.closers = None
+        for close in closers:
+            close()
+
+
+def close_after_look(close: Callable[[], None]) -> bool:
+    """Have something closed when the look ends; False where no look is under way in this thread."""
+    if _HELD.closers is None:
+        return False
+    _HELD.closers.append(close)
+    return True
 
 
 @dataclass(slots=True)

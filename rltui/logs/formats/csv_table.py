@@ -16,8 +16,8 @@ from collections.abc import Sequence
 import orjson
 
 from rltui.logs import log_contents, log_file_names
-from rltui.logs.formats.interface import File
-from rltui.logs.formats.line_reader import BLANKS, LineReader
+from rltui.logs.formats.interface import File, Format
+from rltui.logs.formats.line_reader import BLANKS, LineReader, RecordSink
 from rltui.logs.formats.text_lines import SkippedLines
 from rltui.logs.records import record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
@@ -30,7 +30,7 @@ _DELIMITERS = ",\t;"
 _NUMBERS = {int, float}
 
 
-class Header:
+class TableHeader:
     """The columns of a table."""
 
     def __init__(self, line: bytes, names: list[str], delimiter: str) -> None:
@@ -40,7 +40,7 @@ class Header:
         self._steps = [names.index(name) for name in record_keys.step_keys(names)]
 
     @classmethod
-    def of(cls, line: bytes) -> Header | None:
+    def of(cls, line: bytes) -> TableHeader | None:
         """The header that a line is: at least two cells, none a number. None for any other line."""
         text = line.decode("utf-8", "replace").strip("\ufeff\r\0")
         delimiter = max(_DELIMITERS, key=text.count)
@@ -99,7 +99,7 @@ class Header:
             return any(_number(cell) is not None for cell in cells)
         return all(_number(cells[column]) is not None for column in self._steps)
 
-    def is_like(self, other: Header) -> bool:
+    def is_like(self, other: TableHeader) -> bool:
         """Whether it is the header of the same table with other columns."""
         return 2 * len(set(self.names) & set(other.names)) > len(other.names)
 
@@ -129,14 +129,15 @@ class CsvParser:
 
     def __init__(self, path: str) -> None:
         self._skipped = SkippedLines(path, "bad-row", "rows skipped that do not fit the header")
-        self._header: Header | None = None
+        self._header: TableHeader | None = None
         self._quoted = b""  # lines of a row whose quoted field is still open
         self._quoted_at = 0  # and their offset
         self._monitor = False  # Stable-Baselines3's log of episodes
         self._start = math.nan  # monitor: wall time of its first episode's start
         self._steps = 0  # monitor: lengths of the episodes so far
+        self._elapsed = -math.inf  # monitor: seconds at the end of the last one
 
-    def parse(self, lines: Sequence[bytes], start: int, records: RecordBatcher) -> None:
+    def parse(self, lines: Sequence[bytes], start: int, records: RecordSink) -> None:
         """Take whole lines: the header, comments, rows."""
         for line in lines:
             self._line(line, start, records)
@@ -144,7 +145,7 @@ class CsvParser:
 
     def preview(self, lines: Sequence[bytes], file: File, records: RecordBatcher) -> None:
         """Take rows, under the header of the first line of the file; none of a monitor file."""
-        header = Header.of(file.read_at(0, min(_HEADER_CAP, file.size())).partition(b"\n")[0])
+        header = TableHeader.of(file.read_at(0, min(_HEADER_CAP, file.size())).partition(b"\n")[0])
         if header is None or header.line.startswith(b"#"):
             return
         for line in lines:
@@ -163,7 +164,7 @@ class CsvParser:
         """Rows that were skipped."""
         return self._skipped.problems()
 
-    def _line(self, line: bytes, offset: int, records: RecordBatcher) -> None:
+    def _line(self, line: bytes, offset: int, records: RecordSink) -> None:
         if self._quoted and self._is_row(line):  # the quote before it was torn, or never closed
             self._skipped.add(self._quoted, self._quoted_at)
             self._quoted = b""
@@ -186,7 +187,7 @@ class CsvParser:
         cells = header.cells(line)
         if len(cells) == len(header.names):
             self._add(header.record(cells), records)
-        elif (other := Header.of(line)) is not None and other.is_like(header):
+        elif (other := TableHeader.of(line)) is not None and other.is_like(header):
             self._header = other
         else:
             self._skipped.add(line, offset)
@@ -202,7 +203,7 @@ class CsvParser:
     def _begin(self, line: bytes, offset: int) -> None:
         """Take the header, or a comment."""
         if not line.startswith(b"#"):
-            self._header = Header.of(line)
+            self._header = TableHeader.of(line)
             if self._header is None:
                 self._skipped.add(line, offset)
             return
@@ -210,16 +211,21 @@ class CsvParser:
             said = json.loads(line[1:])
             self._monitor = isinstance(said, dict) and "t_start" in said
             self._start = float(said["t_start"])
+            self._elapsed = -math.inf
         except (ValueError, OverflowError, RecursionError, KeyError, TypeError):
             pass  # a comment that says nothing of a start
 
-    def _add(self, record: dict[str, object], records: RecordBatcher) -> None:
+    def _add(self, record: dict[str, object], records: RecordSink) -> None:
         if not self._monitor:
             records.add(record)
             return
         length, elapsed = record.get("l"), record.get("t")
         if isinstance(length, int | float) and 0 <= length < _LENGTH_CAP:
             self._steps += int(length)
+        if isinstance(elapsed, int | float):
+            if elapsed < self._elapsed / 2:  # another session was appended; when it began is not written
+                self._start = math.nan
+            self._elapsed = elapsed
         wall = self._start + elapsed if isinstance(elapsed, int | float) else math.nan
         records.add(record, (self._steps, wall))
 
@@ -227,43 +233,48 @@ class CsvParser:
 _NAME = re.compile(r"\.(csv|tsv)\Z|\Aprogress\.txt\Z", re.IGNORECASE)
 
 
-class CsvFormat:
-    """CSV and TSV."""
-
-    name = "csv"
-    rewrites = True
-
-    def matches(self, name: str, head: bytes) -> bool:
-        """By name, then by the header and the first row: numbers, and a step column or a telling name."""
-        if not _NAME.search(name) or name.startswith("."):
-            return False
-        if not head:
-            return True
-        lines = head.split(b"\n")
-        if lines[0].startswith(b"#"):
-            lines = lines[1:]
-        header = Header.of(lines[0]) if lines else None
-        if header is None:
-            return False
-        steps = record_keys.step_keys(header.names)
-        if not steps and not log_file_names.is_telling(name):
-            return False
-        if len(lines) < 2 or not lines[1].strip():
-            return True
-        first, count = lines[1], 2
-        while first.count(b'"') % 2 and count < len(lines):  # a quoted field runs over lines
-            first, count = first + b"\n" + lines[count], count + 1
-        cells = header.cells(first.rstrip(b"\r"))
-        record = header.record(cells) if len(cells) == len(header.names) else {}
-        cut = len(lines) == count
-        numbers = [key for key, value in record.items() if type(value) in (int, float) and key not in steps]
-        if not steps and log_contents.is_of_data(header.names, numbers):
-            return False
-        return bool(numbers) or cut
-
-    def open(self, path: str, *, verify: bool = False) -> LineReader:
-        """A reader at the beginning of a file; there are no checksums to verify."""
-        return LineReader(path, CsvParser(path))
+def _matches(name: str, head: bytes) -> bool:
+    """By name, then by the header and the first row: numbers, and a step column or a telling name."""
+    if name.endswith(".log"):  # Keras: CSVLogger("training.log")
+        return _is_table(head)
+    if not _NAME.search(name) or name.startswith("."):
+        return False
+    if not head:
+        return True
+    lines = head.split(b"\n")
+    if lines[0].startswith(b"#"):
+        lines = lines[1:]
+    header = TableHeader.of(lines[0]) if lines else None
+    if header is None:
+        return False
+    steps = record_keys.step_keys(header.names)
+    if not steps and not log_file_names.is_telling(name):
+        return False
+    if len(lines) < 2 or not lines[1].strip():
+        return True
+    first, count = lines[1], 2
+    while first.count(b'"') % 2 and count < len(lines):  # a quoted field runs over lines
+        first, count = first + b"\n" + lines[count], count + 1
+    cells = header.cells(first.rstrip(b"\r"))
+    record = header.record(cells) if len(cells) == len(header.names) else {}
+    cut = len(lines) == count
+    numbers = [key for key, value in record.items() if type(value) in (int, float) and key not in steps]
+    if not steps and log_contents.is_of_data(header.names, numbers):
+        return False
+    return bool(numbers) or cut
 
 
-FORMAT = CsvFormat()
+def _is_table(head: bytes) -> bool:
+    """Whether bytes are a table beyond doubt: a header with a step, and whole rows of nothing but numbers."""
+    first, *rows = [*head.lstrip(b"\xef\xbb\xbf").replace(b"\r", b"").split(b"\n")[:-1], b""][:3]
+    rows = [row for row in rows if row]
+    header = TableHeader.of(first) if rows else None
+    if header is None or not record_keys.step_keys(header.names):
+        return False
+    every = [header.cells(row) for row in rows]
+    return all(len(cells) == len(header.names) for cells in every) and all(
+        type(value) in (int, float) for cells in every for value in header.record(cells).values()
+    )
+
+
+FORMAT = Format("csv", _matches, lambda path, _: LineReader(path, CsvParser(path)), rewrites=True)

@@ -25,8 +25,8 @@ def decompressed_head(head: bytes) -> bytes:
         return b""
 
 
-class _Decompressed:
-    """The decompressed bytes as a growing file; what the inner reader is done with is let go."""
+class HeldContent:
+    """Decoded bytes as a growing file; what the inner reader is done with is let go."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -34,9 +34,11 @@ class _Decompressed:
         self.held = bytearray()
 
     def size(self) -> int:
+        """Bytes decoded so far."""
         return self.start + len(self.held)
 
     def read_at(self, offset: int, length: int) -> bytes:
+        """Bytes that are held still."""
         begin = offset - self.start
         return bytes(self.held[begin : begin + length]) if begin >= 0 else b""
 
@@ -54,7 +56,7 @@ class GzipReader:
     def __init__(self, path: str, formats: Sequence[Format], *, verify: bool) -> None:
         self.offset = 0
         self._path, self._formats, self._verify = path, formats, verify
-        self._content = _Decompressed(path)
+        self._content = HeldContent(path)
         self._inner: LogReader | None = None
         self._needs_all = False  # the format makes nothing of a part of its file
         self._member = zlib.decompressobj(_WBITS)
@@ -91,7 +93,7 @@ class GzipReader:
 
     def close(self) -> None:
         """Let go of the decompressed bytes."""
-        self._content = _Decompressed(self._path)
+        self._content = HeldContent(self._path)
         if self._inner is not None:
             self._inner.close()
 
@@ -121,7 +123,7 @@ class GzipReader:
         if self._inner is None:
             if content.size() < HEAD and not self._ended:
                 return EMPTY
-            form = _inner_format(self._path.rpartition("/")[2], content.read_at(0, HEAD), self._formats)
+            form = inner_format(self._path.rpartition("/")[2], content.read_at(0, HEAD), self._formats)
             if form is None:
                 content.drop_before(content.size())
                 return EMPTY
@@ -139,54 +141,35 @@ class GzipReader:
         return concat(batches)
 
 
-class GzipFormat:
-    """Any of `formats` inside gzip."""
+def compressed(formats: Sequence[Format]) -> tuple[Format, Format]:
+    """Any of the formats inside gzip; and what is plainly one of them in a compression that is not read."""
 
-    name = "gzip"
-    rewrites = False
-
-    def __init__(self, formats: Sequence[Format]) -> None:
-        self._formats = tuple(formats)
-
-    def matches(self, name: str, head: bytes) -> bool:
+    def gzipped(name: str, head: bytes) -> bool:
         """By the name without its ending and by the first bytes inside."""
         if not name.endswith(".gz"):
             return False
         content = decompressed_head(head) if head.startswith(_MAGIC) else b""
-        return (bool(content) or not head) and _inner_format(name, content, self._formats) is not None
+        return (bool(content) or not head) and inner_format(name, content, formats) is not None
 
-    def open(self, path: str, *, verify: bool = False) -> LogReader:
-        """A reader at the beginning; its inner format is chosen by the first bytes inside."""
-        return GzipReader(path, self._formats, verify=verify)
-
-
-def _inner_format(name: str, head: bytes, formats: Sequence[Format]) -> Format | None:
-    """The format of the content of a file named `name` whose decompressed bytes begin with `head`."""
-    inner = name.removesuffix(".gz")
-    inner = rotated_from(inner) or inner
-    return next((form for form in formats if form.matches(inner, head)), None)
-
-
-class UnreadCompression:
-    """What is plainly one of `formats`, in a compression that is not read. It makes no run."""
-
-    name = ""
-    rewrites = False
-
-    def __init__(self, formats: Sequence[Format]) -> None:
-        self._formats = tuple(formats)
-
-    def matches(self, name: str, head: bytes) -> bool:
+    def unread(name: str, head: bytes) -> bool:
         """By the name alone."""
         inner, dot, ending = name.rpartition(".")
         if dot + ending not in _OTHER_COMPRESSIONS:
             return False
         telling = "tfevents" in inner or log_file_names.is_telling(inner)
-        return telling and any(form.matches(inner, b"") for form in self._formats)
+        return telling and any(form.matches(inner, b"") for form in formats)
 
-    def open(self, path: str, *, verify: bool = False) -> LogReader:
-        """A reader that says why it reads nothing."""
-        return _UnreadReader(path)
+    return (
+        Format("gzip", gzipped, lambda path, verify: GzipReader(path, formats, verify=verify)),
+        Format("", unread, lambda path, _: _UnreadReader(path)),  # it makes no run
+    )
+
+
+def inner_format(name: str, head: bytes, formats: Sequence[Format]) -> Format | None:
+    """The format of the content of a file named `name` whose decompressed bytes begin with `head`."""
+    inner = name.removesuffix(".gz")
+    inner = rotated_from(inner) or inner
+    return next((form for form in formats if form.matches(inner, head)), None)
 
 
 class _UnreadReader:

@@ -1,8 +1,8 @@
 """What a format asks of a file and what it gives. Start here to add a format.
 
-A format is one module with a reader and a format class:
+A format is one module with a reader and a `Format`:
 
-- a `Format` tells its files from others (`matches`) and opens a reader for one file (`open`);
+- the `Format` tells its files from others and opens a reader for one file;
 - a `LogReader` turns the bytes of one growing file into batches of points (`rltui.batch.Batch`).
 
 The module is entered in `registry.py`; nothing else knows it. A format of lines writes a `LineParser`
@@ -15,6 +15,8 @@ that compressed files and files in memory (tests) are read by the same code.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
 from rltui.batch import Batch
@@ -80,31 +82,25 @@ class LogReader(Protocol):
         ...
 
 
-class Format(Protocol):
-    """A kind of log file."""
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A kind of log file.
 
-    @property
-    def name(self) -> str:
-        """Such as `tfevents`, `jsonl`, `csv`, `console`; shown by doctor and runs."""
-        ...
+    name: such as `tfevents`, `jsonl`, `csv`; shown by doctor and runs. reader: makes a reader at offset 0 for
+    a path (for messages), and whether to check checksums, where the format has any. rewrites: writers replace
+    the whole file with its continuation (progress.csv, trainer_state.json): a replaced file repeats what it
+    said before; of any other format, it is a restarted run.
 
-    @property
-    def rewrites(self) -> bool:
-        """Whether writers replace the whole file with its continuation (progress.csv, trainer_state.json).
+    matches: whether a file of a base name that starts with some bytes is of this format. Asked without bytes
+    first, to tell by the name alone which files are worth opening (true means perhaps), then with the first
+    HEAD bytes at most. Formats are asked in the order of the registry; the first that matches has the file.
+    """
 
-        A replaced file of such a format repeats what it said before; of any other, it is a restarted run.
-        """
-        ...
-
-    def matches(self, name: str, head: bytes) -> bool:
-        """Whether a file of the base name `name` that starts with `head` is of this format.
-
-        Asked with an empty head first, to tell by the name alone which files are worth opening (true means
-        perhaps), then with the first HEAD bytes at most. Formats are asked in the order of the registry;
-        the first that matches has the file.
-        """
-        ...
+    name: str
+    matches: Callable[[str, bytes], bool]
+    reader: Callable[[str, bool], LogReader]
+    rewrites: bool = False
 
     def open(self, path: str, *, verify: bool = False) -> LogReader:
-        """A reader at offset 0. path: for messages. verify: check checksums, where the format has any."""
-        ...
+        """A reader at the beginning of a file."""
+        return self.reader(path, verify)

@@ -16,7 +16,7 @@ import orjson
 
 from rltui.batch import EMPTY, Batch, Text
 from rltui.logs import log_contents, log_file_names
-from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
+from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, Format
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of
 from rltui.logs.records.record_batcher import RecordBatcher
@@ -145,35 +145,25 @@ def _complete_records(text: str) -> list[dict[str, object]]:
     return _objects(text, 1 if text.startswith("[") else 0)[0]
 
 
-class JsonDocumentFormat:
-    """JSON documents that hold a log."""
-
-    name = "document"
-    rewrites = True
-
-    def matches(self, name: str, head: bytes) -> bool:
-        """`trainer_state.json`, or JSON over several lines whose first record looks like one of a log."""
-        if not log_file_names.is_json(name):
-            return False
-        if not head:
-            return True
-        text = head.decode("utf-8", "replace").lstrip(_BETWEEN)
-        if name == "trainer_state.json" or _HISTORY.search(text):
-            return text.startswith("{")
-        if not re.match(r'\[\s*\{\s*"|\{\s*\n\s*"', text):
-            return False
-        found = _complete_records(text)
-        telling = log_file_names.is_telling(name)
-        if found and text.startswith("{") and name.lower().endswith(".json"):
-            # A single object is settings or results, unless more of its kind follow.
-            return len(found) > 1 and all(record_keys.step_keys(record) for record in found[:2])
-        if found:
-            return log_contents.is_point(found[0], telling and not text.startswith("{"))
-        return text.startswith("[") and log_contents.is_cut_point(text[1:].lstrip().encode(), telling)
-
-    def open(self, path: str, *, verify: bool = False) -> JsonDocumentReader:
-        """A reader at the beginning of a file; there are no checksums to verify."""
-        return JsonDocumentReader(path)
+def _matches(name: str, head: bytes) -> bool:
+    """`trainer_state.json`, or JSON over several lines whose first record looks like one of a log."""
+    if not log_file_names.is_json(name):
+        return False
+    if not head:
+        return True
+    text = head.decode("utf-8", "replace").lstrip(_BETWEEN)
+    if name == "trainer_state.json" or _HISTORY.search(text):
+        return text.startswith("{")
+    if not re.match(r'\[\s*\{\s*"|\{\s*\n\s*"', text):
+        return False
+    found = _complete_records(text)
+    telling = log_file_names.is_telling(name)
+    if found and text.startswith("{") and name.lower().endswith(".json"):
+        # A single object is settings or results, unless more of its kind follow.
+        return len(found) > 1 and all(record_keys.step_keys(record) for record in found[:2])
+    if found:
+        return log_contents.is_point(found[0], telling and not text.startswith("{"))
+    return text.startswith("[") and log_contents.is_cut_point(text[1:].lstrip().encode(), telling)
 
 
-FORMAT = JsonDocumentFormat()
+FORMAT = Format("document", _matches, lambda path, _: JsonDocumentReader(path), rewrites=True)

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 import orjson
 
 from rltui.logs import log_contents, log_file_names
-from rltui.logs.formats.interface import File
-from rltui.logs.formats.line_reader import BLANKS, LineReader, is_utf16
+from rltui.logs.formats.interface import File, Format
+from rltui.logs.formats.line_reader import BLANKS, LineReader
 from rltui.logs.formats.text_lines import SkippedLines
 from rltui.logs.records import json_nan, record_keys
 from rltui.logs.records.record_batcher import RecordBatcher
@@ -131,44 +131,32 @@ class JsonlParser:
         return record
 
 
-class JsonlFormat:
-    """JSON lines."""
-
-    name = "jsonl"
-    rewrites = False
-
-    def matches(self, name: str, head: bytes) -> bool:
-        """By name, then by the first record: numbers, and a step key or a telling name."""
-        if not log_file_names.is_json(name):
-            return False
-        if not head:
-            return True
-        telling = log_file_names.is_telling(name)
-        if is_utf16(head):
-            return telling
-        lines = head.lstrip(b"\xef\xbb\xbf\0 \t\r\n").split(b"\n")
-        whole = lines[:-1]
-        if name.lower().endswith(".json") and not self._many(lines):
-            return False
-        for line in whole:
-            try:
-                found = list(objects(line))
-            except ValueError:
-                continue
-            for record in found:
-                if log_contents.is_point(record, telling):
-                    return True
-        return log_contents.is_cut_point(lines[-1], telling)
-
-    def open(self, path: str, *, verify: bool = False) -> LineReader:
-        """A reader at the beginning of a file; there are no checksums to verify."""
-        return LineReader(path, JsonlParser(path))
-
-    @staticmethod
-    def _many(lines: list[bytes]) -> bool:
-        """Whether a `.json` file starts like JSON lines: an object, or the start of a long one, first."""
-        first = lines[0].strip()
-        return first.startswith(b'{"') and (len(lines) > 1 or len(first) > 1024 or first.endswith(b"}"))
+def _matches(name: str, head: bytes) -> bool:
+    """By name, then by the first record: numbers, and a step key or a telling name."""
+    if not log_file_names.is_json(name):
+        return False
+    if not head:
+        return True
+    telling = log_file_names.is_telling(name)
+    lines = head.lstrip(b"\xef\xbb\xbf\0 \t\r\n").split(b"\n")
+    whole = lines[:-1]
+    if name.lower().endswith(".json") and not _many(lines):
+        return False
+    for line in whole:
+        try:
+            found = list(objects(line))
+        except ValueError:
+            continue
+        for record in found:
+            if log_contents.is_point(record, telling):
+                return True
+    return log_contents.is_cut_point(lines[-1], telling)
 
 
-FORMAT = JsonlFormat()
+def _many(lines: list[bytes]) -> bool:
+    """Whether a `.json` file starts like JSON lines: an object, or the start of a long one, first."""
+    first = lines[0].strip()
+    return first.startswith(b'{"') and (len(lines) > 1 or len(first) > 1024 or first.endswith(b"}"))
+
+
+FORMAT = Format("jsonl", _matches, lambda path, _: LineReader(path, JsonlParser(path)))

@@ -6,12 +6,11 @@ batches are dealt with here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from rltui.batch import EMPTY, Batch
+from rltui.batch import Batch
 from rltui.logs.formats.interface import BLOCK, File
 from rltui.logs.formats.text_lines import TextLines
 from rltui.logs.records.record_batcher import RecordBatcher
@@ -19,12 +18,13 @@ from rltui.problem import Problem
 
 BLANKS = b" \t\r\0"  # of a line that holds nothing
 
-_UTF16 = re.compile(rb"\xff\xfe[^\0]\0|\xfe\xff\0[^\0]")  # a byte order mark and an ASCII character
 
+class RecordSink(Protocol):
+    """What takes records: a `RecordBatcher`, or what a table of a run in several files is put together by."""
 
-def is_utf16(head: bytes) -> bool:
-    """Whether a file that begins with `head` is text in UTF-16."""
-    return bool(_UTF16.match(head))
+    def add(self, record: dict[str, object], at: tuple[int, float] | None = None) -> None:
+        """Take one record. `at` is its step and wall time where the format knows better than its keys."""
+        ...
 
 
 class LineParser(Protocol):
@@ -55,7 +55,6 @@ class LineReader:
         self._parser = parser
         self._lines = TextLines(path)
         self._records = RecordBatcher(path)
-        self._is_utf16 = False
 
     @property
     def offset(self) -> int:
@@ -64,8 +63,6 @@ class LineReader:
 
     def read(self, file: File, budget: int = BLOCK) -> Batch:
         """Decode on from `offset`."""
-        if self.offset == 0 and is_utf16(file.read_at(0, 4)):
-            return self._refuse()
         self._parse(file, budget)
         return self._records.batch(self._problems())
 
@@ -80,8 +77,6 @@ class LineReader:
 
     def finish(self, file: File) -> Batch:
         """Take what is left: zeros are not waited for, and the last line may do without a newline."""
-        if self.offset == 0 and is_utf16(file.read_at(0, 4)):
-            return self._refuse()
         before = -1
         while before != self.offset:
             before = self.offset
@@ -104,13 +99,6 @@ class LineReader:
         lines = self._lines.take(file, budget, final=final)
         if lines:
             self._parser.parse(lines, self._lines.start, self._records)
-
-    def _refuse(self) -> Batch:
-        if self._is_utf16:
-            return EMPTY
-        self._is_utf16 = True
-        message = "the file is UTF-16, which is not read; write it as UTF-8"
-        return Batch(problems=(Problem("error", "utf-16", self._path, message, 0),))
 
     def _problems(self) -> list[Problem]:
         return [*self._lines.problems(), *self._parser.problems()]

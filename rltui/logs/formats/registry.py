@@ -18,7 +18,15 @@ class FormatRegistry:
         """Every format that is read. A new one is entered here, before those that also match its files."""
         # Imported when the first file is looked at, which is in the reader thread: the first frame of the
         # screen does not wait for them (25 ms).
-        from rltui.logs.formats import console, csv_table, gzip_log, json_document, jsonl, sample_numbers
+        from rltui.logs.formats import (
+            console,
+            csv_table,
+            gzip_log,
+            json_document,
+            jsonl,
+            sample_numbers,
+            utf16_log,
+        )
         from rltui.logs.formats.tfevents import event_file
         from rltui.logs.formats.trackers import clearml, swanlab, wandb
 
@@ -33,11 +41,13 @@ class FormatRegistry:
             csv_table.FORMAT,
             console.FORMAT,
         )
-        return (*plain, gzip_log.GzipFormat(plain), gzip_log.UnreadCompression(plain))
+        text = (jsonl.FORMAT, csv_table.FORMAT, console.FORMAT)
+        return (utf16_log.utf16(text), *plain, *gzip_log.compressed(plain))
 
     @cached_property
     def containers(self) -> tuple[Container, ...]:
         """Every kind of container: files and folders that hold several runs, or one in many files."""
+        from rltui.logs.formats import worker_monitors
         from rltui.logs.formats.trackers import databases, metric_files, mlflow, trackio
 
         return (
@@ -45,6 +55,7 @@ class FormatRegistry:
             mlflow.MlflowFolders(),
             metric_files.DvcliveFolder(),
             trackio.Inbox(),
+            worker_monitors.WorkerMonitors(),
         )
 
     def could_be_container(self, place: str) -> bool:
@@ -79,7 +90,11 @@ class FormatRegistry:
         """The format whose first record `data`, from anywhere in a file, may hold; the others say at once."""
         from rltui.logs.formats import console
 
-        return console.FORMAT if console.FORMAT.holds_metrics(data) else None
+        if console.holds_metrics(data):
+            return console.FORMAT
+        if b"\0" in data[:64] and console.holds_metrics(data.replace(b"\0", b"")):
+            return next(form for form in self.formats if form.name == "utf-16")
+        return None
 
     def could_be_log(self, name: str) -> bool:
         """Whether a file of that base name is worth opening. Nothing is opened."""

@@ -14,17 +14,18 @@ import numpy as np
 
 from rltui.batch import EMPTY, Batch
 from rltui.logs import log_contents, log_file_names
-from rltui.logs.formats.interface import BLOCK, LINE_CAP, File
+from rltui.logs.formats.interface import BLOCK, LINE_CAP, File, Format
 from rltui.logs.formats.jsonl import objects
 from rltui.logs.formats.text_lines import SkippedLines, TextLines
 from rltui.logs.records import record_keys
 from rltui.logs.records.parse_number import step_of, wall_time
-from rltui.logs.records.record_keys import log_keys, text_keys
+from rltui.logs.records.record_keys import COMPUTED, log_keys, text_keys
 from rltui.logs.records.sample_statistics import LoggedStep, SampledStep, numbers
 from rltui.logs.records.tag_table import TagTable
 from rltui.logs.samples.layouts import Place, layouts, log_place, samples_of, texts_of
 from rltui.logs.samples.model import Sample
 from rltui.problem import Problem
+from rltui.text import count_of
 
 STEPS_HELD = 4  # steps whose samples are kept for late ones
 NUMBERS_HELD = 2_000_000  # and numbers at most, 16 bytes each
@@ -184,7 +185,7 @@ class SamplesReader:
         self._drop_oldest()
         if self._late > self._late_reported:
             self._late_reported = self._late
-            message = f"{self._late:,} samples of steps that were long over came too late and were left out"
+            message = f"{count_of(self._late, 'sample')} left out: written long after the step was over"
             problems.append(Problem("warning", "late-samples", self._path, message, count=self._late))
         if full := self._tags.problem():
             problems.append(full)
@@ -236,11 +237,14 @@ class SamplesReader:
 
 
 def _prefix(place: Place | None) -> str:
-    """What tells the tags of an evaluation, and of each of its data sets, from those of training samples."""
-    if place is None or place.layout.kind == "metrics":
+    """What tells these tags from the trainer's, and those of an evaluation, and of each of its data sets."""
+    if place is not None and place.layout.kind == "metrics":
         return ""
+    if place is None:
+        return COMPUTED
     split = place.split.partition("/")[0]
-    return "".join(f"{part}/" for part in ("" if split == "train" else split, place.dataset) if part)
+    parts = ("" if split == "train" else split, place.dataset)
+    return COMPUTED + "".join(f"{part}/" for part in parts if part)
 
 
 def _measured(sample: Sample) -> dict[str, object]:
@@ -262,42 +266,33 @@ _NAME = re.compile(r"sample|rollout|generation|completion|trajector|result|episo
 _STEP_NAME = re.compile(r"\A(?:global_?)?(?:step[_-]?)?\d{1,18}\.(?:jsonl|ndjson)\Z", re.IGNORECASE)
 
 
-class SamplesFormat:
-    """One record per sample."""
+def may_be_called(name: str) -> bool:
+    """Whether a name says that a file of JSON lines holds samples."""
+    return log_file_names.is_json(name) and bool(_STEP_NAME.match(name) or _NAME.search(name))
 
-    name = "samples"
-    rewrites = False
 
-    def may_be_called(self, name: str) -> bool:
-        """Whether a name says that a file of JSON lines holds samples."""
-        return log_file_names.is_json(name) and bool(_STEP_NAME.match(name) or _NAME.search(name))
-
-    def matches(self, name: str, head: bytes) -> bool:
-        """By the first record: a prompt group or texts, a number, and a step or a name that says samples."""
-        if not log_file_names.is_json(name) or name.lower().endswith(".json"):
-            return False
-        if not head:
-            return True
-        *whole, cut = head.lstrip(b"\xef\xbb\xbf\0 \t\r\n").split(b"\n")
-        by_name = bool(_STEP_NAME.match(name) or _NAME.search(name))
-        for line in whole:
-            try:
-                first = next(objects(line), None)
-            except ValueError:
-                continue
-            if first is not None:
-                measured = {key.rpartition("/")[2] for key, _ in numbers(first)}
-                texts = {key for key in first if key in text_keys() and isinstance(first[key], str | list)}
-                return bool(measured) and _is_sample(set(first), texts, measured, by_name)
-        keys = log_contents.cut_keys(cut)
-        texts = {key for key, number in keys if key in text_keys() and not number}
-        names = {key for key, _ in keys}
-        # What is measured may stand behind texts that are longer than the head.
-        return bool(texts) and (by_name or _is_sample(names, texts, names, by_name))
-
-    def open(self, path: str, *, verify: bool = False) -> SamplesReader:
-        """A reader at the beginning of a file; there are no checksums to verify."""
-        return SamplesReader(path)
+def _matches(name: str, head: bytes) -> bool:
+    """By the first record: a prompt group or texts, a number, and a step or a name that says samples."""
+    if not log_file_names.is_json(name) or name.lower().endswith(".json"):
+        return False
+    if not head:
+        return True
+    *whole, cut = head.lstrip(b"\xef\xbb\xbf\0 \t\r\n").split(b"\n")
+    by_name = bool(_STEP_NAME.match(name) or _NAME.search(name))
+    for line in whole:
+        try:
+            first = next(objects(line), None)
+        except ValueError:
+            continue
+        if first is not None:
+            measured = {key.rpartition("/")[2] for key, _ in numbers(first)}
+            texts = {key for key in first if key in text_keys() and isinstance(first[key], str | list)}
+            return bool(measured) and _is_sample(set(first), texts, measured, by_name)
+    keys = log_contents.cut_keys(cut)
+    texts = {key for key, number in keys if key in text_keys() and not number}
+    names = {key for key, _ in keys}
+    # What is measured may stand behind texts that are longer than the head.
+    return bool(texts) and (by_name or _is_sample(names, texts, names, by_name))
 
 
 def _is_sample(keys: set[str], texts: set[str], measured: set[str], by_name: bool) -> bool:
@@ -307,4 +302,4 @@ def _is_sample(keys: set[str], texts: set[str], measured: set[str], by_name: boo
     return stepped and ((grouped and (rewarded or bool(texts))) or (bool(texts) and (rewarded or by_name)))
 
 
-FORMAT = SamplesFormat()
+FORMAT = Format("samples", _matches, lambda path, _: SamplesReader(path))

@@ -14,8 +14,8 @@ from rltui.logs.formats.gzip_log import decompressed_head
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.formats.text_lines import first_text
-from rltui.logs.local_file import Calls, FoundFile, GivenUpError, LocalFile, identity, stamp
-from rltui.logs.log_file import rotation
+from rltui.logs.local_file import ENDS, Calls, FoundFile, GivenUpError, LocalFile, identity, stamp
+from rltui.logs.log_file import file_identity
 from rltui.logs.log_file.damage_recheck import DamageRecheck
 from rltui.logs.log_file.file_identity import FileIdentity, Past
 from rltui.logs.log_file.format_state import FormatState
@@ -59,6 +59,7 @@ class LogFile:
         self.caught_up = False  # everything that was there has been read
         self.previewed = False
         self.published = False  # points or a preview of it were delivered
+        self.told = False  # something of it was, if only that it is there
         self.tags: Sequence[str] = ()  # of which its points spoke, as its run calls them
         self.queued = False  # waits in the history queue
         self.recheck = False  # to be opened again even if its attributes do not change
@@ -111,7 +112,7 @@ class LogFile:
             gone=self.gone,
             hung=self.hung,
             modified=self.modified,
-            caught_up=self.caught_up,
+            caught_up=self.caught_up and self.found.place not in ENDS,
         )
 
     def renamed(self, batch: Batch) -> Batch:
@@ -306,14 +307,14 @@ class LogFile:
         """Read what the log got before it was rotated away; to the very end, if that was the last of it."""
         if self.reader is None or self.found.part is not None:
             return
-        place = rotation.moved_to(self.found.place, self._identity.past(self.offset), calls)
+        place = file_identity.moved_to(self.found.place, self._identity.past(self.offset), calls)
         if place is not None and (batch := self._read_from(place, calls, last=last)):
             pieces.append(("points", batch))
 
     def absorb(self, place: str, calls: Calls) -> list[Piece]:
         """If the file is a copy of this log, or where it went: read on there. Raises OSError."""
         calls.subject = self
-        if self.reader is None or not rotation.holds(place, self._identity.past(self.offset), calls):
+        if self.reader is None or not file_identity.holds(place, self._identity.past(self.offset), calls):
             return []
         batch = self._read_from(place, calls, last=False)
         return [("points", batch)] if batch else []

@@ -9,6 +9,9 @@ from functools import cache
 from rltui.data.fields import Field, ListField, MapField, TableField, TextField, as_dict
 from rltui.data.toml_files import read_table
 
+# Begins the tags of what rltui makes of samples: a trainer may write `reward/mean` itself.
+COMPUTED = "rltui/"
+
 
 @dataclass(frozen=True, slots=True)
 class SampleKeys:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import StatisticsError, correlation
 
 from rltui.logs.records.flatten import scalars
 from rltui.logs.records.parse_number import real
@@ -159,6 +158,8 @@ class SampledStep:
         )
         if len(rewards) != len(lengths) or len(rewards) < CORRELATED:
             return None
+        from statistics import StatisticsError, correlation  # brings fractions and decimals, 8 ms
+
         try:
             found = correlation(rewards, lengths)
         except (StatisticsError, OverflowError, ValueError):

@@ -5,6 +5,7 @@ It is bounded in both ways: names made anew for every record, and names of megab
 
 from __future__ import annotations
 
+import re
 import zlib
 
 import google_crc32c
@@ -21,6 +22,10 @@ _DIGEST = 16  # characters
 WRITTEN_CAP = 64 << 20  # characters of raw keys that one log keeps beside their names
 
 
+# Text that looks like what `clean` makes of a control character.
+_SPELLED = re.compile(r"\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
+
+
 class ShownTag(str):
     """A tag as it is shown, of which `written` is the key exactly as the log writes it."""
 
@@ -35,6 +40,7 @@ def written_tag(tag: str) -> str:
 def name_of(key: str) -> str:
     """The name of a raw key: cleaned; a long one cut in its middle, with a checksum that keeps two apart.
 
+    So has a key that is written as another one looks when it is cleaned: both would be one series.
     A `ShownTag` where that differs from the key.
     """
     name = _shown(key)
@@ -48,7 +54,7 @@ def name_of(key: str) -> str:
 def _shown(key: str) -> str:
     if len(key) <= NAME_CAP:
         name = clean(key)
-        if len(name) <= NAME_CAP:
+        if len(name) <= NAME_CAP and ("\\" not in key or not _SPELLED.search(key)):
             return name
     ends = f"{key[:NAME_CAP]}{key[-NAME_CAP:]}" if len(key) > 2 * NAME_CAP else key
     raw = key.encode("utf-8", "surrogatepass")
@@ -78,7 +84,7 @@ class TagNames:
 
 
 class TagTable(TagNames):
-    """Names of raw keys seen so far; `index` gives the place of a key. Keys that clean to one share it."""
+    """Names of raw keys seen so far; `index` gives the place of a key."""
 
     def __init__(self, path: str) -> None:
         super().__init__()

@@ -10,13 +10,17 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from rltui.logs.records.parse_number import from_text
+import orjson
+
+from rltui.logs.records.parse_number import from_text, step_of
+from rltui.logs.records.record_keys import compared
 
 ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
 _RAY = re.compile(r"^\s*\([\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)
 _REPEATED = re.compile(r"\[repeated \d+x across cluster\]")
 _BAR = re.compile(r"^\s*\d{1,3}%\|[^|]*\| (\d{1,12})/(\d{1,12}) \[")  # a progress bar without a description
 _DICT = re.compile(r"\{'[^'{}]{1,300}': ")
+_JSON = re.compile(r'\{"[^"{}]{1,300}": ?')  # json.dumps behind a logger's words
 _PAIR = re.compile(
     r"'([^'\\]{1,300})': ?(?:'([^']{0,60})'"
     r"|(?:np\.\w+|\w*tensor|array)\(\[?([^,()\[\]]{1,60})[^()]*\)"
@@ -59,6 +63,7 @@ class TrainerLines:
         """Whether a line has to be fed: it may be part of a dictionary or a table, or tell a step."""
         return (
             b"{'" in line
+            or b'{"' in line
             or b"tep " in line
             or b"\r" in line
             or b"|" in line
@@ -94,6 +99,8 @@ class TrainerLines:
             yield from self._of_lines(text)
         elif "{'" in text:
             yield from self._of_dict(text)
+        elif '{"' in text:
+            yield from _of_json(text)
         elif "│" in text:
             yield from self._of_grid(text)
         elif "tep " in text:
@@ -122,6 +129,9 @@ class TrainerLines:
             self.ended = True
             yield from self.flush()
             yield self._step, numbers
+            return
+        if (stated := _stated_step(numbers)) is not None:
+            yield stated
             return
         if "epoch" not in numbers or len(numbers) < 2:
             return  # the Trainer writes its epoch into every row
@@ -223,6 +233,32 @@ class TrainerLines:
             self._heading = key
         elif (number := from_text(value)) is not None:
             self._table[(self._heading if key.startswith("   ") else "") + key.strip()] = number
+
+
+def _of_json(text: str) -> Iterator[Step]:
+    """The numbers of a JSON object in a line that says its step."""
+    found = _JSON.search(text)
+    end = text.rfind("}") + 1
+    if found is None or end <= found.start():
+        return
+    try:
+        record = orjson.loads(text[found.start() : end])
+    except ValueError:
+        return
+    if isinstance(record, dict) and (stated := _stated_step(record)) is not None:
+        yield stated
+
+
+def _stated_step(numbers: dict[str, object]) -> Step | None:
+    """Step and values of a dictionary that has its step under a key; None of any other."""
+    for key in numbers:
+        last = compared(key.rpartition("/")[2])
+        if last in ("step", "global_step") or (key.isidentifier() and last == "iteration"):
+            step = step_of(numbers[key])
+            rest = {name: value for name, value in numbers.items() if name != key}
+            if step is not None and any(type(value) in (int, float) for value in rest.values()):
+                return step, rest
+    return None
 
 
 def pairs(text: str) -> dict[str, object]:

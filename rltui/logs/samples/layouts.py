@@ -8,16 +8,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 
-from rltui.data.fields import BoolField, ListField, MapField, TableField, TextField, as_dict
+from rltui.data.fields import BoolField, ConvertedField, ListField, MapField, TableField, TextField
 from rltui.data.toml_files import read_table
 from rltui.logs.samples.model import Message, Sample
 
-Kind = Literal["rows", "columns", "episodes", "summaries", "metrics", "table", "parquet", "traces"]
-_KINDS = ("rows", "columns", "episodes", "summaries", "metrics", "table", "parquet", "traces")
+Kind = Literal[
+    "rows", "columns", "episodes", "summaries", "metrics", "table", "parquet", "traces", "database"
+]
+_KINDS = ("rows", "columns", "episodes", "summaries", "metrics", "table", "parquet", "traces", "database")
 LINES = frozenset({"rows", "columns", "episodes", "summaries", "metrics"})  # kinds that are JSON lines
 _SPLITS = {"rollout": "train", "validation": "val", "eval-rollout": "eval", "generated": "train"}
 _OTHER_CAP = 64  # further keys that are kept with a sample
@@ -30,7 +32,7 @@ class Layout:
     name: str
     kind: Kind
     path: re.Pattern[str]
-    split: str  # where the path does not say
+    split: str = "train"  # where the path does not say
     components: str = ""  # how the reward is made of columns that are reward functions: sum, first
     statistics: bool = True  # whether one file has all samples of a step
 
@@ -48,68 +50,52 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Layouts:
-    """All layouts, the meaning of keys, and files that are never opened with the reason."""
+    """All layouts, keys by their meaning, reasons of stopping by theirs, and what is never opened and why."""
 
-    layouts: tuple[Layout, ...]
+    layout: tuple[Layout, ...]
     columns: Mapping[str, tuple[str, ...]]
-    length_stops: frozenset[str]
+    stops: Mapping[str, tuple[str, ...]]
     unread: tuple[tuple[re.Pattern[str], str], ...]
 
 
-_UNKNOWN = Layout("rows", "rows", re.compile(r"\Z"), "train")
+_UNKNOWN = Layout("rows", "rows", re.compile(r"\Z"))
 _HELD_OUT = re.compile(r"(?:^|[_.-])(?:eval|val|valid|validation|test)(?:[_.-]|$)", re.IGNORECASE)
-_WORDS = ListField(TextField())
-_LAYOUT: TableField[dict[str, Any]] = TableField(
+_PATH = ConvertedField(TextField(), lambda pattern: re.compile(rf"(?:{pattern})\Z"))
+_LAYOUT = TableField(
     {
         "name": TextField(),
         "kind": TextField(_KINDS),
-        "path": TextField(),
+        "path": _PATH,
         "split": TextField(),
         "components": TextField(("sum", "first")),
         "statistics": BoolField(),
     },
-    as_dict,
+    Layout,
     required=("name", "kind", "path"),
 )
-_UNREAD: TableField[dict[str, Any]] = TableField(
-    {"path": TextField(), "why": TextField()}, as_dict, required=("path", "why")
+_UNREAD = TableField(
+    {"path": _PATH, "why": TextField()}, lambda path, why: (path, why), required=("path", "why")
 )
-_FILE: TableField[dict[str, Any]] = TableField(
+_FILE = TableField(
     {
-        "columns": MapField(_WORDS),
-        "stops": MapField(_WORDS),
+        "columns": MapField(ListField(TextField())),
+        "stops": MapField(ListField(TextField())),
         "layout": ListField(_LAYOUT),
         "unread": ListField(_UNREAD),
     },
-    as_dict,
+    Layouts,
 )
 
 
 @cache
 def layouts() -> Layouts:
     """The shipped table."""
-    table = read_table("samples", _FILE)
-    return Layouts(
-        tuple(
-            Layout(
-                row["name"],
-                row["kind"],
-                re.compile(rf"(?:{row['path']})\Z"),
-                row.get("split", "train"),
-                row.get("components", ""),
-                row.get("statistics", True),
-            )
-            for row in table["layout"]
-        ),
-        {role: tuple(keys) for role, keys in table["columns"].items()},
-        frozenset(table["stops"]["length"]),
-        tuple((re.compile(rf"(?:{row['path']})\Z"), row["why"]) for row in table["unread"]),
-    )
+    return read_table("samples", _FILE)
 
 
 def place_of(path: str) -> Place | None:
     """What a path below LOGDIR says, None where it is no file of samples."""
-    for layout in layouts().layouts:
+    for layout in layouts().layout:
         found = layout.path.search(path)
         if found:
             named = found.groupdict()
@@ -213,6 +199,21 @@ def trace_sample(lines: Sequence[bytes], place: Place) -> Sample | None:
     )
 
 
+def stored_trace(
+    identity: str, step: object, key: str, messages: bytes | str, metadata: bytes | str, place: Place
+) -> Sample | None:
+    """The sample of a row of trackio's table of traces. None where it is none."""
+    try:
+        said, about = orjson.loads(messages), orjson.loads(metadata)
+    except ValueError:
+        return None
+    found = tuple(_messages(said))
+    row = dict(about) if isinstance(about, dict) else {}
+    prompt, response = _ends(found)
+    sample = _of_row({**row, "step": step, "id": identity}, place)
+    return replace(sample, prompt=prompt, response=response, messages=found, split=key)
+
+
 def conversations(tree: object) -> Iterator[tuple[Message, ...]]:
     """The conversations in a tree that tinker's logtree wrote, in the order of the document."""
     stack = [tree]
@@ -237,7 +238,7 @@ def with_text(sample: Sample, prompt: tuple[Message, ...], response: tuple[Messa
 
 def ended_at_limit(sample_stop: str) -> bool:
     """Whether a stop reason says that the answer was cut off by the length limit."""
-    return sample_stop.lower() in layouts().length_stops
+    return sample_stop.lower() in layouts().stops["length"]
 
 
 def _of_row(record: Mapping[str, object], place: Place) -> Sample:

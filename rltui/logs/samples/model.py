@@ -69,6 +69,24 @@ class SampleHead:
 
 
 @dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What the held-out samples of one data set at one step say. Shares are of 1.
+
+    passed and pass_at_k are None where rewards do not tell right from wrong; k is the number of answers that
+    each task has at least.
+    """
+
+    dataset: str
+    step: int
+    samples: int
+    tasks: int
+    reward: float | None  # mean
+    passed: float | None
+    k: int
+    pass_at_k: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class RunSamples:
     """What is known of the samples of a run at a moment. `by_step` rises."""
 
@@ -76,6 +94,7 @@ class RunSamples:
     problems: tuple[Problem, ...] = ()
     left_out: int = 0  # samples beyond what is held
     bytes_left: int = 0  # known to be there and not read yet
+    evaluations: tuple[Evaluation, ...] = ()  # by data set, then by step
 
     def nearest(self, step: int) -> int | None:
         """The step with samples that is nearest to a step, the earlier of two; None without samples."""

@@ -11,11 +11,9 @@ from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
 
-from rltui.data.metric import Entry
+from rltui.data.metric import NameTarget
 from rltui.data.toml_files import DATA, FileReport, read_folder
-from rltui.metrics.frameworks.model import Framework, Resolved, Variant, Vote
-from rltui.metrics.frameworks.patterns import Matcher, ambiguous, is_wild, wild_text
-from rltui.metrics.frameworks.schema import (
+from rltui.metrics.frameworks.framework_schema import (
     CONVENTIONS,
     FRAMEWORK,
     Conventions,
@@ -23,6 +21,8 @@ from rltui.metrics.frameworks.schema import (
     expand_names,
     expand_pattern,
 )
+from rltui.metrics.frameworks.model import Framework, Resolved, Variant, Vote
+from rltui.metrics.frameworks.patterns import Matcher, ambiguous, is_wild, wild_text
 from rltui.problem import Problem
 
 GENERIC = "glossary"  # the file of names that home-made loops use
@@ -43,7 +43,7 @@ class Frameworks:
             else:
                 self._reports[stem] = report
                 self._files[stem] = report.check(table, FRAMEWORK) or FrameworkFile()
-        self._own: dict[str, dict[str, Entry]] = {}  # expanded names of each file
+        self._own: dict[str, dict[str, NameTarget]] = {}  # expanded names of each file
         self._made: dict[tuple[str, str], Framework] = {}
 
     @cached_property
@@ -136,7 +136,7 @@ class Frameworks:
             )
         return self._made[id_, variant]
 
-    def _own_names(self, id_: str) -> dict[str, Entry]:
+    def _own_names(self, id_: str) -> dict[str, NameTarget]:
         """The names of a framework's own file."""
         if id_ not in self._own:
             file, report = self._files[id_], self._reports[id_].fault
@@ -148,7 +148,7 @@ class Frameworks:
             self._own[id_] = names
         return self._own[id_]
 
-    def _names(self, id_: str, below: tuple[str, ...]) -> dict[str, Entry]:
+    def _names(self, id_: str, below: tuple[str, ...]) -> dict[str, NameTarget]:
         """The names of a framework, those of the frameworks that it extends behind its own."""
         names = dict(self._own_names(id_))
         for parent in self._files[id_].extends:
@@ -180,7 +180,7 @@ class Frameworks:
     @cached_property
     def _union(self) -> tuple[list[str], list[Vote], Matcher]:
         """Every name of every framework, with prefixes: what most of them mean by it."""
-        meanings: dict[str, dict[Entry, list[str]]] = {}
+        meanings: dict[str, dict[NameTarget, list[str]]] = {}
         for id_, file in self._files.items():
             for name, entry in self._own_names(id_).items():
                 # "All other times of this framework" says nothing of a framework that nobody knows.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from rltui.data.metric import Entry
+from rltui.data.metric import NameTarget
 from rltui.metrics.frameworks.patterns import Matcher, is_wild, literal_head, wild_text
 
 
@@ -20,13 +20,13 @@ class Variant:
     title: str
     any: tuple[str, ...]  # names (without logger prefix) of which at least one is there
     without: tuple[str, ...] = ()
-    names: Mapping[str, Entry] = field(default_factory=dict)
+    names: Mapping[str, NameTarget] = field(default_factory=dict)
 
 
 class Resolved(NamedTuple):
     """What a framework says of a key."""
 
-    entry: Entry
+    entry: NameTarget
     pattern: str  # as the framework's file has it, expanded
     part: str  # what the wildcards stood for
     held_out: bool  # an evaluation prefix stood before a name of training
@@ -46,7 +46,7 @@ class Framework:
     domains: bool  # names repeat behind a word of the run's own: math_rule/critic/score/mean
     held_out_sets: bool  # evaluation names carry a data set: eval_math_loss
     own: frozenset[str]  # the names of its own file; the others are those of `extends`
-    names: Mapping[str, Entry]
+    names: Mapping[str, NameTarget]
     variants: tuple[Variant, ...]
     must: tuple[tuple[str, ...], ...]  # at least one group is there as a whole
     without: tuple[str, ...]  # none is there
@@ -59,7 +59,7 @@ class Framework:
         return f"{name}-{self.variant.id}" if self.variant else name
 
     @cached_property
-    def _table(self) -> tuple[list[str], list[Entry], Matcher]:
+    def _table(self) -> tuple[list[str], list[NameTarget], Matcher]:
         names = {**self.names, **(self.variant.names if self.variant else {})}
         return list(names), list(names.values()), Matcher(list(names))
 
@@ -104,9 +104,9 @@ class Framework:
 
     def is_held_out(self, key: str) -> bool:
         """Whether the key has an evaluation prefix."""
-        return bool(self.held_out) and (
-            key.startswith(self.held_out) or self.bare(key).startswith(self.held_out)
-        )
+        if not self.held_out:
+            return False
+        return key.startswith(self.held_out) or self.bare(key).startswith(self.held_out)
 
     def _plain(self, key: str) -> Resolved | None:
         names, entries, matcher = self._table
@@ -155,6 +155,6 @@ class Framework:
 class Vote(NamedTuple):
     """What most frameworks mean by a name."""
 
-    entry: Entry
+    entry: NameTarget
     frameworks: Sequence[str]
     contested: bool

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 
+from rltui.logs.records.record_keys import COMPUTED
 from rltui.metrics.frameworks.load import Frameworks
 from rltui.metrics.frameworks.model import Framework, Variant
 from rltui.metrics.frameworks.patterns import is_wild, to_regex
@@ -61,7 +62,7 @@ class FrameworkRecogniser:
         """Take note of tags; ones seen before cost nothing."""
         signs = self._known.signs
         for tag in tags:
-            if tag in self._tags:
+            if tag in self._tags or tag.startswith(COMPUTED):  # no word of the framework
                 continue
             self._tags[tag] = None
             names = [tag] if tag in signs else []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.batch import QUANTILES
-from rltui.metrics.glossary import glossary
+from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.model import Band, Ridge
 from rltui.panes.answers.recent_steps import F64, find, values_of
 
@@ -133,7 +133,8 @@ def logged_ridges(
             table, steps = table[steps <= at_step], steps[steps <= at_step]
         if len(steps):
             name = view.names.name(tag)
-            made = _ridge(name.title, tag, "", steps.tolist(), table, SHARES, "logged histograms")
+            title = name.title if name.canonical is not None else tag
+            made = _ridge(title, tag, "", steps.tolist(), table, SHARES, "logged histograms")
             if made is not None:
                 yield made
 
@@ -144,6 +145,17 @@ def sample_ridge(
     """The ridge of a number of the samples (`reward`, `advantage`, `length`) in training."""
     if samples is None or not samples.by_step:
         return None
+    known = _RIDGES.get((what, title))
+    if known is None or known[0] is not samples or known[1] != at_step:
+        known = _RIDGES[what, title] = (samples, at_step, _sample_ridge(samples, what, title, unit, at_step))
+    return known[2]
+
+
+# The last one of each kind: samples change at steps that are dumped, panes are drawn at every step.
+_RIDGES: dict[tuple[str, str], tuple[RunSamples, int | None, Ridge | None]] = {}
+
+
+def _sample_ridge(samples: RunSamples, what: str, title: str, unit: str, at_step: int | None) -> Ridge | None:
     by_step: dict[int, list[float]] = {}
     steps = [step for step in samples.by_step if at_step is None or step <= at_step]
     for step in [

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_share, format_value
-from rltui.metrics.glossary import glossary
-from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.distributions import band, logged_ridges, quantile_ridge, sample_ridge
-from rltui.panes.answers.model import Amount, Answer
+from rltui.panes.answers.model import NOTHING, Amount, Answer, Beside
 from rltui.panes.answers.recent_steps import binned, change_words, fact, find
 
 if TYPE_CHECKING:
@@ -40,23 +39,23 @@ def length_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
     if mean is None:
         return None
     unit = glossary().metrics[f"{base}.mean"].unit
-    facts = [replace(fact("mean", mean, unit), text=f"{format_value(mean.now, unit)} {unit}")]
+    facts = [replace(fact("mean", mean, unit), text=_amount(mean.now, unit))]
     if cut is not None:
         facts.append(replace(fact("cut off", cut, "fraction"), text=format_share(cut.now)))
     prompt = find(view, "lengths.prompt.mean", at_step)
     if prompt is not None:
-        facts.append(replace(fact("prompts", prompt, unit), text=f"{format_value(prompt.now, unit)} {unit}"))
+        facts.append(replace(fact("prompts", prompt, unit), text=_amount(prompt.now, unit)))
     drawn = band(view, base, at_step)
     ridge = (
         next(logged_ridges(view, lambda tag: view.names.name(tag).pane == "lengths", at_step), None)
         or quantile_ridge(view, base, at_step)
         or sample_ridge(beside.samples, "length", "Length of samples", "", at_step)
     )
-    text = f"{word} have {format_value(mean.now, unit)} {unit} on average"
+    text = f"{word} have {_amount(mean.now, unit)} on average"
     if facts[0].change:
         text += f", {change_words(facts[0])}"
     if cut is not None and cut.now > 0:
-        limit = f" at {format_value(most.now, unit)} {unit}" if most is not None else ""
+        limit = f" at {_amount(most.now, unit)}" if most is not None else ""
         text += f"; {format_share(cut.now)} are cut off{limit}"
         if facts[1].change and facts[1].change > 0:
             text += ", and more than before"
@@ -67,6 +66,12 @@ def length_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
         amounts_words=("responses", ""), bands=() if drawn is None else (drawn,),
         ridges=() if ridge is None else (ridge,),
     )  # fmt: skip
+
+
+def _amount(value: float, unit: str) -> str:
+    """`512 tokens`, `1 token`."""
+    text = format_value(value, unit)
+    return f"{text} {unit.removesuffix('s') if text == '1' else unit}"
 
 
 def _ends(view: RunView, at_step: int | None) -> Iterator[Amount]:

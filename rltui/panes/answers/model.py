@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rltui.hparams.hparams import NONE, HParams
+from rltui.logs.samples.model import RunSamples
+from rltui.spans.model import NO_SPANS, LoggedSpans
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +42,7 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class StepPhase:
     """A line of the table: a phase of a step. `depth` is 0 for those that the shares are made of.
 
     `share` is None for what is inside another phase or does not run at every step; `note` says so. Times are
@@ -123,20 +128,30 @@ class Ridge:
 
 @dataclass(frozen=True, slots=True)
 class GanttRow:
-    """What ran under one name: (begin, end) in seconds since the step began, and seconds in all."""
+    """What ran under one name: (begin, end) in seconds since the step began, apart from each other.
+
+    `seconds` is how long at least one of `count` spans ran.
+    """
 
     title: str
     spans: tuple[tuple[float, float], ...]
     seconds: float
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Gantt:
-    """What ran when in one step, by rows in the order in which they begin."""
+    """What ran when in one step, by rows in the order in which they begin.
 
-    step: int
+    `step` is None for a stretch of time of which the log does not say in which step it was; `title` names
+    it, `source` the file.
+    """
+
+    step: int | None
     seconds: float
     rows: tuple[GanttRow, ...]
+    title: str
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +201,7 @@ class Answer:
     """What a pane says first. Empty parts are left out; `sentence` is never empty.
 
     `shares_of` says what the shares are shares of. `marks` are values marked on the scale of the ranges.
+    `inside` says by tag which other one it is a part of.
     """
 
     question: str
@@ -193,8 +209,9 @@ class Answer:
     facts: tuple[Fact, ...] = ()
     shares_of: str = ""
     shares: tuple[Share, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[StepPhase, ...] = ()
     parts_of: str = ""  # which steps median, p95 and history of the parts are of
+    inside: Mapping[str, str] = field(default_factory=dict)
     amounts: tuple[Amount, ...] = ()
     amounts_words: tuple[str, str] = ("", "")  # over the titles and over the amounts
     ranges: tuple[Range, ...] = ()
@@ -207,3 +224,19 @@ class Answer:
     devices: DeviceTable | None = None
     notes: tuple[str, ...] = ()
     formulas: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What files beside the logs of a run say. Nothing is known of what was not read."""
+
+    hparams: HParams = NONE
+    samples: RunSamples | None = None
+    spans: LoggedSpans = NO_SPANS
+
+
+NOTHING = Beside()
+# Panes whose answer uses settings or samples: of others nobody reads the files.
+USE_HPARAMS = frozenset({"perf", "rollout"})
+USE_SPANS = frozenset({"timing"})
+USE_SAMPLES = frozenset({"reward", "lengths"})

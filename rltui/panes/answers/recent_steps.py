@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +20,12 @@ if TYPE_CHECKING:
 
 LAST = 20  # steps that "now" means
 HISTORY = 48  # values that a share over time is told by
+MOSTLY_GONE = -0.95  # a change from which on percent say less than times
 STEADY = 0.03  # a smaller relative change of the median is none
+RUNS = 2  # whose values are remembered: the one shown and the one that it is compared with
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,8 +79,41 @@ class Values:
         return 0.0 if abs(now - was) < max(STEADY * was, spread) else now / was - 1
 
 
+class _Remembered:
+    """What was worked out of the newest points of the runs that were looked at last."""
+
+    def __init__(self) -> None:
+        self._runs: OrderedDict[int, tuple[RunView, object, dict[object, object]]] = OrderedDict()
+
+    def of(self, view: RunView) -> dict[object, object]:
+        """By what it is; empty after new points."""
+        stamp = (view.run.version, id(view.names), len(view.run.series))
+        known = self._runs.get(id(view))
+        if known is None or known[0] is not view or known[1] != stamp:
+            self._runs[id(view)] = known = (view, stamp, {})
+        self._runs.move_to_end(id(view))
+        while len(self._runs) > RUNS:
+            self._runs.popitem(last=False)
+        return known[2]
+
+
+_REMEMBERED = _Remembered()
+
+
+def once(view: RunView, key: Hashable, make: Callable[[], T]) -> T:
+    """What `make` returns, asked once for the points that a run has now: a frame wants it several times."""
+    known = _REMEMBERED.of(view)
+    if key not in known:
+        known[key] = make()
+    return cast(T, known[key])
+
+
 def values_of(view: RunView, tag: str, at_step: int | None = None) -> Values:
     """The exact recent values of a tag, up to a step."""
+    return once(view, ("values", tag, at_step), lambda: _values_of(view, tag, at_step))
+
+
+def _values_of(view: RunView, tag: str, at_step: int | None) -> Values:
     name, points = view.names.name(tag), view.run.series[tag].recent()
     kept = np.isfinite(points.value)
     if at_step is not None:
@@ -128,11 +166,21 @@ def fact(title: str, values: Values, unit: str, *, formula: str = "") -> Fact:
     return Fact(title, values.now, format_value(values.now, unit), values.change, steps, formula)
 
 
-def change_words(one: Fact) -> str:
-    """`up 48 % over 180 steps`; `up 12 times` where percent say less."""
+def times_text(factor: float) -> str:
+    """`2.5`, `12`, `2,160`: a factor in three digits."""
+    return f"{factor:.3g}" if factor < 1000 else f"{float(f'{factor:.3g}'):,.0f}"
+
+
+def change_words(one: Fact, *, steps: bool = True) -> str:
+    """`up 48 % over 180 steps`; `up 12 times`, `down 40 times` where percent say less."""
     change = one.change or 0.0
-    size = f"{100 * abs(change):.0f} %" if abs(change) < 2 else f"{change + 1:.3g} times"
-    return f"{'up' if change > 0 else 'down'} {size} over {one.change_steps:,} steps"
+    size = f"{100 * abs(change):.0f} %"
+    if change >= 2:
+        size = f"{times_text(change + 1)} times"
+    elif -1 < change <= MOSTLY_GONE:
+        size = f"{times_text(1 / (1 + change))} times"
+    text = f"{'up' if change > 0 else 'down'} {size}"
+    return f"{text} over {one.change_steps:,} steps" if steps else text
 
 
 def binned(values: F64) -> tuple[float, ...]:

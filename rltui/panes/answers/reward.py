@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.draw.numbers import format_share, format_short
-from rltui.metrics.glossary import glossary
-from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.distributions import band, logged_ridges, sample_ridge
-from rltui.panes.answers.model import Amount, Answer, Band, Fact
+from rltui.panes.answers.model import NOTHING, Amount, Answer, Band, Beside, Fact
 from rltui.panes.answers.recent_steps import LAST, Values, binned, change_words, fact, find, values_of
 
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ NO_MEAN = ("min", "max", "std", "median", "p10", "p90", "sum", "count", "gini") 
 MOST = 12  # components
 SAME = 0.02  # relative distance of a sum of components from the total within which it is the total
 MOST_RIDGES = 2
+# Histograms that the tables do not know, and those of a network's parameters among them.
+_REWARD = re.compile(r"(?:^|[/_.])(?:rewards?|returns?|advantages?)(?:[/_.]|$)", re.IGNORECASE)
+_PARAMETER = re.compile(r"weight|bias|grad|param|layer", re.IGNORECASE)
 
 
 def reward_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
@@ -77,11 +80,8 @@ def reward_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
 
 def _is_reward(view: RunView, tag: str) -> bool:
     name = view.names.name(tag)
-    return (
-        name.pane == "reward"
-        or (name.canonical or "").startswith("policy.advantage")
-        or "advantage" in tag.lower()
-    )
+    known = name.pane == "reward" or (name.canonical or "").startswith("policy.advantage")
+    return known or (bool(_REWARD.search(tag)) and not _PARAMETER.search(tag))
 
 
 def _components(view: RunView, at_step: int | None) -> list[tuple[str, Values]]:

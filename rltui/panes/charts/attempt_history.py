@@ -9,6 +9,7 @@ from rltui.draw.numbers import format_duration, format_step
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.store import Attempt
+from rltui.text import count_of
 
 SHOWN = 6  # attempts that are told one by one, the newest
 
@@ -51,7 +52,7 @@ def _words(attempts: Sequence[Attempt], at: int) -> str:
     if one.from_scratch:
         text = f"began from scratch at step {format_step(one.first_step)}"
         if one.replaced:
-            text += f"; {one.replaced:,} points of earlier trainings are kept"
+            text += f"; {count_of(one.replaced, 'point')} of earlier trainings kept"
         return f"{text}{_since_start(one, attempts[0])}; {_REASON[one.reason]}"
     reached = max(before.last_step for before in attempts[:at])
     first = min(before.first_step for before in attempts[:at])
@@ -62,7 +63,7 @@ def _words(attempts: Sequence[Attempt], at: int) -> str:
     if again:
         text += f"; {again:,} {'step' if again == 1 else 'steps'} superseded"
     if one.replaced:
-        text += f" ({one.replaced:,} points)"
+        text += f" ({count_of(one.replaced, 'point')})"
     return f"{text}; {_REASON[one.reason]}"
 
 

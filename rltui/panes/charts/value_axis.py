@@ -19,6 +19,7 @@ from rltui.draw.value_range import (
 )
 from rltui.panes.charts.curve import Curve
 from rltui.panes.charts.healthy_range import Band, within_bounds
+from rltui.panes.charts.sister_band import SisterBand
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import Row
 
@@ -33,13 +34,35 @@ class Ranges:
 
     One for each tag and kind of drawing, with the first step of the window that it was begun for.
     `scales` are what the user chose: whether the axis of a tag is logarithmic. `automatic` are the tags whose
-    axis is logarithmic by itself, `cut` those of which outliers are cut off.
+    axis is logarithmic by itself, `cut` those of which outliers are cut off. `bands` are the bands of sister
+    runs, with what they were made of. `drawn` are curves of cards by all that tells them apart: most keys
+    change none of them.
     """
 
     shown: dict[tuple[str, float], tuple[float, tuple[float, float]]] = field(default_factory=dict)
     scales: dict[str, bool] = field(default_factory=dict)
+    outliers: bool = False  # whether the user wants to see them all
     automatic: set[str] = field(default_factory=set)
     cut: set[str] = field(default_factory=set)
+    bands: dict[str, tuple[object, SisterBand | None]] = field(default_factory=dict)
+    drawn: dict[object, object] = field(default_factory=dict)
+    _data: object = None  # what `drawn` was made of
+
+    def keep_drawn(self, data: object) -> None:
+        """Forget what was drawn of other data; data: which run, and how far it had been read."""
+        if data != self._data:
+            self._data = data
+            self.drawn.clear()
+
+    @property
+    def keeps_drawn(self) -> bool:
+        """Whether somebody tells when the data change."""
+        return self._data is not None
+
+    def forget(self) -> None:
+        """Another run or part of it is shown: hold no range."""
+        self.shown.clear()
+        self.drawn.clear()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +99,11 @@ def logarithmic(drawn: Curve) -> Curve:
     return replace(drawn, low=low, high=high, mean=log_of(drawn.mean))
 
 
+def logarithmic_band(band: SisterBand) -> SisterBand:
+    """A band of sister runs with logarithms in place of its values."""
+    return SisterBand(band.runs, log_of(band.low), log_of(band.high), log_of(band.middle))
+
+
 def is_log(row: Row, low: NDArray[np.float64], high: NDArray[np.float64], ranges: Ranges | None) -> bool:
     """Whether a row's axis is logarithmic: as the user chose, else where columns (n,) cross three decades.
 
@@ -98,13 +126,19 @@ def is_log(row: Row, low: NDArray[np.float64], high: NDArray[np.float64], ranges
     return found
 
 
+def shows_outliers(row: Row, points: int, ranges: Ranges | None) -> bool:
+    """Whether a curve is shown whole: the user wants it, a finding speaks of it, or it has few points."""
+    wanted = ranges is not None and ranges.outliers
+    return wanted or row.severity in ("warning", "critical") or points < LEAST_COLUMNS
+
+
 def data_range(row: Row, curves: Sequence[Curve], ranges: Ranges | None) -> tuple[tuple[float, float], bool]:
     """The range that curves on one axis need, without outliers of the first; and whether some are cut off.
 
     What a finding speaks of is shown whole, and so are a few points: columns between them are no points.
     """
     first, *others = curves
-    if row.severity in ("warning", "critical") or first.points < LEAST_COLUMNS:
+    if shows_outliers(row, first.points, ranges):
         ends = [whole_range(one) for one in curves]
         return (min(low for low, _ in ends), max(high for _, high in ends)), False
     held = ranges is not None and row.tag in ranges.cut

@@ -129,7 +129,9 @@ def gantt_lines(chart: Gantt, width: int, rows: int) -> list[Line]:
     title = min(max((cell_width(row.title) for row in shown), default=0), NAME)
     cells = max(min(width - title - SECONDS - 4, MOST_CELLS), 8)
     more = f", {left} shorter ones left out" if left else ""
-    lines = [line((f" Step {format_step(chart.step)}", "text"), (f"   what ran when{more}", "dim"))]
+    of = f" in {chart.source}" if chart.source else ""
+    head = chart.title[:1].upper() + chart.title[1:]
+    lines = [line((f" {head}", "text"), (f"   what ran when{of}{more}", "dim"))]
     for at, row in enumerate(shown):
         filled = np.zeros(cells, np.bool_)
         for begin, end in row.spans:

@@ -18,13 +18,16 @@ from rltui.draw.symbols import SEVERITY_ROLE
 from rltui.draw.value_range import range_with_spread
 from rltui.panes.charts.curve import Curve, Spread, at_one_step, curve, spread
 from rltui.panes.charts.healthy_range import EDGE, band_of, healthy_rows, within_bounds
+from rltui.panes.charts.sister_band import SisterBand, band_behind
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import (
+    LOG_LAYER,
     Ranges,
     ValueAxis,
     data_range,
     is_log,
     logarithmic,
+    logarithmic_band,
     shown_range,
     whole_range,
 )
@@ -48,6 +51,7 @@ class CardCurve:
     rows: list[Line] = field(default_factory=list)
     steps: Line = BLANK
     notes: tuple[str, ...] = ()
+    band: str = ""  # what lies behind the curve, where the row itself has no spread
 
 
 def card_curve(
@@ -56,8 +60,28 @@ def card_curve(
 ) -> CardCurve:  # fmt: skip
     """The curve of a metric in `width` cells and `rows` rows, the line of steps not counted.
 
-    crosshair: a step that is marked.
+    crosshair: a step that is marked. With `ranges` it is drawn anew only after something has changed.
     """
+    if ranges is None or not ranges.keeps_drawn:
+        return _card_curve(row, width, rows, window, ranges, glyphs, others, crosshair)
+    finding = row.finding
+    key = (
+        row.tags, row.at_step, row.own_axis, row.severity, finding and (finding.id, finding.since_step),
+        width, rows, window, glyphs, crosshair, ranges.scales.get(row.tag), ranges.outliers,
+        tuple((one.sign, one.series.tag, one.series.count, one.series.last_step) for one in others),
+    )  # fmt: skip
+    known = ranges.drawn.get(key)
+    if not isinstance(known, CardCurve):
+        known = _card_curve(row, width, rows, window, ranges, glyphs, others, crosshair)
+        ranges.drawn[key] = known
+    return known
+
+
+def _card_curve(
+    row: Row, width: int, rows: int, window: StepWindow, ranges: Ranges | None, glyphs: Glyphs,
+    others: Sequence[OtherRun], crosshair: int | None,
+) -> CardCurve:  # fmt: skip
+    """The same, drawn."""
     cells = width - AXIS - 1
     per_cell = 1 if glyphs == "ascii" or rows == 1 else 2
     drawn = curve(row, window, cells * per_cell)
@@ -70,7 +94,12 @@ def card_curve(
         return CardCurve(_constant_rows(row, drawn, cells, rows), steps.line(crosshair))
     if rows == 1:
         return CardCurve([_one_row(row, drawn, window, ranges, glyphs)], steps.line(crosshair))
-    axis, drawn, found, behind = _scaled(row, drawn, found, window, ranges, rows)
+    sisters = None if found or len(row.parts) > 1 else _sister_band(row, others, drawn, rows, ranges)
+    axis, drawn, found, behind = _scaled(row, drawn, found, window, ranges, rows, sisters)
+    if behind is None:
+        sisters = None
+    elif sisters is not None:
+        found = [_median(logarithmic_band(sisters) if axis.log else sisters, drawn)]
     canvas = AsciiCanvas(cells, rows) if glyphs == "ascii" else Canvas(cells, rows)
     draw_overlaid(canvas, found, axis.bottom, axis.top)
     body = canvas_spans(canvas, drawn, axis.bottom, axis.top, behind, per_cell, found)
@@ -91,11 +120,18 @@ def card_curve(
         )
         shaded = [(text, f"{role}/panel") for text, role in spans] if index in healthy else spans
         lines.append(line((pad(label, AXIS, right=True), "dim"), edge, *shaded))
-    return CardCurve(lines, steps.line(crosshair), tuple(notes))
+    band = "" if sisters is None else f"band: {sisters.runs} sister runs"
+    return CardCurve(lines, steps.line(crosshair), tuple(notes), band)
 
 
 def _scaled(
-    row: Row, drawn: Curve, found: list[OverlaidCurve], window: StepWindow, ranges: Ranges | None, rows: int
+    row: Row,
+    drawn: Curve,
+    found: list[OverlaidCurve],
+    window: StepWindow,
+    ranges: Ranges | None,
+    rows: int,
+    sisters: SisterBand | None,
 ) -> tuple[ValueAxis, Curve, list[OverlaidCurve], Spread | None]:
     """The value axis; the curve, those of other runs and the spread behind it as they are drawn on it."""
     log = is_log(row, drawn.low, drawn.high, ranges)
@@ -107,17 +143,43 @@ def _scaled(
             found = [replace(other, curve=logarithmic(other.curve)) for other in found]
             found = [other for other in found if np.isfinite(other.curve.low).any()]
     needed, cut = data_range(row, [drawn, *(other.curve for other in found)], ranges)
-    behind = _behind(row, drawn) if rows >= BAND_ROWS and not found and not log else None
-    if behind is not None:
-        around = within_bounds(row, range_with_spread(needed, behind.range, CURVE_SHARE), needed)
+    if sisters is not None:
+        behind: Spread | None = (logarithmic_band(sisters) if log else sisters).spread
+    else:
+        behind = _behind(row, drawn) if rows >= BAND_ROWS and not found and not log else None
+    if behind is not None and np.isfinite(behind.high).any():
+        around = range_with_spread(needed, behind.range, CURVE_SHARE)
+        around = around if log else within_bounds(row, around, needed)
         held = {} if ranges is None else ranges.shown
-        key = (row.tag, BAND_LAYER)
-        if behind.seen(*around, held=key in held):
-            bottom, top = shown_range(row, around, window, ranges, layer=BAND_LAYER)
-            return ValueAxis(bottom, top, cut=cut), drawn, found, behind
+        key = (row.tag, BAND_LAYER + LOG_LAYER * log)
+        if sisters is not None or behind.seen(*around, held=key in held):
+            bottom, top = shown_range(row, around, window, ranges, layer=BAND_LAYER, log=log)
+            return ValueAxis(bottom, top, log, cut), drawn, found, behind
         held.pop(key, None)
     bottom, top = shown_range(row, needed, window, ranges, layer=2.0 * bool(found), log=log)
     return ValueAxis(bottom, top, log, cut), drawn, found, None
+
+
+def _sister_band(
+    row: Row, others: Sequence[OtherRun], drawn: Curve, rows: int, ranges: Ranges | None
+) -> SisterBand | None:
+    """The band of sister runs, made anew when one of them has new points."""
+    sisters = [other.series for other in others if other.is_sister]
+    if rows < BAND_ROWS or row.at_step is not None or not sisters:
+        return None
+    if ranges is None:
+        return band_behind(drawn, sisters)
+    key = (drawn.edges, len(drawn.mean), len(sisters), sum(one.count for one in sisters))
+    known = ranges.bands.get(row.tag)
+    if known is None or known[0] != key:
+        known = ranges.bands[row.tag] = (key, band_behind(drawn, sisters))
+    return known[1]
+
+
+def _median(sisters: SisterBand, drawn: Curve) -> OverlaidCurve:
+    """The median of sister runs as a curve without a sign."""
+    dotted = sisters.dotted
+    return OverlaidCurve("", "dim", replace(drawn, low=dotted, high=dotted, mean=dotted))
 
 
 def _behind(row: Row, drawn: Curve) -> Spread | None:

@@ -15,7 +15,7 @@ from rltui.panes.charts.value_axis import Ranges
 from rltui.panes.other_runs import OtherRun
 from rltui.panes.overview import Overview
 from rltui.panes.pane_list import PANES
-from rltui.panes.render.card_curve import card_curve
+from rltui.panes.render.card_curve import CardCurve, card_curve
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.row import Row, value_at
@@ -81,13 +81,13 @@ def card_lines(
         row, width, max(inner - with_key, 1), window, ranges=ranges, glyphs=glyphs, others=others,
         crosshair=crosshair,
     )  # fmt: skip
-    out = [_head(row, width, drawn.notes, crosshair, back="select" if selected else "")]
+    out = [_head(row, width, drawn, crosshair, back="select" if selected else "")]
     if with_key:
         out.append(_key_line(row, width))
     return [*out, *drawn.rows, drawn.steps][:height]
 
 
-def _head(row: Row, width: int, notes: Sequence[str], crosshair: int | None, *, back: str) -> Line:
+def _head(row: Row, width: int, drawn: CardCurve, crosshair: int | None, *, back: str) -> Line:
     """Name, what its axis must say, its spread; the last value and change, or the value at a crosshair."""
     role = SEVERITY_ROLE[row.severity]
     glyph = f"{SEVERITY_GLYPH[row.severity]} " if row.severity in ("warning", "critical") else ""
@@ -99,11 +99,11 @@ def _head(row: Row, width: int, notes: Sequence[str], crosshair: int | None, *, 
         value, value_role = "–" if there is None else format_value(there, row.unit), "mark"
         change, change_role = f"@{short_step(crosshair, cells - 1)}", "mark"
     room = width - cell_width(value) - cells - 2 - cell_width(glyph)
-    ends = row.spread_text
+    ends = row.spread_text or drawn.band
     words = f"{'min–max' if width >= 56 else 'now'} {ends}"
     if "…" in ends and cell_width(row.title) + cell_width(words) + 2 <= room:
         ends = words
-    axis = _axis_words(notes, room - cell_width(row.title))
+    axis = _axis_words(drawn.notes, room - cell_width(row.title))
     name = short_title(row.title, max(room - cell_width(axis), 8))
     title: list[Span] = [(glyph, role), (name, role if glyph else "text"), (axis, "mark")]
     if ends and cell_width(row.title + axis) + cell_width(ends) + 2 <= room:
@@ -139,10 +139,12 @@ def _moved(row: Row) -> str:
         return f"since {format_step(finding.since_step)}"
     one = of_row[0]
     before, now = row.as_written(one.before), row.as_written(one.now)
-    return (
-        f"{'?' if before is None else format_bound(before, row.unit)} → "
-        f"{'NaN' if now is None else format_bound(now, row.unit)} since {format_step(one.since_step)}"
-    )
+    ends = [
+        "?" if before is None else format_bound(before, row.unit),
+        "NaN" if now is None else format_bound(now, row.unit),
+    ]
+    since = f"since {format_step(one.since_step)}"
+    return since if ends[0] == ends[1] else f"{' → '.join(ends)} {since}"
 
 
 def overview_lines(
@@ -159,7 +161,7 @@ def overview_lines(
     most = max(1, min(len(unexplained(data.findings)), 2 if height < 22 else 5 if height < 34 else 8))
     if not data.rows and not data.findings:
         return [line(("   " + PANES["overview"].empty, "dim"))], []
-    lines = finding_lines(data.findings, width, most)
+    lines = finding_lines(data.findings, width, most, health=data.header.health)
     lines.append(BLANK)
     quiet = (
         [constants_line(data.constants, width)] if data.constants and height >= LEAST_FOR_CONSTANTS else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,57 +13,83 @@ from rltui.draw.cells import cut
 from rltui.draw.numbers import format_step
 from rltui.draw.value_range import value_range, widened
 from rltui.panes.charts.curve import at_one_step, curve
+from rltui.panes.charts.sister_band import band_behind
 from rltui.panes.charts.step_window import StepWindow
+from rltui.panes.charts.value_axis import is_log, logarithmic, logarithmic_band
+from rltui.panes.other_runs import sister_series
 from rltui.panes.pane import window_for
 from rltui.panes.row import Row, rows_of
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
+    from rltui.store import Series
 
 HEIGHT = 20  # lines of a chart, axes and title included
 
 
 def charts_text(
-    view: RunView, metric: str, now: float, width: int, height: int = HEIGHT, at_step: int | None = None
-) -> list[str]:
+    view: RunView, metric: str, now: float, width: int, height: int = HEIGHT, at_step: int | None = None,
+    *, sisters: Sequence[RunView] = (),
+) -> list[str]:  # fmt: skip
     """A chart of each series of a metric, named by its tag or canonical id; empty where the run has none."""
     tags = [metric] if metric in view.run.series else view.tag_index.canonical.get(metric, [])
     window = window_for(view, live=view.liveness(now).state == "live", at_step=at_step)
     return [
-        chart_text(row, view.name, window, width, height)
+        chart_text(row, view.name, window, width, height, sister_series(view, row.tag, sisters))
         for row in rows_of(view, tags, at_step=at_step, merge=False)
     ]
 
 
-def chart_text(row: Row, run: str, window: StepWindow, width: int, height: int = HEIGHT) -> str:
+def chart_text(
+    row: Row, run: str, window: StepWindow, width: int, height: int = HEIGHT, sisters: Sequence[Series] = ()
+) -> str:
     """Title, curve and axes in `width` by `height` cells; a column reaches from its minimum to its maximum.
+
+    sisters: the same metric in sister runs; their minimum and maximum are dots behind the curve. A dotted
+    line stands where a finding begins.
 
     plotext is imported here; it keeps one figure per process, which is left empty.
     """
     drawn = curve(row, window, max(2 * (width - 12), 2))
-    title = cut(f"{run}: {row.title} ({row.tag}), last {row.value_text}", width)
+    title = f"{run}: {row.title} ({row.tag}), last {row.value_text}"
     if drawn is None or not np.isfinite(drawn.low).any():
-        return f"{title}\nno finite points\n"
+        return f"{cut(title, width)}\nno finite points\n"
     import plotext
 
+    band = band_behind(drawn, sisters) if row.at_step is None else None
+    log = is_log(row, drawn.low, drawn.high, None)
+    if log:
+        title += ", logarithmic"
+        drawn, band = logarithmic(drawn), None if band is None else logarithmic_band(band)
     edges = np.linspace(*drawn.edges, len(drawn.low) + 1)
     middles = (edges[1:] + edges[:-1]) / 2
     known = np.flatnonzero(np.isfinite(drawn.low))
-    bottom, top = widened(*value_range(drawn.low, drawn.high))
+    ends = [drawn.low, drawn.high, *((band.low, band.high) if band is not None else ())]
+    bottom, top = widened(*value_range(np.concatenate(ends), np.concatenate(ends)))
     if bottom == top:
         bottom, top = bottom - (abs(bottom) * 0.1 or 1.0), top + (abs(top) * 0.1 or 1.0)
     scale = max(abs(bottom), abs(top), 1e-300)  # plotext would overflow on differences of huge floats
-    ticks = y_ticks((bottom, top), max(height // 4, 2))
+    ticks = y_ticks((bottom, top), max(height // 4, 2), log=log)
     steps = round_steps(*drawn.edges, max(width // 16, 2))
+    finding = row.finding
+    onset = None if finding is None or drawn.own_axis else float(finding.since_step)
     plotext.clear_figure()
     try:
         plotext.limit_size(False, False)
         plotext.plotsize(width, height)
         plotext.theme("clear")
-        plotext.title(title)
+        if band is not None:
+            title += f", dots: {band.runs} sister runs, min and max"
+            for ends_of in (band.low, band.high):
+                there = np.flatnonzero(np.isfinite(ends_of))[::4]
+                plotext.scatter(middles[there].tolist(), (ends_of[there] / scale).tolist(), marker="·")
+        if onset is not None and drawn.edges[0] <= onset <= drawn.edges[1]:
+            levels = np.linspace(bottom, top, 2 * height) / scale
+            plotext.scatter([onset] * len(levels), levels.tolist(), marker="┊")
+        plotext.title(cut(title, width))
         for part in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1):  # a gap stays a gap
-            ends = np.column_stack((drawn.low, drawn.high))[part].ravel() / scale
-            plotext.plot(np.repeat(middles[part], 2).tolist(), ends.tolist(), marker="braille")
+            reach = np.column_stack((drawn.low, drawn.high))[part].ravel() / scale
+            plotext.plot(np.repeat(middles[part], 2).tolist(), reach.tolist(), marker="braille")
         plotext.xlim(*drawn.edges)
         plotext.ylim(bottom / scale, top / scale)
         plotext.yticks([at / scale for at, _ in ticks], [label for _, label in ticks])

@@ -1,30 +1,24 @@
-"""The console pane as lines of cells, as Markdown, and as data for programs."""
+"""The console pane as lines of cells and as Markdown."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from rltui.console.lines import ConsoleLine
 from rltui.draw.cells import BLANK, Line, Span, fill, line, wrap
 from rltui.draw.numbers import format_si
 from rltui.draw.symbols import SEVERITY_ROLE
-from rltui.panes.header import header
-from rltui.panes.render.lines.header_lines import header_lines
-from rltui.panes.render.markdown import as_markdown
-from rltui.panes.render.plain_data import as_record
-from rltui.panes.report import pane_report
 from rltui.panes.special.console_pane import ConsoleEnd, console_findings_of
-from rltui.rules.finding import Finding, as_json
+from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
-from rltui.text import code_in_markdown
+from rltui.text import code_in_markdown, count_of
 
 LEVEL_ROLES = {"error": "bad", "warning": "warn", "": "text"}
 
 
-def console_pane_lines(view: RunView, ends: Sequence[ConsoleEnd], now: float, width: int) -> list[Line]:
-    """The pane with the header above it: findings of the job, the last lines of each console."""
-    made = [*header_lines(header(view, now), width), line(("─" * width, "faint"))]
+def console_lines(view: RunView, ends: Sequence[ConsoleEnd], width: int) -> list[Line]:
+    """Findings of the job, and the last lines of each console."""
+    made: list[Line] = []
     for finding in console_findings_of(view):
         made += failure_lines(finding, width)
     for end in ends:
@@ -32,8 +26,17 @@ def console_pane_lines(view: RunView, ends: Sequence[ConsoleEnd], now: float, wi
         made += [BLANK, line((f" {end.path}", "strong"), (f"   {format_si(end.size)}B, {counts}", "dim"))]
         made += [fill(line(*line_spans(each)), width) for each in end.lines]
     if not ends:
-        made.append(line((" No console beside this run's logs.", "dim")))
+        made.append(line((" No console was found beside this run's logs.", "dim")))
     return made
+
+
+def console_markdown(ends: Sequence[ConsoleEnd]) -> str:
+    """The last lines of each console as code."""
+    lines: list[str] = []
+    for end in ends:
+        lines += ["", code_in_markdown(end.path), ""]
+        lines += [f"    {each.text}{line_note(each)}" for each in end.lines]
+    return "\n".join([*lines[1:], ""])
 
 
 def failure_lines(finding: Finding, width: int) -> list[Line]:
@@ -56,17 +59,4 @@ def line_spans(each: ConsoleLine) -> tuple[Span, Span]:
 def line_note(each: ConsoleLine) -> str:
     """What a line stands for besides itself; empty for itself alone."""
     repeated = f"  ×{each.count:,}" if each.count > 1 else ""
-    return f"  ▸ {len(each.folded)} lines{repeated}" if each.folded else repeated
-
-
-def console_data(view: RunView, ends: Sequence[ConsoleEnd], form: str, now: float) -> object:
-    """The pane as Markdown text, or as data for programs: with the lines that are folded."""
-    report = pane_report(view, "console", now)
-    if form != "markdown":
-        found = [as_json(one) for one in console_findings_of(view)]
-        return as_record(report) | {"findings": found, "consoles": [asdict(end) for end in ends]}
-    parts = [as_markdown(report).rstrip("\n")]
-    for end in ends:
-        parts.append(f"\n{code_in_markdown(end.path)}\n")
-        parts += [f"    {each.text}{line_note(each)}" for each in end.lines]
-    return "\n".join(parts) + "\n"
+    return f"  ▸ {count_of(len(each.folded), 'line')}{repeated}" if each.folded else repeated

@@ -13,8 +13,8 @@ from rltui.panes.answers.model import Answer, Band, Gantt, Ridge
 from rltui.panes.charts.curve import curve
 from rltui.panes.evidence import course_of
 from rltui.panes.pane import PaneView
+from rltui.panes.pane_report import PaneReport
 from rltui.panes.render.lines.answer_lines import part_times, per_token_text, percent_text, trend_text
-from rltui.panes.report import PaneReport
 from rltui.panes.row import Row
 from rltui.text import code_in_markdown, in_markdown
 
@@ -60,7 +60,7 @@ def _answer(answer: Answer) -> list[str]:
     ]
     pictures += [(one.title, f"{band_text(one)} ({one.words})") for one in answer.bands]
     pictures += [(one.title, f"{ridge_text(one)} ({one.source})") for one in answer.ridges]
-    pictures += [(f"step {answer.gantt.step}", gantt_text(answer.gantt))] if answer.gantt is not None else []
+    pictures += [(answer.gantt.title, gantt_text(answer.gantt))] if answer.gantt is not None else []
     out += [f"- {in_markdown(f'{title}: {text}')}" for title, text in pictures]
     if answer.parts:
         out += ["", "| phase | key | median | p95 | share | per token |", "|---|---|---:|---:|---:|---:|"]

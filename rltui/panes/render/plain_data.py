@@ -7,7 +7,7 @@ from typing import Any
 
 from rltui.panes.charts.curve import curve
 from rltui.panes.pane import PaneView
-from rltui.panes.report import PaneReport
+from rltui.panes.pane_report import PaneReport
 from rltui.panes.row import Row
 from rltui.rules.finding import as_json
 
@@ -43,6 +43,7 @@ def _row(row: Row, shown: PaneView) -> dict[str, Any]:
         "title": row.title,
         "tag": row.tag,
         "tags": list(row.tags),
+        "inside": list(row.branch),
         "canonical": row.name.canonical if row.name is not None else None,
         "unit": row.unit,
         "value": row.value,

@@ -1,26 +1,23 @@
-"""A pane as plain text that reads well pasted into a chat: who, when, rows, warnings, 100 columns."""
+"""A pane as text that reads well pasted into a chat, 100 columns wide: plain, or with colours."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from rltui.draw.cells import BLANK, Line, line, wrap
-from rltui.draw.numbers import format_step
 from rltui.draw.sparkline import Glyphs
-from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
-from rltui.logs.samples.model import RunSamples
-from rltui.panes.answers.beside import NOTHING, Beside
-from rltui.panes.charts.attempt_history import history_lines
-from rltui.panes.evidence import evidence_of
+from rltui.draw.themes import ANSI, Theme
+from rltui.panes.answers.model import NOTHING, Beside
+from rltui.panes.evidence import rows_of_evidence
+from rltui.panes.pane import window_for
+from rltui.panes.pane_report import pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines
+from rltui.panes.render.lines.evidence_lines import finding_block
 from rltui.panes.render.lines.header_lines import finding_lines, header_lines
-from rltui.panes.render.lines.hparams_lines import hparams_lines
-from rltui.panes.render.lines.pane_lines import finding_text, pane_lines
-from rltui.panes.render.lines.samples_lines import Summaries, samples_lines
-from rltui.panes.report import pane_report
-from rltui.panes.special.hparams_pane import HParamsPane, columns_of, hparams_pane
-from rltui.panes.special.samples_pane import SamplesPane, samples_pane
-from rltui.text import fit
+from rltui.panes.render.lines.pane_lines import pane_lines
+from rltui.panes.render.pane_content import PaneContent
+from rltui.rules.finding import explained, unexplained
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -36,27 +33,27 @@ def pane_text(
     at_step: int | None = None,
     then: PastFindings | None = None,
     glyphs: Glyphs = "blocks",
-    hparams: HParamsPane | None = None,
-    samples: tuple[SamplesPane, Summaries] | None = None,
+    content: PaneContent | None = None,
     beside: Beside = NOTHING,
 ) -> list[Line]:
     """A pane with its header as lines of cells, as many as needed.
 
-    `beside` is what files beside the logs say; `hparams` and `samples` are for the panes `config` and
-    `samples`; `then` is what was wrong at `at_step`, for a run that has gone on since.
+    `content` is what stands in place of metrics, `beside` what files beside the logs say; `then` is what was
+    wrong at `at_step`, for a run that has gone on since.
     """
     report = pane_report(view, pane, now, at_step, then, beside)
     shown = report.pane
     lines = [*header_lines(report.header, width), line(("─" * width, "faint"))]
-    if pane == "config":
-        hparams = hparams or hparams_pane(columns_of(view), history=history_lines(view))
-        return lines + hparams_lines(hparams, width)
-    if pane == "samples":
-        return lines + samples_lines(*(samples or (samples_pane(RunSamples(), None), {})), width)
+    if content is not None:
+        return lines + content.lines(width)
     if pane == "findings":
-        return lines + findings_text(view, width, then)
+        return lines + findings_text(view, now, width, at_step, then, glyphs)
     if pane == "overview":
-        lines += finding_lines(report.findings, width, 12) if shown.rows or report.findings else []
+        lines += (
+            finding_lines(report.findings, width, 12, health=report.header.health)
+            if shown.rows or report.findings
+            else []
+        )
     else:
         lines.append(
             line(
@@ -76,34 +73,61 @@ def pane_text(
     return lines
 
 
-def findings_text(view: RunView, width: int, then: PastFindings | None = None) -> list[Line]:
-    """All findings with what to do about them."""
-    lines: list[Line] = []
-    findings, history = (
-        (view.evaluator.findings(), view.evaluator.history())
-        if then is None
-        else (then.findings, then.history)
-    )
-    if not findings:
-        lines.append(line((" ✓ ", "good"), ("nothing to report", "text")))
-    for finding in findings:
-        said = f" {SEVERITY_GLYPH[finding.severity]} {finding_text(finding)}"
-        lines.append(line((said, SEVERITY_ROLE[finding.severity]), (f"   {finding.pane}", "dim")))
-        for text in (finding.message, finding.advice):
-            lines += [line(("     " + part, "text")) for part in wrap(text, width - 6)]
-        evidence = [one.text for one in evidence_of(view, finding)]
-        for text in evidence or [", ".join(finding.metrics[:4])]:
-            lines.append(line(("     " + fit(text, width - 6), "dim")))
+def findings_text(
+    view: RunView,
+    now: float,
+    width: int,
+    at_step: int | None = None,
+    then: PastFindings | None = None,
+    glyphs: Glyphs = "blocks",
+) -> list[Line]:
+    """All findings as their page shows them, each symptom unfolded."""
+    source = view.evaluator if then is None else None
+    findings = source.findings() if source is not None else list(then.findings if then else ())
+    history = source.history() if source is not None else list(then.history if then else ())
+    window = window_for(view, live=view.liveness(now).state == "live", at_step=at_step)
+    lines: list[Line] = [] if findings else [line((" ✓ ", "good"), ("Nothing to report.", "text")), BLANK]
+    for finding in unexplained(findings):
+        rows = rows_of_evidence(view, finding, at_step, findings)
+        lines += finding_block(finding, width, view=view, rows=rows, window=window, glyphs=glyphs).lines
+        for one in explained(findings, finding):
+            lines += finding_block(one, width, nested=True).lines
         lines.append(BLANK)
     for finding in history:
-        until = "" if finding.resolved_step is None else f" to {format_step(finding.resolved_step)}"
-        words = (
-            f" ✓ {finding.title or finding.message} · step {format_step(finding.since_step)}{until}, resolved"
-        )
-        lines.append(line((words, "dim")))
-    return lines
+        lines += finding_block(finding, width).lines
+    return lines if history else lines[:-1]
 
 
 def as_text(lines: list[Line]) -> str:
     """Lines without colours, trailing blanks cut, one newline at the end."""
     return "\n".join(one.text.rstrip() for one in lines) + "\n"
+
+
+_STYLE = {"bold": "1", "dim": "2", "italic": "3", "underline": "4", "reverse": "7"}
+
+
+def as_ansi(lines: Iterable[Line], theme: Theme) -> str:
+    """Lines as text with SGR sequences: true colours of a theme, or the terminal's own sixteen."""
+    return "".join(_line(one, theme) + "\n" for one in lines)
+
+
+def _line(one: Line, theme: Theme) -> str:
+    words, before = [], ""
+    for text, role in one.spans:
+        codes = _codes(role, theme)
+        if codes != before:
+            words.append(f"\x1b[0;{codes}m" if codes else "\x1b[0m")
+            before = codes
+        words.append(text)
+    return "".join(words).rstrip() + ("\x1b[0m" if before else "")
+
+
+def _codes(role: str, theme: Theme) -> str:
+    codes = [_STYLE[style] for style in sorted(theme.styles.get(role, ()))]
+    color = theme.colors.get(role, "default")
+    if color.startswith("#"):
+        codes.append(f"38;2;{int(color[1:3], 16)};{int(color[3:5], 16)};{int(color[5:7], 16)}")
+    elif color in ANSI:
+        number = ANSI.index(color)
+        codes.append(str(30 + number if number < 8 else 90 + number - 8))
+    return ";".join(codes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from rltui.draw.chart_picture import pictures_svg
+from rltui.draw.chart_svg import pictures_svg
 from rltui.draw.numbers import format_step
 from rltui.draw.symbols import HEALTH_GLYPH, SEVERITY_GLYPH
 from rltui.draw.themes import Theme
@@ -112,7 +112,8 @@ def _finding(one: ReportedFinding, report: RunReport, theme: Theme) -> Iterator[
 
 
 def _chart(row: Row, report: RunReport, theme: Theme, size: tuple[int, int]) -> str:
-    picture = chart_picture(row, report.header.run, report.window)
+    sisters = report.sisters.get(row.tag, ())
+    picture = chart_picture(row, report.header.run, report.window, sisters=sisters)
     return "" if picture is None else pictures_svg([picture], theme, *size)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from xml.sax.saxutils import escape
+from html import escape
 
 from rltui.draw.cells import Line
 from rltui.draw.themes import ANSI, Theme
@@ -65,7 +65,7 @@ def _text(text: str, x: float, y: float, role: str, theme: Theme) -> str:
     # textLength keeps the columns where they are, whatever font the viewer has
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{fill}"{bold} textLength="{cell_width(text) * CELL:.1f}" '
-        f'lengthAdjust="spacingAndGlyphs">{escape(text)}</text>'
+        f'lengthAdjust="spacingAndGlyphs">{escape(text, quote=False)}</text>'
     )
 
 

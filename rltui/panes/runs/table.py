@@ -100,6 +100,7 @@ class RunListing:
     total: int = 0
     metrics: tuple[str, ...] = ()  # the titles of their main metrics, the most usual first
     items: tuple[tuple[int, str], ...] = ()  # line and name of each run, headings of groups between them
+    lacking: frozenset[str] = frozenset()  # columns of which no run has anything to say
 
 
 def lines_of(runs: Sequence[RunFacts], groups: Sequence[RunGroup]) -> tuple[tuple[int, str], ...]:

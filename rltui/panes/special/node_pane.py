@@ -37,7 +37,7 @@ def process_words(reading: NodeReading) -> list[str]:
         ]
         words.append(f"{process.name or 'process'} {process.pid}: {', '.join(filter(None, facts))}")
     if len(found) > MOST_PROCESSES:
-        words.append(f"and {len(found) - MOST_PROCESSES} more processes")
+        words.append(f"and {len(found) - MOST_PROCESSES} more")
     return words
 
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 from rltui.draw.numbers import format_plain, format_step
 from rltui.logs.samples.layouts import ended_at_limit
-from rltui.logs.samples.model import RunSamples, SampleHead
+from rltui.logs.samples.model import Evaluation, RunSamples, SampleHead
 from rltui.problem import Problem
 from rltui.samples.sample_query import Filter, FilterError, SortKey, parse_filter, sorted_heads
+from rltui.text import count_of
 
-NO_FILES = (
-    "No files of samples beside this run's logs. Most trainers write rollouts only when they are told to."
-)
+NO_FILES = "No samples were found beside this run's logs. Most trainers write rollouts only when told to."
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +31,7 @@ class SamplesPane:
     notes: tuple[str, ...] = ()  # what is left out or still to be read
     problems: tuple[Problem, ...] = ()
     empty: str = ""
+    evaluations: tuple[Evaluation, ...] = ()
 
     def beside(self, by: int) -> int | None:
         """The step with samples that lies so many places further; None beyond the first and the last."""
@@ -95,7 +95,7 @@ def samples_pane(
     if samples.bytes_left:
         notes.append(f"{samples.bytes_left / 1e6:,.1f} MB still to be read")
     if samples.left_out:
-        notes.append(f"{samples.left_out:,} samples more than are held are left out")
+        notes.append(f"{count_of(samples.left_out, 'sample')} beyond what is held left out")
     if fault:
         notes.append(f"filter: {fault}")
     empty = ""
@@ -106,7 +106,7 @@ def samples_pane(
     wanted_step = None if wanted_step == step else wanted_step
     return SamplesPane(
         step, tuple(samples.by_step), tuple(heads), of, wanted_step, sort, reverse, facts, tuple(notes),
-        samples.problems, empty,
+        samples.problems, empty, samples.evaluations,
     )  # fmt: skip
 
 

@@ -56,8 +56,9 @@ class FiringState:
             if found is not None:
                 self.firing.setdefault(found.rule.id, []).append(found)
         self._hold_causes(held)
+        known = {each.ticks.canonical for each in self.judged}
         for name, gap in book.gaps.items():
-            found = _gap(gap, self.judged)
+            found = _gap(gap, self.judged) if gap.train in known and gap.held_out in known else None
             if found is not None:
                 self.firing[name] = [found]
 
@@ -90,6 +91,8 @@ class FiringState:
         A rule that is inhibited by a finding says less than that one, and may still be part of a symptom.
         """
         found: list[Firing] = []
+        if self.firing.keys().isdisjoint(rule_ids):
+            return found
         for rule_id in rule_ids:
             firings = self.firing.get(rule_id, [])
             if firings and not any(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rltui.rules.kinds import KINDS
-from rltui.rules.kinds.verdict import Verdict
+from rltui.rules.kinds.condition_states import ConditionStates
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.rolling_window import RollingWindow
@@ -54,13 +54,13 @@ class RuleState:
     def evaluate(self, window: RollingWindow) -> None:
         """Evaluate the rule at the window's moments."""
         if self.kind is not None:
-            verdict = self.kind(self.rule, window, self.episode is None)
-            if verdict is not None:
-                self.advance(verdict, window)
+            states = self.kind(self.rule, window, self.episode is None)
+            if states is not None:
+                self.advance(states, window)
 
-    def advance(self, verdict: Verdict, window: RollingWindow) -> None:
-        """Take the verdict on the window's moments into the state."""
-        on: list[bool] = verdict.on.tolist()
+    def advance(self, states: ConditionStates, window: RollingWindow) -> None:
+        """Take the states on the window's moments into the state."""
+        on: list[bool] = states.on.tolist()
         if self.rule.warmup:
             early = self.rule.warmup // self.ticks.stride  # ticks whose points are not judged
             on = [holds and at >= early for holds, at in zip(on, window.at.tolist(), strict=True)]
@@ -70,46 +70,49 @@ class RuleState:
         while begin < len(on):
             end = _end(on, begin)
             if on[begin]:
-                self._hold(verdict, window, begin, end - 1)
+                self._hold(states, window, begin, end - 1)
             elif self.episode is not None:
-                self._cease(self.episode, verdict, window, range(begin, end))
+                self._cease(self.episode, states, window, range(begin, end))
             begin = end
 
-    def _hold(self, verdict: Verdict, window: RollingWindow, first: int, last: int) -> None:
+    def _hold(self, states: ConditionStates, window: RollingWindow, first: int, last: int) -> None:
         """It holds from one moment to another, and at all between."""
         ticks, rule, episode, serial = self.ticks, self.rule, self.episode, self._serial(window, last)
         if episode is None:
-            began = int(window.at[first] if verdict.began is None else verdict.began[first])
+            began = int(window.at[first] if states.began is None else states.began[first])
             usual = median(ticks.value[max(0, began - 10) : began]) if began else np.nan
-            if verdict.before is not None:
-                usual = float(verdict.before[first])
-            limit, begun = float(verdict.limit[first]), self._serial(window, first)
+            if states.before is not None:
+                usual = float(states.before[first])
+            limit, begun = float(states.limit[first]), self._serial(window, first)
             episode = self.episode = Episode(int(ticks.first[began]), np.nan, limit, usual, begun, begun)
-        episode.value, episode.seen = float(verdict.value[last]), serial
-        held = verdict.value[first : last + 1]
-        worst = first + int(np.argmax(held) if verdict.upward else np.argmin(held))
-        found = float(verdict.value[worst])
-        if np.isnan(episode.worst) or (found > episode.worst if verdict.upward else found < episode.worst):
+        episode.value, episode.seen = float(states.value[last]), serial
+        held = states.value[first : last + 1]
+        worst = first + int(np.argmax(held) if states.upward else np.argmin(held))
+        found = float(states.value[worst])
+        if np.isnan(episode.worst) or (found > episode.worst if states.upward else found < episode.worst):
             episode.worst, episode.worst_step = found, int(ticks.last[int(window.at[worst])])
-        if verdict.recovery is not None:
-            back = verdict.recovery[first : last + 1]  # the level farthest from the bad side counts
+        if states.recovery is not None:
+            back = states.recovery[first : last + 1]  # the level farthest from the bad side counts
             episode.recovery = float(
                 np.fmin(back.min(), episode.recovery)
-                if verdict.upward
+                if states.upward
                 else np.fmax(back.max(), episode.recovery)
             )
         if not rule.latch:
-            episode.limit = float(verdict.limit[last])
+            episode.limit = float(states.limit[last])
         if serial - episode.begun + 1 >= rule.for_ticks:
             episode.firing = True
 
-    def _cease(self, episode: Episode, verdict: Verdict, window: RollingWindow, moments: range) -> None:
+    def _cease(
+        self, episode: Episode, states: ConditionStates, window: RollingWindow, moments: range
+    ) -> None:
         """It does not hold at some moments: it is over, or goes on until it has clearly ceased for long."""
         for k in moments:
-            value, serial = float(verdict.value[k]), self._serial(window, k)
-            if verdict.recovery is not None and np.isnan(value):
+            value, serial = float(states.value[k]), self._serial(window, k)
+            if states.recovery is not None and np.isnan(value):
                 continue  # a moment that is not judged
-            if not self._released(episode, verdict, k, value):
+            surely = value if states.surely is None else float(states.surely[k])
+            if not self._released(episode, states, k, surely):
                 if episode.firing:
                     episode.seen = serial
                     if not np.isnan(value):
@@ -127,15 +130,15 @@ class RuleState:
         """Number of a moment's tick among all ever made, from 1."""
         return int(window.at[k]) + self.ticks.serial - self.ticks.n + 1
 
-    def _released(self, episode: Episode, verdict: Verdict, k: int, value: float) -> bool:
+    def _released(self, episode: Episode, states: ConditionStates, k: int, value: float) -> bool:
         if not self.rule.latch or not episode.firing:
-            return bool(verdict.off[k]) or not episode.firing
+            return bool(states.off[k]) or not episode.firing
         if self.rule.number("recurring", 0.0):
-            return bool(verdict.off[k])
+            return bool(states.off[k])
         if not np.isnan(episode.recovery):
-            return value > episode.recovery if not verdict.upward else value < episode.recovery
+            return value > episode.recovery if not states.upward else value < episode.recovery
         margin = self.rule.number("release", 0.4 if self.rule.kind == "spike" else 0.2) * abs(episode.limit)
-        if verdict.upward:
+        if states.upward:
             return value < episode.limit - margin
         return value > episode.limit + margin
 

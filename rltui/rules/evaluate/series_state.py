@@ -14,7 +14,7 @@ from rltui.rules.model import Rule
 from rltui.rules.series.impossible_values import ImpossibleValues, impossible_values
 from rltui.rules.series.ratio import Ratio
 from rltui.rules.series.rolling_window import ALL, HALF, RollingWindow
-from rltui.rules.series.step_time import StepTime
+from rltui.rules.series.step_seconds import StepSeconds
 from rltui.rules.series.ticks import CAP, START, Floats, Ints, Ticks
 from rltui.rules.special_metrics import special_metrics
 
@@ -119,7 +119,7 @@ class StepTimeState:
 
     def __init__(self, tag: str, stagger: int, rules: Sequence[Rule]) -> None:
         self.ruled = RuledTicks(Ticks(tag, special_metrics().step_times[0]), False, stagger, rules)
-        self._step_time = StepTime()
+        self._step_time = StepSeconds()
 
     def feed(self, steps: Ints, walls: Floats) -> None:
         """New points of the series, and when they were logged (seconds since 1970)."""

@@ -26,11 +26,11 @@ from rltui.rules.kinds import (
     trend_test,
     whole_run,
 )
-from rltui.rules.kinds.verdict import Verdict
+from rltui.rules.kinds.condition_states import ConditionStates
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
 
-Kind = Callable[[Rule, RollingWindow, bool], Verdict | None]
+Kind = Callable[[Rule, RollingWindow, bool], ConditionStates | None]
 
 KINDS: dict[str, Kind] = {
     "threshold": threshold.judge,
@@ -55,4 +55,4 @@ KINDS: dict[str, Kind] = {
     "no-gain": whole_run.no_gain,
 }
 
-__all__ = ["KINDS", "Kind", "Verdict"]
+__all__ = ["KINDS", "ConditionStates", "Kind"]

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Bools, Verdict, first_of, nowhere
+from rltui.rules.kinds.condition_states import Bools, ConditionStates, first_of, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import trend_length
 from rltui.rules.series.rolling_window import RollingWindow
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Level against a share of the highest of the first ticks."""
     start = window.start()[2]
     if not start > rule.number("least", 0.0):
@@ -35,13 +35,15 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
         off = level > limit * (1 + rule.number("release", 0.5))
         if np.count_nonzero(on):
             on &= _stays(window, start, limit, rule.number("quick", 0.0))
-        return Verdict(on, off | negative, level, limits, first_of(window, beyond, length), upward=False)
+        return ConditionStates(
+            on, off | negative, level, limits, first_of(window, beyond, length), upward=False
+        )
     z, change = window.trend()
     pace = change / np.maximum(trend_length(window.at + 1) * 0.75, 1)  # per tick
     left = (level - limit) / np.maximum(-pace, 1e-300)  # ticks until the floor
     falling = (z <= FALLING) & (-change > 2 * window.trend_noise())
     on &= falling & (level > limit) & (left < arrival * (window.at + 1))
-    return Verdict(on, ~falling & ~np.isnan(z), level, limits, upward=False)
+    return ConditionStates(on, ~falling & ~np.isnan(z), level, limits, upward=False)
 
 
 FALLING = -2.5  # z of a fall that goes on

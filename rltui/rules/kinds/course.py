@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Verdict, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import concordance
 from rltui.rules.series.rolling_window import RollingWindow
@@ -23,7 +23,7 @@ LEFT = 0.25  # share of the change from which on the first level has been left
 GOES_ON = 0.15  # share of the change that must lie behind the middle: what has settled is not on its way
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Change from the first sixth of the run to the last, by direction: up, down, both, or flat."""
     moments, parts = window.course()
     if idle and not len(moments):
@@ -52,7 +52,7 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     began = np.zeros(m, np.int64)
     if direction != "flat":
         began[moments] = _set_off(window.at[moments], parts, first, change)
-    return Verdict(on, off, value, limit, began, upward=direction != "down")
+    return ConditionStates(on, off, value, limit, began, upward=direction != "down")
 
 
 def _set_off(at: Ints, parts: Floats, first: Floats, change: Floats) -> Ints:

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Bools, Verdict, first_of, nowhere
+from rltui.rules.kinds.condition_states import Bools, ConditionStates, first_of, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import BEFORE_MIN, RollingWindow
 from rltui.rules.series.ticks import Floats
@@ -24,7 +24,7 @@ LOST = 0.5  # share of a fall that must have been climbed before, for it to be t
 YOUNG = 40  # ticks in which small ups and downs are exploration
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Level against best level minus a share of the range."""
     length = int(rule.number("window", 8))
     top, bottom = window.extremes(length)
@@ -51,7 +51,7 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
         if length >= BEFORE_MIN:
             on = _beyond_waves(window, on, top - level, top - start, length)
     off = level > limit + rule.number("release", 0.25) * span
-    return Verdict(on, off, level, limit, first_of(window, beyond, length), upward=False)
+    return ConditionStates(on, off, level, limit, first_of(window, beyond, length), upward=False)
 
 
 def _beyond_waves(window: RollingWindow, on: Bools, fall: Floats, gain: Floats, length: int) -> Bools:

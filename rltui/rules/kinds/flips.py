@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Verdict, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import medians
 from rltui.rules.series.rolling_window import RollingWindow
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Share of neighbours with opposite signs, of values whose size is at least `least`."""
     length = int(rule.number("window", 24))
     least, share = rule.number("least", 0.0), rule.number("share", 0.9)
@@ -25,4 +25,4 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     size = medians(np.abs(rows))
     on &= size >= least
     off = enough & ((flips < share - 0.2) | (size < 0.5 * least))
-    return Verdict(on, off, size, np.full(len(window), least), np.maximum(window.at - length + 1, 0))
+    return ConditionStates(on, off, size, np.full(len(window), least), np.maximum(window.at - length + 1, 0))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Verdict, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
 
 HIGHER = 1e-3  # share of its size by which a series must have been above its lowest to be called dead
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The last `window` ticks are equal, `within` a share of their size, and the series was not always so.
 
     With `at = "lowest"` the value is the lowest seen, and the series was clearly higher before.
@@ -30,4 +30,4 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
         on &= highest > lowest
     if nowhere(idle, on):
         return None
-    return Verdict(on, off, level, best, np.maximum(window.at - length + 1, 0), upward=False)
+    return ConditionStates(on, off, level, best, np.maximum(window.at - length + 1, 0), upward=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Verdict, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
 
@@ -17,7 +17,7 @@ AFTER = 3  # usual ticks that must have followed
 RECENT = 12  # ticks for which it is told
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The largest of the recent ticks against a multiple of the usual one, and its followers."""
     m, length = len(window), RECENT + AFTER
     if idle and (window.ticks.stride > 1 or window.end < 2 * length):
@@ -33,4 +33,4 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     on &= (beyond.sum(axis=1) == 1) & ((rows > 0.25 * limit[:, None]).sum(axis=1) == 1)
     place = beyond.argmax(axis=1)
     began = np.maximum(window.at - (length - 1) + place, 0)
-    return Verdict(on, ~on, rows[np.arange(m), place], usual, began)
+    return ConditionStates(on, ~on, rows[np.arange(m), place], usual, began)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Verdict, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
 
@@ -17,13 +17,13 @@ LEVEL = 3  # ticks that make a level
 AFTER = 4  # ticks that must have come since the peak
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The last level against the best one before, at every moment."""
     m = len(window)
     on, off = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     value, limit, began = np.full(m, np.nan), np.full(m, np.nan), np.zeros(m, np.int64)
     if window.end < 2 * LEVEL + AFTER:
-        return None if idle else Verdict(on, off, value, limit, began, upward=False)
+        return None if idle else ConditionStates(on, off, value, limit, began, upward=False)
     held = window.ticks.value[: window.end]
     shown = np.lib.stride_tricks.sliding_window_view(held, LEVEL)
     level = np.sort(shown, axis=1)[:, LEVEL // 2]  # level[i] is of the ticks i .. i + LEVEL - 1
@@ -49,4 +49,4 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     value[usable], limit[usable] = now[usable], top[usable]
     if nowhere(idle, on):
         return None
-    return Verdict(on, off, value, limit, began, upward=False)
+    return ConditionStates(on, off, value, limit, began, upward=False)

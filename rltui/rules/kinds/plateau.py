@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Verdict, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import NORMAL, concordance, medians
 from rltui.rules.series.rolling_window import RollingWindow
@@ -19,7 +19,7 @@ GAIN = 0.15  # share of its size that a reward must have gained to excuse anythi
 ONE_WAY = 2.2  # deviations; six values in strict order are 2.8
 
 
-def constant(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """One value from the first tick on, for `window` ticks, exactly or `within` a share of its size."""
     highest, lowest = window.extremes(1)
     ticks, within = rule.number("window", 24), rule.number("within", 1e-7)
@@ -28,10 +28,10 @@ def constant(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     on = same & (window.at + 1 >= ticks) & (lowest > rule.number("above", -math.inf))
     if nowhere(idle, on):
         return None
-    return Verdict(on, ~same & ~np.isnan(highest), lowest, highest, np.zeros(len(window), np.int64))
+    return ConditionStates(on, ~same & ~np.isnan(highest), lowest, highest, np.zeros(len(window), np.int64))
 
 
-def flat(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The last third of the window is where the first third was, and the whole past within the noise.
 
     A steady climb swells the noise between neighbours, so a window that mostly goes one way is not flat.
@@ -50,7 +50,7 @@ def flat(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     first, last = medians(rows[:, :third]), medians(rows[:, -third:])
     least = np.maximum(rule.number("sigmas", 3) * noise / np.sqrt(third / 2), 0.01 * np.abs(level))
     on &= (np.abs(last - first) <= least) & (np.abs(_one_way(rows)) < ONE_WAY)
-    return Verdict(on, ~on & ~np.isnan(level), level, least, np.maximum(window.at - length + 1, 0))
+    return ConditionStates(on, ~on & ~np.isnan(level), level, least, np.maximum(window.at - length + 1, 0))
 
 
 def _one_way(rows: Floats) -> Floats:
@@ -62,7 +62,7 @@ def _one_way(rows: Floats) -> Floats:
     return concordance(rows[:, rows.shape[1] - parts * width :].reshape(len(rows), parts, width).mean(axis=2))
 
 
-def best(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def best(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The level is within a share of the range from the top, and the range is more than noise."""
     length = int(rule.number("window", 8))
     fraction, sigmas = rule.number("fraction", 0.15), rule.number("sigmas", 3)
@@ -74,10 +74,10 @@ def best(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
         return None
     noise = np.fmax(_noise(window.rows(length), level), np.fmin(window.jitter(0), window.bend()))
     on &= top - bottom > sigmas * noise + 1e-9
-    return Verdict(on, level < limit - 0.1 * (top - bottom), level, limit)
+    return ConditionStates(on, level < limit - 0.1 * (top - bottom), level, limit)
 
 
-def gained(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The level is near the top of its range, and above the start by more than what detours explain.
 
     For young runs, of which a trend or a plateau cannot be told yet.
@@ -93,7 +93,7 @@ def gained(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
         return None
     least = np.maximum(rule.number("sigmas", 4) * window.bend(), least)
     on &= level - start > least
-    return Verdict(on, ~on & ~np.isnan(level), level, limit)
+    return ConditionStates(on, ~on & ~np.isnan(level), level, limit)
 
 
 def _noise(rows: Floats, level: Floats) -> Floats:

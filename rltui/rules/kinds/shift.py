@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Verdict, first_of, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, first_of, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import BEFORE, RollingWindow
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Recent level against `times` the usual level, up or down."""
     length = int(rule.number("window", 8))
     times, release = rule.number("times", 1.5), rule.number("release", 0.2)
@@ -31,4 +31,4 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     rows = window.rows(length)
     beyond = rows > limit[:, None] if up else rows < limit[:, None]
     off = level < limit * (1 - release) if up else level > limit * (1 + release)
-    return Verdict(far & on, off, level, limit, first_of(window, beyond, length), upward=up)
+    return ConditionStates(far & on, off, level, limit, first_of(window, beyond, length), upward=up)

@@ -11,14 +11,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Verdict, first_of, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, first_of, nowhere
 from rltui.rules.model import Rule
+from rltui.rules.series.robust_statistics import medians
 from rltui.rules.series.rolling_window import RollingWindow
 
 RECENT = 40
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Recent level, or recent samples, against a multiple of the usual level."""
     length = int(rule.number("window", 3))
     recurring = int(rule.number("recurring", 0))
@@ -38,7 +39,7 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
         value = np.fmax.reduce(rows, axis=1)
     else:
         rows = np.abs(window.rows(length))
-        value = np.abs(window.level(length))
+        value = medians(rows)  # the size of what swings about zero, whose median says nothing
     if nowhere(idle, value > limit):
         return None
     noise = np.maximum(window.noise(skip), rule.number("floor", 0.1) * usual)
@@ -47,5 +48,5 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     began = first_of(window, beyond, rows.shape[1])
     if recurring:
         count = beyond.sum(axis=1)
-        return Verdict(count >= recurring, count == 0, value, limit, began)
-    return Verdict(value > limit, value < 0.5 * limit, value, limit, began)
+        return ConditionStates(count >= recurring, count == 0, value, limit, began)
+    return ConditionStates(value > limit, value < 0.5 * limit, value, limit, began)

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Bools, Verdict, first_of, nowhere
+from rltui.rules.kinds.condition_states import Bools, ConditionStates, first_of, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.ticks import Floats
@@ -19,7 +19,7 @@ from rltui.rules.series.ticks import Floats
 MOST = 0.1  # of a unit that a multiple of it may be off
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Level against limit, at every moment."""
     if "near" in rule.numbers:
         return _near(rule, window, idle)
@@ -47,7 +47,9 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
         off &= level <= high - margin * np.abs(high)
         limit = high if low is None else np.where(level < low, low, high)
         upward = low is None or not (level < low).all()
-    return Verdict(on, off, level, np.full(len(window), limit), first_of(window, beyond, length), upward)
+    return ConditionStates(
+        on, off, level, np.full(len(window), limit), first_of(window, beyond, length), upward
+    )
 
 
 def _column(limit: Floats | None) -> Floats | None:
@@ -61,7 +63,7 @@ def _outside(values: Floats, low: Floats | None, high: Floats | None) -> Bools:
     return below if high is None else below | (values > high)
 
 
-def _near(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def _near(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """All ticks of the window within a distance of a number."""
     length, centre, within = int(rule.number("window", 5)), rule.numbers["near"], rule.number("within", 0.0)
     level = window.level(length)
@@ -74,10 +76,10 @@ def _near(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     if rule.number("nonzero", 0.0):
         on &= (rows != centre).any(axis=1)
     off = np.abs(level - centre) > 2 * within
-    return Verdict(on, off, level, np.full(len(window), centre), first_of(window, beyond, length))
+    return ConditionStates(on, off, level, np.full(len(window), centre), first_of(window, beyond, length))
 
 
-def first(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def first(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The very first tick against a limit: what must hold before anything has been learnt.
 
     With `usual` it is the median of the first ticks: where the level at the start is meant, not one sample.
@@ -96,16 +98,16 @@ def first(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     return None if idle and not on else _always(window, on, value, limit)
 
 
-def logged(rule: Rule, window: RollingWindow, idle: bool) -> Verdict:
+def logged(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates:
     """There is such a series: its first ticks are known."""
     return _always(window, True, window.ticks.start[0], math.nan)
 
 
-def _always(window: RollingWindow, on: bool, value: float, limit: float) -> Verdict:
+def _always(window: RollingWindow, on: bool, value: float, limit: float) -> ConditionStates:
     """What is the same at all moments, from the first tick on."""
     m = len(window)
     holds = np.full(m, on)
-    return Verdict(holds, ~holds, np.full(m, value), np.full(m, limit), np.zeros(m, np.int64))
+    return ConditionStates(holds, ~holds, np.full(m, value), np.full(m, limit), np.zeros(m, np.int64))
 
 
 def _limits(rule: Rule, window: RollingWindow, length: int) -> tuple[Floats | None, Floats | None]:

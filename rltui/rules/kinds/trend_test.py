@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Verdict, nowhere
+from rltui.rules.kinds.condition_states import ConditionStates, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import TREND_LENGTHS, trend_length
 from rltui.rules.series.rolling_window import RollingWindow
 
 
-def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Z and change against their limits."""
     limit, direction = rule.number("z", 2.5), rule.words.get("direction", "up")
     if idle and window.end < TREND_LENGTHS[1]:
@@ -30,10 +30,19 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
     least = np.maximum(least, rule.number("absolute", 0.0))
     if direction == "flat":
         on &= np.abs(change) <= least
-        return Verdict(on, ~on & ~np.isnan(z), change, least)
-    return Verdict(
-        on & (moved > least), (towards < 1.0) | (moved < 0.5 * least), change, least, _began(window)
+        return ConditionStates(on, ~on & ~np.isnan(z), change, least)
+    found = ConditionStates(
+        on & (moved > least),
+        (towards < 1.0) | (moved < 0.5 * least),
+        change,
+        least,
+        _began(window),
+        direction != "down",
     )
+    if rule.latch:  # that it goes no further is no recovery: the level must come half of the way back
+        found.surely = window.usual(0, 24)
+        found.recovery = found.surely - change / 2
+    return found
 
 
 def _began(window: RollingWindow) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -1,188 +1,238 @@
-"""An outcome over the whole run, by shares of it: a gain that is lost, a level below the start, no gain.
+"""An outcome over the whole run: a gain that is lost, a level below the start, no gain.
 
 The scale is the run's own, and the errors know of autocorrelation (`rltui.rules.series.run_means`), so the
-same limits hold for 16 points and for two million, for means over batches and for returns of episodes.
+same limits hold for 12 points and for two million, for means over batches and for returns of episodes.
 
-Limits in standard errors are from simulation, not from logs: normal noise with a correlation of up to 0.4
-between neighbouring ticks, flat or on learning curves of 1 to 4 deviations (straight, saturating, S-shaped),
-of 20 to 500 ticks, judged at every moment of its growth. The largest fall that `gain_lost` sees there is
-below 7 errors in 99 of 100 runs; `tests/rules/test_whole_run.py` repeats it.
+A fall is a change point: the mean of the newest ticks against the mean of those just before them, over
+windows of many lengths on both sides (a generalised likelihood ratio, as in Lai 1995, Sequential changepoint
+detection in quality control). Limits in standard errors are from simulation, not from logs: noise on curves
+that are flat or rise by 1 to 4 deviations (straight, saturating, S-shaped), of 12 to 500 ticks, judged at
+every moment of their growth. The largest fall that is seen there is below 5 errors in 99 of 100 runs where
+neighbours correlate by up to 0.4 or the noise grows fivefold, and below 5.8 for a correlation of 0.6 and for
+lognormal noise; `tests/rules/test_whole_run.py` repeats it.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from rltui.rules.kinds.verdict import Bools, Verdict, nowhere
+from rltui.rules.kinds.condition_states import Bools, ConditionStates, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.run_means import RunMeans
-from rltui.rules.series.ticks import Floats
+from rltui.rules.series.run_means import LENGTHS, MOST, NOW, RunMeans
+from rltui.rules.series.ticks import Floats, Ints
 
-SIGMAS = 7.0  # errors of a fall: one false alarm in a hundred runs, see above
+SIGMAS = 5.5  # errors of a fall: one false alarm in a hundred runs, see above
 REAL = 3.0  # errors of a gain that can be lost: it must not be noise itself, where the fall already is not
-SURE = 2.0  # errors by which a gain may be larger than it looks: 98 of 100 are not
-DIFFERENCE = float(np.sqrt(2.0))  # error of a difference of two means of one length
+SURE = 1.0  # errors by which a gain may be larger than it looks, being the largest of nine means already
 FEW = 8  # ticks of a window all of which must lie below the limit: a dip of three is none
 YOUNG = 100  # ticks in which small ups and downs are exploration, and means of 100 episodes are one wave
 BACK = 0.5  # share of the loss that must come back for it to be over
-SMOOTH = 1  # place of the share whose mean tells whether an outcome came back: a twentieth of the run
+BACK_SURE = 3.0  # errors that the newest mean must lie above that level: no less sure than a gain
+RECENT = 10  # parts of the run, of which the last tells whether an outcome came back
 START, FIRST = 10, 20  # parts of the run, of which the first is its start
-LATER = 3  # place of the share whose means are compared with the start: a fifth of the run
+FIFTH = 5  # parts of the run, of which each is compared with the start
 
 
-def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The newest mean has lost a `fraction` of what the best one had gained, by `sigmas` errors.
 
     What was gained is counted from the lowest mean before the best, or from the first twentieth of the run. A
-    policy that was never better than at its start has lost nothing: it may be exploring.
+    policy that was never better than at its start has lost nothing: it may be exploring. Nor has one whose
+    gain was less than `effect` deviations of single points, which `no_gain` would call none.
     """
-    if idle and not window.run_means():
+    means = window.run_means()
+    if idle and means is None:
         return None
-    found = _Fall(window)
-    for means in window.run_means():
-        earlier = means.earlier
-        fell = np.fmax.reduce(earlier, axis=1, initial=-np.inf) - means.now
-        if idle and not (fell > rule.number("sigmas", SIGMAS) * DIFFERENCE * means.error).any():
-            continue  # most of the time
-        known = ~np.isnan(earlier)
-        best = np.where(known, earlier, -np.inf).argmax(axis=1)
-        rows = np.arange(len(best))
-        top = earlier[rows, best]
-        older = np.where(known & (np.arange(earlier.shape[1]) > best[:, None]), earlier, np.inf)
-        lowest, now = older.min(axis=1), means.now
-        first, start = window.first_mean(means, FIRST)
-        start = np.where(means.end[rows, best + 2] - means.length >= first, start, np.inf)  # it came before
-        error = DIFFERENCE * means.error
-        real = top - start > REAL * means.error * np.sqrt(1 + means.length / first)
-        real |= top - lowest > REAL * error
-        lowest = np.fmin(lowest, start)
-        limit = top - rule.number("fraction", 0.5) * (top - lowest)
-        holds = real & (now < limit) & (top - now > rule.number("sigmas", SIGMAS) * error)
-        holds &= _large(rule, means, top - now, np.fmax(np.abs(top), np.abs(lowest)))
-        found.add(means, holds, (top, limit))
-    return found.verdict(idle)
+    found = _Fall(window, means)
+    if means is not None:
+        fell, sigmas = means.falls(), rule.number("sigmas", SIGMAS)
+        rows = np.flatnonzero(fell.max(axis=1) > sigmas * means.least)
+        if idle and not len(rows):
+            return None
+        for row, error in zip(rows.tolist(), means.deviation(rows).tolist(), strict=True):
+            for length in np.unique(NOW[fell[row] > sigmas * error]).tolist():
+                levels = _lost(rule, window, means, row, length, error)
+                if levels is not None and found.add(row, length, *levels):
+                    break
+    return found.states(idle)
 
 
-def below_start(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
-    """The newest mean of a tenth of the run or more is below its first tenth by `sigmas` errors.
+def _lost(
+    rule: Rule, window: RollingWindow, means: RunMeans, row: int, length: int, error: float
+) -> tuple[float, float] | None:
+    """The level before a fall and the limit below which it is a loss; None where little had been gained."""
+    ticks, sums = int(means.ticks[row]), means.sums
+    end, wide = ticks - length, max(length, ticks // FIRST)
+    if wide > end:
+        return None
+    level = (sums[wide : end + 1] - sums[: end + 1 - wide]) / wide  # of the ticks before the newest ones
+    place = int(level.argmax())
+    top = float(level[place])
+    first = max(ticks // FIRST, 2)
+    lowest = float(level[: max(place - wide, 0) + 1].min()) if place >= wide else np.inf
+    start = float(sums[first]) / first if place >= first else np.inf  # it came before
+    if not (
+        top - start > REAL * error * np.sqrt(1 / wide + 1 / first)
+        or top - lowest > REAL * error * np.sqrt(2 / wide)
+    ):
+        return None
+    lowest = min(lowest, start)
+    effect = rule.number("effect", 0.0)
+    if effect and top - lowest < effect * window.ticks.point_spread(ticks):
+        return None
+    limit = top - rule.number("fraction", 0.5) * (top - lowest)
+    now = float(sums[ticks] - sums[end]) / length
+    size = max(abs(top), abs(lowest))
+    if not (now < limit and _large(rule, ticks, top - now, size)):
+        return None
+    return top, limit
+
+
+def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+    """The newest mean of a twentieth of the run or more is below its first tenth by `sigmas` errors.
 
     By a `fraction` of the range of the run's means, too. Nothing better came between: see `gain_lost`.
     """
-    if idle and not window.run_means():
+    means = window.run_means()
+    if idle and means is None:
         return None
-    found = _Fall(window)
-    for means in window.run_means():
-        if means.place < LATER - 1:
-            found.add(means, np.zeros(len(means.moments), np.bool_), None)
-            continue
-        first, start = window.first_mean(means, START)
-        now = means.now
-        error = means.error * np.sqrt(1 + means.length / first)
-        lowest, highest = np.nanmin(means.mean, axis=1), np.nanmax(means.mean, axis=1)
-        limit = start - rule.number("fraction", 0.5) * (np.fmax(highest, start) - lowest)
-        holds = (now < limit) & (start - now > rule.number("sigmas", SIGMAS) * error)
-        holds &= _large(rule, means, start - now, np.fmax(np.abs(start), np.abs(now)))
-        found.add(means, holds, (start, limit))
-    return found.verdict(idle)
+    found = _Fall(window, means)
+    if means is not None:
+        ticks = means.ticks[:, None]
+        first = np.maximum(ticks // START, 2)
+        start = means.sums[first] / first
+        begin = np.maximum(ticks - LENGTHS, 0)
+        now = (means.sums[ticks] - means.sums[begin]) / LENGTHS
+        fell = (start - now) / np.sqrt(1 / LENGTHS + 1 / first)
+        fell[(ticks // FIRST > LENGTHS) | (MOST * ticks < LENGTHS)] = -np.inf
+        sigmas = rule.number("sigmas", SIGMAS)
+        rows = np.flatnonzero(fell.max(axis=1) > sigmas * means.least)
+        if idle and not len(rows):
+            return None
+        for row, error in zip(rows.tolist(), means.deviation(rows).tolist(), strict=True):
+            if not fell[row].max() > sigmas * error:
+                continue
+            count = int(means.ticks[row])
+            parts = means.mean(*_parts(count, max(count // START, 2)))
+            before = float(start[row, 0])
+            limit = before - rule.number("fraction", 0.5) * (max(parts.max(), before) - parts.min())
+            for place in np.flatnonzero(fell[row] > sigmas * error).tolist():
+                level = float(now[row, place])
+                size = max(abs(before), abs(level))
+                if not (level < limit and _large(rule, count, before - level, size)):
+                    continue
+                if found.add(row, int(LENGTHS[place]), before, limit):
+                    break
+    return found.states(idle)
 
 
-def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> Verdict | None:
+def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """A gain of `effect` deviations of single points is ruled out: no fifth of the run is so far above it.
 
-    The start is the first tenth. Two errors are added to the gain, so what too few points could not show is
+    The start is the first tenth. An error is added to the gain, so what too few points could not show is
     not called missing. The deviation of points is a guess where they are joined (`Ticks.point_spread`). Cohen
     (1988) calls 0.2 deviations a small, 0.5 a medium and 0.8 a large effect.
     """
-    if idle and not window.run_means():
+    means = window.run_means()
+    if idle and (means is None or window.ticks.points < rule.number("points", 60)):
         return None
     m = len(window)
     on, off = np.zeros(m, np.bool_), np.zeros(m, np.bool_)
     value, limit = np.full(m, np.nan), np.full(m, np.nan)
-    for means in window.run_means():
-        if means.place != LATER:
-            continue
-        first, start = window.first_mean(means, START)
-        gain = np.nanmax(means.mean, axis=1) - start
-        error = means.error * np.sqrt(1 + means.length / first)
-        ticks = window.at[means.moments] + 1
-        points = ticks * window.ticks.stride
-        largest = rule.number("effect", 0.5) * window.ticks.point_spread(ticks)
-        enough = points >= rule.number("points", 60)
+    if means is not None:
+        ticks = means.ticks
+        first, wide = np.maximum(ticks // START, 2), np.maximum(ticks // FIFTH, 1)
+        start = means.sums[first] / first
+        ends = ticks[:, None] - np.arange(2 * FIFTH - 1) * ((wide + 1) // 2)[:, None]
+        ends = np.maximum(ends, wide[:, None])
+        best = means.mean(ends - wide[:, None], ends).max(axis=1)
+        gain = best - start
+        enough = ticks * window.ticks.stride >= rule.number("points", 60)
         if "steps" in rule.numbers:
             held = window.ticks
-            trained = held.last[window.at[means.moments]] - held.first[0]
+            trained = held.last[ticks - 1] - held.first[0]
             enough &= (trained >= rule.number("steps", 0.0)) & (held.first[0] < trained / START)
-        on[means.moments] = enough & (gain + SURE * error < largest)
-        off[means.moments] = gain - SURE * error > largest  # a gain that is proved
-        value[means.moments], limit[means.moments] = means.now, start
+        rows = np.flatnonzero(enough)
+        if idle and not len(rows):
+            return None
+        error = means.deviation(rows) * np.sqrt(1 / wide[rows] + 1 / first[rows])
+        spread = np.array([window.ticks.point_spread(count) for count in ticks[rows].tolist()])
+        largest = rule.number("effect", 0.5) * spread
+        on[means.moments[rows]] = gain[rows] + SURE * error < largest
+        off[means.moments[rows]] = gain[rows] - SURE * error > largest  # a gain that is proved
+        value[means.moments] = means.mean(ticks - wide, ticks)
+        limit[means.moments] = start
     if nowhere(idle, on):
         return None
-    return Verdict(on, off, value, limit, np.zeros(m, np.int64), before=limit)
+    return ConditionStates(on, off, value, limit, np.zeros(m, np.int64), before=limit)
 
 
-def _large(rule: Rule, means: RunMeans, loss: Floats, size: Floats) -> Bools:
+def _large(rule: Rule, ticks: int, loss: float, size: float) -> bool:
     """Whether a loss is more than a share of the size of what is lost: `young`, later `least` of it."""
-    young = means.end[:, 0] < YOUNG
-    found: Bools = loss > np.where(young, rule.number("young", 0.3), rule.number("least", 0.1)) * size
-    return found
+    return loss > (rule.number("young", 0.3) if ticks < YOUNG else rule.number("least", 0.1)) * size
+
+
+def _parts(ticks: int, length: int) -> tuple[Ints, Ints]:
+    """Where windows of a length begin and end, back from the last tick; neighbours share a half."""
+    end = np.arange(ticks, length - 1, -((length + 1) // 2))
+    return end - length, end
 
 
 class _Fall:
-    """What is said of the moments of a window: of the shares of the run that hold, the shortest one."""
+    """What is said of the moments of a window: the fall, if there is one, or the mean of the newest ticks."""
 
-    def __init__(self, window: RollingWindow) -> None:
+    def __init__(self, window: RollingWindow, means: RunMeans | None) -> None:
         m = len(window)
         self._window = window
+        self._means = means
         self._on = np.zeros(m, np.bool_)
         self._off = np.zeros(m, np.bool_)
         self._value, self._limit, self._before, self._recovery = (np.full(m, np.nan) for _ in range(4))
         self._began = np.zeros(m, np.int64)
 
-    def add(self, means: RunMeans, holds: Bools, levels: tuple[Floats, Floats] | None) -> None:
-        """One share of the run. `levels`: (k,) the level before, and the limit."""
-        told = self._value[means.moments]
-        later = ~self._on[means.moments] & (np.isnan(told) | (means.place <= SMOOTH))
-        self._value[means.moments[later]] = means.now[later]
-        if levels is None:
-            return
-        before, limit = levels
-        for k in np.flatnonzero(holds).tolist():
-            moment = int(means.moments[k])
-            if self._on[moment] or not self._below(means, k, float(limit[k])):
-                continue
-            self._on[moment] = True
-            self._value[moment], self._limit[moment] = means.now[k], limit[k]
-            self._before[moment] = before[k]
-            self._recovery[moment] = means.now[k] + BACK * (before[k] - means.now[k])
-            self._began[moment] = _began(self._window.ticks.value, means, k, float(limit[k]))
+    def add(self, row: int, length: int, before: float, limit: float) -> bool:
+        """A moment's newest ticks below a limit: taken when it is not only their mean that lies below."""
+        assert self._means is not None
+        moment, ticks = int(self._means.moments[row]), int(self._means.ticks[row])
+        values = self._window.ticks.value[:ticks]
+        newest = values[ticks - length :]
+        if not (newest.max() < limit if length < FEW else median(newest) < limit):
+            return False  # one outlier makes a mean
+        now = float(newest.mean())
+        self._on[moment] = True
+        self._value[moment], self._limit[moment], self._before[moment] = now, limit, before
+        self._recovery[moment] = now + BACK * (before - now)
+        self._began[moment] = _began(values, length, limit)
+        return True
 
-    def _below(self, means: RunMeans, k: int, limit: float) -> bool:
-        """Whether it is not only the mean of the newest window that lies below: one outlier makes a mean."""
-        end, length = int(means.end[k, 0]), int(means.length[k])
-        newest = self._window.ticks.value[end - length : end]
-        return bool(newest.max() < limit) if length < FEW else median(newest) < limit
-
-    def verdict(self, idle: bool) -> Verdict | None:
-        """All shares together."""
+    def states(self, idle: bool) -> ConditionStates | None:
+        """All moments together."""
         if nowhere(idle, self._on):
             return None
-        return Verdict(
+        surely = np.full(len(self._on), np.nan)
+        if self._means is not None:
+            moments = self._means.moments
+            now, error = self._means.newest(RECENT, int(LENGTHS[0]))
+            surely[moments] = now - BACK_SURE * error
+            self._value[moments] = np.where(self._on[moments], self._value[moments], now)
+        return ConditionStates(
             self._on, self._off, self._value, self._limit, self._began, upward=False,
-            recovery=self._recovery, before=self._before,
+            recovery=self._recovery, surely=surely, before=self._before,
         )  # fmt: skip
 
 
-def _began(values: Floats, means: RunMeans, k: int, limit: float) -> int:
-    """Position of the first tick below the limit behind which the mean stays below it.
+def _began(values: Floats, length: int, limit: float) -> int:
+    """Position of the first tick below a limit behind which the mean stays below it.
 
-    It lies within or behind the last window whose mean is not below the limit.
+    It lies within or behind the last window of a length whose mean is not below the limit.
     """
-    above = np.flatnonzero(means.mean[k, 1:] >= limit)
-    end = int(means.end[k, 0])
-    begin = int(means.end[k, above[0] + 1] - means.length[k]) if len(above) else 0
-    rest = values[begin:end]
+    begin, end = _parts(len(values), length)
+    sums = np.concatenate((np.zeros(1), np.cumsum(values)))
+    above = np.flatnonzero((sums[end] - sums[begin])[1:] >= limit * length)
+    first = int(begin[above[0] + 1]) if len(above) else 0
+    rest = values[first:]
     mean = np.cumsum(rest[::-1])[::-1] / np.arange(len(rest), 0, -1)
-    below = np.flatnonzero((rest < limit) & (mean < limit))
-    return begin + int(below[0]) if len(below) else end - 1
+    below: Bools = (rest < limit) & (mean < limit)
+    return first + int(below.argmax()) if below.any() else len(values) - 1

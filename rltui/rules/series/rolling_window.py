@@ -43,7 +43,7 @@ class RollingWindow:
     """A series seen at m moments; moment k sees the ticks up to position `at[k]` and none after."""
 
     __slots__ = (
-        "_cache", "_course", "_means", "_padded", "_parts", "_ranges", "_start",
+        "_cache", "_course", "_judged", "_means", "_padded", "_parts", "_ranges", "_start",
         "at", "end", "every", "ticks",
     )  # fmt: skip
 
@@ -58,7 +58,8 @@ class RollingWindow:
         self._parts: list[tuple[slice, Floats, Floats]] | None = None
         self._start: tuple[float, float, float] | None = None
         self._course: tuple[Ints, Floats] | None = None
-        self._means: list[RunMeans] | None = None
+        self._judged = False  # whether the means are known
+        self._means: RunMeans | None = None
 
     def __len__(self) -> int:
         return len(self.at)
@@ -248,17 +249,12 @@ class RollingWindow:
         held = self.ticks.value[at + 1 - width * TREND_PARTS : at + 1]
         return held.reshape(TREND_PARTS, width)
 
-    def run_means(self) -> list[RunMeans]:
-        """Means of shares of all ticks up to each moment; nothing of moments that see few."""
-        if self._means is None:
+    def run_means(self) -> RunMeans | None:
+        """Means of parts of all ticks up to each moment; None where no moment sees enough."""
+        if not self._judged:
+            self._judged = True
             self._means = run_means(self.ticks.value[: self.end], self.at)
         return self._means
-
-    def first_mean(self, means: RunMeans, parts: int) -> tuple[Ints, Floats]:
-        """(k,) ticks of the first of so many equal parts of the run, at least 2, and their mean."""
-        first = np.maximum((self.at[means.moments] + 1) // parts, 2)
-        found: Floats = np.cumsum(self.ticks.value[: int(first.max())])[first - 1] / first
-        return first, found
 
     def trend(self) -> tuple[Floats, Floats]:
         """(m,) Mann-Kendall z, change over the window.

@@ -1,62 +1,109 @@
-"""Means over shares of a whole run, and what they may err by: evidence that grows with the run.
+"""Means over parts of a whole run, and what they may err by: evidence that grows with the run.
 
-The error of a mean falls with the ticks that it is made of, whatever the interval of logging is. Windows of a
-fortieth to two fifths of the run see both a fall within few ticks and one that hides in noise for long.
+The error of a mean falls with the ticks that it is made of, whatever the interval of logging is. Windows of
+four ticks to two fifths of the run see both a fall within few ticks and one that hides in noise for long.
 
-The variance of a tick is read from second differences of equal bins of the run (batch means: Flegal and Jones
-2010, Batch means and spectral variance estimators in Markov chain Monte Carlo): they see no steady climb, and
-of bins of several ticks they hold the correlation of ticks as well. The larger of two numbers of bins counts.
-Of the squared differences only the smaller ones are used: steps of the level, which are what is looked for,
-spoil the others.
+What matters for the error of a mean is the long-run variance of ticks: that of single ones, times what their
+correlation adds. It is the largest of three estimates, because each is too small for some series:
+
+- a first-order autoregression, fitted to differences of neighbours, which see no slow climb: for correlation
+  r the mean product of differences that follow each other is -(1 - r) / 2 of their mean square. Jumps of the
+  level, which are what is looked for, are cut to 3.5 of the usual differences. Of few ticks the correlation
+  is known badly, so it is drawn towards 0.4 as if that had been seen in 20 ticks. Of many, the later half is
+  asked: noise may grow with the level.
+- batch means of twenty bins (Flegal and Jones 2010, Batch means and spectral variance estimators in Markov
+  chain Monte Carlo), by the smaller ones of their second differences: for correlation that reaches far.
+- second differences of all ticks: where values are few different ones (a game won or lost), most differences
+  are zero, and those that are not look like jumps.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
+from rltui.rules.series.robust_statistics import NORMAL, median
 from rltui.rules.series.ticks import Floats, Ints
 
-FEWEST = 16  # ticks of a run that is judged
-MANY = 40  # ticks from which on there are more bins
-BINS = (40, 20)  # of many ticks
-FEW_BINS = 16  # of fewer: of single ticks, so that a correlation is not seen
-# It is taken as 0.5 then, as of a first-order autoregression: (1 + 0.5) / (1 - 0.5) is what it adds.
-UNSEEN = 3.0
-SHARES = (1 / 40, 1 / 20, 1 / 10, 1 / 5, 2 / 5)  # of the run, that windows have as their length
-SHORTEST = 4  # ticks of a window
-KEPT, FEW_KEPT = 0.6, 0.5  # share of the squared differences that are used, of many ticks and of fewer
+FEWEST = 8  # ticks of a run that is judged
+GROWTH = 1.01  # of a run from one moment that is judged to the next: an onset is known to 1 % of it
+JUMP = 3.5  # robust deviations that a difference of neighbours is cut to: more is a jump of the level
+PRIOR, PRIOR_TICKS = 0.4, 20.0  # correlation that few ticks are taken to have, and how much that counts
+# Errors by which the correlation may be smaller than it looks: a mean over 100 episodes is seen as such.
+SMOOTH = 1.5
+HIGHEST = 0.98  # correlation: a higher one is a trend
+# Times the variance by second differences of few ticks, the smaller half of them, that the one by correlation
+# may be: bends of a steep climb look like correlation. A correlation of 0.68 adds as much.
+STEEPEST = 20.0
+STEEP = 8  # differences whose median is the slope, of fewer than BINNED ticks
+BEYOND = 12.0  # times the variance by bins that the one by correlation may be: near one it is a wild guess
+BINS, BINNED = 20, 40  # bins of the run, and ticks from which on there are as many
+KEPT = 0.6  # share of the squared differences of bins that are used, the smaller ones
 # Mean of that share of squares of normal noise of variance one, the smaller ones: the chi-squared
 # distribution of three degrees of freedom at that quantile of the one of one degree, over the share.
-TRIMMED = {0.6: 0.2146, 0.5: 0.1426}
-_ONE, _NONE = np.zeros(1, np.int64), np.zeros(0, np.int64)  # the one moment, or none
-GROWTH = 1.025  # of a run from one moment that is judged to the next: an onset is known to 2.5 % of it
+TRIMMED, HALF_TRIMMED = 0.2146, 0.1426
 SECOND = 6.0  # variance of a second difference of noise of one
+_SCALES_AT = np.rint(8 * 1.25 ** np.arange(20)).astype(np.int64)  # ticks at which the size of a jump is set
+_ONE, _NONE = np.zeros(1, np.int64), np.zeros(0, np.int64)  # the one moment, or none
 
 
-@dataclass(frozen=True, slots=True)
+# Ticks of a window, each about a quarter more than the one before.
+LENGTHS = np.array((4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192))
+MOST = 0.4  # share of the run that the newest window may be
+# Every newest window beside one before it that is no shorter, and what a difference of their means errs by.
+NOW, BEFORE = (LENGTHS[index] for index in np.triu_indices(len(LENGTHS)))
+_ERRORS = np.sqrt(1 / NOW + 1 / BEFORE)
+
+
 class RunMeans:
-    """Windows of one share of the run at k moments, back from the last tick; neighbours share a half."""
+    """What means of a run's ticks are at k moments, and what they may err by."""
 
-    place: int  # of the share, among SHARES
-    moments: Ints  # (k,) which moments of the rolling window
-    length: Ints  # (k,) ticks of a window
-    end: Ints  # (k, windows) position behind the last tick of each, newest first; 0 where there is none
-    mean: Floats  # (k, windows), NaN where there is none
-    error: Floats  # (k,) standard error of a mean
+    __slots__ = ("_deviation", "_falls", "_values", "least", "moments", "sums", "ticks")
 
-    @property
-    def now(self) -> Floats:
-        """(k,) the mean of the newest window."""
-        found: Floats = self.mean[:, 0]
+    def __init__(self, values: Floats, moments: Ints, ticks: Ints) -> None:
+        """`values` (n,) are the ticks, `moments` (k,) those of the rolling window that are judged."""
+        self._values = values
+        self.moments = moments
+        self.ticks = ticks  # (k,) ticks until then
+        self.sums = np.concatenate((np.zeros(1), np.cumsum(values)))  # (n + 1,) before each position
+        second = np.square(values[2:] - 2 * values[1:-1] + values[:-2]) / SECOND
+        self.least: Floats = np.sqrt(
+            np.cumsum(second)[ticks - 3] / (ticks - 2)
+        )  # the deviation is no smaller
+        self._deviation = np.full(len(ticks), np.nan)
+        self._falls: Floats | None = None
+
+    def mean(self, begin: Ints, end: Ints) -> Floats:
+        """Means of the ticks between some positions; of the shape of both."""
+        found: Floats = (self.sums[end] - self.sums[begin]) / (end - begin)
         return found
 
-    @property
-    def earlier(self) -> Floats:
-        """(k, windows - 2) means of windows that share no tick with the newest one, newest first."""
-        return self.mean[:, 2:]
+    def deviation(self, rows: Ints) -> Floats:
+        """Root of the long-run variance at some of the moments: a mean of n ticks errs by it over root n."""
+        unknown = rows[np.isnan(self._deviation[rows])]
+        if len(unknown):
+            variance = long_run_variance(self._values, self.sums, self.ticks[unknown])
+            self._deviation[unknown] = np.maximum(np.sqrt(variance), self.least[unknown])
+        return self._deviation[rows]
+
+    def falls(self) -> Floats:
+        """(k, pairs) how far the newest ticks lie below those before, by the error of a deviation of one."""
+        if self._falls is None:
+            begin = self.ticks[:, None] - NOW
+            before = begin - BEFORE
+            there = (before >= 0) & ((MOST * self.ticks[:, None] >= NOW) | (LENGTHS[0] == NOW))
+            sums, until = self.sums, self.sums[self.ticks][:, None]
+            middle = sums[np.maximum(begin, 0)]
+            fell = (middle - sums[np.maximum(before, 0)]) / BEFORE - (until - middle) / NOW
+            self._falls = np.where(there, fell / _ERRORS, -np.inf)
+        return self._falls
+
+    def newest(self, parts: int, fewest: int) -> tuple[Floats, Floats]:
+        """(k,) the mean of the last of so many equal parts of the run, at least `fewest` ticks; its error."""
+        length = np.maximum(self.ticks // parts, fewest)
+        deviation = self.deviation(np.arange(len(self.ticks)))
+        return self.mean(self.ticks - length, self.ticks), deviation / np.sqrt(length)
 
 
 def judged_moments(at: Ints) -> Ints:
@@ -78,70 +125,93 @@ def _is_judged(at: int) -> bool:
     return bool(len(judged_moments(np.array((at, at)))))
 
 
-def run_means(values: Floats, at: Ints) -> list[RunMeans]:
-    """The windows of each share at the moments that are judged; `at` (m,) positions of their last ticks."""
+def run_means(values: Floats, at: Ints) -> RunMeans | None:
+    """The means at the moments that are judged, if any; `at` (m,) positions of their last ticks."""
     moments = judged_moments(at)
     if not len(moments):
-        return []
-    sums = np.concatenate((np.zeros(1), np.cumsum(values)))
-    ticks = at[moments] + 1
-    variance = np.maximum(tick_variance(sums, ticks), _least_variance(values, ticks))
-    lengths = [np.round(share * ticks).astype(np.int64) for share in SHARES]
-    found = []
-    for place, length in enumerate(lengths):
-        if place + 1 < len(lengths):
-            # A length that is too short is judged as the shortest one, unless the next share is that anyway.
-            used = (length >= SHORTEST) | (lengths[place + 1] > SHORTEST)
-        else:
-            used = np.ones(len(length), np.bool_)
-        if used.any():
-            chosen = np.maximum(length[used], SHORTEST)
-            found.append(_windows(place, sums, moments[used], ticks[used], chosen, variance[used]))
-    return found
+        return None
+    return RunMeans(values, moments, at[moments] + 1)
 
 
-def _windows(
-    place: int, sums: Floats, moments: Ints, ticks: Ints, length: Ints, variance: Floats
-) -> RunMeans:
-    apart = (length + 1) // 2
-    count = int(((ticks - length) // apart).max()) + 1
-    end = ticks[:, None] - np.arange(count) * apart[:, None]
-    there = end >= length[:, None]
-    end = np.where(there, end, 0)
-    begin = np.where(there, end - length[:, None], 0)
-    mean = np.where(there, (sums[end] - sums[begin]) / length[:, None], np.nan)
-    return RunMeans(place, moments, length, end, mean, np.sqrt(variance / length))
+def long_run_variance(values: Floats, sums: Floats, ticks: Ints) -> Floats:
+    """(k,) variance such that over n it is that of a mean of n ticks; of the first ticks[k] of a run.
 
-
-def tick_variance(sums: Floats, ticks: Ints) -> Floats:
-    """(k,) variance of ticks such that over n it is that of a mean of n; of the first ticks[k] of a run.
-
-    `sums` (n + 1,) are the sums of the ticks before each position.
+    By correlation and by bins; `sums` (n + 1,) are the sums of the ticks before each position.
     """
     found = np.empty(len(ticks))
-    many = ticks >= MANY
-    if many.any():
-        found[many] = np.maximum.reduce([_of_bins(sums, ticks[many], bins, KEPT) for bins in BINS])
-    if not many.all():
-        found[~many] = UNSEEN * _of_bins(sums, ticks[~many], FEW_BINS, FEW_KEPT)
+    few = int(ticks.searchsorted(BINNED))
+    for row, count in enumerate(ticks[:few].tolist()):
+        held = values[:count]
+        second = np.square(held[2:] - 2 * held[1:-1] + held[:-2]) / SECOND
+        smaller = np.sort(second)[: (count - 1) // 2]
+        found[row] = min(_of_few(held), STEEPEST * float(smaller.mean()) / HALF_TRIMMED)
+    found[few:] = _autoregressive(values, ticks[few:])
+    if ticks[-1] >= BINNED:
+        many = ticks >= BINNED
+        binned = _of_bins(sums, ticks[many])
+        found[many] = np.clip(found[many], binned, BEYOND * binned)
     return found
 
 
-def _least_variance(values: Floats, ticks: Ints) -> Floats:
-    """(k,) the same of single ticks as if they were uncorrelated, all of their second differences being used.
+def _of_few(values: Floats) -> float:
+    """The same by a first-order autoregression, of few ticks, most of which may be a steep climb.
 
-    Where values are few different ones (a game won or lost), most differences are zero.
+    So the median of eight differences is taken from each of them.
     """
-    squared = np.square(values[2:] - 2 * values[1:-1] + values[:-2]) / SECOND
-    found: Floats = np.cumsum(squared)[ticks - 3] / (ticks - 2)
+    change = np.diff(values)
+    for begin in range(0, len(change), STEEP):
+        part = change[begin : begin + STEEP] if len(change) - begin >= 2 * STEEP else change[begin:]
+        part -= median(part)
+        if len(change) - begin < 2 * STEEP:
+            break
+    usual = NORMAL * median(np.abs(change))
+    if usual:
+        change = np.clip(change, -JUMP * usual, JUMP * usual)
+    square, product = float(change @ change), float(change[1:] @ change[:-1])
+    return float(_fitted(np.array((square,)), np.array((product,)), np.array((len(change),)))[0])
+
+
+def _autoregressive(values: Floats, ticks: Ints) -> Floats:
+    """(k,) the same of many ticks, by the later half of them."""
+    found = np.empty(len(ticks))
+    change = np.diff(values)
+    scales = _SCALES_AT[_SCALES_AT.searchsorted(ticks, "right") - 1]
+    for scale in np.unique(scales).tolist():
+        chosen = scales == scale
+        ends = ticks[chosen] - 1
+        begins = ends // 2
+        usual = NORMAL * median(np.abs(change[(scale - 1) // 2 : scale - 1]))
+        step = change[int(begins[0]) : int(ends[-1])]
+        if usual:
+            step = np.clip(step, -JUMP * usual, JUMP * usual)
+        squares, products = np.zeros((2, len(step) + 1))  # sums of them before each position
+        np.cumsum(np.square(step), out=squares[1:])
+        np.cumsum(step[1:] * step[:-1], out=products[2:])
+        begin, end = begins - begins[0], ends - begins[0]
+        found[chosen] = _fitted(
+            squares[end] - squares[begin], products[end] - products[begin + 1], ends - begins
+        )
     return found
 
 
-def _of_bins(sums: Floats, ticks: Ints, bins: int, share: float) -> Floats:
-    edge = ticks[:, None] * np.arange(bins + 1) // bins
+def _fitted(square: Floats, product: Floats, count: Ints) -> Floats:
+    """(k,) long-run variance by sums of squared differences and of products of neighbours among them."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        like = 1 + 2 * product / square
+    like = np.where(np.isfinite(like), like, 0.0)
+    weight = count / (count + PRIOR_TICKS)
+    kept = np.maximum(weight * like + (1 - weight) * PRIOR, like - SMOOTH / np.sqrt(count))
+    kept = np.clip(kept, 0.0, HIGHEST)
+    found: Floats = square / count * (1 + kept) / (2 * np.square(1 - kept))
+    return found
+
+
+def _of_bins(sums: Floats, ticks: Ints) -> Floats:
+    """(k,) the same by batch means."""
+    edge = ticks[:, None] * np.arange(BINS + 1) // BINS
     mean = np.diff(sums[edge], axis=1) / np.diff(edge, axis=1)
     squared = np.square(mean[:, 2:] - 2 * mean[:, 1:-1] + mean[:, :-2]) / SECOND
-    kept = int(np.ceil(share * (bins - 2)))
+    kept = int(np.ceil(KEPT * (BINS - 2)))
     smaller = np.sort(squared, axis=1)[:, :kept].mean(axis=1)
-    found: Floats = smaller / TRIMMED[share] * ticks / bins
+    found: Floats = smaller / TRIMMED * ticks / BINS
     return found

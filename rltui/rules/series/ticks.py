@@ -24,6 +24,7 @@ FEW = 16  # ticks that there is room for at first: of a thousand tags most stay 
 START = 3  # ticks that make the first level: few, because a hot learning rate wrecks a run in five steps
 NONFINITE_GAP = 20  # finite points after which a non-finite episode is over
 NONFINITE_KEPT = 20  # such episodes remembered before the newest one: the first, and the latest
+FAR = 5.0  # times the usual difference that is a jump of the level: for normal noise the usual is 0.67 of one
 FEW_LEFT = 8  # joined ticks that a restart must leave: fewer are no past, and too coarse for a new beginning
 
 Floats = NDArray[np.float64]
@@ -199,15 +200,20 @@ class Ticks:
         end = int(np.searchsorted(self.last[: self.n], step, "right"))
         return median(self.value[max(0, end - window) : end])
 
-    def point_spread(self, ends: Ints) -> Floats:
-        """(k,) standard deviation of single points before some positions, from differences of neighbours.
+    def point_spread(self, end: int) -> float:
+        """Standard deviation of single points before a position, from second differences; NaN of less than 3.
 
-        Where points are joined it is that of the first 512, or what makes medians vary as the ticks do (they
-        vary by 1.25 / sqrt(n) of the deviation of n points), whichever is larger.
+        Differences beyond `FAR` of the usual ones are jumps of the level and cut. Where points are joined it
+        is that of the first 512, or what makes medians vary as the ticks do (they vary by 1.25 / sqrt(n) of
+        the deviation of n points), whichever is larger.
         """
-        squared = np.cumsum(np.square(np.diff(self.value[: int(ends.max(initial=2))])))
-        found: Floats = np.sqrt(squared[np.maximum(ends - 2, 0)] / np.maximum(ends - 1, 1) / 2)
-        return found if self.stride == 1 else np.fmax(self._spread, found * math.sqrt(self.stride) / 1.25)
+        held = self.value[:end]
+        bend = np.abs(held[2:] - 2 * held[1:-1] + held[:-2])
+        usual = median(bend)
+        if usual > 0:
+            bend = np.minimum(bend, FAR * usual)
+        found = math.sqrt(float(bend @ bend) / (6 * len(bend))) if len(bend) else math.nan
+        return found if self.stride == 1 else max(self._spread, found * math.sqrt(self.stride) / 1.25)
 
     def last_nonfinite_step(self) -> int:
         """The step of the latest non-finite value, or the smallest integer."""
@@ -290,7 +296,7 @@ class Ticks:
     def _join(self) -> None:
         """Make one tick of every two: half as many, twice as long."""
         if self.stride == 1:
-            self._spread = float(self.point_spread(np.array([CAP]))[0])
+            self._spread = self.point_spread(CAP)
         half = CAP // 2
         self.value[:half] = self.value.reshape(half, 2).mean(axis=1)
         last = self.last[1::2].copy()

@@ -17,7 +17,7 @@ from rltui.screen.state import (
     SMOOTHINGS,
     WINDOW_SHARES,
     AppState,
-    Explanation,
+    ExplainOverlay,
     FilterPrompt,
     Help,
     HParamDetails,
@@ -58,7 +58,10 @@ def _open(session: Session, state: AppState, _: str) -> None:
     elif navigation.on_findings(state):
         navigation.open_evidence(session, state)
     elif (row := shown_pane.selected(session, state)) is not None:
-        navigation.open_chart(session, state, row)
+        if row.is_open is False or row.kind == "folder":
+            navigation.turn_branch(session, state, is_open=not row.is_open)
+        else:
+            navigation.open_chart(session, state, row)
 
 
 def _select(session: Session, state: AppState, row: str) -> None:
@@ -112,7 +115,7 @@ def _acknowledge(session: Session, state: AppState, *, snooze: bool) -> None:
 def _explain(session: Session, state: AppState, _: str) -> None:
     row = shown_pane.selected(session, state)
     if row is not None:
-        state.overlays.append(ListOverlay(Explanation(row)))
+        state.overlays.append(ListOverlay(ExplainOverlay(row)))
 
 
 def _back(session: Session, state: AppState, _: str) -> None:
@@ -171,7 +174,7 @@ def _only_differences(session: Session, state: AppState, _: str) -> None:
 
 def _window(session: Session, state: AppState, _: str) -> None:
     state.time.window = (state.time.window + 1) % len(WINDOW_SHARES)
-    state.ranges.shown.clear()
+    state.ranges.forget()
 
 
 def _log(session: Session, state: AppState, _: str) -> None:
@@ -182,6 +185,11 @@ def _log(session: Session, state: AppState, _: str) -> None:
     scales = state.ranges.scales
     scales[row.tag] = not scales.get(row.tag, row.tag in state.ranges.automatic)
     state.notify(f"{row.title}: {'logarithmic' if scales[row.tag] else 'linear'} axis")
+
+
+def _outliers(session: Session, state: AppState, _: str) -> None:
+    shown_all = state.ranges.outliers = state.saved.outliers = not state.saved.outliers
+    state.notify("charts show all outliers" if shown_all else "outliers that flatten a curve are cut off")
 
 
 def _density(session: Session, state: AppState, _: str) -> None:
@@ -210,11 +218,19 @@ def _theme(session: Session, state: AppState, name: str) -> None:
 def _pin(session: Session, state: AppState, _: str) -> None:
     row = shown_pane.selected(session, state)
     if row is not None:
-        pinned = navigation.toggle(state.saved.pins, row.tag)
+        pinned = _toggle_pin(session, state, row.tag)
         if state.selection.pane != PINNED:
             state.selection.row = row.tag
         key = state.options.keys.hint_of(f"pane:{PINNED}")
         state.notify(f"pinned: {key} shows all pinned metrics side by side" if pinned else "no longer pinned")
+
+
+def _toggle_pin(session: Session, state: AppState, tag: str) -> bool:
+    """Pin a tag of the run shown, or let go of all that were pinned for it, in other runs, too."""
+    view, pins = shown.run(session, state), state.saved.pins
+    same = [pin for pin in pins if view is not None and shown.own_tag(session, view, pin) == tag]
+    state.saved.pins = [pin for pin in pins if pin not in same] if same else [*pins, tag]
+    return not same
 
 
 def _overlay_metric(session: Session, state: AppState, tag: str) -> None:
@@ -312,6 +328,7 @@ ACTIONS: dict[str, Action] = {
     "later": lambda session, state, _: navigation.travel(session, state, 1),
     "window": _window,
     "log": _log,
+    "outliers": _outliers,
     "crosshair-back": lambda session, state, _: navigation.move_crosshair(session, state, -1),
     "crosshair-on": lambda session, state, _: navigation.move_crosshair(session, state, 1),
     "density": _density,

@@ -138,6 +138,11 @@ def _turn_log(state: AppState, chart: ChartOverlay) -> None:
     state.ranges.scales[chart.row.tag] = chart.log
 
 
+def _turn_outliers(session: Session, state: AppState, chart: ChartOverlay) -> None:
+    actions.perform(session, state, "outliers")
+    chart.y_range = None
+
+
 def _turn_axis(session: Session, state: AppState, chart: ChartOverlay) -> None:
     view, axis = shown.run(session, state), state.saved.axis
     if view is not None:
@@ -161,7 +166,7 @@ def _turn_superseded(state: AppState, chart: ChartOverlay) -> None:
 
 def _turn_spread(session: Session, state: AppState, chart: ChartOverlay) -> None:
     view, words = shown.run(session, state), words_of(chart.row)
-    if not words and view is not None and len(shown_runs.sister_runs(session, state, view)) > 1:
+    if not words and view is not None and len(shown_runs.sisters(session, state, view, everywhere=True)) > 1:
         words = "sister runs'"
     if not words:
         state.notify(
@@ -233,6 +238,7 @@ _ACTIONS: dict[str, Callable[[Session, AppState, ChartOverlay, str], None]] = {
     "reset": lambda session, state, chart, _: _reset(chart),
     "axis": lambda session, state, chart, _: _turn_axis(session, state, chart),
     "log": lambda session, state, chart, _: _turn_log(state, chart),
+    "outliers": lambda session, state, chart, _: _turn_outliers(session, state, chart),
     "overlap": lambda session, state, chart, _: _turn_superseded(state, chart),
     "spread": lambda session, state, chart, _: _turn_spread(session, state, chart),
     "smoother": lambda session, state, chart, _: _smooth(session, state, chart, "smoother"),

@@ -9,7 +9,7 @@ from rltui.screen.pages.lists.list_page import ListContent
 from rltui.screen.pages.lists.overlay_page import list_content
 from rltui.screen.state import (
     AppState,
-    Explanation,
+    ExplainOverlay,
     Help,
     ListOverlay,
     MetricPicker,
@@ -62,7 +62,7 @@ def perform(session: Session, state: AppState, overlay: ListOverlay, command: Co
         _go_to_match(state, overlay, 1 if action == "next-finding" else -1)
     elif isinstance(overlay.kind, RunList):
         _perform_in_runs(session, state, overlay, command)
-    elif (type(overlay.kind), action) in ((Explanation, "explain"), (ProblemTable, "problems")):
+    elif (type(overlay.kind), action) in ((ExplainOverlay, "explain"), (ProblemTable, "problems")):
         state.overlays.pop()  # the key that opened it
     items = overlay.drawn.items
     if isinstance(overlay.kind, RunList) and items and action not in _SORTING:
@@ -119,12 +119,12 @@ def _choose(
     """What Enter or a click on the selected item does; returns a command to be done below the list."""
     kind = overlay.kind
     if not items or not isinstance(
-        kind, Explanation | ProblemTable | RunList | Palette | MetricPicker | RunChoice
+        kind, ExplainOverlay | ProblemTable | RunList | Palette | MetricPicker | RunChoice
     ):
         return None
     chosen = items[min(overlay.at, len(items) - 1)][1]
     name, _, argument = chosen.partition(" ")
-    if isinstance(kind, Explanation | ProblemTable):
+    if isinstance(kind, ExplainOverlay | ProblemTable):
         navigation.go_to_tag(session, state, chosen)
         return None
     state.overlays.pop()

@@ -218,7 +218,7 @@ def choose_run(state: AppState, name: str) -> None:
     state.selection.run, state.selection.run_chosen = name, True
     state.time.resume()
     state.time.crosshair = None
-    state.ranges.shown.clear()
+    state.ranges.forget()
 
 
 def turn_run(session: Session, state: AppState, by: int) -> None:
@@ -267,11 +267,29 @@ def move(session: Session, state: AppState, by: int) -> None:
 
 
 def move_sideways(session: Session, state: AppState, by: int) -> None:
-    """To another card, or to another pane."""
+    """To another card; open or close a branch of rows; else to another pane."""
+    if turn_branch(session, state, is_open=by > 0):
+        return
     if on_cards(state) and state.drawn_pane.card_columns > 1:
         move_selection(session, state, by, stop=True)
     else:
         turn_pane(session, state, by)
+
+
+def turn_branch(session: Session, state: AppState, *, is_open: bool) -> bool:
+    """Open or close the selected row, or close the one that it is a part of; whether there was one."""
+    row = shown_pane.selected(session, state)
+    if row is None or state.overlays:
+        return False
+    if row.inside and row.is_open is not None and row.is_open != is_open:
+        tag = row.tag
+    elif row.branch and not is_open:
+        tag = row.branch[-1]
+    else:
+        return False
+    state.selection.branches[tag] = is_open
+    state.selection.row = tag
+    return True
 
 
 def move_half_page(session: Session, state: AppState, direction: int) -> None:

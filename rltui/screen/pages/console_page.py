@@ -14,23 +14,20 @@ from rltui.draw.cells import BLANK, Line, Span, crop, line, sides, wrap
 from rltui.draw.numbers import format_si
 from rltui.panes.render.console_lines import (
     LEVEL_ROLES,
-    console_pane_lines,
     count_words,
     failure_lines,
     line_spans,
 )
-from rltui.panes.special.console_pane import LINES, console_end, console_findings_of
+from rltui.panes.special.console_pane import LINES, ConsoleEnd, console_end, console_findings_of
 from rltui.rules.finding import Finding
 from rltui.screen import shown
-from rltui.screen.console_view_thread import ConsoleRequest, ConsoleWindow
 from rltui.screen.pages.page import Page, Spot, scrolled
 from rltui.screen.state import AppState, PaneDrawn
-from rltui.session.run_view import RunView
+from rltui.screen.threads.console_view_thread import ConsoleRequest, ConsoleWindow
 from rltui.session.session import Session
 from rltui.text import cell_width, fit
 
 MOST_FAILURES = 2  # told above the lines; the findings pane tells them all
-WIDTH = 100  # cells of a snapshot
 TALL = 14  # rows from which there is room for what to do about a failure
 
 
@@ -240,15 +237,14 @@ def _unfolded(each: ConsoleLine, width: int) -> list[Line]:
     return lines + [crop(line((f"   {text}", "dim")), width) for text in each.folded]
 
 
-def snapshot_lines(session: Session, state: AppState, view: RunView) -> list[Line]:
-    """The pane for a file: the lines before the selected one, of the console shown."""
+def shown_ends(session: Session, state: AppState) -> list[ConsoleEnd]:
+    """The lines before the selected one, of the console shown."""
     window = console_window(session, state)
-    ends = []
-    if window is not None and window.lines:
-        lines = lines_shown(window, state)
-        lines = lines[: selected_index(lines, state) + 1][-LINES:] if lines else ()
-        ends = [console_end(window.path, window.size, lines)]
-    return console_pane_lines(view, ends, state.now, WIDTH)
+    if window is None or not window.lines:
+        return []
+    lines = lines_shown(window, state)
+    lines = lines[: selected_index(lines, state) + 1][-LINES:] if lines else ()
+    return [console_end(window.path, window.size, lines)]
 
 
 def console_hints(known: dict[str, str]) -> dict[str, str]:

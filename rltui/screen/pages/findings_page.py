@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, Span, line, wrap
-from rltui.draw.symbols import LEVEL_GLYPH, LEVEL_ROLE, SEVERITY_GLYPH, SEVERITY_ROLE
+from rltui.draw.symbols import LEVEL_GLYPH, LEVEL_ROLE
+from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.pane import window_for
-from rltui.panes.render.lines.evidence_lines import evidence_lines
-from rltui.panes.render.lines.pane_lines import finding_text
+from rltui.panes.render.lines.evidence_lines import finding_block
 from rltui.rules.finding import Finding, explained
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot, scrolled
@@ -14,7 +14,6 @@ from rltui.screen.shown_pane import evidence_rows
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.text import cell_width
 
 
 def findings_page(session: Session, state: AppState, width: int, height: int) -> Page:
@@ -68,31 +67,20 @@ class _Block:
         handled = ""  # acknowledged or snoozed
         if view is not None and not resolved:
             handled = state.acknowledgements.status(view.name, finding, state.options.clock())
-        self.first = self.evidence = 0
         self.brief = resolved
-        self.lines = _head(finding, width, handled, nested=self.nested)
-        if view is not None and not handled and not resolved and not self.nested:
-            inner = width - 6
-            if finding.title and finding.message not in ("", finding.title):
-                self.lines += [line(("     " + part, "text")) for part in wrap(finding.message, inner)]
-            self.first = len(self.lines)
-            found = self._evidence(session, state, view, finding, width, selected=selected)
-            self.evidence = len(found)
-            self.lines += found
-            self.lines += _advice(session, state, view, finding, width, selected=selected)
+        told = handled or resolved or self.nested or view is None
+        rows = [] if told else evidence_rows(session, state, finding)
+        block = finding_block(
+            finding, width, view=None if told else view, rows=rows, nested=self.nested, handled=handled,
+            window=None if told or view is None else _window(state, view), glyphs=state.options.glyphs,
+            selected=state.selection.evidence % len(rows) if selected and rows else -1,
+        )  # fmt: skip
+        self.lines, self.first, self.evidence = block.lines, block.first, block.evidence
+        if not told:
+            self.lines += _hints(state, width) if selected and finding.metrics else []
             self.lines += self._consequences(state, finding, every)
         if selected:
             self.lines[0] = Line(self.lines[0].spans, "select")
-
-    @staticmethod
-    def _evidence(
-        session: Session, state: AppState, view: RunView, finding: Finding, width: int, *, selected: bool
-    ) -> list[Line]:
-        rows = evidence_rows(session, state, finding)
-        live = view.liveness(state.now).state == "live"
-        window = window_for(view, live=live, share=state.time.share, at_step=state.time.at_step)
-        at = state.selection.evidence % len(rows) if selected and rows else -1
-        return evidence_lines(finding, rows, width, window, state.options.glyphs, at)
 
     @staticmethod
     def _consequences(state: AppState, finding: Finding, every: list[Finding]) -> list[Line]:
@@ -104,48 +92,20 @@ class _Block:
         return [line((words, "dim"), (state.options.keys.hint_of("unfold"), "accent"))]
 
 
-def _head(finding: Finding, width: int, handled: str, *, nested: bool) -> list[Line]:
-    """What is wrong and since when; what a symptom explains stands farther to the right."""
-    resolved = finding.state == "resolved"
-    role = "dim" if resolved or handled else SEVERITY_ROLE[finding.severity]
-    glyph = "✓" if resolved else SEVERITY_GLYPH[finding.severity]
-    indent = "   " if nested else ""
-    head = wrap(finding_text(finding), width - 4 - len(indent))
-    lines = [
-        line((f"{indent} {glyph} " if not at else f"{indent}   ", role), (part, role))
-        for at, part in enumerate(head)
-    ]
-    if lines[-1].width + cell_width(finding.pane) + 3 <= width:
-        lines[-1] = line(*lines[-1].spans, (f"   {finding.pane}", "dim"))
-    if handled:
-        lines[0] = line(*lines[0].spans, (f"   {handled}", "info"))
-    return lines
+def _window(state: AppState, view: RunView) -> StepWindow:
+    live = view.liveness(state.now).state == "live"
+    return window_for(view, live=live, share=state.time.share, at_step=state.time.at_step)
 
 
-def _advice(
-    session: Session, state: AppState, view: RunView, finding: Finding, width: int, *, selected: bool
-) -> list[Line]:
-    """What to do, where to look next by the run's own names, and the keys that lead there."""
-    lines: list[Line] = []
-    if finding.advice:
-        parts = wrap(finding.advice, width - 8)
-        lines += [
-            line(("     → " if not at else "       ", "accent"), (part, "text"))
-            for at, part in enumerate(parts)
-        ]
-    nexts = [tag for one in finding.check_next if (tag := shown.tag_of(session, state, one)) is not None]
-    if nexts:
-        titles = ", ".join(view.names.name(tag).title for tag in nexts[:4])
-        lines += [line(("     " + part, "dim")) for part in wrap(f"look next at  {titles}", width - 6)]
-    if selected and finding.metrics and width >= 60:
-        keys = state.options.keys
-        hints = [(keys.hint_of("open"), "chart where it began")]
-        hints += [(keys.hint_of("next-evidence"), "next evidence")]
-        spans: list[Span] = [("     ", "text")]
-        for key, words in hints:
-            spans += [(key, "accent"), (f" {words}   ", "dim")]
-        lines.append(line(*spans))
-    return lines
+def _hints(state: AppState, width: int) -> list[Line]:
+    """The keys that lead to what a finding is about."""
+    if width < 60:
+        return []
+    keys = state.options.keys
+    spans: list[Span] = [("     ", "text")]
+    for action, words in (("open", "chart where it began"), ("next-evidence", "next evidence")):
+        spans += [(keys.hint_of(action), "accent"), (f" {words}   ", "dim")]
+    return [line(*spans)]
 
 
 def _problems(session: Session, state: AppState, width: int) -> list[Line]:

@@ -50,6 +50,8 @@ def _hints(session: Session, state: AppState, room: int) -> list[tuple[str, str]
         from rltui.screen.pages.hparams_page import hparams_hints  # see `frame`
 
         hints = hparams_hints(session, state, hints)
+    if "open" in hints and (chosen := selected(session, state)) is not None and chosen.is_open is False:
+        hints["open"] = "open"
     if state.on_samples:
         from rltui.screen.pages.samples_page import samples_hints  # see `frame`
 
@@ -114,6 +116,11 @@ def _status(session: Session, state: AppState) -> list[Span]:
 
 def filter_counts(session: Session, state: AppState) -> tuple[str, int, int]:
     """What the filter finds, how many of them, and of how many; 0 where nobody has counted."""
+    what, count, total = _filter_counts(session, state)
+    return what.removesuffix("s") if (total or count) == 1 else what, count, total
+
+
+def _filter_counts(session: Session, state: AppState) -> tuple[str, int, int]:
     if state.selection.pane == "config":
         from rltui.screen.pages.hparams_page import hparams  # see `frame`
 

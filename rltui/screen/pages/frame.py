@@ -47,6 +47,8 @@ def _without_overlays(session: Session, state: AppState, width: int, height: int
     view = shown.run(session, state)
     if view is None:
         return _waiting(session, state, width, height)
+    beside = (tuple(state.selection.marked_runs), state.selection.baseline)
+    state.ranges.keep_drawn((view.name, view.run.version, view.names, beside))
     head = shown.header(session, state, view)
     lines = header_lines(head, width, right=_position(session, state, view, width), alone=height < 12)
     page = Page(lines, [Spot(0, 0, width, 1, "runs"), Spot(0, 1, width, 1, "pane:findings")][: len(lines)])
@@ -128,9 +130,13 @@ def _waiting(session: Session, state: AppState, width: int, height: int) -> Page
     top = height // 2 - 2
     lines = [BLANK] * max(top, 0)
     word = "Reading" if state.loading is not None else "Waiting for logs below"
+    said = [
+        (f"{one.path}: {one.message}", "warn") for one in session.problems.values() if one.level != "info"
+    ]
     for text, role in (
         (f"{word} {folders}", "text"),
         ("Event files, JSON lines and CSV are found as they appear.", "dim"),
+        *said[: max(height - top - 4, 0)],
     ):
         text = fit(text, width - 2)
         lines.append(line((" " * max((width - cell_width(text)) // 2, 0) + text, role)))

@@ -23,7 +23,7 @@ from rltui.screen.shown_pane import KEY_METRICS, differences
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
-from rltui.text import cell_width, pad
+from rltui.text import cell_width, count_of, pad
 
 
 def overview_page(session: Session, state: AppState, view: RunView, width: int, height: int) -> Page:
@@ -38,7 +38,9 @@ def overview_page(session: Session, state: AppState, view: RunView, width: int, 
     if height < 11 or width < 34 or state.saved.density == "compact":
         made = PaneView("overview", "Overview", data.rows, data.window, empty=PANES["overview"].empty)
         top = Page(
-            finding_lines(data.findings, width, 1 if height < 11 else 3) if data.rows or data.findings else []
+            finding_lines(data.findings, width, 1 if height < 11 else 3, health=data.header.health)
+            if data.rows or data.findings
+            else []
         )
         top = _with_file_warnings(session, state, data, top, width)
         return top.below(pane_page(session, state, made, width, height - len(top.lines), column_words=False))
@@ -119,6 +121,8 @@ def _other_runs(session: Session, state: AppState, view: RunView, width: int, mo
         page.lines.append(line(*spans))
         page.spots.append(Spot(0, index, width, 1, "run", other.name))
     if len(listed) < len(known):
-        page.lines.append(line((f"   and {len(known) - len(listed)} more runs: ", "dim"), ("r", "accent")))
+        page.lines.append(
+            line((f"   and {count_of(len(known) - len(listed), 'more run')}: ", "dim"), ("r", "accent"))
+        )
         page.spots.append(Spot(0, len(page.lines) - 1, width, 1, "runs"))
     return page

@@ -121,10 +121,12 @@ def _answer_lines(answer: Answer, made: PaneView, state: AppState, width: int, h
     """The answer; without its bands where cards below the rows show the same distributions."""
     room = _answer_room(made, state, height)
     bare = answer_lines(answer, width, room, state.options.glyphs, bands=False)
-    left = height - len(bare) - 2 - len(made.rows) - len(finding_rows(made.rows))
-    if not answer.bands or (_wide(state, width) and len(made.metrics) <= FEW and left >= LEAST_CURVE):
-        return bare
-    return answer_lines(answer, width, room, state.options.glyphs)
+    free = height - (2 if height >= TALL - 2 else 0) - len(made.rows) - len(finding_rows(made.rows))
+    if free - len(bare) >= LEAST_CURVE and _wide(state, width):
+        cards = len(made.metrics) <= FEW
+        return bare if cards or not answer.bands else answer_lines(answer, width, room, state.options.glyphs)
+    # No curve fits below the rows: what is free is the answer's.
+    return answer_lines(answer, width, max(room, free), state.options.glyphs)
 
 
 def _answer_room(made: PaneView, state: AppState, height: int) -> int:
@@ -150,7 +152,7 @@ def _selected_metric(
     )  # fmt: skip
     lines += [line((" ", "text"), *one.spans) if one.spans else BLANK for one in card]
     if words:
-        lines[-1] = line((" " * 9 + cut_sentence(words, width - 11), "dim"))
+        lines.append(line((" " * 9 + cut_sentence(words, width - 11), "dim")))
     return [BLANK] * (height - len(lines)) + lines
 
 

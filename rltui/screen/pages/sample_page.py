@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, Span, fill, line, sides
 from rltui.logs.samples.model import Sample, SampleHead
-from rltui.panes.render.sample_text import (
+from rltui.panes.render.sample_view import (
     SampleView,
     beside_view,
     difference_view,
@@ -16,7 +16,7 @@ from rltui.screen.pages.page import Page
 from rltui.screen.pages.samples_page import samples
 from rltui.screen.state import AppState, SampleDrawn, SampleOverlay
 from rltui.session.session import Session
-from rltui.text import cell_width, clean, fit
+from rltui.text import cell_width, clean, count_of, fit
 
 
 def sample_page(session: Session, state: AppState, overlay: SampleOverlay, width: int, height: int) -> Page:
@@ -94,7 +94,7 @@ def _foot(
 ) -> Line:
     hint = state.options.keys.hint_of
     if overlay.typing:
-        found = f"  {len(drawn.found):,} lines" if drawn is not None and overlay.query else ""
+        found = f"  {count_of(len(drawn.found), 'line')}" if drawn is not None and overlay.query else ""
         left: list[Span] = [
             (" search ", "accent"),
             (overlay.query, "strong"),
@@ -109,7 +109,7 @@ def _foot(
         last = min(drawn.top + drawn.rows, len(view.pieces))
         left.append((f"{last / max(len(view.pieces), 1):.0%}", "dim"))
         if overlay.query:
-            left.append((f" · {len(drawn.found):,} lines with {fit(overlay.query, 20)}", "mark"))
+            left.append((f" · {count_of(len(drawn.found), 'line')} with {fit(overlay.query, 20)}", "mark"))
     hints = [("Esc", "back"), (f"{hint('left')} {hint('right')}", "samples")]
     if view is not None and (view.folded or overlay.unfolded):
         hints.append((hint("sample-fold"), "fold" if overlay.unfolded else "unfold"))

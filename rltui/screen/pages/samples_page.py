@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from rltui.draw.cells import BLANK, line, wrap
 from rltui.logs.samples.model import RunSamples, SampleHead
-from rltui.panes.render.lines.samples_lines import ROWS, SamplesLayout, Summaries, top_lines
+from rltui.panes.render.lines.samples_lines import (
+    ROWS,
+    SamplesLayout,
+    Summaries,
+    evaluation_lines,
+    top_lines,
+)
 from rltui.panes.special.samples_pane import SamplesPane, parsed, samples_pane, step_at
 from rltui.screen import shown
 from rltui.screen.pages.page import Page, Spot, scrolled
@@ -76,6 +82,8 @@ def samples_page(session: Session, state: AppState, width: int, height: int) -> 
     """What is said of the step, the words over the columns, the samples."""
     view, pane = shown.run(session, state), samples(session, state)
     lines = top_lines(pane, width, 4 if height >= 14 else 1)
+    if height >= 24 and (table := evaluation_lines(pane, width, 6)):
+        lines += [BLANK, *table]
     if not pane.rows:
         words = wrap(pane.empty, width - 4)
         return Page([*lines, BLANK, *(line(("   " + part, "dim")) for part in words)][:height])

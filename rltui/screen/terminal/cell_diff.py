@@ -10,7 +10,7 @@ Textual sends; with a release that was not tested, or when anything goes wrong, 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import textual
@@ -57,11 +57,11 @@ class CellDiff:
         """Nothing is known about the terminal: a resize, a stop, another program has drawn."""
         self._rows.clear()
 
-    def frame(self, lines: Iterable[tuple[int, Strip]], console: Console) -> str:
+    def frame(self, lines: Iterable[tuple[int, Iterable[Segment]]], console: Console) -> str:
         """The bytes that put lines, by row and as wide as the screen, on the terminal; empty if they are."""
         pen = _Pen()
-        for y, strip in lines:
-            cells, whole = self._cells(strip, console)
+        for y, segments in lines:
+            cells, whole = self._cells(segments, console)
             row = self._rows.get(y, [])
             if row == cells:
                 continue
@@ -72,17 +72,18 @@ class CellDiff:
             self._rows[y] = cells
         return pen.finish()
 
-    def _cells(self, strip: Strip, console: Console) -> tuple[list[Cell], str]:
+    def _cells(self, segments: Iterable[Segment], console: Console) -> tuple[list[Cell], str]:
         """The cells of a line; and its bytes to send as they are, when some character is not one cell.
 
         Terminals do not agree on the width of emoji and combining marks: moving about within such a line
         could put text into the wrong cell.
         """
         cells: list[Cell] = []
-        for text, style, _ in strip:
+        for text, style, _ in segments:
             run = self._runs.get((text, style))
             if run is None:
                 if cell_width(text) != len(text):
+                    strip = Strip(segments)
                     whole = strip.render(console)
                     return [(whole, PLAIN)] * strip.cell_length, whole
                 if len(self._runs) > _RUNS:
@@ -123,17 +124,14 @@ class _Pen:
         if len(row) != len(cells):
             row = [("", PLAIN)] * len(cells)
         done = -1  # cells that need no more thought
-        for at, (old, new) in enumerate(zip(row, cells, strict=True)):
-            if old is new or old == new:
-                continue
+        for at, end in _changed(row, cells):
             # A short gap of equal cells in the same colours is cheaper than a move over it.
             if 0 < at - done < _BRIDGE and done > 0 and self._cheap(cells[done:at]):
-                for cell in cells[done:at]:
-                    self._put(cell)
+                at = done
             elif at != done:
                 self._go(at, y)
-            self._put(new)
-            done = self._x = at + 1
+            self._put(cells[at:end])
+            done = self._x = end
         if self._x >= len(cells):
             self._x = -1  # at the margin terminals differ in where they stand
 
@@ -166,15 +164,43 @@ class _Pen:
             self._out.append(f"\x1b[{y + 1};{x + 1}H" if x else f"\x1b[{y + 1}H")
         self._x, self._y = x, y
 
-    def _put(self, cell: Cell) -> None:
-        char, look = cell
-        self._turn(_under(self._look, look) if char == " " else look)
-        self._out.append(char)
+    def _put(self, cells: list[Cell]) -> None:
+        """Write cells where it is. A quiet blank needs no colours but its background."""
+        look, out = self._look, self._out
+        for char, wanted in cells:
+            if wanted is not look:
+                if char == " ":
+                    if not wanted[0] and wanted[2] == look[2] and not look[0] & _LOUD:
+                        out.append(char)
+                        continue
+                    wanted = _under(look, wanted)
+                if wanted != look:
+                    out.append(turn(look, wanted))
+                look = wanted
+            out.append(char)
+        self._look = look
 
     def _turn(self, look: Look) -> None:
         if look != self._look:
             self._out.append(turn(self._look, look))
             self._look = look
+
+
+def _changed(row: list[Cell], cells: list[Cell]) -> list[tuple[int, int]]:
+    """The stretches of cells that differ from those of a row of the same length: first, behind the last."""
+    found: list[tuple[int, int]] = []
+    start = end = -1
+    for at, (old, new) in enumerate(zip(row, cells, strict=True)):
+        if old is new or old == new:
+            continue
+        if at != end:
+            if start >= 0:
+                found.append((start, end))
+            start = at
+        end = at + 1
+    if start >= 0:
+        found.append((start, end))
+    return found
 
 
 def _under(pen: Look, blank: Look) -> Look:
@@ -206,12 +232,12 @@ def turn(before: Look, after: Look) -> str:
 class LinesUpdate(CompositorUpdate):
     """Whole lines of the screen by row, past the compositor."""
 
-    def __init__(self, lines: list[tuple[int, Strip]]) -> None:
+    def __init__(self, lines: Sequence[tuple[int, Sequence[Segment] | Strip]]) -> None:
         self.lines = lines
 
     def render_segments(self, console: Console) -> str:
         """The lines as Textual would send them."""
-        return "".join(f"\x1b[{y + 1}H{strip.render(console)}" for y, strip in self.lines)
+        return "".join(f"\x1b[{y + 1}H{Strip(segments).render(console)}" for y, segments in self.lines)
 
 
 class CellDiffApp(App[int], inherit_bindings=False):
@@ -227,7 +253,7 @@ class CellDiffApp(App[int], inherit_bindings=False):
         """Every line of the screen, as wide as it; none while there is nothing to show."""
         return []
 
-    def draw(self, lines: list[tuple[int, Strip]]) -> bool:
+    def draw(self, lines: Sequence[tuple[int, Sequence[Segment]]]) -> bool:
         """Send lines of the screen without composing it; False where that is Textual's affair."""
         if self.cell_diff is None or self._batch_count or len(self.screen_stack) != 1:
             return False
@@ -254,7 +280,9 @@ class CellDiffApp(App[int], inherit_bindings=False):
         if driver is None or driver.is_inline:
             return None
         # What Textual composes is the screen that is known here: nothing lies over or beside its lines.
-        lines = update.lines if isinstance(update, LinesUpdate) else list(enumerate(self.screen_lines()))
+        lines: Sequence[tuple[int, Sequence[Segment] | Strip]] = (
+            update.lines if isinstance(update, LinesUpdate) else list(enumerate(self.screen_lines()))
+        )
         if not lines or len(self.screen_stack) != 1:
             self.cell_diff.forget()
             return None

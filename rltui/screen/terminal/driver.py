@@ -97,8 +97,10 @@ class Writer(threading.Thread):
 class GuardedDriver(LinuxDriver):
     """The driver of the real screen."""
 
-    def __init__(self, app: App[Any], **options: Any) -> None:
-        super().__init__(app, **options)
+    def __init__(
+        self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(app, debug=debug, mouse=mouse, size=size)
         stdout = sys.__stdout__
         assert stdout is not None, "terminal_problem() was asked before"
         self._file = stdout  # the screen goes where results go; messages may be redirected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from rich.segment import Segment
 from textual import events
 from textual.geometry import Region
 from textual.strip import Strip
@@ -23,7 +24,7 @@ class LineWidget(Widget, can_focus=True):
         self._palette = palette
         self._strips: dict[int, Strip] = {}
         self._shown: list[Line] = []
-        self.draws: Callable[[list[tuple[int, Strip]]], bool] = lambda lines: False
+        self.draws: Callable[[list[tuple[int, list[Segment]]]], bool] = lambda lines: False
         self.clicked: Callable[[int, int], None] = lambda x, y: None
         self.wheeled: Callable[[int, int, int], None] = lambda direction, x, y: None
         self.dragged: Callable[[int], None] = lambda cells: None
@@ -42,7 +43,8 @@ class LineWidget(Widget, can_focus=True):
             self._strips.pop(y, None)
         # Nothing lies over or beside the widget, so there is nothing to compose; only what follows a new size
         # is Textual's to draw.
-        if changed and not (before and self.draws([(y, self.render_line(y)) for y in changed])):
+        drawn = [(y, self._palette.segments(after[y], width)) for y in changed] if before else []
+        if changed and not (drawn and self.draws(drawn)):
             self.refresh(*(Region(0, y, width, 1) for y in changed))
         return len(changed)
 

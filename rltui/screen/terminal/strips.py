@@ -60,6 +60,10 @@ class StripPalette:
 
     def strip(self, source: Line, width: int) -> Strip:
         """A line as a strip of exactly `width` cells, every cell with a background."""
+        return Strip(self.segments(source, width), width)
+
+    def segments(self, source: Line, width: int) -> list[Segment]:
+        """The pieces of that strip, without the caches that Textual gives each strip."""
         segments = []
         used = 0
         for text, role in source.spans:
@@ -76,7 +80,7 @@ class StripPalette:
                 break
         if used < width:
             segments.append(Segment(" " * (width - used), self.style("text", source.back)))
-        return Strip(segments, width)
+        return segments
 
 
 def filtered(style: Style, widget: Widget) -> Style:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.log_file_names import file_order
-from rltui.store.model import HIGHEST, I64, LOWEST, Reason
+from rltui.store.model import HIGHEST, I64, LOWEST, Reason, distinct_counts
 from rltui.store.restarts.step_regression import StepRegressions
 from rltui.store.tag_rows import Rows
 
@@ -102,7 +102,7 @@ class Segment:
         at = 0
         while len(self.head) < HEAD and at < len(step):
             rising = np.maximum.accumulate(step[at : at + _HEAD_POINTS])
-            new = np.unique(rising[rising > self.head[-1]] if self.head else rising)
+            new, _ = distinct_counts(rising[rising > self.head[-1]] if self.head else rising)
             self.head += new[: HEAD - len(self.head)].tolist()
             at += _HEAD_POINTS
 

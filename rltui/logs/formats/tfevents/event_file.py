@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rltui.batch import EMPTY, Batch, concat
 from rltui.logs.formats import protobuf
-from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
+from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, Format
 from rltui.logs.formats.tfevents import oversized_record, record_decoder
 from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.event_tags import EventTags
@@ -228,27 +228,17 @@ class EventFileReader:
         return True
 
 
-class EventFileFormat:
-    """TensorBoard event files."""
+def _matches(name: str, head: bytes) -> bool:
+    """Whether the base name says so; content does not decide, a first record may be damaged.
 
-    name = "tfevents"
-    rewrites = False
-
-    def matches(self, name: str, head: bytes) -> bool:
-        """Whether the base name says so; content does not decide, a first record may be damaged.
-
-        Hidden files are the unfinished copies that rsync makes; `.profile-empty` is an empty marker.
-        """
-        return (
-            is_events(name)
-            and not name.startswith(".")
-            and not name.endswith((".profile-empty", *_PACKED))
-            and not head.startswith(b"\x1f\x8b")
-        )
-
-    def open(self, path: str, *, verify: bool = False) -> EventFileReader:
-        """A reader at offset 0. `verify` checks every data CRC in bulk, too."""
-        return EventFileReader(path, verify=verify)
+    Hidden files are the unfinished copies that rsync makes; `.profile-empty` is an empty marker.
+    """
+    return (
+        is_events(name)
+        and not name.startswith(".")
+        and not name.endswith((".profile-empty", *_PACKED))
+        and not head.startswith(b"\x1f\x8b")
+    )
 
 
-FORMAT = EventFileFormat()
+FORMAT = Format("tfevents", _matches, lambda path, verify: EventFileReader(path, verify=verify))

@@ -28,7 +28,7 @@ def _key(tag: bytes) -> bytes:
 class EventTags(TagNames):
     """Tags by their raw bytes, numbered in the order of their first scalar.
 
-    names: the cleaned names by number; tags that clean to the same name share a number. When the table is
+    names: the cleaned names by number. When the table is
     full all further ones have the number TAG_CAP, behind all names: see `named`.
     plugins: raw tag -> plugin named by the tag's first metadata in the file; writers may leave
     metadata off all later values of a tag.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rltui.batch import Batch, Histogram, SessionStart, Text
 from rltui.logs.formats.tfevents.event_tags import SCALARS, EventTags
 from rltui.logs.formats.tfevents.message import event, histogram, texts
-from rltui.logs.records.histogram import Quantiles
+from rltui.logs.records.histogram_quantiles import Quantiles
 from rltui.logs.records.tag_table import name_of
 from rltui.problem import Problem
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import orjson
 
-from rltui.logs.formats.interface import File
+from rltui.logs.formats.interface import File, Format
 from rltui.logs.formats.line_reader import BLANKS, LineReader
 from rltui.logs.formats.text_lines import SkippedLines
 from rltui.logs.records.parse_number import step_of
@@ -83,19 +83,9 @@ def _points(events: list[object]) -> Iterator[tuple[int, float, str, float]]:
         yield step, time / 1000 if isinstance(time, int | float) else math.nan, tag, float(value)
 
 
-class ClearmlFormat:
-    """Events of ClearML's offline mode."""
-
-    name = "clearml"
-    rewrites = False
-
-    def matches(self, name: str, head: bytes) -> bool:
-        """By name, then by the first event."""
-        return name in _NAMES and (not head or bool(_BEGIN.match(head)))
-
-    def open(self, path: str, *, verify: bool = False) -> LineReader:
-        """A reader at the beginning of a file; there are no checksums to verify."""
-        return LineReader(path, ClearmlParser(path))
+def _matches(name: str, head: bytes) -> bool:
+    """By name, then by the first event."""
+    return name in _NAMES and (not head or bool(_BEGIN.match(head)))
 
 
-FORMAT = ClearmlFormat()
+FORMAT = Format("clearml", _matches, lambda path, _: LineReader(path, ClearmlParser(path)))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
 
 from rltui.logs.formats.trackers import sqlite_file
-from rltui.logs.formats.trackers.part_reader import Alert, Look, PartFormat, PointColumns
+from rltui.logs.formats.trackers.part_reader import Look, PointColumns, TrackerAlert, part_format
 
 _ROW = 256  # bytes of a row, about: how many are taken for a budget
 _FEWEST = 1000  # rows of one look
@@ -31,6 +33,9 @@ class Rows:
     points: Callable[..., PointColumns] | None = None
 
 
+Cursor = tuple[int, ...]  # the last rowid of each table
+
+
 @dataclass(frozen=True, slots=True)
 class Schema:
     """How a tracker keeps its runs."""
@@ -40,7 +45,66 @@ class Schema:
     about: Callable[
         [sqlite3.Connection, str], tuple[dict[str, object], str]
     ]  # hparams and exit code of a run
-    alerts: Callable[[sqlite3.Connection, str], Sequence[Alert]] | None = None
+    alerts: Callable[[sqlite3.Connection, str], Sequence[TrackerAlert]] | None = None
+
+
+class RowCounts:
+    """Bytes of the rows of each run of a database; new rows are counted once for all runs."""
+
+    def __init__(self, tables: Sequence[Rows]) -> None:
+        self._tables = tables
+        self._last = [0] * len(tables)  # the last rowid that is counted, by table
+        self._bytes: dict[str, int] = {}
+        self._base: sqlite3.Connection | None = None  # it shows the database as it was when it was opened
+
+    def known(self, run: str) -> int:
+        """As of the last count."""
+        return self._bytes.get(run, 0)
+
+    def is_as_of(self, base: sqlite3.Connection | None, run: str) -> bool:
+        """Whether the rows of a run are counted as the connection shows them."""
+        return base is not None and self._base is base and run in self._bytes
+
+    def of(self, run: str, base: sqlite3.Connection) -> int:
+        """As of now. Raises sqlite3.Error."""
+        if self._base is not base:
+            self._count_new(base)
+            self._base = base
+        if run not in self._bytes:
+            self._bytes[run] = sum(self._count(number, run, base) for number in range(len(self._tables)))
+        return self._bytes[run]
+
+    def _count(self, number: int, run: str, base: sqlite3.Connection) -> int:
+        rows = self._tables[number]
+        sql = f"SELECT sum({rows.size}) FROM {rows.table} WHERE {rows.run} = ? AND rowid <= ?"
+        return int(base.execute(sql, (run, self._last[number])).fetchone()[0] or 0)
+
+    def _count_new(self, base: sqlite3.Connection) -> None:
+        for number, rows in enumerate(self._tables):
+            before = self._last[number]
+            last = base.execute(f"SELECT max(rowid) FROM {rows.table}").fetchone()[0] or 0
+            self._last[number] = max(before, last)
+            if not self._bytes or last <= before:
+                continue
+            sql = (
+                f"SELECT {rows.run}, sum({rows.size}) FROM {rows.table}"
+                f" WHERE rowid > ? AND rowid <= ? GROUP BY {rows.run}"
+            )
+            for run, size in base.execute(sql, (before, last)):
+                if run in self._bytes:
+                    self._bytes[run] += int(size or 0)
+
+
+_COUNTS: WeakValueDictionary[tuple[object, ...], RowCounts] = WeakValueDictionary()
+
+
+def _counts_of(place: str, tables: Sequence[Rows]) -> RowCounts:
+    """The counts that all runs of a database share, those that are listed later, too."""
+    key = place, *((rows.table, rows.run, rows.size) for rows in tables)
+    found = _COUNTS.get(key)
+    if found is None:
+        found = _COUNTS[key] = RowCounts(tables)
+    return found
 
 
 class DatabaseRun:
@@ -49,10 +113,9 @@ class DatabaseRun:
     def __init__(self, place: str, key: str, run: str, schema: Schema) -> None:
         self.place, self.key, self.run = place, key, run
         self._schema = schema
-        self.format = PartFormat(schema.format, self)
+        self.format = part_format(schema.format, self)
         self.moves = False
-        self._counted = [0] * len(schema.rows)  # the last rowid that is counted, by table
-        self._bytes = 0
+        self._counts = _counts_of(place, schema.rows)
 
     def stamp(self) -> tuple[int, ...]:
         """What changes when something new can be read from the database. Raises OSError."""
@@ -62,26 +125,24 @@ class DatabaseRun:
         """When the database was written last. Raises OSError."""
         return sqlite_file.modified_of(self.place)
 
+    def files(self) -> tuple[str, ...]:
+        """The database, its WAL and its journal."""
+        return sqlite_file.files_of(self.place)
+
     def size(self) -> int:
         """Bytes of the run's rows; what is known of it while a writer is at work. Raises OSError."""
-        sqlite_file.read_database(self.place, self._count)
-        return self._bytes
+        if self._counts.is_as_of(sqlite_file.held_connection(self.place), self.key):
+            return self._counts.known(self.key)
+        counted = sqlite_file.read_database(self.place, lambda base: self._counts.of(self.key, base))
+        return self._counts.known(self.key) if counted is None else counted
 
-    def look(self, cursor: Any, budget: int) -> Look | None:
+    def look(self, cursor: Cursor | None, budget: int) -> Look[Cursor] | None:
         """Rows behind `cursor`, the last rowid of each table. Raises OSError."""
-        since: list[int] = list(cursor or [0] * len(self._schema.rows))
+        since = cursor or (0,) * len(self._schema.rows)
         return sqlite_file.read_database(self.place, lambda base: self._take(base, since, budget))
 
-    def _count(self, base: sqlite3.Connection) -> None:
-        for number, rows in enumerate(self._schema.rows):
-            sql = f"SELECT max(rowid), sum({rows.size}) FROM {rows.table} WHERE {rows.run} = ? AND rowid > ?"
-            last, size = base.execute(sql, (self.key, self._counted[number])).fetchone()
-            if last is not None:
-                self._counted[number] = last
-                self._bytes += int(size or 0)
-
-    def _take(self, base: sqlite3.Connection, since: list[int], budget: int) -> Look:
-        look = Look()
+    def _take(self, base: sqlite3.Connection, since: Cursor, budget: int) -> Look[Cursor]:
+        look = Look[Cursor]()
         cursor = list(since)
         limit = max(_FEWEST, budget // _ROW)
         for number, rows in enumerate(self._schema.rows):
@@ -92,22 +153,57 @@ class DatabaseRun:
             found = base.execute(sql, (self.key, since[number], limit))
             if rows.points is not None:
                 if taken := found.fetchall():
-                    rowids, sizes, *every = zip(*taken, strict=True)
-                    cursor[number] = rowids[-1]
-                    look.settled += sum(sizes)
-                    look.points = rows.points(*every)
+                    cursor[number] = _forward(since[number], [row[0] for row in taken])
+                    look.settled += sum(int(row[1] or 0) for row in taken)
+                    look.points, look.skipped = _points_of(rows.points, [row[2:] for row in taken])
                 continue
             for rowid, size, *columns in found:
-                cursor[number] = rowid
+                cursor[number] = _forward(cursor[number], (rowid,))
                 look.settled += int(size or 0)
                 record = rows.record(*columns) if rows.record is not None else None
                 if record is not None:
                     look.records.append(record)
+                else:
+                    look.skipped += 1
         look.cursor = tuple(cursor)
         look.hparams, look.exit_code = self._schema.about(base, self.key)
         if self._schema.alerts is not None:
             look.alerts = self._schema.alerts(base, self.key)
         return look
+
+
+def _forward(since: int, rowids: Sequence[int]) -> int:
+    """The last of some rowids. Raises DatabaseError where they do not rise: rows would come for ever."""
+    for rowid in rowids:
+        if rowid <= since:
+            raise sqlite3.DatabaseError("rows are out of order: the database is damaged")
+        since = rowid
+    return since
+
+
+def _points_of(
+    points: Callable[..., PointColumns], rows: Sequence[Sequence[object]]
+) -> tuple[PointColumns | None, int]:
+    """The points of rows, and how many rows hold none: SQLite keeps any value in any column."""
+    try:
+        return points(*zip(*rows, strict=True)), 0
+    except (ValueError, TypeError, OverflowError):
+        pass
+    found = []
+    for row in rows:
+        try:
+            found.append(points(*zip(row, strict=True)))
+        except (ValueError, TypeError, OverflowError):
+            continue
+    if not found:
+        return None, len(rows)
+    joined = PointColumns(
+        [key for one in found for key in one.keys],
+        np.concatenate([one.step for one in found]),
+        np.concatenate([one.wall_time for one in found]),
+        np.concatenate([one.value for one in found]),
+    )
+    return joined, len(rows) - len(found)
 
 
 def columns_of(base: sqlite3.Connection, table: str) -> set[str]:

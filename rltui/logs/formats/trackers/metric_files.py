@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 import os
 import re
+import stat
 from collections.abc import Callable
-from typing import Any
 
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.interface import BLOCK, HEAD
-from rltui.logs.formats.trackers.part_reader import Look, PartFormat
+from rltui.logs.formats.trackers.part_reader import Look, part_format
+from rltui.logs.records.parse_number import step_of
 
 MetricLine = tuple[int, float, float]  # step, wall time, value
+Cursor = tuple[tuple[str, tuple[int, int]], ...]  # by path: offset, and the number of points before it
 _PIECE = 1 << 20  # bytes that are read of one file in one look
 
 
@@ -20,7 +22,7 @@ class MetricFiles:
     """A `Part`: the files below a folder, each named like its metric.
 
     line_of: makes a point of a line, given the step of a line that names none, counted from the first step of
-    the other files; about: hparams and exit code of the run.
+    the other files; about: hparams and exit code of the run; beside: other paths that these are read from.
     """
 
     def __init__(
@@ -32,14 +34,16 @@ class MetricFiles:
         line_of: Callable[[bytes, int], MetricLine | None],
         about: Callable[[], tuple[dict[str, object], str]],
         ending: str = "",
+        beside: tuple[str, ...] = (),
     ) -> None:
         self.place, self.run = place, run
+        self._beside = beside
         self._folder = folder
         self._line_of = line_of
         self._about = about
         self._ending = ending
         self.key = ""  # there is one run
-        self.format = PartFormat(format_name, self)
+        self.format = part_format(format_name, self)
         self.moves = False
         self._first: int | None = None  # the lowest first step
 
@@ -56,15 +60,25 @@ class MetricFiles:
         return tuple(found)
 
     def modified(self) -> float:
-        """When the newest file was written. Raises OSError."""
-        about = os.stat(self.place).st_mtime  # noqa: PTH116
-        return max([about, *(status.st_mtime for _, status in self._files())])
+        """When the newest file was written; a folder counts where there is none. Raises OSError."""
+        about = os.stat(self.place)  # noqa: PTH116
+        times = [status.st_mtime for _, status in self._files()]
+        # The time of a folder is that of its entries, and in a copy that of the copying.
+        return max(times) if times and stat.S_ISDIR(about.st_mode) else max([about.st_mtime, *times])
 
-    def look(self, cursor: Any, budget: int) -> Look | None:
+    def files(self) -> tuple[str, ...]:
+        """All of them, the folders that they lie in, and what hparams and exit code are read from."""
+        found = [self.place, *self._beside]
+        for top in (self._folder, *self._beside):
+            for folder, _, names in os.walk(top):
+                found += [folder, *(f"{folder}/{name}" for name in names)]
+        return tuple(path for path in dict.fromkeys(found) if os.path.exists(path))  # noqa: PTH110
+
+    def look(self, cursor: Cursor | None, budget: int) -> Look[Cursor] | None:
         """Whole lines behind `cursor`, the offset in each file, ordered by step. Raises OSError."""
-        offsets: dict[str, tuple[int, int]] = dict(cursor or {})  # and the number of points before it
+        offsets = dict(cursor or ())
         first = self._first_step()
-        look = Look()
+        look = Look[Cursor]()
         for path, status in self._files():
             offset, count = offsets.get(path, (0, 0))
             if status.st_size <= offset:
@@ -79,7 +93,9 @@ class MetricFiles:
             tag = os.path.relpath(path, self._folder).removesuffix(self._ending)
             for line in data[:end].splitlines():
                 point = self._line_of(line, first + count)
-                if point is not None:
+                if point is not None and step_of(point[0]) is None:
+                    look.skipped += 1  # a step beyond 64 bits
+                elif point is not None:
                     count += 1
                     look.records.append((point[0], point[1], {tag: point[2]}))
             offsets[path] = offset + end, count

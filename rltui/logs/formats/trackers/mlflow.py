@@ -32,6 +32,8 @@ def _points(
     steps: Sequence[int],
     is_nan: Sequence[int],
 ) -> PointColumns:
+    if not all(type(key) is str for key in keys):
+        raise TypeError("a key that is no text")
     value = np.array(values, np.float64)
     large = np.abs(value) >= _INFINITE
     value[large] = np.copysign(np.inf, value[large])
@@ -71,10 +73,13 @@ def parts_of_database(place: str, base: sqlite3.Connection) -> Parts | None:
         "SELECT r.run_uuid, r.name, e.name FROM runs r LEFT JOIN experiments e USING (experiment_id)"
         " WHERE r.lifecycle_stage IS NOT 'deleted' ORDER BY r.start_time, r.rowid"
     ).fetchall()
-    names = unique_names(
-        [(key, "/".join(filter(None, (experiment, name)))) for key, name, experiment in rows]
-    )
-    return Parts(tuple(DatabaseRun(place, key, names[key], _SCHEMA) for key, _, _ in rows))
+    runs = [
+        (key, "/".join(str(each) for each in (experiment, name) if each))
+        for key, name, experiment in rows
+        if isinstance(key, str)
+    ]
+    names = unique_names(runs)
+    return Parts(tuple(DatabaseRun(place, key, names[key], _SCHEMA) for key, _ in runs))
 
 
 _LINE = re.compile(rb"(-?\d+) (\S+)(?: (-?\d+))?\s*\Z")
@@ -106,6 +111,7 @@ class MlflowFolders:
             f"{folder}/metrics",
             _line,
             lambda: _of_folder(place),
+            beside=(f"{folder}/params", f"{folder.rpartition('/')[0]}/meta.yaml"),
         )
         return Parts((part,), folders)
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.batch import EMPTY, Batch, Text, concat
 from rltui.logs.formats.container import Part, part_file
-from rltui.logs.formats.interface import BLOCK, File
+from rltui.logs.formats.interface import BLOCK, File, Format
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Level, Problem
+
+C = TypeVar("C")  # where the next look goes on
 
 
 @dataclass(slots=True)
@@ -28,7 +30,7 @@ class PointColumns:
     value: NDArray[np.float64]
 
 
-class Alert(NamedTuple):
+class TrackerAlert(NamedTuple):
     """What the training had its tracker alert to. number: which of the database."""
 
     number: int
@@ -37,39 +39,42 @@ class Alert(NamedTuple):
 
 
 @dataclass(slots=True)
-class Look:
+class Look(Generic[C]):
     """What one look at a part found: records of several values, or points."""
 
     points: PointColumns | None = None
     records: list[tuple[int, float, dict[str, object]]] = field(default_factory=list)  # step, wall, values
-    cursor: Hashable = None  # where the next look goes on
+    cursor: C | None = None  # where the next look goes on
     settled: int = 0  # bytes that were done with
     hparams: dict[str, object] = field(default_factory=dict)
     exit_code: str = ""  # empty while the tracker has not noted an end
-    alerts: Sequence[Alert] = ()  # the newest
+    alerts: Sequence[TrackerAlert] = ()  # the newest
+    problems: list[Problem] = field(default_factory=list)
+    skipped: int = 0  # rows that hold no points
 
 
-class LookingPart(Part, Protocol):
+class LookingPart(Part, Protocol[C]):
     """A part that can be looked at from a cursor on."""
 
-    def look(self, cursor: Any, budget: int) -> Look | None:
+    def look(self, cursor: C | None, budget: int) -> Look[C] | None:
         """What lies behind `cursor` (None at first), about `budget` bytes; None if it cannot be read now."""
         ...
 
 
-class PartReader:
+class PartReader(Generic[C]):
     """A `LogReader` of a part."""
 
-    def __init__(self, path: str, part: LookingPart) -> None:
+    def __init__(self, path: str, part: LookingPart[C]) -> None:
         self._path = path
         self._part = part
         self._records = RecordBatcher(path)
-        self._cursor: Hashable = None
+        self._cursor: C | None = None
         self._offset = 0
         self._step = 0
         self._said_hparams = ""
         self._said_exit = ""
         self._said_alert = 0  # the number of the last one
+        self._skipped = 0  # rows that hold no points
 
     @property
     def offset(self) -> int:
@@ -92,7 +97,8 @@ class PartReader:
         texts = (*batch.texts, *self._texts(look))
         return Batch(
             batch.tags, batch.tag, batch.step, batch.wall_time, batch.value, batch.single,
-            texts=texts, problems=(*batch.problems, *self._alerts(look)),
+            texts=texts,
+            problems=(*batch.problems, *look.problems, *self._bad_rows(look), *self._alerts(look)),
         )  # fmt: skip
 
     def newest(self, file: File, length: int) -> Batch:
@@ -119,14 +125,21 @@ class PartReader:
         )  # fmt: skip
         return batch.where(tag >= 0)
 
-    def _alerts(self, look: Look) -> list[Problem]:
+    def _bad_rows(self, look: Look[C]) -> list[Problem]:
+        if not look.skipped:
+            return []
+        self._skipped += look.skipped
+        message = f"{self._skipped:,} rows skipped that hold no numbers of a step"
+        return [Problem("warning", "bad-row", self._path, message, count=self._skipped)]
+
+    def _alerts(self, look: Look[C]) -> list[Problem]:
         new = [one for one in look.alerts if one.number > self._said_alert]
         self._said_alert = max([self._said_alert, *(one.number for one in new)])
         return [Problem(one.level, "tracker-alert", self._path, one.text, one.number) for one in new]
 
-    def _texts(self, look: Look) -> list[Text]:
+    def _texts(self, look: Look[C]) -> list[Text]:
         texts = []
-        body = json.dumps(look.hparams) if look.hparams else ""
+        body = json.dumps(look.hparams, default=str, skipkeys=True) if look.hparams else ""
         if body and body != self._said_hparams:
             self._said_hparams = body
             texts.append(Text("config", self._step, math.nan, "hparams", body))
@@ -136,22 +149,9 @@ class PartReader:
         return texts
 
 
-class PartFormat:
-    """The `Format` of one part. It is found by its container, never by a name."""
-
-    rewrites = False
-
-    def __init__(self, name: str, part: LookingPart) -> None:
-        self.name = name
-        self._part = part
-
-    def matches(self, name: str, head: bytes) -> bool:
-        """Never: see `container.Container.parts`."""
-        return False
-
-    def open(self, path: str, *, verify: bool = False) -> PartReader:
-        """A reader of the part from its first row on."""
-        return PartReader(path, self._part)
+def part_format(name: str, part: LookingPart[C]) -> Format:
+    """The format of one part, which its container finds, never a name: see `container.Container.parts`."""
+    return Format(name, lambda _name, _head: False, lambda path, _: PartReader(path, part))
 
 
 def unique_names(rows: Sequence[tuple[str, str]]) -> dict[str, str]:

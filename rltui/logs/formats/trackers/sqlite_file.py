@@ -9,6 +9,7 @@ https://www.sqlite.org/uri.html#uriimmutable, https://www.sqlite.org/fileformat2
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -16,11 +17,14 @@ import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 from urllib.parse import quote
+
+from rltui.logs.formats.container import close_after_look
+from rltui.text import quote as quoted
 
 T = TypeVar("T")
 
@@ -46,6 +50,11 @@ def stamp_of(place: str) -> tuple[int, ...]:
     return tuple(found)
 
 
+def files_of(place: str) -> tuple[str, ...]:
+    """A database, its WAL and its journal, as far as they are there."""
+    return (place, *(path for path in (f"{place}-wal", f"{place}-journal") if _size(path) >= 0))
+
+
 def readable_stamp(place: str) -> tuple[int, ...]:
     """The same as far as it can be read now: that of the copy, while no newer one is made. Raises OSError."""
     return _COPIES.resting_stamp(place) or stamp_of(place)
@@ -69,36 +78,114 @@ def read_database(place: str, work: Callable[[sqlite3.Connection], T]) -> T | No
     """
     try:
         for _ in range(_TRIES):
-            if _is_journal_hot(place):
-                return None
-            if _size(place + "-wal") > 0:
+            before = _CONNECTIONS.state(place)
+            if before is None:
+                if _is_journal_hot(place):
+                    return None
+                before = _state(place)
+            if before.wal > 0:
                 copy = _COPIES.of(place)
                 if copy is None:
                     continue
-                return _with(f"file:{quote(str(copy))}", work)
-            before = _head(place), _size(place)
+                with _CONNECTIONS.to(place, f"file:{quote(str(copy))}", before) as base:
+                    return run_on(base, work)
             failure: sqlite3.Error | None = None
             result: T | None = None
             try:
-                result = _with(f"file:{quote(place)}?mode=ro&immutable=1", work)
+                with _CONNECTIONS.to(place, f"file:{quote(place)}?mode=ro&immutable=1", before) as base:
+                    result = run_on(base, work)
             except sqlite3.Error as error:  # perhaps because it was written meanwhile
                 failure = error
-            still = (_head(place), _size(place)) == before
-            if still and _size(place + "-wal") <= 0 and not _is_journal_hot(place):
+            if _state(place) == before and not _is_journal_hot(place):
                 if failure is not None:
                     raise failure
                 return result
+            _CONNECTIONS.close(place)
     except sqlite3.Error as error:
         raise OSError(errno.EIO, f"SQLite says: {error}", place) from error
     return None
 
 
-def _with(uri: str, work: Callable[[sqlite3.Connection], T]) -> T:
-    connection = sqlite3.connect(uri, uri=True)
+def held_connection(place: str) -> sqlite3.Connection | None:
+    """The connection that parts of a database share in this look; None where there is none."""
+    return _CONNECTIONS.held(place)
+
+
+class _State(NamedTuple):
+    """What differs once a database was written: its header holds a counter of changes."""
+
+    head: bytes
+    size: int
+    wal: int  # bytes; -1 without a WAL
+
+
+def _state(place: str) -> _State:
+    return _State(_head(place), _size(place), _size(place + "-wal"))
+
+
+class _Connections(threading.local):
+    """This thread's connections to databases, by path: one for all parts that are looked at in one look.
+
+    64 runs of one database opened it 128 times for each step. A connection is kept as long as the database
+    is what it was when it was opened: this is checked after each use.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[str, _State, sqlite3.Connection]] = {}
+
+    def state(self, place: str) -> _State | None:
+        """What a database without a WAL was when it was opened; None where it is not open."""
+        kept = self._kept.get(place)
+        return kept[1] if kept is not None and kept[1].wal <= 0 else None
+
+    def held(self, place: str) -> sqlite3.Connection | None:
+        """The connection that is kept; None where there is none."""
+        kept = self._kept.get(place)
+        return None if kept is None else kept[2]
+
+    @contextlib.contextmanager
+    def to(self, place: str, uri: str, state: _State) -> Iterator[sqlite3.Connection]:
+        """The connection that is kept, or a new one. Raises sqlite3.Error."""
+        kept = self._kept.get(place)
+        if kept is not None and kept[0] == uri and (kept[1] == state or state.wal > 0):
+            yield kept[2]
+            return
+        self.close(place)
+        connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
+        held = self._kept
+
+        def let_go() -> None:  # perhaps in another thread, when nobody consumes the look to its end
+            held.pop(place, None)
+            connection.close()
+
+        if close_after_look(let_go):
+            held[place] = uri, state, connection
+            yield connection
+            return
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+    def close(self, place: str) -> None:
+        """Close the connection to a database, if there is one."""
+        kept = self._kept.pop(place, None)
+        if kept is not None:
+            kept[2].close()
+
+
+_CONNECTIONS = _Connections()
+
+
+def run_on(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], T]) -> T:
+    """What `work` makes of an open database. Raises sqlite3.Error, also for what damage makes of it.
+
+    A damaged page may claim a row of gigabytes, and a damaged schema is quoted in a message that is no UTF-8.
+    """
     try:
         return work(connection)
-    finally:
-        connection.close()
+    except (UnicodeError, MemoryError, OverflowError) as error:
+        raise sqlite3.DatabaseError(f"the database is damaged: {quoted(str(error))}") from error
 
 
 def _head(place: str) -> bytes:

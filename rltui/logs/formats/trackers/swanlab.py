@@ -17,11 +17,12 @@ import numpy as np
 import orjson
 
 from rltui.batch import EMPTY, Batch, Text
-from rltui.logs.formats.interface import BLOCK, File
+from rltui.logs.formats.interface import BLOCK, File, Format
 from rltui.logs.formats.protobuf import MalformedError, fields, signed, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog
 from rltui.logs.records.tag_table import TagTable
 from rltui.problem import Problem
+from rltui.text import count_of
 
 MAGIC = b":SWL\xd6\xe1"
 
@@ -309,7 +310,7 @@ class SwanlabReader:
         self._problems = []
         if self._malformed > self._told:
             self._told = self._malformed
-            message = f"{self._malformed:,} records are none of SwanLab's and were skipped"
+            message = f"{count_of(self._malformed, 'record')} skipped: not written by SwanLab"
             problems.append(
                 Problem("warning", "malformed-record", self._path, message, None, self._malformed)
             )
@@ -344,19 +345,9 @@ def _iso(text: object) -> float:
         return math.nan
 
 
-class SwanlabFormat:
-    """Files of SwanLab."""
-
-    name = "swanlab"
-    rewrites = False
-
-    def matches(self, name: str, head: bytes) -> bool:
-        """By name, then by the header."""
-        return name.endswith(".swanlab") and (not head or MAGIC.startswith(head[:6]))
-
-    def open(self, path: str, *, verify: bool = False) -> SwanlabReader:
-        """A reader at the beginning of a file; every checksum is always verified."""
-        return SwanlabReader(path)
+def _matches(name: str, head: bytes) -> bool:
+    """By name, then by the header."""
+    return name.endswith(".swanlab") and (not head or MAGIC.startswith(head[:6]))
 
 
-FORMAT = SwanlabFormat()
+FORMAT = Format("swanlab", _matches, lambda path, _: SwanlabReader(path))

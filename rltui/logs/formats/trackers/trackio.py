@@ -13,14 +13,14 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
 
 import orjson
 
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.interface import LINE_CAP
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Record, Rows, Schema, columns_of
-from rltui.logs.formats.trackers.part_reader import Alert, Look, PartFormat, unique_names
+from rltui.logs.formats.trackers.part_reader import Look, TrackerAlert, part_format, unique_names
+from rltui.logs.records.parse_number import step_of
 from rltui.problem import Level
 from rltui.text import QUOTE_LIMIT, clean
 
@@ -45,24 +45,27 @@ def numbers_of(values: Mapping[str, object]) -> dict[str, object]:
 
 
 @lru_cache(maxsize=4096)
-def _seconds(text: str) -> float:
+def _seconds(text: object) -> float:
     """Seconds since 1970 of a time in ISO 8601 (UTC where it names no zone), NaN where it is none."""
     try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
+        time = datetime.fromisoformat(str(text))
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
         return math.nan
-    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
 
 
-def _record(values: bytes | str, timestamp: str, step: int | None) -> Record | None:
+def _record(values: bytes | str, timestamp: object, step: object) -> Record | None:
     try:
         found = orjson.loads(values)
     except ValueError:
         return None
-    return (step or 0, _seconds(timestamp), numbers_of(found)) if isinstance(found, dict) else None
+    at = 0 if step is None else step_of(step)
+    return (
+        (at, _seconds(timestamp), numbers_of(found)) if isinstance(found, dict) and at is not None else None
+    )
 
 
-def _system_record(values: bytes | str, timestamp: str, step: int | None) -> Record | None:
+def _system_record(values: bytes | str, timestamp: object, step: object) -> Record | None:
     record = _record(values, timestamp, step)
     return None if record is None else (record[0], record[1], {"system": record[2]})
 
@@ -92,10 +95,14 @@ def parts_of_database(place: str, base: sqlite3.Connection) -> Parts | None:
         """The config of a run; trackio does not note how a run ends."""
         sql = f"SELECT config FROM configs WHERE {key} = ?"
         row = base.execute(sql, (run,)).fetchone() if has_configs else None
-        found = orjson.loads(row[0]) if row else {}
+        try:
+            found = orjson.loads(row[0]) if row else {}
+        except ValueError:
+            return {}, ""
         return _config(found) if isinstance(found, dict) else {}, ""
 
-    runs = base.execute(f"SELECT {key}, run_name FROM metrics GROUP BY {key} ORDER BY min(id)").fetchall()
+    rows = base.execute(f"SELECT {key}, run_name FROM metrics GROUP BY {key} ORDER BY min(id)").fetchall()
+    runs = [(run, str(name or "")) for run, name in rows if isinstance(run, str)]
     names = unique_names(runs)
     project = place.rpartition("/")[2].removesuffix(".db")
     has_alerts = {key, "title", "text", "level", "step"} <= columns_of(base, "alerts")
@@ -103,18 +110,21 @@ def parts_of_database(place: str, base: sqlite3.Connection) -> Parts | None:
     return Parts(tuple(DatabaseRun(place, run, f"{project}/{names[run]}", schema) for run, _ in runs))
 
 
-def _alerts_by(key: str) -> Callable[[sqlite3.Connection, str], list[Alert]]:
+def _alerts_by(key: str) -> Callable[[sqlite3.Connection, str], list[TrackerAlert]]:
     """Reads the newest alerts of a run, which `trackio.alert` wrote."""
 
-    def read(base: sqlite3.Connection, run: str) -> list[Alert]:
+    def read(base: sqlite3.Connection, run: str) -> list[TrackerAlert]:
         sql = (
             f"SELECT rowid, level, title, text, step FROM alerts WHERE {key} = ? ORDER BY rowid DESC LIMIT ?"
         )
         return [
-            Alert(
+            TrackerAlert(
                 rowid,
                 _LEVELS.get(str(level).lower(), "warning"),
-                clean(f"alert at step {step}: " + ": ".join(filter(None, (title, text))), QUOTE_LIMIT),
+                clean(
+                    f"alert at step {step}: " + ": ".join(str(each) for each in (title, text) if each),
+                    QUOTE_LIMIT,
+                ),
             )
             for rowid, level, title, text, step in reversed(base.execute(sql, (run, _ALERTS)).fetchall())
         ]
@@ -158,7 +168,7 @@ class InboxRun:
 
     def __init__(self, place: str, key: str, run: str) -> None:
         self.place, self.key, self.run = place, key, run
-        self.format = PartFormat("trackio-inbox", self)
+        self.format = part_format("trackio-inbox", self)
         self.moves = True
 
     def size(self) -> int:
@@ -174,10 +184,14 @@ class InboxRun:
         """When the file was written. Raises OSError."""
         return os.stat(self.place).st_mtime  # noqa: PTH116
 
-    def look(self, cursor: Any, budget: int) -> Look | None:
+    def files(self) -> tuple[str, ...]:
+        """The file."""
+        return (self.place,)
+
+    def look(self, cursor: tuple[int, int] | None, budget: int) -> Look[tuple[int, int]] | None:
         """Whole lines behind `cursor`: offset and last step. Raises OSError."""
         offset, step = cursor or (0, 0)
-        look = Look()
+        look = Look[tuple[int, int]]()
         lines, look.settled = _lines(self.place, offset, LINE_CAP)
         for line in lines:
             entry = _entry(line)
@@ -190,8 +204,8 @@ class InboxRun:
                 continue
             wall = _seconds(str(entry.get("timestamp")))
             if entry["kind"] == "metric":
-                found = entry.get("step")
-                step = found if isinstance(found, int) else step
+                found = step_of(entry.get("step"))
+                step = step if found is None else found
                 look.records.append((step, wall, numbers_of(metrics)))
             elif entry["kind"] == "system_metric":
                 look.records.append((step, wall, {"system": numbers_of(metrics)}))

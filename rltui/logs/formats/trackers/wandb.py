@@ -16,12 +16,13 @@ import numpy as np
 import orjson
 
 from rltui.batch import EMPTY, Batch, Histogram, Text
-from rltui.logs.formats.interface import BLOCK, File
+from rltui.logs.formats.interface import BLOCK, File, Format
 from rltui.logs.formats.protobuf import MalformedError, fields, signed, timestamp, varint
 from rltui.logs.formats.trackers.record_log import RecordLog
-from rltui.logs.records.histogram import Quantiles, quantiles_of
+from rltui.logs.records.histogram_quantiles import Quantiles, quantiles_of
 from rltui.logs.records.tag_table import TagTable, name_of
 from rltui.problem import Problem
+from rltui.text import count_of
 
 MAGIC = b":W&B\xe1\xbe\x00"
 
@@ -265,7 +266,7 @@ class WandbReader:
         problems = [*self._records.problems(), *problems]
         if self._malformed > self._told:
             self._told = self._malformed
-            message = f"{self._malformed:,} records are no messages of wandb and were skipped"
+            message = f"{count_of(self._malformed, 'record')} skipped: no messages of wandb"
             problems.append(
                 Problem("warning", "malformed-record", self._path, message, None, self._malformed)
             )
@@ -495,19 +496,9 @@ def table_steps(file: File) -> dict[str, int]:
     return log.tables
 
 
-class WandbFormat:
-    """Files of Weights & Biases."""
-
-    name = "wandb"
-    rewrites = False
-
-    def matches(self, name: str, head: bytes) -> bool:
-        """By name, then by the header."""
-        return name.endswith(".wandb") and (not head or MAGIC.startswith(head[:7]) or head.startswith(MAGIC))
-
-    def open(self, path: str, *, verify: bool = False) -> WandbReader:
-        """A reader at the beginning of a file; every checksum is always verified."""
-        return WandbReader(path)
+def _matches(name: str, head: bytes) -> bool:
+    """By name, then by the header."""
+    return name.endswith(".wandb") and (not head or MAGIC.startswith(head[:7]) or head.startswith(MAGIC))
 
 
-FORMAT = WandbFormat()
+FORMAT = Format("wandb", _matches, lambda path, _: WandbReader(path))

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rltui.draw.numbers import format_value
-from rltui.metrics.glossary import glossary
+from rltui.draw.numbers import format_short, format_value
+from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.mfu_estimate import mfu_estimate
-from rltui.panes.answers.beside import NOTHING, Beside
-from rltui.panes.answers.model import Answer, Fact, Range
+from rltui.panes.answers.model import NOTHING, Answer, Beside, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_steps import LAST, fact, find, first_steps_of
-from rltui.panes.answers.step_time.step_time import step_time, token_rate
+from rltui.panes.answers.step_time.step_time import TOKENS, step_time, token_rate
 from rltui.rules.series.robust_statistics import quantile
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def utilisation_answer(view: RunView, at_step: int | None = None, beside: Beside
     if not rates and steps is not None:
         rates = [one for one in steps.answer.facts if one.title == "tokens per second"]
     if not ranges and not rates and not strips:
-        return None
+        return _without_rates(view, at_step)
     waiting = []
     for canonical in WAITING:
         values = find(view, canonical, at_step)
@@ -102,6 +101,16 @@ def utilisation_answer(view: RunView, at_step: int | None = None, beside: Beside
             *(f"{one.title} = {one.formula}" for one in facts if one.formula),
         ),
     )  # fmt: skip
+
+
+def _without_rates(view: RunView, at_step: int | None) -> Answer | None:
+    """What is said of a log that has tokens, or times, but not both; None without either."""
+    tokens = next((one for each in TOKENS if (one := find(view, each, at_step)) is not None), None)
+    if tokens is None:
+        return None
+    count = fact("tokens a step", tokens, "tokens")
+    said = "The log has the tokens of a step, but no times: throughput and MFU are not known."
+    return Answer(QUESTION, said, (replace(count, text=format_short(count.value)),))
 
 
 def _percent(one: Fact) -> Fact:

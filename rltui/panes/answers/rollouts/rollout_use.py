@@ -13,8 +13,7 @@ import numpy as np
 
 from rltui.draw.numbers import format_duration, format_share, format_short
 from rltui.panes.answers.accelerators.resources import accelerators, format_hours, hours, resource_facts
-from rltui.panes.answers.beside import NOTHING, Beside
-from rltui.panes.answers.model import Amount, Answer, Fact, Share
+from rltui.panes.answers.model import NOTHING, Amount, Answer, Beside, Fact, Share
 from rltui.panes.answers.recent_steps import F64, I64, LAST, Values, binned, fact, find
 from rltui.panes.answers.rollouts.rollout_losses import (
     Loss,
@@ -25,6 +24,7 @@ from rltui.panes.answers.rollouts.rollout_losses import (
 )
 from rltui.panes.answers.rollouts.rollout_outcomes import rollout_outcomes
 from rltui.panes.answers.step_time.step_time import step_time
+from rltui.text import count_of
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -75,7 +75,7 @@ def rollout_answer(view: RunView, at_step: int | None = None, beside: Beside = N
     of = "discarded rollouts" if among else "rollouts"
     return Answer(
         QUESTION, _sentence(shares, counted, waiting, lag, cut, among=among), tuple(facts),
-        shares_of=f"{of}, the last {steps} steps" if shares else "", shares=shares,
+        shares_of=f"{of}, the last {count_of(steps, 'step')}" if shares else "", shares=shares,
         amounts=tuple(amounts), amounts_words=("outcome", "a step"), notes=tuple(notes),
         formulas=_formulas(facts, bool(shares), bool(inside), among=among),
     )  # fmt: skip

@@ -14,25 +14,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rltui.draw.numbers import format_seconds, format_share, format_step
-from rltui.metrics.glossary import glossary
-from rltui.panes.answers.beside import NOTHING, Beside
-from rltui.panes.answers.model import Answer, Fact, Gantt, GanttRow, Part, Share
+from rltui.metrics.glossary_files import glossary
+from rltui.panes.answers.model import NOTHING, Answer, Beside, Fact, Share, StepPhase
 from rltui.panes.answers.recent_steps import (
     F64,
     I64,
     LAST,
     Values,
     binned,
+    change_words,
     fact,
     find,
     first_steps_of,
+    once,
     values_of,
 )
+from rltui.panes.answers.step_time.step_gantt import gantt, longest
 from rltui.rules.series.robust_statistics import median, quantile
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
-    from rltui.spans.span_files import StepSpans
 
 STEP = "timing.step"
 NAMED = ("timing.phase", "timing.connector")  # named by the run itself: each key is a phase of its own
@@ -49,6 +50,7 @@ OVERLAP = 1.02  # phases that add up to more than so many steps overlap; less is
 DOMINANT = 0.35  # share from which the largest phase is called the bottleneck
 SELDOM = 0.6  # a phase at fewer of the steps than this runs every N steps
 SLOW_FIRST = 1.5  # times the median from which the first step is worth a word
+UNKNOWN = 0.1  # of the last steps; a phase that is NaN at more of them has no share
 PART_SLACK = 1.05  # timers of a part and its whole start and stop at different moments
 MOST_PHASES = 200  # keys; a log with more names something else by them
 
@@ -82,47 +84,33 @@ class StepTime:
 def step_time_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
     """The answer of the pane timing; None for a run that logs no times of steps or phases."""
     found = step_time(view, at_step)
-    chart = gantt(beside.spans, at_step)
+    chart = gantt(view, beside.spans, at_step)
     if chart is None:
-        return None if found is None else found.answer
-    said = f"Spans of step {format_step(chart.step)} are {'; '.join(_longest(chart))}"
+        if found is None:
+            return None
+        return replace(found.answer, notes=(*found.answer.notes, *beside.spans.notes))
+    said = f"Spans of {chart.title} are {'; '.join(longest(chart))}"
     if found is None:
-        return Answer(QUESTION, f"{said}.", gantt=chart)
-    return replace(found.answer, gantt=chart, notes=(*found.answer.notes, said))
-
-
-def gantt(spans: StepSpans, at_step: int | None = None) -> Gantt | None:
-    """What ran when in the newest step with spans, or the newest up to a step; None without spans."""
-    step = max((one for one in spans if at_step is None or one <= at_step), default=None)
-    if step is None:
-        return None
-    rows: dict[str, list[tuple[float, float]]] = {}
-    for span in spans[step]:
-        rows.setdefault(span.name, []).append((span.begin, span.end))
-    made = (
-        GanttRow(name, tuple(each), sum(end - begin for begin, end in each)) for name, each in rows.items()
-    )
-    return Gantt(step, max(span.end for span in spans[step]), tuple(made))
-
-
-def _longest(chart: Gantt) -> list[str]:
-    """The longest three rows in words; a row of spans that run at the same time may exceed the step."""
-    rows = sorted(chart.rows, key=lambda row: -row.seconds)[:3]
-    return [
-        f"{row.title} {format_seconds(row.seconds)}" + (f" in {len(row.spans)}" if len(row.spans) > 1 else "")
-        for row in rows
-    ]
+        return Answer(QUESTION, f"{said}.", gantt=chart, notes=beside.spans.notes)
+    return replace(found.answer, gantt=chart, notes=(*found.answer.notes, said, *beside.spans.notes))
 
 
 def step_time(view: RunView, at_step: int | None = None) -> StepTime | None:
     """The shares of a step's time, as of a step; None where nothing can be said."""
+    return once(view, ("step time", at_step), lambda: _step_time(view, at_step))
+
+
+def _step_time(view: RunView, at_step: int | None) -> StepTime | None:
     first = first_steps_of(view)
     whole = _step_values(view, at_step)
     phases = _phases(view, at_step, first)
     steps = whole.without_first(first) if whole is not None else None
+    inside = {phase.tag: phase.inside.tag for phase in phases if phase.inside is not None}
+    inside |= _per_token_tags(view, phases)
+    phases, unknown = _known(view, phases, at_step)
     regular, seldom = _split(phases, steps)
     if steps is None and not regular:
-        return None
+        return _one_phase(phases)
     axis = steps.step if steps is not None else _common(regular)
     if not len(axis):
         return None
@@ -149,19 +137,19 @@ def step_time(view: RunView, at_step: int | None = None) -> StepTime | None:
     parts += [_seldom_part(phase, axis, lengths, between[id(phase)]) for phase in seldom]
     count = min(LAST, len(axis))
     of = f"the last {count} steps" if count > 1 else f"step {format_step(int(axis[-1]))}"
-    notes = _notes(whole, first, steps, top, kept, base, axis[last])
+    notes = [*unknown, *_notes(whole, first, steps, top, kept, base, axis[last])]
     for phase in waits:
         spent = float(phase.values.at(axis[last]).sum())
         notes.append(
             f"{_spoken(phase.title)}: {format_share(spent / total)} of a step, while other phases run"
         )
     rest = any(between.values())
-    sentence = _sentence(shares, total / count, busy / count, overlap, bool(top))
+    sentence = _sentence(shares, total / count, busy / count, overlap, bool(top), bool(unknown))
     answer = Answer(
         QUESTION, sentence, facts,
         shares_of=_shares_of(total, overlap, of, rest), shares=shares, parts=tuple(parts),
-        parts_of=f"median and p95 of {len(axis):,} steps", notes=tuple(notes),
-        formulas=_formulas(bool(shares), overlap or not total, facts, parts),
+        parts_of=f"median and p95 of {len(axis):,} steps", inside=inside, notes=tuple(notes),
+        formulas=_formulas(of if shares else "", overlap or not total, facts, parts),
     )  # fmt: skip
     generating = [one for one in kept if one.canonical in GENERATION]
     share = float(sum(one.values.at(axis[last]).sum() for one in generating)) / base if base else 0.0
@@ -203,6 +191,8 @@ def _phases(view: RunView, at_step: int | None, first: I64) -> list[_Phase]:
             name = view.names.name(tag)
             if name.held_out and canonical != "timing.validation":
                 continue
+            if name.statistic not in ("", "mean"):
+                continue  # the extremes of a time are no time of their own
             values = values_of(view, tag, at_step)
             if len(values.value) and bool((values.value > 0).any()):
                 title = _key_title(tag) if canonical in NAMED else _short(name.title)
@@ -222,6 +212,42 @@ def _phases(view: RunView, at_step: int | None, first: I64) -> list[_Phase]:
         if phase.inside is not None:
             phase.inside.parts.append(phase)
     return found
+
+
+def _known(view: RunView, phases: list[_Phase], at_step: int | None) -> tuple[list[_Phase], list[str]]:
+    """The phases without those that are NaN at many steps, whose share nobody knows, and that in words."""
+    kept, notes = [], []
+    tags = [(phase.tag, phase.title) for phase in phases]
+    silent = [
+        (tag, _short(view.names.name(tag).title))
+        for canonical, listed in view.tag_index.canonical.items()
+        if canonical in glossary().metrics and glossary().metrics[canonical].within
+        for tag in listed[:MOST_PHASES]
+        if view.run.series[tag].nonfinite and tag not in dict(tags) and not view.names.name(tag).held_out
+    ]
+    for tag, title in (*tags, *silent):
+        points = view.run.series[tag].recent()
+        shown = points.value if at_step is None else points.value[points.step <= at_step]
+        lost = int((~np.isfinite(shown[-LAST:])).sum())
+        if lost > UNKNOWN * min(len(shown), LAST):
+            notes.append(f"{title} is NaN at {lost} of the last {min(len(shown), LAST)} steps and left out")
+        else:
+            kept += [phase for phase in phases if phase.tag == tag]
+    for phase in kept:
+        phase.inside = phase.inside if phase.inside in kept else None
+        phase.parts = [part for part in phase.parts if part in kept]
+    return kept, notes
+
+
+def _one_phase(phases: Sequence[_Phase]) -> StepTime | None:
+    """What is said of one phase whose steps are not timed; None for several or none."""
+    if len(phases) != 1 or not phases[0].values.now > 0:
+        return None
+    one = phases[0]
+    time = fact(one.title.lower(), one.values, "s")
+    trend = f", {change_words(time)}" if time.change else ", steady" if time.change == 0 else ""
+    said = f"{one.title} takes {time.text}{trend}; the log has no time of whole steps to compare it with."
+    return StepTime(Answer(QUESTION, said, (time,)))
 
 
 def _whole_of(phase: _Phase, phases: Sequence[_Phase], heads: dict[str, _Phase]) -> _Phase | None:
@@ -316,9 +342,9 @@ def _parts(
     base: float,
     last: slice,
     per_token: dict[str, tuple[float, bool]],
-) -> list[Part]:
+) -> list[StepPhase]:
     """The phases as lines, each followed by what is inside it, the longest first."""
-    found: list[Part] = []
+    found: list[StepPhase] = []
 
     def add(phase: _Phase, depth: int) -> None:
         at = phase.values.at(axis)
@@ -330,7 +356,7 @@ def _parts(
         if token is None and "" in per_token and phase.canonical not in OTHER_TOKENS:
             token, derived = 1e3 * float(at[last].sum()) / per_token[""][0], True
         found.append(
-            Part(
+            StepPhase(
                 phase.title, phase.tag, median(ran), quantile(ran, 0.95), None if depth else share, depth,
                 "inside" if depth else "", token, derived, binned(history),
             )
@@ -344,7 +370,7 @@ def _parts(
     return found
 
 
-def _seldom_part(phase: _Phase, axis: I64, lengths: F64, inside: bool) -> Part:
+def _seldom_part(phase: _Phase, axis: I64, lengths: F64, inside: bool) -> StepPhase:
     """A phase that runs every N steps, with what it adds to a step on average."""
     values = phase.values
     cost, usual = float(values.value.mean()), median(lengths[lengths > 0]) if (lengths > 0).any() else 0.0
@@ -359,7 +385,7 @@ def _seldom_part(phase: _Phase, axis: I64, lengths: F64, inside: bool) -> Part:
     if not inside and usual > 0:
         note += ", outside the step time"
     middle, high = median(values.value), quantile(values.value, 0.95)
-    return Part(phase.title, phase.tag, middle, high, None, 0, note)
+    return StepPhase(phase.title, phase.tag, middle, high, None, 0, note)
 
 
 def _facts(view: RunView, at_step: int | None, steps: Values | None) -> tuple[Fact, ...]:
@@ -436,6 +462,18 @@ def _per_token(view: RunView, at_step: int | None, axis: I64) -> dict[str, tuple
     return found
 
 
+def _per_token_tags(view: RunView, phases: Sequence[_Phase]) -> dict[str, str]:
+    """Keys of times per token, each with the key of its phase."""
+    heads = {phase.canonical: phase.tag for phase in phases if phase.inside is None}
+    return {
+        tag: heads[phase]
+        for canonical, tags in view.tag_index.canonical.items()
+        if (phase := f"timing.{canonical.removeprefix(PER_TOKEN)}") in heads
+        and canonical.startswith(PER_TOKEN)
+        for tag in tags
+    }
+
+
 def _shares_of(total: float, overlap: bool, of: str, rest: bool) -> str:
     if overlap:
         return f"all phases together, {of}"
@@ -444,10 +482,13 @@ def _shares_of(total: float, overlap: bool, of: str, rest: bool) -> str:
     return f"the step time, {of}" + (", without what runs every N steps" if rest else "")
 
 
-def _sentence(shares: Sequence[Share], step: float, busy: float, overlap: bool, phases: bool) -> str:
-    """The bottleneck."""
+def _sentence(
+    shares: Sequence[Share], step: float, busy: float, overlap: bool, phases: bool, unknown: bool
+) -> str:
+    """The bottleneck; `unknown` says that times of phases are NaN."""
     if not phases or not shares:
-        return "The log has the time of whole steps only, none of their phases."
+        known = "of their phases only NaN" if unknown else "none of their phases"
+        return f"The log has the time of whole steps only, {known}."
     named = [share for share in shares if share.named]
     if overlap:
         longest, work, whole = named[0], format_seconds(busy), format_seconds(step)
@@ -462,7 +503,8 @@ def _sentence(shares: Sequence[Share], step: float, busy: float, overlap: bool, 
             if named
             else ""
         )
-        return f"{format_share(rest.share)} of a step is in no phase that the log names{tail}."
+        where = "in no phase whose time is known" if unknown else "in no phase that the log names"
+        return f"{format_share(rest.share)} of a step is {where}{tail}."
     head, of = named[0], "a step" if step > 0 else "the logged time"
     tail = ""
     if len(named) > 1:
@@ -498,14 +540,14 @@ def _notes(
     return notes
 
 
-def _formulas(shares: bool, of_phases: bool, facts: Sequence[Fact], parts: Sequence[Part]) -> tuple[str, ...]:
+def _formulas(
+    steps: str, of_phases: bool, facts: Sequence[Fact], parts: Sequence[StepPhase]
+) -> tuple[str, ...]:
     """How what is not logged was derived."""
     found = [f"{one.title} = {one.formula}" for one in facts if one.formula]
-    if shares:
+    if steps:
         of = "all phases" if of_phases else "the steps"
-        found.insert(
-            0, f"share of a phase = its seconds / seconds of {of}, both summed over the last {LAST} steps"
-        )
+        found.insert(0, f"share of a phase = its seconds / seconds of {of}, both summed over {steps}")
     if any(part.per_token_derived for part in parts):
         found.append("per token = phase seconds / tokens of the batch, where it is not logged (marked ≈)")
     return tuple(found)

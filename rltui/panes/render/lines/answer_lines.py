@@ -10,7 +10,8 @@ import numpy as np
 from rltui.draw.cells import Line, Span, crop, cut, cut_sentence, line, wrap
 from rltui.draw.numbers import format_seconds
 from rltui.draw.sparkline import Glyphs, sparkline
-from rltui.panes.answers.model import Amount, Answer, Fact, Part, Range, Share, Strip
+from rltui.panes.answers.model import Amount, Answer, Fact, Range, Share, StepPhase, Strip
+from rltui.panes.answers.recent_steps import MOSTLY_GONE, times_text
 from rltui.panes.render.answer_pictures import band_lines, gantt_lines, ridge_lines
 from rltui.panes.render.lines.device_lines import device_lines
 from rltui.text import cell_width, pad
@@ -86,7 +87,10 @@ def trend_text(fact: Fact, *, steps: bool = True) -> str:
     if fact.change == 0:
         return "steady"
     size = 100 * fact.change
-    text = f"{size:+.0f} %" if size < 200 else f"{fact.change + 1:.1f}x as much"
+    if -1 < fact.change <= MOSTLY_GONE:
+        text = f"to 1/{times_text(1 / (1 + fact.change))}"
+        return f"{text} over {fact.change_steps:,} steps" if steps else text
+    text = f"{size:+.0f} %" if size < 200 else f"{times_text(fact.change + 1)}x as much"
     return f"{text} over {fact.change_steps:,} steps" if steps else text
 
 
@@ -101,7 +105,7 @@ def derived_mark(fact: Fact) -> str:
     return "≈ " if fact.formula else ""
 
 
-def per_token_text(part: Part) -> str:
+def per_token_text(part: StepPhase) -> str:
     """Time per token; `≈` before what is derived."""
     if part.per_token is None:
         return ""
@@ -110,7 +114,7 @@ def per_token_text(part: Part) -> str:
     return f"≈ {text}" if part.per_token_derived else text
 
 
-def part_times(part: Part) -> tuple[str, str]:
+def part_times(part: StepPhase) -> tuple[str, str]:
     """Median and 95th percentile as text."""
     return format_seconds(part.median), format_seconds(part.p95)
 
@@ -195,7 +199,7 @@ def _table(answer: Answer, width: int, glyphs: Glyphs) -> list[Line]:
     return lines
 
 
-def _part(part: Part, title: int, per_token: int, history: int, glyphs: Glyphs) -> Line:
+def _part(part: StepPhase, title: int, per_token: int, history: int, glyphs: Glyphs) -> Line:
     name = cut("  " * part.depth + part.title, title)
     role = "dim" if part.depth else "text"
     median, p95 = part_times(part)

@@ -11,7 +11,7 @@ from rltui.draw.cells import Line, Span, crop, line
 from rltui.draw.numbers import format_duration
 from rltui.draw.sparkline import Glyphs
 from rltui.panes.answers.model import Device, DeviceCell, DeviceTable
-from rltui.text import cell_width, fit, pad
+from rltui.text import cell_width, count_of, fit, pad
 
 CELL = 11
 GPUS = "GPUs"  # of a log that names no nodes
@@ -117,5 +117,5 @@ def _grid(table: DeviceTable, width: int, height: int) -> list[Line]:
         lines.append(crop(line(*spans), width))
     if len(lines) > height:
         more = len(lines) - height + 1
-        lines = [*lines[: max(height - 1, 0)], line((f"   {more} more nodes", "dim"))]
+        lines = [*lines[: max(height - 1, 0)], line((f"   {count_of(more, 'more node')}", "dim"))]
     return lines[:height]

@@ -1,30 +1,96 @@
-"""The evidence of a finding: each metric with the step since which it moved, its curve, from what to what."""
+"""A finding and its evidence: each metric with the step since which it moved, its curve, its levels."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.draw.cells import Line, Span, colored, line
+from rltui.draw.cells import Line, Span, colored, line, wrap
 from rltui.draw.numbers import format_step, format_value
 from rltui.draw.sparkline import Glyphs, sparkline
-from rltui.draw.symbols import SEVERITY_ROLE
+from rltui.draw.symbols import SEVERITY_GLYPH, SEVERITY_ROLE
 from rltui.panes.charts.curve import curve
 from rltui.panes.charts.healthy_range import EDGE
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import whole_range
-from rltui.panes.render.lines.pane_lines import short_title
+from rltui.panes.render.lines.pane_lines import finding_text, short_title
 from rltui.panes.row import Row
 from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Evidence, Finding
+    from rltui.session.run_view import RunView
 
 TITLE = 24  # cells of a metric's name
 SPARK_LEAST, SPARK_MOST = 8, 48  # cells of a curve
 INDENT = 3
+MOST_NEXT = 4  # metrics to look at next
+
+
+@dataclass(frozen=True, slots=True)
+class FindingBlock:
+    """One finding in a few lines; `first` of its `evidence` lines of evidence."""
+
+    lines: list[Line]
+    first: int = 0
+    evidence: int = 0
+
+
+def finding_block(
+    finding: Finding,
+    width: int,
+    *,
+    view: RunView | None = None,
+    rows: Sequence[Row] = (),
+    window: StepWindow | None = None,
+    glyphs: Glyphs = "blocks",
+    nested: bool = False,
+    handled: str = "",
+    selected: int = -1,
+) -> FindingBlock:
+    """What is wrong since when; of a run, also why, the evidence, what to do and where to look next.
+
+    `nested` is what a symptom explains, `handled` says that it was acknowledged or snoozed.
+    """
+    lines = _head(finding, width, handled, nested=nested)
+    if view is None or window is None:
+        return FindingBlock(lines)
+    if finding.title and finding.message not in ("", finding.title):
+        lines += [line(("     " + part, "text")) for part in wrap(finding.message, width - 6)]
+    first = len(lines)
+    lines += evidence_lines(finding, rows, width, window, glyphs, selected)
+    count = len(lines) - first
+    parts = wrap(finding.advice, width - 8)
+    lines += [
+        line(("     → " if not at else "       ", "accent"), (part, "text")) for at, part in enumerate(parts)
+    ]
+    found = (next(iter(view.tag_index.canonical.get(one, ())), None) for one in finding.check_next)
+    titles = [view.names.name(tag).title for tag in found if tag is not None][:MOST_NEXT]
+    if titles:
+        words = f"look next at  {', '.join(titles)}"
+        lines += [line(("     " + part, "dim")) for part in wrap(words, width - 6)]
+    return FindingBlock(lines, first, count)
+
+
+def _head(finding: Finding, width: int, handled: str, *, nested: bool) -> list[Line]:
+    """What is wrong and since when; what a symptom explains stands farther to the right."""
+    resolved = finding.state == "resolved"
+    role = "dim" if resolved or handled else SEVERITY_ROLE[finding.severity]
+    glyph = "✓" if resolved else SEVERITY_GLYPH[finding.severity]
+    indent = "   " if nested else ""
+    head = wrap(finding_text(finding), width - 4 - len(indent))
+    lines = [
+        line((f"{indent} {glyph} " if not at else f"{indent}   ", role), (part, role))
+        for at, part in enumerate(head)
+    ]
+    if lines[-1].width + cell_width(finding.pane) + 3 <= width:
+        lines[-1] = line(*lines[-1].spans, (f"   {finding.pane}", "dim"))
+    if handled:
+        lines[0] = line(*lines[0].spans, (f"   {handled}", "info"))
+    return lines
 
 
 def evidence_lines(
@@ -62,8 +128,8 @@ def _moved(row: Row, evidence: Evidence | None, finding: Finding) -> str:
         text = "" if value is None else format_value(value, row.unit)
         return text if limit is None or not text else f"{text}, limit {format_value(limit, row.unit)}"
     before, now = row.as_written(evidence.before), row.as_written(evidence.now)
-    first = "?" if before is None else format_value(before, row.unit)
-    return f"{first} → {'NaN' if now is None else format_value(now, row.unit)}"
+    last = "NaN" if now is None else format_value(now, row.unit)
+    return last if before is None else f"{format_value(before, row.unit)} → {last}"
 
 
 def _spark(row: Row, step: int, window: StepWindow, cells: int, glyphs: Glyphs, role: str) -> list[Span]:

@@ -179,11 +179,13 @@ def _visible(widths: list[int], at: int, room: int) -> tuple[int, int]:
     return first, max(last, at + 1)
 
 
-def finding_lines(findings: Sequence[Finding], width: int, most: int) -> list[Line]:
+def finding_lines(findings: Sequence[Finding], width: int, most: int, *, health: str = "ok") -> list[Line]:
     """Findings, one line each: severity, what, since when, what to do. At most `most` lines.
 
-    What a symptom explains is counted behind it.
+    What a symptom explains is counted behind it. health: of the run, which may not have been judged.
     """
+    if not findings and health == "unjudged":
+        return [line((" ○ ", "dim"), ("nothing was judged", "dim"))]
     if not findings:
         return [line((" ✓ ", "good"), ("nothing to report", "dim"))]
     every, findings = findings, unexplained(findings)

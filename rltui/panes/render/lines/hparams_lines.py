@@ -8,7 +8,7 @@ from rltui.draw.cells import BLANK, Line, Span, cut, line, wrap
 from rltui.hparams.hparams import HParam
 from rltui.hparams.topics import KEY
 from rltui.panes.special.hparams_pane import HParamsColumn, HParamsPane, HParamsRow
-from rltui.text import cell_width, code_in_markdown, fit, in_markdown, pad
+from rltui.text import cell_width, code_in_markdown, count_of, fit, in_markdown, pad
 
 KEY_LEAST, KEY_MOST = 16, 44
 VALUE_LEAST, VALUE_MOST = 12, 56
@@ -124,7 +124,7 @@ def hparams_lines(pane: HParamsPane, width: int) -> list[Line]:
         lines.append(layout.row(row))
     notes = list(pane.notes)
     if layout.hidden:
-        notes.append(f"{layout.hidden} more runs do not fit in {width} columns")
+        notes.append(f"{count_of(layout.hidden, 'more run')} not shown: {width} columns are too few")
     if notes:
         lines += [BLANK, *(line((" " + part, "dim")) for part in wrap(" · ".join(notes), width - 2))]
     return lines

@@ -58,7 +58,7 @@ def plan_columns(
     width: int, pane: PaneView, glyphs: Glyphs = "blocks", crosshair: int | None = None
 ) -> ColumnPlan:
     """The columns of a pane at a width: the key goes first, then the range, the change, the curve."""
-    longest = max((cell_width(row.title) for row in pane.metrics), default=10)
+    longest = max((cell_width(title_in_tree(row)) for row in pane.selectable), default=10)
     keys = max((cell_width(row.tag) for row in pane.metrics), default=10)
     title = min(
         max(longest, 10),
@@ -67,7 +67,7 @@ def plan_columns(
     title = max(min(title, width - VALUE - 6), 4)
     change = CHANGE + 1 if width >= 56 else 0
     value_range_cells = RANGE if width >= 76 else 0
-    cut_off = sum(cell_width(row.title) > title for row in pane.metrics[:200])
+    cut_off = sum(cell_width(title_in_tree(row)) > title for row in pane.metrics[:200])
     if value_range_cells and width < 100 and 3 * cut_off > min(len(pane.metrics), 200):
         title, value_range_cells = min(longest, title + RANGE), 0  # what it is comes before where it has been
     rest = width - 3 - title - 2 - VALUE - change - (value_range_cells + 1 if value_range_cells else 0) - 1
@@ -122,6 +122,11 @@ def header_line(columns: ColumnPlan, window: StepWindow) -> Line:
 def _marked(label: str, restarts: list[int], crosshair: int | None) -> list[Span]:
     """The words over the curves with a mark at the crosshair and, where no word stands, at each restart."""
     spans: list[Span] = []
+    if crosshair is not None and label[crosshair : crosshair + 1].strip():  # beside a word, not in it
+        words = label.rstrip()
+        blank = [at for at in range(len(words) + 1) if not label[max(at - 1, 0) : at + 1].strip()]
+        step = crosshair
+        crosshair = min(blank, key=lambda at: abs(at - step), default=None)
     for at, char in enumerate(label):
         if at == crosshair:
             spans.append(("▼", "strong"))
@@ -147,11 +152,14 @@ def row_lines(
     back = "select" if selected else ""
     if row.kind == "heading":
         return [line((" " + cut(row.title, columns.width - 2), "strong"), back=back)]
+    if row.kind == "folder":
+        name = "   " + cut(title_in_tree(row), columns.title)
+        return [line((name, "text"), (f"  {row.inside} inside", "dim"), back=back)]
     role = SEVERITY_ROLE[row.severity]
     spans: list[Span] = [
         (f" {SEVERITY_GLYPH[row.severity]} ", role),
         (
-            pad(short_title(row.title, columns.title), columns.title) + "  ",
+            pad(short_title(title_in_tree(row), columns.title), columns.title) + "  ",
             role if row.severity in ("warning", "critical") else "text",
         ),
     ]
@@ -183,11 +191,19 @@ def _onset(
     return [(" " * blank, "text"), ("▲", SEVERITY_ROLE[finding.severity])] if blank > 0 else []
 
 
+def title_in_tree(row: Row) -> str:
+    """The title of a row, indented below what it is a part of, with a sign where it can be opened."""
+    sign = "" if not row.inside else "▾ " if row.is_open else "▸ "
+    return "  " * len(row.branch) + sign + row.title
+
+
 def short_title(title: str, width: int) -> str:
     """A title that fits; what tells it from its neighbours, behind the dot, makes way last."""
     head, dot, part = title.partition(" · ")
     if not dot or cell_width(title) <= width:
         return cut(title, width)
+    if dot in part and cell_width(part) + 2 <= width:  # `Reward component · correct · samples`
+        return f"… {part}"
     if width < 18:
         return fit(title, width)
     folders, _, last = part.rpartition("/")
@@ -215,8 +231,8 @@ def finding_rows(rows: Sequence[Row]) -> dict[int, int]:
     for at, row in enumerate(rows):
         if row.kind == "heading":
             firsts = {}
-        elif row.finding is not None:
-            first = firsts.setdefault(finding_text(row.finding), at)
+        elif (finding := row.finding) is not None:
+            first = firsts.setdefault(finding_text(finding), at)
             found[first] = found.get(first, 0) + 1
     return found
 
@@ -224,15 +240,18 @@ def finding_rows(rows: Sequence[Row]) -> dict[int, int]:
 def note_spans(finding: Finding, width: int, indent: int, rows: int = 1) -> list[Span]:
     """A finding in one line: what, since which step, in how many rows."""
     many = f" · {rows} metrics" if rows > 1 else ""
-    return [
-        (" " * indent + "└ ", "faint"),
-        (cut(finding_text(finding), width - 1 - len(many)) + many, SEVERITY_ROLE[finding.severity]),
-    ]
+    text, room = finding_text(finding), width - 1 - len(many)
+    if cell_width(text) > room:  # the step says more than the words round it
+        step = f" @{format_step(finding.since_step)}"
+        text = cut(finding.title or finding.message, room - len(step)) + step
+    return [(" " * indent + "└ ", "faint"), (text + many, SEVERITY_ROLE[finding.severity])]
 
 
 def finding_text(finding: Finding) -> str:
     """A finding in a few words: what, since which step."""
-    text = f"{finding.title or finding.message} · since step {format_step(finding.since_step)}"
+    text = finding.title or finding.message
+    if not text.endswith("from the start"):
+        text += f" · since step {format_step(finding.since_step)}"
     if finding.state == "resolved" and finding.resolved_step is not None:
         text += f", resolved at {format_step(finding.resolved_step)}"
     return text

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from rltui.draw.cells import BLANK, Line, Span, cut, line, wrap
 from rltui.draw.numbers import format_plain
 from rltui.logs.samples.layouts import ended_at_limit
-from rltui.logs.samples.model import SampleHead, SampleSummary
+from rltui.logs.samples.model import Evaluation, SampleHead, SampleSummary
 from rltui.panes.special.samples_pane import SamplesPane, headline
 from rltui.text import clean, in_markdown, pad
 
 ANSWER_LEAST = 12  # cells of an answer's beginning
+PASS_AT_K = "@k: mean over tasks of 1 - C(n-c, k)/C(n, k), c of n answers right (Chen et al. 2021, eq. 1)"
+_DATASET, _CELL = 24, 20  # cells of a data set's name and of one step
 ROWS = 200  # printed without a screen
 COMPONENTS = 4  # parts of a reward that have a column
 Summaries = Mapping[str, SampleSummary]  # by the key of the sample
@@ -104,23 +106,63 @@ def top_lines(pane: SamplesPane, width: int, most: int = 4) -> list[Line]:
     return lines
 
 
-def samples_lines(pane: SamplesPane, summaries: Summaries, width: int, most: int = ROWS) -> list[Line]:
+def evaluation_lines(pane: SamplesPane, width: int, most: int = ROWS) -> list[Line]:
+    """Data sets of evaluations by the newest steps that fit: pass rate or mean reward, pass@k, answers."""
+    if not pane.evaluations:
+        return []
+    by_dataset: dict[str, dict[int, Evaluation]] = {}
+    for one in pane.evaluations:
+        by_dataset.setdefault(one.dataset, {})[one.step] = one
+    room = max(min(_DATASET, width - _CELL - 4), 4)
+    steps = sorted({one.step for one in pane.evaluations})
+    shown = steps[-max((width - room - 4) // _CELL, 1) :]
+    earlier = f", {len(steps) - len(shown):,} earlier steps" if len(shown) < len(steps) else ""
+    head = pad(f"evaluations{earlier}", room + 2)
+    lines = [
+        line((f" {head}", "faint"), *((pad(f"step {step}", _CELL, right=True), "faint") for step in shown))
+    ]
+    for dataset, known in list(by_dataset.items())[: max(most - 2, 1)]:
+        cells = [_evaluation_cell(known.get(step)) for step in shown]
+        spans: list[Span] = [(f"   {pad(clean(dataset), room)}", "text")]
+        lines.append(line(*spans, *((pad(cell, _CELL, right=True), "strong") for cell in cells)))
+    if len(by_dataset) > most - 2:
+        lines.append(line((f"   {len(by_dataset) - max(most - 2, 1):,} more data sets", "dim")))
+    if any(one.pass_at_k is not None for one in pane.evaluations):
+        lines.append(line((f"   {cut(PASS_AT_K, width - 4)}", "faint")))
+    return lines
+
+
+def _evaluation_cell(one: Evaluation | None) -> str:
+    if one is None:
+        return "–"
+    if one.passed is None:
+        value = "no reward" if one.reward is None else f"mean {format_plain(one.reward)}"
+        return f"{value} n={one.samples:,}"
+    at_k = "" if one.pass_at_k is None else f" @{one.k} {100 * one.pass_at_k:.0f}%"
+    return f"{100 * one.passed:.0f}%{at_k} n={one.samples:,}"
+
+
+def samples_lines(pane: SamplesPane, summaries: Summaries, width: int) -> list[Line]:
     """The whole pane without a screen: at most so many rows."""
     lines = [*top_lines(pane, width, 8), BLANK]
+    if pane.evaluations:
+        lines += [*evaluation_lines(pane, width), BLANK]
     if not pane.rows:
         return [*lines, *(line(("   " + part, "dim")) for part in wrap(pane.empty, width - 4))]
     layout = SamplesLayout(pane, summaries, width)
     lines.append(layout.head())
-    lines += [layout.row(head) for head in pane.rows[:most]]
-    if len(pane.rows) > most:
-        lines.append(line((f" … {len(pane.rows) - most:,} more; `rltui samples` prints all", "dim")))
+    lines += [layout.row(head) for head in pane.rows[:ROWS]]
+    if len(pane.rows) > ROWS:
+        lines.append(line((f" … {len(pane.rows) - ROWS:,} more; `rltui samples` prints all", "dim")))
     return lines
 
 
-def samples_markdown(pane: SamplesPane, summaries: Summaries, most: int = ROWS) -> str:
+def samples_markdown(pane: SamplesPane, summaries: Summaries) -> str:
     """The pane as a list of facts and one table."""
     out = [f"- {in_markdown(text)}" for text in (headline(pane), *pane.facts, *pane.notes) if text]
     out += [f"- {in_markdown(one.path)}: {in_markdown(one.message)}" for one in pane.problems]
+    if pane.evaluations:
+        out += ["", evaluations_markdown(pane)]
     if not pane.rows:
         return "\n".join([*out, "", pane.empty]) + "\n"
     out += [
@@ -128,7 +170,7 @@ def samples_markdown(pane: SamplesPane, summaries: Summaries, most: int = ROWS) 
         "| reward | advantage | length | stop | split | group | answer |",
         "|--:|--:|--:|---|---|---|---|",
     ]
-    for head in pane.rows[:most]:
+    for head in pane.rows[:ROWS]:
         known = summaries.get(head.key)
         length = "" if head.length is None else str(head.length)
         answer = cut(known.answer, 80) if known is not None else ""
@@ -144,15 +186,45 @@ def samples_markdown(pane: SamplesPane, summaries: Summaries, most: int = ROWS) 
     return "\n".join(out) + "\n"
 
 
-def samples_record(pane: SamplesPane, summaries: Summaries, most: int = ROWS) -> dict[str, object]:
+def samples_record(pane: SamplesPane, summaries: Summaries) -> dict[str, object]:
     """The pane as plain data: fields may be added, never renamed."""
     return {
         "sample_step": pane.step,
         "sample_steps": len(pane.steps),
         "samples_of_step": pane.of,
-        "samples": [_record(head, summaries.get(head.key)) for head in pane.rows[:most]],
+        "samples": [_record(head, summaries.get(head.key)) for head in pane.rows[:ROWS]],
+        "evaluations": [evaluation_record(one) for one in pane.evaluations],
         "sample_problems": [{"path": one.path, "message": one.message} for one in pane.problems],
     }
+
+
+def evaluation_record(one: Evaluation) -> dict[str, object]:
+    """One evaluation as plain data: fields may be added, never renamed."""
+    return {
+        "dataset": clean(one.dataset),
+        "step": one.step,
+        "samples": one.samples,
+        "tasks": one.tasks,
+        "reward": _finite(one.reward),
+        "pass_rate": one.passed,
+        "k": one.k,
+        "pass_at_k": one.pass_at_k,
+    }
+
+
+def evaluations_markdown(pane: SamplesPane) -> str:
+    """The evaluations as a table."""
+    out = ["| data set | step | pass rate | pass@k | mean reward | answers | tasks |"]
+    out.append("|---|--:|--:|--:|--:|--:|--:|")
+    for one in pane.evaluations:
+        at_k = "" if one.pass_at_k is None else f"{_share(one.pass_at_k)} (k={one.k})"
+        cells = [clean(one.dataset), str(one.step), _share(one.passed), at_k, _number(one.reward)]
+        out.append("| " + " | ".join(map(in_markdown, (*cells, str(one.samples), str(one.tasks)))) + " |")
+    return "\n".join(out)
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{100 * value:.1f} %"
 
 
 def _record(head: SampleHead, known: SampleSummary | None) -> dict[str, object]:

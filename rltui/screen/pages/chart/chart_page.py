@@ -18,7 +18,18 @@ from rltui.panes.charts.value_axis import is_log
 from rltui.panes.row import Row
 from rltui.screen import shown
 from rltui.screen.pages.chart import legend
-from rltui.screen.pages.chart.curves import Curve, add_averages, area, curves_of, reach, strokes, within
+from rltui.screen.pages.chart.curves import (
+    ChartCurve,
+    add_averages,
+    area,
+    common_range,
+    curves_of,
+    outliers,
+    reach,
+    robust_reach,
+    strokes,
+    within,
+)
 from rltui.screen.pages.chart.superseded import attempt_marks, superseded_stroke
 from rltui.screen.pages.chart.x_axis import TIMES, XAxis, x_axis
 from rltui.screen.pages.chart.x_ticks import x_ticks
@@ -45,32 +56,35 @@ def chart_page(session: Session, state: AppState, chart: ChartOverlay, width: in
     main = curves[0]
     chart = replace(chart, log=_log_axis(state, chart, main))
     log = bool(chart.log)
-    add_averages(curves, log=log)
     foot, spots = _foot(state, axis.axis, width, height, log=log)
     if chart.spread == "none":
         main.middle = None
     behind = area(main, log=log) if chart.spread != "none" else None
-    drawn, needed = strokes(curves, log=log, level=lambda value: _level_range(chart, value))
     lines = [legend.title(session, state, row, width)]
-    if needed is None:
+    whole = common_range(curves, log=log)
+    if whole is None:
         lines += [BLANK, line(("   no finite points here", "dim"))]
         lines += [BLANK] * (height - len(lines) - 1)
         nothing = ChartDrawn(x_range, chart.y_range, chart.drawn.columns, buckets, main.points, log)
         return Page([*lines[: height - 1], foot], spots, nothing)
+    needed, cut = robust_reach(row, curves, whole, state.ranges, log=log, held=chart.drawn.cut)
+    add_averages(curves, log=log, within=needed if cut else None)
+    drawn = strokes(curves, needed, log=log, level=lambda value: _level_range(chart, value))
     before: Stroke | None = None
     if chart.superseded and axis.axis in TIMES:  # elsewhere nobody can tell where they were
         before = superseded_stroke(view, main.series, low, high, len(main.mean), axis.axis, log=log)
     y, held = _y_range(chart, drawn, needed, behind, before)
+    beyond = outliers(curves, y, log=log) if cut else []
     lines.append(
         legend.legend(
             session, state, row, curves, width, superseded=chart.superseded, spread=behind is not None,
-            cut=behind is not None and not within(behind, y, log=log), cursor=chart.cursor,
+            cut=behind is not None and not within(behind, y, log=log), cursor=chart.cursor, outliers=beyond,
         )
     )  # fmt: skip
     grid = draw(
         Plot((low, high), y, drawn if before is None else [before, *drawn], _limits(chart, y),
              _marks(view, row, axis), x_ticks(low, high, axis.axis, max(width // 18, 2)), log, behind,
-             row.unit, main.x[main.bad > 0].tolist()),
+             row.unit, main.x[main.bad > 0].tolist(), [(one.x, one.above) for one in beyond]),
         width - 2, max(height - 4, 4), ascii_only=state.options.ascii_only,
     )  # fmt: skip
     band = band_of(row)
@@ -85,7 +99,8 @@ def chart_page(session: Session, state: AppState, chart: ChartOverlay, width: in
     lines.append(foot)
     left = grid.left + 1
     spots += [Spot(left + at, 2, 1, grid.height, "cursor", str(at)) for at in range(grid.width)]
-    return Page(lines[:height], spots, ChartDrawn(x_range, held, grid.width, buckets, main.points, log))
+    made = ChartDrawn(x_range, held, grid.width, buckets, main.points, log, cut)
+    return Page(lines[:height], spots, made)
 
 
 def _foot(state: AppState, axis: str, width: int, height: int, *, log: bool) -> tuple[Line, list[Spot]]:
@@ -94,7 +109,7 @@ def _foot(state: AppState, axis: str, width: int, height: int, *, log: bool) -> 
     return foot, [Spot(x, height - 1, cells, 1, action) for x, cells, action in places]
 
 
-def _log_axis(state: AppState, chart: ChartOverlay, main: Curve) -> bool:
+def _log_axis(state: AppState, chart: ChartOverlay, main: ChartCurve) -> bool:
     """Whether the y axis is logarithmic: as chosen, else where the curve crosses three decades.
 
     It is linear where nothing could be drawn otherwise, unless the user asked for it.

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.draw.large_chart import Area, Stroke
-from rltui.draw.value_range import value_range, widened
+from rltui.draw.value_range import robust_range, value_range, widened
 from rltui.panes.charts.curve import Spread, bridge, spread
-from rltui.panes.charts.value_axis import log_of
+from rltui.panes.charts.sister_band import sister_band
+from rltui.panes.charts.value_axis import Ranges, log_of, shows_outliers
 from rltui.panes.other_runs import SIGNS
 from rltui.panes.row import Row
 from rltui.screen import shown, shown_runs
-from rltui.screen.pages.chart.sister_band import sister_band
 from rltui.screen.pages.chart.x_axis import XAxis, x_axis
 from rltui.screen.shown_pane import overlaid_rows
 from rltui.screen.state import SMOOTHINGS, AppState, Range
+from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.store import Series
+from rltui.store.model import Columns
 
 MOST_CURVES = len(SIGNS)  # curves on one chart
 # Share of the points by which a moving average of each strength may lag behind: few points bear little of it.
@@ -32,7 +34,7 @@ _FLOOR = -400.0  # on a logarithmic axis what is zero or less lies below any num
 
 
 @dataclass(slots=True)
-class Curve:
+class ChartCurve:
     """One curve: a series in columns, all (n,). `own` marks a metric on a scale of its own.
 
     `sign` tells it from the others of its chart; empty where it is alone.
@@ -113,7 +115,7 @@ def weight_of(strength: int, points: int, smooth: bool) -> float:
 
 def curves_of(
     session: Session, state: AppState, row: Row, axis: XAxis, low: float, high: float, columns: int
-) -> list[Curve]:
+) -> list[ChartCurve]:
     """The row's series, the same metric of marked runs and of the baseline, then other metrics of the run."""
     view, main = shown.run(session, state), row.main
     if view is None or main is None:
@@ -137,7 +139,7 @@ def curves_of(
         count = cut.count
         mean = np.where(count > 0, cut.mean, math.nan)
         weight = weight_of(state.smoothing, int(count.sum()), one.smooth)
-        made.append(Curve(
+        made.append(ChartCurve(
             label, f"series{index}", SIGNS[index] if len(found) > 1 else "", one.unit, series, x, mean,
             np.where(count > 0, cut.low, math.nan), np.where(count > 0, cut.high, math.nan),
             count, None, weight,
@@ -145,37 +147,55 @@ def curves_of(
         ))  # fmt: skip
     if made:
         made[0].spread = spread(row, made[0].mean, lambda one: axis.cut(one, low, high, columns)[1])
-    if len(made) == 1 and made[0].spread is None and state.time.at_step is None:
-        sisters = shown_runs.sister_runs(session, state, view)
-        band = sister_band(view, row, axis, sisters, low, high, columns)
+    if len(made) == 1 and made[0].spread is None:
+        sisters = shown_runs.sisters(session, state, view, everywhere=True)
+        band = sister_band(_sister_cuts(view, row, axis, sisters, low, high, columns))
         if band is not None:
-            made[0].spread, made[0].middle = band
+            made[0].spread, made[0].middle = band.spread, band.middle
     return made
 
 
-def add_averages(found: Sequence[Curve], *, log: bool) -> None:
-    """The moving averages of curves, computed on the scale on which they are drawn."""
+def _sister_cuts(
+    view: RunView, row: Row, axis: XAxis, sisters: Sequence[RunView], low: float, high: float, columns: int
+) -> Iterator[tuple[NDArray[np.float64], Columns]]:
+    """The same metric of sister runs on an axis, of those that have both."""
+    for sister in sisters:
+        tag, its = view.tag_index.counterpart(row.tag, sister.tag_index), x_axis(sister, axis.axis)
+        if tag is not None and its is not None:
+            yield its.cut(sister.run.series[tag], low, high, columns)
+
+
+def add_averages(found: Sequence[ChartCurve], *, log: bool, within: Range | None) -> None:
+    """The moving averages of curves, computed on the scale on which they are drawn.
+
+    within: what is not cut off. An average that counts an outlier is far off long after it.
+    """
     for curve in found:
         if curve.weight:
             mean = log_of(curve.mean) if log else curve.mean
+            if within is not None and not curve.own:
+                with np.errstate(invalid="ignore"):
+                    mean = np.where((mean < within[0]) | (mean > within[1]), math.nan, mean)
             average = ema(mean, curve.count, curve.weight)
             curve.smooth = 10.0**average if log else average
 
 
-def strokes(
-    found: Sequence[Curve], *, log: bool, level: Callable[[float], Range]
-) -> tuple[list[Stroke], Range | None]:
-    """The lines of curves, raw spreads first, and the range that those on the common scale need.
-
-    Metrics on scales of their own are stretched over that range, so that they share the chart. `level` is the
-    axis round a single value, for where that range has no extent.
-    """
+def common_range(found: Sequence[ChartCurve], *, log: bool) -> Range | None:
+    """The range of curves on the common scale; None without finite points."""
     shared = [_ends(curve, log) for curve in found if not curve.own]
     known = [ends for ends in shared if ends is not None]
-    if not known:
-        return [], None
-    whole = (min(ends[0] for ends in known), max(ends[1] for ends in known))
-    stretch = whole if whole[0] < whole[1] else level(whole[0])
+    return (min(ends[0] for ends in known), max(ends[1] for ends in known)) if known else None
+
+
+def strokes(
+    found: Sequence[ChartCurve], common: Range, *, log: bool, level: Callable[[float], Range]
+) -> list[Stroke]:
+    """The lines of curves, raw spreads first.
+
+    Metrics on scales of their own are stretched over the common range, so that they share the chart. `level`
+    is the axis round a single value, for where that range has no extent.
+    """
+    stretch = common if common[0] < common[1] else level(common[0])
     behind: list[Stroke] = []
     front: list[Stroke] = []
     for curve in found:
@@ -202,10 +222,54 @@ def strokes(
                 Stroke(curve.x[drawn], np.where(gap, math.nan, smooth)[drawn], curve.role, curve.sign)
             )
     # The metric that the chart is about lies on top.
-    return [*behind, *reversed(front)], whole
+    return [*behind, *reversed(front)]
 
 
-def area(curve: Curve, *, log: bool) -> Area | None:
+@dataclass(frozen=True, slots=True)
+class Outlier:
+    """Where a curve leaves the chart, and the value that it has there."""
+
+    x: float
+    value: float
+    above: bool
+
+
+def robust_reach(
+    row: Row, found: Sequence[ChartCurve], whole: Range, ranges: Ranges, *, log: bool, held: bool
+) -> tuple[Range, bool]:
+    """The range that curves on the common scale need without outliers; whether some are cut off.
+
+    held: some were cut off in the last frame.
+    """
+    shared = [curve for curve in found if not curve.own]
+    if shows_outliers(row, shared[0].points, ranges):
+        return whole, False
+    ends, cut = [], False
+    for curve in shared:
+        low, high = (log_of(curve.low), log_of(curve.high)) if log else (curve.low, curve.high)
+        there = np.flatnonzero(np.isfinite(low) & np.isfinite(high))
+        if not len(there):
+            continue
+        second = int(there[1]) if len(there) > 1 else 1
+        reached, some = robust_range(low, high, second=second, held=held)
+        ends.append(reached)
+        cut |= some
+    return ((min(low for low, _ in ends), max(high for _, high in ends)), True) if cut else (whole, False)
+
+
+def outliers(found: Sequence[ChartCurve], y: Range, *, log: bool) -> list[Outlier]:
+    """Where curves on the common scale leave a range of it."""
+    places = []
+    for curve in found:
+        low, high = (log_of(curve.low), log_of(curve.high)) if log else (curve.low, curve.high)
+        with np.errstate(invalid="ignore"):
+            for values, ends, above in ((curve.high, high > y[1], True), (curve.low, low < y[0], False)):
+                columns = np.flatnonzero(ends & (not curve.own))
+                places += [Outlier(float(curve.x[at]), float(values[at]), above) for at in columns]
+    return places
+
+
+def area(curve: ChartCurve, *, log: bool) -> Area | None:
     """The spread behind a curve, if it has one."""
     found = curve.spread
     if found is None:
@@ -234,7 +298,7 @@ def within(found: Area, y: Range, *, log: bool) -> bool:
     return y[0] <= low and high <= y[1]
 
 
-def _ends(curve: Curve, log: bool) -> Range | None:
+def _ends(curve: ChartCurve, log: bool) -> Range | None:
     low, high = (log_of(curve.low), log_of(curve.high)) if log else (curve.low, curve.high)
     if not np.isfinite(low).any():
         return None

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 
 from rltui.draw.cells import Line, Span, crop, cut, line, sides
-from rltui.draw.numbers import format_plain, format_range, format_si, format_step, format_value
+from rltui.draw.numbers import format_bound, format_plain, format_range, format_si, format_step, format_value
 from rltui.draw.symbols import STATE_GLYPH
 from rltui.panes.charts.healthy_range import band_of, band_text
 from rltui.panes.row import Row
 from rltui.screen import shown
-from rltui.screen.pages.chart.curves import Curve
+from rltui.screen.pages.chart.curves import ChartCurve, Outlier
 from rltui.screen.pages.chart.superseded import restart_words
 from rltui.screen.pages.chart.x_ticks import Axis, at_text
 from rltui.screen.state import AppState
@@ -49,15 +49,16 @@ def title(session: Session, state: AppState, row: Row, width: int) -> Line:
 
 
 def legend(
-    session: Session, state: AppState, row: Row, found: Sequence[Curve], width: int, *, superseded: bool,
-    spread: bool, cut: bool, cursor: float | None = None,
+    session: Session, state: AppState, row: Row, found: Sequence[ChartCurve], width: int, *, superseded: bool,
+    spread: bool, cut: bool, cursor: float | None = None, outliers: Sequence[Outlier] = (),
 ) -> Line:  # fmt: skip
     """What is drawn how; whole pieces are left out where there is no room for them.
 
     superseded: whether superseded points are drawn; spread: whether the band of the first curve is drawn,
     cut: whether the axis cuts some of it off.
-    cursor: where the values of several curves are read.
+    cursor: where the values of several curves are read. outliers: what is cut off of the curves.
     """
+    beyond = _beyond(outliers, row.unit, state)
     band: list[Span] = []
     if spread and found[0].spread is not None:
         key = state.options.keys.hint_of("spread")
@@ -68,9 +69,9 @@ def legend(
             (key if cut else "", "accent"),
         ]
     if len(found) > 1:
-        pieces = [*_curves(session, state, row, found, cursor, width), band]
+        pieces = [*_curves(session, state, row, found, cursor, width), beyond, band]
     else:
-        pieces = _single(session, state, row, found, band, superseded=superseded)
+        pieces = _single(session, state, row, found, band, beyond, superseded=superseded)
     lacking = _lacking(session, state, row, {curve.label for curve in found})
     if lacking:
         pieces.append([(lacking, "dim")])
@@ -88,11 +89,11 @@ def legend(
 
 
 def _curves(
-    session: Session, state: AppState, row: Row, found: Sequence[Curve], cursor: float | None, width: int
+    session: Session, state: AppState, row: Row, found: Sequence[ChartCurve], cursor: float | None, width: int
 ) -> list[list[Span]]:
     """Each curve by its sign and name, at a cursor with its value; names give way where room is short."""
     mixed = any(curve.own for curve in found)
-    named: list[tuple[Curve, str, str]] = []
+    named: list[tuple[ChartCurve, str, str]] = []
     for index, curve in enumerate(found):
         label = curve.label if curve.own else row.title if mixed and not index else curve.label
         if not curve.own and label in session.runs:
@@ -117,11 +118,25 @@ def _curves(
     ]
 
 
+def _beyond(outliers: Sequence[Outlier], unit: str, state: AppState) -> list[Span]:
+    """`▲ outliers to 8.12k: X shows all`; how far they go at each side."""
+    if not outliers:
+        return []
+    up = [one.value for one in outliers if one.above]
+    down = [one.value for one in outliers if not one.above]
+    spans: list[Span] = []
+    if up:
+        spans += [("▲ ", "mark"), (f"outliers to {format_bound(max(up), unit)}", "dim")]
+    if down:
+        spans += [("  ▼ " if up else "▼ ", "mark"), (f"outliers to {format_bound(min(down), unit)}", "dim")]
+    return [*spans, (": ", "dim"), (state.options.keys.hint_of("outliers"), "accent"), (" shows all", "dim")]
+
+
 def _tone(cursor: float | None) -> str:
     return "dim" if cursor is None else "strong"
 
 
-def _value(curve: Curve, cursor: float | None) -> str:
+def _value(curve: ChartCurve, cursor: float | None) -> str:
     """The value of a curve at a cursor, empty without one."""
     at = None if cursor is None else curve.nearest(cursor)
     return "" if at is None else format_value(float(curve.mean[at]), curve.unit)
@@ -144,8 +159,9 @@ def _single(
     session: Session,
     state: AppState,
     row: Row,
-    found: Sequence[Curve],
+    found: Sequence[ChartCurve],
     spread: list[Span],
+    beyond: list[Span],
     *,
     superseded: bool,
 ) -> list[list[Span]]:
@@ -155,6 +171,7 @@ def _single(
         role = "bad" if finding.severity == "critical" else "warn"
         drawn = ("│ ", "mark") if finding.limit is None else ("─ ", role)
         pieces.append([drawn, (f"{finding.title} since {format_step(finding.since_step)}", role)])
+    pieces.append(beyond)
     view = shown.run(session, state)
     words = restart_words(view, found[0].series, shown=superseded) if view is not None else []
     restarts = [(text.lstrip() if not at else text, role) for at, (text, role) in enumerate(words)]
@@ -163,6 +180,7 @@ def _single(
     raw, line_sign = (": ", "* ") if state.options.ascii_only else ("━ ", "━ ")
     for curve in found[:1]:
         smoothing = f"moving average {curve.weight:.2f}" if curve.weight else "every point"
+        smoothing += " without outliers" if curve.weight and beyond else ""
         if not row.smooth:
             smoothing = "never smoothed: a schedule or counter"
         pieces.append([(line_sign, curve.role), (smoothing, "dim")])
@@ -179,11 +197,17 @@ def _single(
     return [piece for piece in pieces if piece]
 
 
-def under_cursor(found: Sequence[Curve], cursor: float | None, axis: Axis, columns: int, width: int) -> Line:
+def under_cursor(
+    found: Sequence[ChartCurve], cursor: float | None, axis: Axis, columns: int, width: int
+) -> Line:
     """The values at the cursor, and how many points stand behind a column."""
     per = found[0].points / max(columns, 1) if found else 0
     note = f"1 column ≈ {format_plain(per, 2)} points" if per > 1 else "every point shown"
-    note = f"{note} · {format_si(found[0].points)} points here " if found else ""
+    note = (
+        f"{note} · {format_si(found[0].points)} {'point' if found[0].points == 1 else 'points'} here "
+        if found
+        else ""
+    )
     if cursor is None:
         hints = (" ← → move a cursor · wheel zooms · drag pans", " ← → move a cursor", " ← →", "")
         hint = next(one for one in hints if cell_width(one) + cell_width(note) + 2 <= width or not one)
@@ -213,7 +237,7 @@ def under_cursor(found: Sequence[Curve], cursor: float | None, axis: Axis, colum
     return sides(body.spans, [(note, "dim")] if body.width + cell_width(note) < width else [], width)
 
 
-def _ends(curve: Curve, at: int) -> str:
+def _ends(curve: ChartCurve, at: int) -> str:
     """The ends of the spread in a column, in words."""
     if curve.spread is None:
         return ""

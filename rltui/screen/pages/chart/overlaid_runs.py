@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from rltui.draw.cells import Line, Span, sides
 from rltui.draw.numbers import format_step
-from rltui.panes.other_runs import SIGNS, OtherRun, other_runs
+from rltui.panes.other_runs import SIGNS, OtherRun, other_runs, sister_series
 from rltui.panes.row import Row
-from rltui.screen import shown
+from rltui.screen import shown, shown_runs
 from rltui.screen.shown_pane import differences
 from rltui.screen.state import AppState
 from rltui.session.run_view import RunView
@@ -19,12 +19,15 @@ LEAST_NAME = 8  # cells of a name that is cut
 
 
 def others(session: Session, state: AppState) -> Callable[[Row], tuple[OtherRun, ...]]:
-    """What the runs beside the one shown have of a metric; the runs are looked up once."""
+    """What the runs beside the one shown have of a metric, else its sister runs; they are looked up once."""
     view = shown.run(session, state)
     if view is None:
         return lambda row: ()
     runs = shown.compared_runs(session, state, view)
-    return lambda row: other_runs(view, row, runs)
+    if runs:
+        return lambda row: other_runs(view, row, runs)
+    sisters = shown_runs.sisters(session, state, view, everywhere=False)
+    return lambda row: tuple(OtherRun("", "band", one) for one in sister_series(view, row.tag, sisters))
 
 
 def sign_of(session: Session, state: AppState, run: RunView) -> Span:

@@ -16,6 +16,7 @@ from rltui.screen.pages.chart.x_axis import start_of
 from rltui.screen.pages.chart.x_ticks import Axis
 from rltui.session.run_view import RunView
 from rltui.store import Series
+from rltui.text import count_of
 
 ROLE = "dim"
 
@@ -62,12 +63,16 @@ def restart_words(view: RunView, series: Series, *, shown: bool) -> list[Span]:
         return spans
     what = "of earlier trainings" if any(attempt.from_scratch for attempt in later) else "superseded"
     if not shown:
-        return [*spans, (f", {total:,} points {what}: ", "dim"), ("O", "accent")]
+        return [*spans, (f", {count_of(total, 'point')} {what}: ", "dim"), ("O", "accent")]
     points = series.superseded_points()
     count = f"{len(points):,} of {total:,}" if len(points) < total else f"{total:,}"
     which = "attempt 1" if len(later) == 1 else f"attempts 1 to {len(later)}"
     where = f", to {format_step(int(points.step.max()))}" if len(points) else ""
-    return [("   ┈ ", ROLE), (f"{which}{where}: {count} points {what}", "dim"), *spans]
+    return [
+        ("   ┈ ", ROLE),
+        (f"{which}{where}: {count} {'point' if total == 1 else 'points'} {what}", "dim"),
+        *spans,
+    ]
 
 
 def attempt_marks(view: RunView, axis: Axis) -> list[float]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rltui.panes.charts.curve import ARRIVALS, arrivals, run_at_one_step
 from rltui.panes.header import counter_of, counters_of
-from rltui.panes.pane_tables import pane_tables
+from rltui.panes.pane_list import pane_tables
 from rltui.screen.pages.chart.x_ticks import Axis
 from rltui.session.run_view import RunView
 from rltui.session.time_travel import RunAtStep, span_of

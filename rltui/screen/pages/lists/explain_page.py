@@ -12,7 +12,7 @@ from rltui.screen import shown
 from rltui.screen.pages.lists.list_page import BACK, ListContent
 from rltui.screen.state import AppState
 from rltui.session.session import Session
-from rltui.text import fit
+from rltui.text import count_of, fit
 
 LABEL, NARROW_LABEL = 14, 11  # cells of the words before the text
 ROLES = {"healthy": "good", "watch for": "warn"}
@@ -102,7 +102,7 @@ def _facts(row: Row) -> list[tuple[str, str]]:
     if counted is not None and counted[1]:
         facts.append(("NaN or Inf", f"{counted[1]:,}"))
     if main.superseded and (at_step is None or last == main.last_step):
-        facts.append(("before", f"{main.superseded:,} points of earlier attempts"))
+        facts.append(("before", f"{count_of(main.superseded, 'point')} of earlier attempts"))
     for statistic, value in row.last_of.items():
         facts.append((statistic, format_value(value, row.unit)))
     if row.against is not None and row.against.step is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from rltui.draw.cells import BLANK, Line, line, side_by_side, wrap
 from rltui.screen.input.bindings import IN_PLACE, Bind, Keys, shown
@@ -33,6 +34,7 @@ PLACES = {
 }  # fmt: skip
 
 
+@lru_cache(maxsize=8)
 def help_content(keys: Keys, width: int, place: str = "") -> ListContent:
     """The keys of a place, then all others in groups, in one or two columns, then the signs."""
     groups = by_group(keys, place)

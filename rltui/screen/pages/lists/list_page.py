@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from rltui.draw.cells import Line, Span, line
 from rltui.screen.pages.page import Page, Spot, box, scrolled
 from rltui.screen.state import ListDrawn, ListOverlay
+from rltui.text import count_of
 
 BACK: tuple[Span, ...] = (("Esc", "accent"), (" back", "dim"))
 
@@ -99,7 +100,7 @@ def _with_marks(source: Line, query: str) -> Line:
 def _search_foot(overlay: ListOverlay, found: tuple[int, ...], match: int | None) -> list[Span]:
     """What is searched for, and which of the lines found is shown."""
     place = found.index(match) + 1 if match in found else 0
-    count = f"{place} of {len(found)}" if place else f"{len(found)} lines"
+    count = f"{place} of {len(found)}" if place else count_of(len(found), "line")
     cursor = "▏" if overlay.typing else ""
     keys: list[Span] = [] if overlay.typing else [("   n N", "accent"), (" next", "dim")]
     return [(f"/{overlay.query}{cursor}", "strong"), (f"  {count}", "dim"), *keys]

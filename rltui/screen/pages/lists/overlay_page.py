@@ -18,7 +18,7 @@ from rltui.screen.shown_runs import listing
 from rltui.screen.state import (
     AppState,
     ChartOverlay,
-    Explanation,
+    ExplainOverlay,
     Help,
     HParamDetails,
     ListOverlay,
@@ -63,7 +63,7 @@ def list_content(
         return help_content(state.options.keys, width, _place_below(state, overlay))
     if isinstance(kind, ProblemTable):
         return problems_content(session, state, width)
-    if isinstance(kind, Explanation):
+    if isinstance(kind, ExplainOverlay):
         return explanation(session, state, kind.row, width)
     if isinstance(kind, RunList):
         return ListContent([], list(listing(session, state, overlay.query).items))

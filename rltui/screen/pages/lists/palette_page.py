@@ -23,7 +23,7 @@ MOST_ENTRIES = 200  # that are worth scrolling through; typing finds the others
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PaletteEntry:
     """A line of the palette. `argument` is an action and its argument."""
 
     kind: str
@@ -54,7 +54,7 @@ def palette(
     return ListContent(lines, items, f"{title}: {overlay.query}▏", tall=tall)
 
 
-def _matching(entries: list[Entry], query: str) -> list[Entry]:
+def _matching(entries: list[PaletteEntry], query: str) -> list[PaletteEntry]:
     """The entries that letters match, the best first."""
     scored = [
         (cost, order, entry) for order, entry in enumerate(entries)
@@ -66,7 +66,7 @@ def _matching(entries: list[Entry], query: str) -> list[Entry]:
     return [entry for *_, entry in scored[:MOST_ENTRIES]]
 
 
-def _cost(query: str, entry: Entry) -> int | None:
+def _cost(query: str, entry: PaletteEntry) -> int | None:
     """How badly letters match an entry: by its key, its words, or other words for it; None for not at all."""
     if query and query == entry.hint:
         return -1
@@ -75,7 +75,7 @@ def _cost(query: str, entry: Entry) -> int | None:
     return fuzzy(query, entry.text)
 
 
-def _lines(entries: list[Entry], width: int) -> tuple[list[Line], list[tuple[int, str]]]:
+def _lines(entries: list[PaletteEntry], width: int) -> tuple[list[Line], list[tuple[int, str]]]:
     lines: list[Line] = []
     items: list[tuple[int, str]] = []
     titles = [cell_width(one.text.partition("  ")[0]) for one in entries if one.kind == "metric"]
@@ -95,26 +95,27 @@ def _lines(entries: list[Entry], width: int) -> tuple[list[Line], list[tuple[int
     return lines or [line((pad("nothing matches", width - 2), "dim"))], items
 
 
-def _metrics(session: Session, state: AppState) -> list[Entry]:
+def _metrics(session: Session, state: AppState) -> list[PaletteEntry]:
     """The metrics of the run shown."""
     view = shown.run(session, state)
     if view is None:
         return []
     titles = [(tag, view.names.name(tag).title) for tag in list(view.run.series)]
-    return [Entry("metric", f"{title}  {tag}", "", f"metric {tag}") for tag, title in titles]
+    return [PaletteEntry("metric", f"{title}  {tag}", "", f"metric {tag}") for tag, title in titles]
 
 
-def _metrics_beside(session: Session, state: AppState, shown_tag: str) -> list[Entry]:
+def _metrics_beside(session: Session, state: AppState, shown_tag: str) -> list[PaletteEntry]:
     """Metrics to draw beside the one on the chart; those that are drawn already come first."""
     found = [entry for entry in _metrics(session, state) if entry.argument != f"metric {shown_tag}"]
     drawn = {f"metric {tag}" for tag in state.selection.overlaid_tags}
     found.sort(key=lambda entry: entry.argument not in drawn)
     return [
-        Entry("● drawn" if one.argument in drawn else "", one.text, one.hint, one.argument) for one in found
+        PaletteEntry("● drawn" if one.argument in drawn else "", one.text, one.hint, one.argument)
+        for one in found
     ]
 
 
-def _run_choices(session: Session, state: AppState, kind: RunChoice) -> list[Entry]:
+def _run_choices(session: Session, state: AppState, kind: RunChoice) -> list[PaletteEntry]:
     """What the list of runs can be grouped by, or shown with; what it is now comes first."""
     if kind.of == "group":
         names, chosen = shown_runs.group_choices(session, state), [state.saved.run_group]
@@ -124,38 +125,40 @@ def _run_choices(session: Session, state: AppState, kind: RunChoice) -> list[Ent
     for name in sorted(names, key=lambda name: name not in chosen):
         sort, colon, key = name.partition(":")
         word = "● shown" if name in chosen and name else sort if colon else ""
-        found.append(Entry(word, key if colon else name or "no groups", "", name))
+        found.append(PaletteEntry(word, key if colon else name or "no groups", "", name))
     return found
 
 
-def _everything(session: Session, state: AppState) -> list[Entry]:
+def _everything(session: Session, state: AppState) -> list[PaletteEntry]:
     view, keys, hidden = shown.run(session, state), state.options.keys, state.saved.hidden
-    entries: list[Entry] = []
+    entries: list[PaletteEntry] = []
     if view is not None:
         present = (*WITHOUT_METRICS, *view.tag_index.panes)
         entries += [
-            Entry("pane", f"{tab.title}  hidden" if tab.id in hidden else tab.title, tab.key,
+            PaletteEntry("pane", f"{tab.title}  hidden" if tab.id in hidden else tab.title, tab.key,
                   f"do pane:{tab.id}")
-            for tab in panes_of(view, present=shown.panes_present(state, view)) if tab.id in present
+            for tab in panes_of(view, present=shown.panes_present(session, state, view)) if tab.id in present
         ]  # fmt: skip
-    entries += [Entry("show", f"{pane} among the tabs again", "", f"hide {pane}") for pane in hidden]
+    entries += [PaletteEntry("show", f"{pane} among the tabs again", "", f"hide {pane}") for pane in hidden]
     below = state.overlays[-2].place if len(state.overlays) > 1 else SAMPLES if state.on_samples else ""
     binds = [bind for bind in keys.binds if not bind.action.startswith("pane:")]
     binds = [bind for bind in binds if bind.where in ("any", below) and bind.action != "palette"]
     binds.sort(key=lambda bind: bind.group == MOVE)  # whoever types does not look for an arrow key
     entries += [
-        Entry("do", bind.words, shown_key(bind.keys[0]) if bind.keys else "", f"do {bind.action}", bind.also)
+        PaletteEntry(
+            "do", bind.words, shown_key(bind.keys[0]) if bind.keys else "", f"do {bind.action}", bind.also
+        )
         for bind in binds
     ]
     themes = sorted(state.options.themes.items())
-    entries += [Entry("theme", theme.title, "", f"theme {name}") for name, theme in themes]
+    entries += [PaletteEntry("theme", theme.title, "", f"theme {name}") for name, theme in themes]
     entries += _metrics(session, state)
     runs = session.ordered()
-    entries += [Entry("run", other.name, "", f"run {other.name}") for other in runs]
+    entries += [PaletteEntry("run", other.name, "", f"run {other.name}") for other in runs]
     if state.selection.baseline:
-        entries.append(Entry("baseline", "no baseline any more", "", "baseline "))
+        entries.append(PaletteEntry("baseline", "no baseline any more", "", "baseline "))
     entries += [
-        Entry("baseline", f"baseline: {other.name}", "", f"baseline {other.name}")
+        PaletteEntry("baseline", f"baseline: {other.name}", "", f"baseline {other.name}")
         for other in runs
         if other is not view
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rltui.draw.cells import BLANK, Line, Span, crop, cut, fill, line, sides
 from rltui.draw.cells import colored as in_roles
@@ -148,7 +148,7 @@ def _head_spots(columns: list[_Cells]) -> list[Spot]:
 def _selected(session: Session, state: AppState, name: str, width: int) -> Line:
     """The selected run in full: what the columns have no room for."""
     run = shown_runs.facts_of(session, state, name)
-    facts = [run.view.framework, run.alive.word]
+    facts = [run.view.framework] * (run.view.framework != "unknown") + [run.alive.word]
     if run.alive.age is not None:
         facts.append(f"last point {format_age(run.alive.age)}")
     left: list[Span] = [
@@ -203,7 +203,7 @@ def _layout(session: Session, state: AppState, found: RunListing, width: int) ->
     wanted = [one.id for one in added]
     if sorting is not None and sorting.id in known and sorting.id not in wanted:
         wanted.append(sorting.id)
-    wanted += [name for name in _BY_VALUE if name in known and name not in wanted]
+    wanted += [name for name in _BY_VALUE if name in known and name not in (*wanted, *found.lacking)]
     longest = shown_runs.longest_name(session, state)
     name_cells = min(longest, MOST_NAME, max(width * 22 // 100, LEAST_NAME))
     room = width - SIGNS - name_cells
@@ -216,6 +216,12 @@ def _layout(session: Session, state: AppState, found: RunListing, width: int) ->
             room -= cells
     name_cells += (more := min(longest - name_cells, MOST_NAME - name_cells, room // 2, max(room, 0)))
     room -= more
+    if "metric" in chosen:
+        title = max(map(cell_width, found.metrics), default=0)
+        wider = min(title - known["metric"].width, room // 2)
+        if wider > 0:
+            known["metric"] = replace(known["metric"], width=known["metric"].width + wider)
+            room -= wider
     if "why" not in chosen:
         name_cells += min(longest - name_cells, max(room, 0))
     found_columns = [_Cells("name", "run", name_cells, column_named("name"))]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.logs.formats import protobuf
-from rltui.logs.records.histogram import Quantiles, quantiles_of
+from rltui.logs.records.histogram_quantiles import Quantiles, quantiles_of
 
 _LIMITS, _COUNTS = 6, 7
 

@@ -6,6 +6,7 @@ import json
 import math
 import struct
 
+from rltui.draw.numbers import json_value
 from rltui.logs.formats import protobuf
 from rltui.text import clean
 
@@ -88,4 +89,4 @@ def _value(data: bytes, at: int, stop: int, depth: int) -> object:
 def _json_number(value: float) -> object:
     if math.isfinite(value):
         return int(value) if value.is_integer() and abs(value) < 2**53 else value
-    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return json_value(value)

@@ -1,0 +1,187 @@
+"""What may stand in a configuration file: checks and JSON schema are both made of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rltui.config.model import (
+    RECEIVERS,
+    AlertConfig,
+    Environment,
+    RemoteConfig,
+    Threshold,
+    UserHardware,
+    UserMetric,
+    UserPane,
+)
+from rltui.data.fields import (
+    BoolField,
+    Field,
+    IntervalField,
+    ListField,
+    MapField,
+    NumberField,
+    TableField,
+    TextField,
+    as_dict,
+)
+from rltui.data.metric import METRIC_FIELDS, PANE_ID, Metric, entry_field
+from rltui.problem import SEVERITIES
+
+
+def _user_metric(aliases: tuple[str, ...] = (), **values: object) -> UserMetric:
+    metric: dict[str, Any] = values
+    return UserMetric(Metric(**metric), aliases)
+
+
+_METRIC = TableField(
+    {
+        **METRIC_FIELDS,
+        "pane": PANE_ID,
+        "aliases": ListField(
+            TextField(), single=True, description="names that mean this metric; * ** <n> {a,b} as wildcards"
+        ),
+    },
+    _user_metric,
+    required=("id", "title"),
+    description="a metric of your own; unit defaults to 'varies', direction to 'none', pane to 'other'",
+)
+
+_RANGES = MapField(
+    IntervalField(), description="canonical id or name as written -> [low, high]; scale of charts only"
+)
+
+DISPLAY: dict[str, Field[object]] = {
+    "metrics": ListField(_METRIC),
+    "aliases": MapField(
+        entry_field(), description="name as written (wildcards: * ** <n> {a,b}) -> canonical id"
+    ),
+    "panes": MapField(
+        TableField(
+            {"title": TextField(), "metrics": ListField(TextField(), single=True)},
+            UserPane,
+            one_of=("title", "metrics"),
+        ),
+        description="pane id -> its title and the metrics (ids or names, * allowed) that go there",
+    ),
+    "thresholds": ListField(
+        TableField(
+            {
+                "metric": TextField(description="canonical id or name as written, * allowed"),
+                "above": NumberField(),
+                "below": NumberField(),
+                "for": NumberField(1, 1_000_000, integer=True, description="points in a row"),
+                "severity": TextField(SEVERITIES),
+                "message": TextField(),
+                "title": TextField(),
+            },
+            Threshold,
+            required=("metric",),
+            one_of=("above", "below"),
+        )
+    ),
+    "metrics_ranges": _RANGES,
+    "environments": MapField(
+        TableField(
+            {"reward_min": NumberField(), "reward_max": NumberField(), "metrics_ranges": _RANGES},
+            Environment,
+            one_of=("reward_min", "reward_max", "metrics_ranges"),
+        ),
+        description="environment -> ranges of its reward and its sample metrics; the scale of charts only",
+    ),
+    "frameworks": MapField(TextField(), description="run (* allowed) -> the framework that wrote it"),
+    "total_steps": MapField(
+        NumberField(1, 2**62, integer=True),
+        description="run (* allowed) -> planned steps, for the time that is left",
+    ),
+    "hardware": MapField(
+        TableField(
+            {
+                "gpus": NumberField(1, 1_000_000, integer=True),
+                "gpu": TextField(description="name of the accelerator, such as H100"),
+                "peak_tflops": NumberField(0.001, 1e6, description="of one accelerator, dense 16-bit"),
+                "parameters": NumberField(1, 1e15, description="of the model"),
+                "active_parameters": NumberField(1, 1e15, description="used for a token, of a mixture"),
+            },
+            UserHardware,
+        ),
+        description="run (* allowed) -> what it trains on, for estimates of MFU and GPU-hours",
+    ),
+}
+
+PRIVATE: dict[str, Field[object]] = {
+    "theme": TextField(),
+    "smoothing": NumberField(0, 0.999, description="weight of the past in a moving average"),
+    "poll": NumberField(0.05, 3600, description="seconds between looks at the logs"),
+    "pane": PANE_ID,
+    "ascii": BoolField(),
+    "color": BoolField(),
+    "mouse": BoolField(),
+    "keys": MapField(ListField(TextField(), single=True), description="action -> key or keys"),
+    "alerts": TableField(
+        {
+            "bell": BoolField(),
+            "notify": TextField(("off", "osc9", "osc777")),
+            "command": ListField(
+                TextField(), description="argument vector, no shell; JSON on standard input"
+            ),
+            "webhook": TextField(
+                pattern=r"https://\S+|http://(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(/\S*)?|\$\{?\w+\}?",
+                permitted="an https:// address (http:// on localhost only) or $NAME of the environment",
+                secret=True,
+            ),
+            "headers": MapField(
+                TextField(secret=True), description="header -> value; $NAME comes from the environment"
+            ),
+            "severity": TextField(SEVERITIES, description="least severity that alerts"),
+            "severities": TableField(
+                dict.fromkeys(RECEIVERS, TextField(SEVERITIES)),
+                as_dict,
+                description="least severity for one receiver",
+            ),
+            "runs": ListField(TextField(), single=True, description="runs that alert, * allowed"),
+            "for": NumberField(0, 86_400, description="seconds that a finding must fire before it alerts"),
+            "for_steps": NumberField(0, 10**12, integer=True, description="steps that it must fire as well"),
+            "resolve_after": NumberField(
+                0, 86_400, description="seconds that it must be gone to count as resolved"
+            ),
+            "repeat_interval": NumberField(
+                0, 86_400 * 30, description="seconds between alerts of one finding id in one run"
+            ),
+            "timeout": NumberField(0.1, 60, description="seconds for one delivery, connecting included"),
+            "resolved": BoolField(description="tell also that something is over"),
+            "ended": BoolField(description="also runs that were over when rltui started"),
+        },
+        AlertConfig,
+        aliases={
+            "dwell": "for",
+            "dwell_steps": "for_steps",
+            "clear": "resolve_after",
+            "cooldown": "repeat_interval",
+        },
+    ),
+    "remote": TableField(
+        {
+            "poll": NumberField(1, 86_400, description="seconds between looks while something changes"),
+            "requests_per_hour": NumberField(
+                10, 10**9, integer=True, description="requests to one remote folder in an hour at most"
+            ),
+            "disk_megabytes": NumberField(
+                1, 10**9, integer=True, description="MB of the cache for what is fetched of all of them"
+            ),
+            "timeout": NumberField(1, 3600, description="seconds for one answer"),
+        },
+        RemoteConfig,
+        description="remote folders such as s3://bucket/runs",
+    ),
+}
+
+
+def json_schema() -> dict[str, Any]:
+    """The user's own file as JSON schema (draft 2020-12)."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "rltui configuration",
+        "description": "rltui.toml beside the logs may hold: " + ", ".join(DISPLAY),
+        **TableField({**DISPLAY, **PRIVATE}, as_dict).json_schema(),
+    }

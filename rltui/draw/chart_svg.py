@@ -1,0 +1,264 @@
+"""A chart as a picture: axes, curves with their spread, limits, marks and words, as shapes in pixels.
+
+SVG needs nothing; PNG is drawn from it by cairosvg (extra `rltui[png]`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rltui.draw.axis_ticks import y_ticks
+from rltui.draw.cells import cut
+from rltui.draw.themes import ANSI, Theme
+
+WIDTH, HEIGHT = 720, 300  # pixels of a chart
+FONT = 13.0  # pixels
+SANS = "Helvetica, Arial, DejaVu Sans, sans-serif"
+LETTER = 7.0  # pixels of a letter, usually
+LEFT, RIGHT, TOP, BOTTOM = 72.0, 18.0, 66.0, 34.0  # pixels round the plot
+
+Point: TypeAlias = tuple[float, float]
+
+# The sixteen colours of xterm, for themes that leave the choice to the terminal.
+XTERM = (
+    "#000000", "#cd0000", "#00cd00", "#cdcd00", "#0000ee", "#cd00cd", "#00cdcd", "#e5e5e5",
+    "#7f7f7f", "#ff0000", "#00ff00", "#ffff00", "#5c5cff", "#ff00ff", "#00ffff", "#ffffff",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PictureCurve:
+    """A curve: (n,) x in order, y with NaN where the line breaks, and the ends of what lies round it."""
+
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    role: str = "accent"
+    label: str = ""
+    dotted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPicture:
+    """What a picture shows. y: values, logarithms where `log`; limits and marks: place, role, words."""
+
+    title: str
+    note: str
+    x: tuple[float, float]
+    y: tuple[float, float]
+    curves: Sequence[PictureCurve]
+    x_ticks: Sequence[tuple[float, str]] = ()
+    x_label: str = "step"
+    limits: Sequence[tuple[float, str, str]] = ()
+    marks: Sequence[tuple[float, str, str]] = ()
+    crosses: Sequence[float] = ()  # places at which NaN or infinite values were logged
+    log: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A line through points, or with `fill` the area inside them."""
+
+    points: Sequence[Point]
+    color: str
+    width: float = 1.0
+    dashed: bool = False
+    fill: bool = False
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Words at a place on their base line."""
+
+    x: float
+    y: float
+    text: str
+    color: str
+    anchor: Literal["start", "middle", "end"] = "start"
+    size: float = FONT
+    bold: bool = False
+
+
+Shape: TypeAlias = Path | Label
+
+
+def color_of(role: str, theme: Theme) -> str:
+    """The colour of a role as `#rrggbb`, whatever the theme leaves to the terminal."""
+    color = theme.colors.get(role, "default")
+    if color.startswith("#"):
+        return color
+    if color in ANSI:
+        return XTERM[ANSI.index(color)]
+    if role == "background":
+        return "#101216" if theme.dark else "#ffffff"
+    return "#d8dee9" if theme.dark else "#20242c"
+
+
+def shapes_of(
+    picture: ChartPicture, theme: Theme, width: float = WIDTH, height: float = HEIGHT, top: float = 0.0
+) -> Iterator[Shape]:
+    """The shapes of a chart, those behind first; top: pixels above it."""
+    plot = _Plot(picture, width, height, top)
+    paint = _Painter(theme)
+    yield Label(
+        LEFT, top + 20, cut(picture.title, int(width / LETTER)), paint("strong"), size=FONT + 2, bold=True
+    )
+    yield from _legend(picture, plot, paint, top + 40)
+    for at, text in y_ticks(picture.y, max(int(height // 60), 2), log=picture.log):
+        yield Path([(LEFT, plot.y(at)), (width - RIGHT, plot.y(at))], paint("faint"), 0.5, opacity=0.4)
+        yield Label(LEFT - 8, plot.y(at) + FONT / 3, text, paint("dim"), "end")
+    for at, text in picture.x_ticks:
+        yield Path([(plot.x(at), plot.bottom), (plot.x(at), plot.bottom + 4)], paint("faint"))
+        yield Label(plot.x(at), plot.bottom + 4 + FONT, text, paint("dim"), "middle")
+    yield Label(LEFT - 8, plot.bottom + 4 + FONT, picture.x_label, paint("dim"), "end")
+    for at, role, _ in picture.limits:
+        if picture.y[0] <= at <= picture.y[1]:
+            yield Path([(LEFT, plot.y(at)), (width - RIGHT, plot.y(at))], paint(role), 1.0, dashed=True)
+    for at, role, words in picture.marks:
+        if picture.x[0] <= at <= picture.x[1]:
+            yield Path([(plot.x(at), plot.top), (plot.x(at), plot.bottom)], paint(role), 1.2, dashed=True)
+            left = plot.x(at) < (plot.left + plot.right) / 2
+            room = plot.right - plot.x(at) if left else plot.x(at) - plot.left
+            words = cut(words, int((room - 8) / LETTER))
+            anchor: Literal["start", "end"] = "start" if left else "end"
+            x = plot.x(at) + (4 if left else -4)
+            yield Label(x, plot.top - 3, words, paint(role), anchor, FONT - 1)
+    for curve in reversed(picture.curves):
+        yield from _curve(curve, plot, paint(curve.role))
+    for at in picture.crosses:
+        x, y, r = plot.x(at), plot.top + 8, 4
+        for end in (r, -r):
+            yield Path([(x - r, y - end), (x + r, y + end)], paint("bad"), 1.8)
+    yield Path([(LEFT, plot.top), (LEFT, plot.bottom), (width - RIGHT, plot.bottom)], paint("dim"))
+
+
+class _Painter:
+    def __init__(self, theme: Theme) -> None:
+        self.theme = theme
+
+    def __call__(self, role: str) -> str:
+        return color_of(role, self.theme)
+
+
+class _Plot:
+    """Where values lie in the picture, in pixels."""
+
+    def __init__(self, picture: ChartPicture, width: float, height: float, top: float) -> None:
+        self.top, self.bottom = top + TOP, top + height - BOTTOM
+        self.left, self.right = LEFT, width - RIGHT
+        self._x, self._y = picture.x, picture.y
+
+    def x(self, value: float) -> float:
+        return self.left + _share(value, self._x) * (self.right - self.left)
+
+    def y(self, value: float) -> float:
+        return self.bottom - min(max(_share(value, self._y), -0.02), 1.02) * (self.bottom - self.top)
+
+
+def _share(value: float, ends: tuple[float, float]) -> float:
+    half = ends[1] / 2 - ends[0] / 2  # halves: differences of huge floats would overflow
+    return (value / 2 - ends[0] / 2) / half if half > 0 else 0.5
+
+
+def _legend(picture: ChartPicture, plot: _Plot, paint: _Painter, y: float) -> Iterator[Shape]:
+    x = LEFT
+    for curve in picture.curves:
+        if curve.label:
+            at = y - FONT / 3
+            yield Path([(x, at), (x + 16, at)], paint(curve.role), 2.5, dashed=curve.dotted)
+            yield Label(x + 20, y, curve.label, paint("text"))
+            x += 32 + len(curve.label) * LETTER
+    yield Label(x, y, cut(picture.note, int((plot.right - x) / LETTER)), paint("dim"))
+
+
+def _curve(curve: PictureCurve, plot: _Plot, color: str) -> Iterator[Shape]:
+    known = np.isfinite(curve.y)
+    band = known & np.isfinite(curve.low) & np.isfinite(curve.high)
+    for part in _parts(band):
+        if (curve.high[part] > curve.low[part]).any():
+            up = [(plot.x(float(curve.x[at])), plot.y(float(curve.high[at]))) for at in part]
+            down = [(plot.x(float(curve.x[at])), plot.y(float(curve.low[at]))) for at in part[::-1]]
+            yield Path([*up, *down], color, fill=True, opacity=0.22)
+    for part in _parts(known):
+        points = [(plot.x(float(curve.x[at])), plot.y(float(curve.y[at]))) for at in part]
+        if len(points) == 1:
+            (x, y) = points[0]
+            points = [(x - 1.5, y), (x + 1.5, y)]
+        yield Path(points, color, 1.6, dashed=curve.dotted)
+
+
+def _parts(known: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+    """Indices of what is known, piece by piece."""
+    found = np.flatnonzero(known)
+    return [part for part in np.split(found, np.flatnonzero(np.diff(found) > 1) + 1) if len(part)]
+
+
+def pictures_svg(
+    pictures: Sequence[ChartPicture], theme: Theme, width: int = WIDTH, height: int = HEIGHT
+) -> str:
+    """Charts below each other as one SVG. All text is escaped; there are no scripts and no links."""
+    total = height * len(pictures)
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{total}" '
+        f'viewBox="0 0 {width} {total}" font-family="{SANS}">',
+        f'<rect width="100%" height="100%" fill="{color_of("background", theme)}"/>',
+    ]
+    for at, picture in enumerate(pictures):
+        out += [_svg(shape) for shape in shapes_of(picture, theme, width, height, at * height)]
+    return "\n".join([*out, "</svg>", ""])
+
+
+class NoPngError(Exception):
+    """PNG cannot be drawn here; says what is missing, in one line."""
+
+
+def as_png(svg: str) -> bytes:
+    """An SVG of ours as PNG, with two pixels for each of its own. Raises NoPngError."""
+    try:
+        from cairosvg import svg2png
+    except ImportError:
+        raise NoPngError("PNG needs cairosvg, which is not installed: pip install 'rltui[png]'") from None
+    except OSError:
+        raise NoPngError("PNG needs the cairo library: apt install libcairo2, or the like") from None
+    return bytes(svg2png(bytestring=svg.encode(), scale=2.0))
+
+
+def _svg(shape: Shape) -> str:
+    if isinstance(shape, Label):
+        bold = ' font-weight="bold"' if shape.bold else ""
+        return (
+            f'<text x="{shape.x:.1f}" y="{shape.y:.1f}" font-size="{shape.size:g}" fill="{shape.color}" '
+            f'text-anchor="{shape.anchor}"{bold}>{escape(shape.text)}</text>'
+        )
+    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in shape.points)
+    opacity = f' opacity="{shape.opacity:g}"' if shape.opacity < 1 else ""
+    if shape.fill:
+        return f'<path d="{path}Z" fill="{shape.color}"{opacity}/>'
+    dashes = ' stroke-dasharray="5 4"' if shape.dashed else ""
+    return (
+        f'<path d="{path}" fill="none" stroke="{shape.color}" stroke-width="{shape.width:g}" '
+        f'stroke-linejoin="round"{dashes}{opacity}/>'
+    )
+
+
+def finite_range(curves: Sequence[PictureCurve]) -> tuple[float, float] | None:
+    """The lowest and highest value that curves reach; None without one."""
+    ends = [
+        end
+        for curve in curves
+        for values in (curve.y, curve.low, curve.high)
+        if len(found := values[np.isfinite(values)])
+        for end in (float(found.min()), float(found.max()))
+    ]
+    if not ends or not all(map(math.isfinite, ends)):
+        return None
+    return min(ends), max(ends)

@@ -1,0 +1,248 @@
+"""The episodes of the workers of one training as one run: Stable-Baselines3's `<rank>.monitor.csv`.
+
+`make_vec_env(..., monitor_dir=folder)` (stable_baselines3/common/env_util.py) has each worker write a monitor
+of its own into one folder, and Stable-Baselines3 itself reads such a folder as one training (`load_results`
+in stable_baselines3/common/monitor.py). Trainings that only share a folder are kept apart (`are_workers`).
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import math
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from rltui.logs.formats.container import Parts
+from rltui.logs.formats.csv_table import CsvParser
+from rltui.logs.formats.interface import BLOCK, HEAD
+from rltui.logs.formats.trackers.part_reader import Look, part_format
+from rltui.logs.log_file_names import is_events, names, stem_of
+
+NO_OPS = 30  # steps at most that a reset of Atari takes uncounted or counted (Machado et al., JAIR 61, 2018)
+_NAME = re.compile(r"(?:\A|.*/)(?P<group>\d+\.)?(?P<rank>\d+)\.monitor\.csv\Z", re.DOTALL)
+_PIECE = 64 << 10  # bytes at least that are read of one file in one look
+_HIGHEST = (1 << 62) - 1
+
+Row = tuple[int, int, float, dict[str, object]]  # steps of its worker, rank, wall time, values
+
+
+class Beginning(NamedTuple):
+    """What the head of a monitor says."""
+
+    env: str
+    start: float  # seconds since 1970
+    ends: list[float]  # of its first episodes, seconds since 1970
+    steps: list[int]  # of the worker at these ends
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Takes the rows of one monitor."""
+
+    rank: int
+    rows: list[Row] = field(default_factory=list)
+
+    def add(self, record: dict[str, object], at: tuple[int, float] | None = None) -> None:
+        """Take an episode; at: steps of the worker and wall time."""
+        if at is not None:
+            self.rows.append((at[0], self.rank, at[1], record))
+
+
+def beginning(head: bytes) -> Beginning | None:
+    """What the first bytes of a file say; None for one that is no monitor."""
+    first, newline, _ = head.partition(b"\n")
+    try:
+        said = json.loads(first[1:]) if newline and first.startswith(b"#") else None
+        start = float(said["t_start"]) if isinstance(said, dict) else math.nan
+    except (ValueError, OverflowError, RecursionError, KeyError, TypeError):
+        return None
+    if not (isinstance(said, dict) and math.isfinite(start)):
+        return None
+    rows = _Rows(0)
+    CsvParser("").parse(head.split(b"\n")[:-1], 0, rows)
+    ends = [(wall, steps) for steps, _, wall, _ in rows.rows if wall == wall]
+    return Beginning(str(said.get("env_id")), start, [wall for wall, _ in ends], [steps for _, steps in ends])
+
+
+def are_workers(one: Beginning, other: Beginning) -> bool:
+    """Whether two monitors of one folder tell of workers of one training.
+
+    Workers play one environment, all of them were made before any of them took a step, and they step
+    together: when an episode of one ends, the other has taken as many steps, but for those of resets.
+    """
+    if one.env != other.env:
+        return False
+    if one.start > min(other.ends, default=math.inf) or other.start > min(one.ends, default=math.inf):
+        return False
+    return _keep_pace(one, other) and _keep_pace(other, one)
+
+
+def _keep_pace(one: Beginning, other: Beginning) -> bool:
+    """Whether the steps of `one` at the ends of its episodes lie between those of `other` around then."""
+    for number, (end, steps) in enumerate(zip(one.ends, one.steps, strict=True), 1):
+        after = bisect.bisect_left(other.ends, end)
+        slack = NO_OPS * (number + after + 1)
+        if after and steps < other.steps[after - 1] - slack:
+            return False
+        if after < len(other.ends) and steps > other.steps[after] + slack:
+            return False
+    return True
+
+
+class WorkerMonitors:
+    """The `Container` of monitors `0.monitor.csv`, `1.monitor.csv`, ...: the first one holds the run."""
+
+    def could_be(self, place: str) -> bool:
+        """Whether it is named like the monitor of a worker."""
+        return bool(_NAME.match(place))
+
+    def parts(self, place: str) -> Parts | None:
+        """The training, or nothing for what the first worker's monitor has; None for any other file.
+
+        Raises OSError.
+        """
+        folder, _, name = place.rpartition("/")
+        mine = _beginning_of(place)
+        if mine is None:
+            return None
+        ranked = worker_names(os.listdir(folder))  # noqa: PTH208 - strings are what is kept
+        if not mine.ends:  # there is nothing to read yet, and other workers may still be made
+            return Parts(beside=True)
+        workers = _workers(folder, ranked)
+        # The only worker of a training is a run of its own unless another log says that the folder is one.
+        if name not in workers or (len(workers) < 2 and not _has_run(os.listdir(folder))):  # noqa: PTH208
+            return None
+        first = _beginning_of(f"{folder}/{workers[0]}")
+        if name != workers[0] or first is None:
+            return Parts(beside=True)
+        return Parts((WorkersRun(folder, workers, first.start),), beside=True)
+
+
+def _has_run(listed: Sequence[str]) -> bool:
+    """Whether a folder has a log that belongs to the run of the folder by its name alone."""
+    return any(is_events(name) or stem_of(name).lower() in names().plain_stems for name in listed)
+
+
+def worker_names(listed: Sequence[str]) -> list[str]:
+    """The monitors among the files of a folder by rank; none where a rank is missing."""
+    found: dict[str, dict[int, str]] = {}
+    for name in listed:
+        match = _NAME.match(name)
+        if match is not None and "/" not in name and str(int(match["rank"])) == match["rank"]:
+            found.setdefault(match["group"] or "", {})[int(match["rank"])] = name
+    if not all(set(ranks) == set(range(len(ranks))) for ranks in found.values()):
+        return []
+    return [found[group][rank] for group in sorted(found, key=lambda each: (len(each), each))
+            for rank in sorted(found[group])]  # fmt: skip
+
+
+def _workers(folder: str, names: Sequence[str]) -> tuple[str, ...]:
+    """Those of the monitors that tell of the training of the first one. Raises OSError."""
+    heads = {name: _beginning_of(f"{folder}/{name}") for name in names}
+    first = heads[names[0]] if names else None
+    if first is None:
+        return ()
+    return tuple(name for name, head in heads.items() if head is not None and are_workers(first, head))
+
+
+def _beginning_of(place: str) -> Beginning | None:
+    with open(place, "rb") as file:  # noqa: PTH123
+        return beginning(file.read(HEAD))
+
+
+@dataclass(slots=True)
+class MonitorsRead:
+    """How far the monitors were read: what a look hands to the next one."""
+
+    offsets: list[int]
+    parsers: list[CsvParser]
+    held: list[Row] = field(default_factory=list)  # of workers that are further than others were read
+
+
+class WorkersRun:
+    """A `Part`: the monitors of all workers, their episodes in the order of their steps.
+
+    A step is one of the training: all n workers step together, so worker k ends an episode after s steps of
+    its own with step n(s-1) + k + 1 of all.
+    """
+
+    def __init__(self, folder: str, names: Sequence[str], start: float) -> None:
+        self._folder = folder
+        self._places = [f"{folder}/{name}" for name in names]
+        self._names = tuple(names)
+        self._start = start
+        self.place, self.run = self._places[0], ""
+        self.key = f"{len(names)} workers, {start:.0f}" if len(names) > 1 else ""
+        self.moves = False
+        self.format = part_format("csv", self)
+
+    def size(self) -> int:
+        """Bytes of all monitors. Raises OSError."""
+        return sum(os.stat(place).st_size for place in self._places)  # noqa: PTH116 - strings are what is kept
+
+    def stamp(self) -> tuple[int, ...]:
+        """Sizes and times of all monitors. Raises OSError."""
+        found = []
+        for place in self._places:
+            status = os.stat(place)  # noqa: PTH116
+            found += [status.st_size, status.st_mtime_ns, status.st_ino]
+        return tuple(found)
+
+    def modified(self) -> float:
+        """When the newest of them was written. Raises OSError."""
+        return max(os.stat(place).st_mtime for place in self._places)  # noqa: PTH116
+
+    def files(self) -> tuple[str, ...]:
+        """All monitors."""
+        return tuple(self._places)
+
+    def look(self, cursor: MonitorsRead | None, budget: int) -> Look[MonitorsRead] | None:
+        """The episodes behind `cursor` that are further than no worker was read. Raises OSError.
+
+        FileNotFoundError where the files tell of another training, or turn out to be of several ones.
+        """
+        progress = cursor
+        if progress is None:
+            progress = MonitorsRead([0] * len(self._places), [CsvParser(name) for name in self._names])
+        first = _beginning_of(self.place)
+        if first is None or first.start != self._start or _workers(self._folder, self._names) != self._names:
+            raise FileNotFoundError(2, "No such training in it any more", self.place)
+        size = max(_PIECE, min(budget, BLOCK) // len(self._places))
+        pieces = [
+            self._piece(place, at, size) for place, at in zip(self._places, progress.offsets, strict=True)
+        ]
+        look, reached = Look[MonitorsRead](cursor=progress), math.inf
+        for rank, (data, more) in enumerate(pieces):
+            taken = _Rows(rank)
+            parser, offset = progress.parsers[rank], progress.offsets[rank]
+            parser.parse(data.split(b"\n")[:-1] if data.endswith(b"\n") else [], offset, taken)
+            look.problems += parser.problems()
+            progress.offsets[rank] += len(data)
+            look.settled += len(data)
+            progress.held += taken.rows
+            if more:
+                reached = min(reached, max((row[0] for row in taken.rows), default=0))
+        ready = [row for row in progress.held if row[0] <= reached]
+        progress.held = [row for row in progress.held if row[0] > reached]
+        count = len(self._places)
+        for steps, rank, wall, record in sorted(ready, key=lambda row: row[:2]):
+            step = min(count * max(steps - 1, 0) + rank + 1, _HIGHEST)
+            look.records.append((step, wall, record))
+        return look
+
+    def _piece(self, place: str, offset: int, size: int) -> tuple[bytes, bool]:
+        """Whole lines behind an offset, and whether there are more. Raises OSError."""
+        with open(place, "rb") as file:  # noqa: PTH123
+            end = file.seek(0, os.SEEK_END)
+            if end < offset:
+                raise FileNotFoundError(2, "It was begun anew", place)
+            file.seek(offset)
+            data = file.read(size)
+        whole = data.rfind(b"\n") + 1
+        if not whole and len(data) == size:
+            whole = len(data)  # no line of an episode is that long: it is left out
+        return data[:whole], offset + len(data) < end

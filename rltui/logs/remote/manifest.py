@@ -1,0 +1,132 @@
+"""What a mirror holds, on disk: of each object its tag and the bytes copied; the requests that may be made.
+
+Several processes may use one mirror: whoever holds its lock changes it, and reads the manifest again when
+another one wrote it meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+
+from rltui import paths
+
+_SCHEMA = 1
+_ASK_AGAIN = 0.1  # seconds between two tries to have the lock
+
+
+@dataclass(slots=True)
+class Copied:
+    """What is copied of an object: the first `have` bytes of the content that `tag` stands for."""
+
+    tag: str
+    have: int
+    modified: float  # seconds since 1970, as the store says
+
+
+@dataclass(slots=True)
+class Allowance:
+    """Requests that may be made: as many as an hour allows at first, then at an even rate."""
+
+    left: float
+    at: float  # wall time at which so many were left
+
+    def now(self, per_hour: int, wall: float) -> float:
+        """How many requests may be made now."""
+        passed = max(0.0, wall - self.at)
+        self.left, self.at = min(float(per_hour), self.left + passed * per_hour / 3600), wall
+        return self.left
+
+    def wait(self, wanted: int, per_hour: int) -> float:
+        """Seconds until so many may be made."""
+        return max(0.0, (min(wanted, per_hour) - self.left) * 3600 / per_hour)
+
+
+@dataclass(slots=True)
+class Manifest:
+    """The content of `manifest.json` in the folder of a mirror."""
+
+    folder: Path
+    url: str
+    objects: dict[str, Copied] = field(default_factory=dict)  # by key
+    allowance: Allowance = field(default_factory=lambda: Allowance(1e12, 0.0))
+    _stamp: tuple[int, ...] = ()
+
+    @property
+    def path(self) -> Path:
+        """Where it lies."""
+        return self.folder / "manifest.json"
+
+    @property
+    def copied(self) -> int:
+        """Bytes in the mirror."""
+        return sum(each.have for each in self.objects.values())
+
+    def read(self) -> bool:
+        """Take in what is on disk, if it is not what was read or written last; whether it was another one.
+
+        A file that is damaged or of another version counts as empty: everything is fetched again.
+        """
+        stamp = self._stamp_now()
+        if stamp == self._stamp and stamp:
+            return False
+        self.objects, self._stamp = {}, stamp
+        with contextlib.suppress(OSError, orjson.JSONDecodeError, AttributeError, TypeError, KeyError):
+            content = orjson.loads(self.path.read_bytes())
+            if content["schema"] == _SCHEMA:
+                self.objects = {key: Copied(*each) for key, each in content["objects"].items()}
+                self.allowance = Allowance(*content["allowance"])
+        return True
+
+    def write(self) -> None:
+        """Write it, also to say that the mirror is in use. Raises OSError."""
+        content = {
+            "schema": _SCHEMA,
+            "url": self.url,
+            "bytes": self.copied,
+            "allowance": [self.allowance.left, self.allowance.at],
+            "objects": {key: [each.tag, each.have, each.modified] for key, each in self.objects.items()},
+        }
+        paths.write_atomically(self.path, orjson.dumps(content))
+        self._stamp = self._stamp_now()
+
+    @contextlib.contextmanager
+    def locked(self, patience: float) -> Iterator[bool]:
+        """Hold the lock of the mirror; False when another process holds it and does nothing for so long.
+
+        patience: seconds without a new manifest. Raises OSError.
+        """
+        paths.make_private(self.folder)
+        descriptor = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            yield self._acquire(descriptor, patience)
+        finally:
+            os.close(descriptor)
+
+    def _acquire(self, descriptor: int, patience: float) -> bool:
+        since, stamp = time.monotonic(), self._stamp_now()
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if (now := self._stamp_now()) != stamp:
+                    since, stamp = time.monotonic(), now
+                if time.monotonic() - since >= patience:
+                    return False
+                time.sleep(_ASK_AGAIN)
+            else:
+                return True
+
+    def _stamp_now(self) -> tuple[int, ...]:
+        try:
+            status = self.path.stat()
+        except OSError:
+            return ()
+        return (status.st_size, status.st_mtime_ns, status.st_ino)

@@ -1,0 +1,534 @@
+"""The local mirror of a remote folder: what is new in the store is fetched into files that readers follow.
+
+An object that grew is read from where its copy ends, after its first bytes and those before that place were
+compared. The copy grows in place, as the file of a trainer does; another object under the same name takes the
+place of the copy when it is complete; a vanished object takes its copy with it. So readers meet a remote run
+as they meet a local one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rltui import paths
+from rltui.logs import local_file
+from rltui.logs.formats.registry import REGISTRY
+from rltui.logs.log_file_names import names
+from rltui.logs.remote.manifest import Copied, Manifest
+from rltui.logs.remote.object_store import MissingObjectError, ObjectStore, StoredObject, StoreError
+from rltui.logs.samples.layouts import place_of, unread_reason
+from rltui.problem import Problem
+from rltui.text import clean, quote
+
+PIECE = 8 << 20  # bytes of one request
+BATCH = 32 << 20  # bytes that are held in memory at most
+MOST_RANGES = 64  # requests at a time
+HEAD = TAIL = 4096  # bytes at the beginning and before the end of the copy that an object must still have
+WHOLE = 64 << 10  # bytes up to which an object that changed is read as a whole: one request instead of two
+SMALL = 1 << 20  # bytes up to which files are fetched that are no logs: settings, notes, parts of containers
+NEWEST = 512 << 10  # bytes at the end of a large log that are fetched first
+FEW = 3  # objects that are reported one by one
+UNUSED = 30 * 86_400.0  # seconds after which a mirror that nobody used is removed
+PATIENCE = 5.0  # seconds more than an answer may take until another process counts as one that hangs
+_SAVED = 2.0  # seconds between two manifests while much is fetched
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a mirror may take. See `[remote]` of the configuration."""
+
+    requests_per_hour: int
+    disk: int  # bytes, of all mirrors together
+    timeout: float  # seconds for one answer
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """What one look at the store came to."""
+
+    changed: bool = False  # the mirror is another one now
+    requests: int = 0
+    left: int = 0  # objects that are not yet what the store has
+    wait: float = 0.0  # seconds until the next request is allowed
+
+
+class MirrorBusyError(StoreError):
+    """Another process is at work on the mirror and does not get on."""
+
+
+class Mirror:
+    """The mirror of one URL. `sync` is called by one thread at a time; all else from any thread."""
+
+    def __init__(self, url: str, limits: Limits, *, wall: Callable[[], float] = time.time) -> None:
+        self.store = ObjectStore(url, limits.timeout)
+        self.url = self.store.url
+        self.limits = limits
+        self.place = paths.local(self.url)
+        self.objects = 0  # in the store, as of the last listing
+        self.size = 0  # bytes of those that are mirrored
+        self.synced = 0.0  # wall time of the last look that came to its end
+        self._wall = wall
+        folder = paths.mirror_folder(self.url)
+        self._folder = folder if folder is not None else Path(os.devnull)
+        self._manifest = Manifest(self._folder, self.url)
+        self._problems: dict[tuple[str, str, int | None], Problem] = {}
+        self._made: set[str] = set()  # folders that are known to be there
+        self._pages = 1  # requests of the last listing
+        self._checked = -1  # bytes for which room was made
+
+    @property
+    def folder(self) -> Path:
+        """The mirror with its manifest."""
+        return self._folder
+
+    @property
+    def copied(self) -> int:
+        """Bytes in the mirror."""
+        return self._manifest.copied
+
+    @property
+    def requests_of_listing(self) -> int:
+        """Requests that one listing takes, as the last one did."""
+        return self._pages
+
+    def problems(self) -> tuple[Problem, ...]:
+        """What is wrong as of the last look."""
+        return tuple(self._problems.values())
+
+    def sync(self, progress: Callable[[int, int], object] | None = None) -> Sync:
+        """Look at the store once, and fetch what changed. Raises StoreError when it cannot be read at all.
+
+        progress: called with bytes fetched and bytes to fetch. What keeps single objects from being read is
+        in `problems`.
+        """
+        try:
+            done = self._sync(progress)
+        except StoreError as error:
+            self._stand([self._problem("remote-unreadable", str(error))])
+            raise
+        except OSError as error:
+            reason = quote(error.strerror or str(error))
+            said = StoreError(f"its mirror {self._folder} cannot be written: {reason}")
+            self._stand([self._problem("remote-unreadable", str(said))])
+            raise said from error
+        self.synced = self._wall()
+        return done
+
+    # -- one look
+
+    def _sync(self, progress: Callable[[int, int], object] | None) -> Sync:
+        manifest, store, most = self._manifest, self.store, self.limits.requests_per_hour
+        begun = store.requests
+        with self._alone():
+            if manifest.allowance.now(most, self._wall()) < min(self._pages, most):
+                return self._limited(0, 0, self._pages)
+        # Nobody waits for this process while it waits for the store.
+        try:
+            listed = store.objects()
+        except MissingObjectError:
+            listed = []
+        finally:
+            self._pages = max(1, store.requests - begun)
+        with self._alone():
+            manifest.allowance.left -= self._pages
+            self.objects = len(listed)
+            if any(each.key for each in listed):
+                self._make_folder(self.place)
+            problems: list[Problem] = []
+            chosen = self._chosen(listed, problems)
+            changed = self._remove({each.key for each in chosen})
+            queue = deque(self._transfers(chosen))
+            changed |= bool(queue)
+            try:
+                left, wait = self._fetch(queue, problems, progress)
+            finally:
+                manifest.write()
+        requests = store.requests - begun
+        if wait:
+            return self._limited(requests, left, self._pages + 2, changed=changed, others=problems)
+        self._stand(problems)
+        return Sync(changed, requests, left)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold the mirror, as it is now. Raises MirrorBusyError when another process does not let it go."""
+        # That one may itself wait so long for an answer.
+        with self._manifest.locked(self.limits.timeout + PATIENCE) as alone:
+            if not alone:
+                raise MirrorBusyError("another rltui fetches it and does not get on; look at that one")
+            if self._manifest.read():
+                self._distrust_missing()
+            yield
+
+    def _limited(
+        self, requests: int, left: int, wanted: int, *, changed: bool = False, others: Sequence[Problem] = ()
+    ) -> Sync:
+        most = self.limits.requests_per_hour
+        wait = max(1.0, self._manifest.allowance.wait(wanted, most))
+        what = f"{left:,} objects wait: " if left else ""
+        message = f"{what}the limit of {most:,} requests an hour is reached; raise requests_per_hour for more"
+        self._stand([*others, self._problem("remote-limit", message)])
+        return Sync(changed, requests, left, wait)
+
+    def _chosen(self, listed: Sequence[StoredObject], problems: list[Problem]) -> list[StoredObject]:
+        """The objects that are mirrored, the newest first: those worth reading, as far as there is room."""
+        read = [
+            # What is named and never opened is there by its name.
+            each if unread_reason(each.key) is None else replace(each, size=0)
+            for each in listed
+            if not each.key or is_read(each.key, each.size)
+        ]
+        read.sort(key=lambda each: (-each.modified, each.key))
+        needed = sum(each.size for each in read)
+        if needed > self._checked:
+            self._checked = needed
+            self._make_room(needed)
+        room = self.limits.disk - sum(_bytes_of(other) for other in self._others())
+        chosen: list[StoredObject] = []
+        for each in read:
+            room -= each.size
+            if room >= 0:
+                chosen.append(each)
+            else:
+                room += each.size
+        self.size = sum(each.size for each in chosen)
+        if len(chosen) < len(read):
+            rest, size = len(read) - len(chosen), needed - self.size
+            message = (
+                f"{rest:,} of {len(read):,} objects ({_megabytes(size)}, the oldest) are not read: mirrors "
+                f"may take {_megabytes(self.limits.disk)}; raise disk_megabytes or name a folder below"
+            )
+            problems.append(self._problem("remote-disk", message))
+        return chosen
+
+    def _transfers(self, chosen: Sequence[StoredObject]) -> Iterator[_Transfer]:
+        for each in chosen:
+            known = self._manifest.objects.get(each.key)
+            if known is not None and (known.tag, known.have) == (each.tag, each.size):
+                if known.modified != each.modified:  # written again with the same content
+                    known.modified = each.modified
+                    with contextlib.suppress(OSError):
+                        os.utime(self._place_of(each.key), (each.modified, each.modified))
+            else:
+                yield _Transfer(each, self._place_of(each.key), known, self._folder / "incoming")
+
+    def _fetch(
+        self,
+        queue: deque[_Transfer],
+        problems: list[Problem],
+        progress: Callable[[int, int], object] | None,
+    ) -> tuple[int, float]:
+        """Fetch until nothing is left; the objects that are left over, and the wait where a limit is reached.
+
+        Small objects come first, large ones piece by piece in turns. Raises StoreError when nothing is given.
+        """
+        manifest, store = self._manifest, self.store
+        total = sum(each.left for each in queue)
+        fetched = taken = 0
+        refused: list[tuple[_Transfer, StoreError]] = []
+        saved = time.monotonic()
+        try:
+            while queue:
+                allowed = manifest.allowance.now(self.limits.requests_per_hour, self._wall())
+                batch = _batch(queue, int(allowed))
+                if not batch:
+                    return len(queue) + len(refused), 1.0
+                ranges = [(one.object.key, begin, end) for one, asked in batch for begin, end in asked]
+                manifest.allowance.left -= len(ranges)
+                queue.extendleft(one for one, _ in reversed(batch))  # where they are if the store fails
+                answers: deque[bytes | StoreError] = deque(store.read(ranges))
+                for _ in batch:
+                    queue.popleft()
+                fetched += sum(len(each) for each in answers if isinstance(each, bytes))
+                before = len(refused)
+                for transfer, asked in batch:
+                    own = [answers.popleft() for _ in asked]
+                    error = next((each for each in own if isinstance(each, StoreError)), None)
+                    if error is None:
+                        self._take(
+                            transfer, [each for each in own if isinstance(each, bytes)], queue, problems
+                        )
+                        taken += 1
+                        continue
+                    transfer.end()
+                    if not isinstance(error, MissingObjectError):  # that one is gone at the next look
+                        refused.append((transfer, error))
+                if len(refused) - before == len(batch) and (len(batch) >= FEW or not taken):
+                    raise StoreError(f"{refused[-1][1]}; {len(queue) + len(refused):,} objects wait for it")
+                if progress is not None:
+                    progress(fetched, max(total, fetched))
+                if time.monotonic() - saved > _SAVED:
+                    manifest.write()
+                    saved = time.monotonic()
+        finally:
+            for transfer in queue:
+                transfer.end()
+        problems += self._unread(refused)
+        return len(refused), 0.0
+
+    def _take(
+        self, transfer: _Transfer, data: Sequence[bytes], queue: deque[_Transfer], problems: list[Problem]
+    ) -> None:
+        try:
+            self._make_folder(transfer.place.rpartition("/")[0])
+            self._make_folder(str(self._folder / "incoming"))
+            copied = transfer.take(data)
+        except (NotADirectoryError, IsADirectoryError, FileExistsError, ValueError) as error:
+            transfer.end()
+            reason = quote(getattr(error, "strerror", None) or str(error))
+            path = clean(transfer.object.key)
+            message = f"has no local copy, for its name is that of another one's folder ({reason}); not read"
+            problems.append(Problem("warning", "unreadable", path, message))
+            return
+        if copied is not None:
+            self._manifest.objects[transfer.object.key] = copied
+        if transfer.left:
+            queue.append(transfer)
+
+    def _unread(self, refused: Sequence[tuple[_Transfer, StoreError]]) -> Iterator[Problem]:
+        """One line for each object that could not be read, or one for all of them where they are many."""
+        if len(refused) > FEW:
+            path, error = refused[0][0].object.key, refused[0][1]
+            message = f"{len(refused):,} objects cannot be read now, such as {clean(path)}: {error}"
+            yield self._problem("remote-unreadable", message)
+            return
+        for transfer, error in refused:
+            path = clean(transfer.object.key) or clean(self.url)
+            yield Problem("warning", "io-error", path, f"{error}; trying again")
+
+    # -- files
+
+    def _place_of(self, key: str) -> str:
+        return f"{self.place}/{key}" if key else self.place
+
+    def _make_folder(self, folder: str) -> None:
+        if folder not in self._made:
+            paths.make_private(Path(folder))
+            self._made.add(folder)
+
+    def _distrust_missing(self) -> None:
+        """Forget what the manifest says of files that are not there any more, or shorter."""
+        objects = self._manifest.objects
+        for key, known in list(objects.items()):
+            try:
+                there = os.stat(self._place_of(key)).st_size >= known.have  # noqa: PTH116
+            except OSError:
+                there = False
+            if not there:
+                del objects[key]
+        self._made.clear()
+
+    def _remove(self, kept: set[str]) -> bool:
+        """Remove the copies of objects that are gone, and folders that are empty then; whether any were."""
+        gone = self._manifest.objects.keys() - kept
+        for key in gone:
+            place = self._place_of(key)
+            with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                os.unlink(place)  # noqa: PTH108 - a string is what is kept
+            local_file.ENDS.pop(place, None)
+            del self._manifest.objects[key]
+            folder = place.rpartition("/")[0]
+            with contextlib.suppress(OSError):  # until one is not empty
+                while folder.startswith(self.place):
+                    os.rmdir(folder)  # noqa: PTH106
+                    self._made.discard(folder)
+                    folder = folder.rpartition("/")[0]
+        return bool(gone)
+
+    # -- other mirrors
+
+    def _others(self) -> list[Path]:
+        return [each for each in self._folder.parent.glob("*/manifest.json") if each.parent != self._folder]
+
+    def _make_room(self, needed: int) -> None:
+        """Remove mirrors that were not used for long, and others as far as their room is needed."""
+        oldest = sorted(self._others(), key=_used)
+        taken = sum(map(_bytes_of, oldest))
+        for manifest in oldest:
+            if taken + needed <= self.limits.disk and self._wall() - _used(manifest) < UNUSED:
+                continue
+            size = _bytes_of(manifest)
+            with contextlib.suppress(OSError), Manifest(manifest.parent, "").locked(0.0) as alone:
+                if alone:
+                    manifest.unlink()
+                    shutil.rmtree(manifest.parent, ignore_errors=True)
+                    taken -= size
+
+    # -- problems
+
+    def _problem(self, code: str, message: str) -> Problem:
+        return Problem("warning", code, clean(self.url), message)
+
+    def _stand(self, problems: Sequence[Problem]) -> None:
+        self._problems = {problem.key: problem for problem in problems}
+
+
+class _Transfer:
+    """One object on its way into its copy.
+
+    A log that grows is written in place, so that it is followed while it comes. All else, and what takes the
+    place of another content, becomes the copy when it is complete.
+    """
+
+    def __init__(self, stored: StoredObject, place: str, known: Copied | None, incoming: Path) -> None:
+        self.object = stored
+        self.place = place
+        self._part = incoming / f"{paths.digest(stored.key, 20)}.part"
+        self._in_place = grows(stored.key or place)
+        self._at = 0  # bytes that are written
+        self._compare = 0  # bytes of the copy that the object must begin with, as far as is known
+        if self._in_place and known is not None and 0 < known.have <= stored.size:
+            self._compare = known.have
+        elif known is not None and known.have:
+            self._in_place = False
+        large = stored.size > 2 * PIECE
+        self._newest = self._in_place and not self._compare and large
+
+    @property
+    def left(self) -> int:
+        """Bytes that are still to be fetched, about; 0 when it is over."""
+        if self._at < 0:
+            return 0
+        return max(1, self.object.size - max(self._at, self._compare))
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """What to ask for now: first and last byte plus one."""
+        size = self.object.size
+        if not size:
+            return []
+        if self._compare:
+            if size <= WHOLE:
+                return [(0, size)]
+            begin = max(0, self._compare - TAIL)
+            return [(0, min(HEAD, size)), (begin, min(size, begin + PIECE))]
+        asked = [(self._at, min(size, self._at + PIECE))]
+        if self._newest:
+            asked.append((size - NEWEST, size))
+        return asked
+
+    def take(self, data: Sequence[bytes]) -> Copied | None:
+        """Write what came; what is copied now, None while the copy is as it was. Raises OSError."""
+        if self._compare:
+            whole = len(data) == 1
+            if not self._goes_on(data):
+                self._in_place, self._compare = False, 0
+                return self._write(data[0]) if whole else None
+            begin = 0 if whole else max(0, self._compare - TAIL)
+            self._at, self._compare = self._compare, 0
+            return self._write(data[-1][self._at - begin :])
+        if self._newest:
+            self._newest = False
+            local_file.ENDS[self.place] = (self.object.size - NEWEST, data[1])
+        return self._write(data[0] if data else b"")
+
+    def end(self) -> None:
+        """Nothing more comes now; what is written stays."""
+        local_file.ENDS.pop(self.place, None)
+        if self._part.exists():
+            with contextlib.suppress(OSError):
+                self._part.unlink()
+
+    def _goes_on(self, data: Sequence[bytes]) -> bool:
+        """Whether the object holds what its copy holds, as far as was asked for. Raises OSError."""
+        descriptor = os.open(self.place, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            if len(data) == 1:
+                return os.pread(descriptor, self._compare, 0) == data[0][: self._compare]
+            head = os.pread(descriptor, min(HEAD, self._compare), 0)
+            begin = max(0, self._compare - TAIL)
+            tail = os.pread(descriptor, self._compare - begin, begin)
+        finally:
+            os.close(descriptor)
+        return data[0].startswith(head) and data[1].startswith(tail)
+
+    def _write(self, data: bytes) -> Copied | None:
+        target = self.place if self._in_place else str(self._part)
+        if self._at + len(data) >= self.object.size:
+            local_file.ENDS.pop(
+                self.place, None
+            )  # before the last byte: its reader then knows that it has all
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (0 if self._at else os.O_TRUNC)
+        descriptor = os.open(target, flags, 0o600)
+        try:
+            view, at = memoryview(data), self._at
+            while view:
+                written = os.pwrite(descriptor, view, at)
+                view, at = view[written:], at + written
+            if at >= self.object.size:
+                os.ftruncate(descriptor, at)  # a process that ended early may have written more than it noted
+            if self.object.modified:
+                os.utime(descriptor, (self.object.modified, self.object.modified))
+        finally:
+            os.close(descriptor)
+        self._at = at
+        complete = at >= self.object.size
+        if complete:
+            self._at = -1
+            if not self._in_place:
+                self._part.replace(self.place)
+        if self._in_place or complete:
+            return Copied(self.object.tag, at, self.object.modified)
+        return None
+
+
+def is_read(key: str, size: int) -> bool:
+    """Whether a file of that path and size is one that rltui may read, so that it is worth fetching."""
+    *folders, name = key.split("/")
+    known = names()
+    if any(part in ("", ".", "..") for part in (*folders, name)) or name.startswith("."):
+        return False
+    if any(folder.startswith(known.skipped_folders) for folder in folders):
+        return False
+    if REGISTRY.could_be_log(name) or REGISTRY.could_be_container(key):
+        return True
+    if place_of(key) is not None or unread_reason(key) is not None:
+        return True
+    return size <= SMALL and not name.lower().endswith(known.unread_endings)
+
+
+def grows(path: str) -> bool:
+    """Whether a file of that name is one that only grows, by its name: event files and logs of lines."""
+    name = path.rpartition("/")[2].lower()
+    return "tfevents" in name or name.endswith(names().growing_endings)
+
+
+def _batch(queue: deque[_Transfer], most: int) -> list[tuple[_Transfer, list[tuple[int, int]]]]:
+    """What is asked for together, off the queue."""
+    batch: list[tuple[_Transfer, list[tuple[int, int]]]] = []
+    requests = size = 0
+    while queue:
+        asked = queue[0].ranges()
+        requests += len(asked)
+        size += sum(end - begin for begin, end in asked)
+        if requests > min(MOST_RANGES, most) or (batch and size > BATCH):
+            break
+        batch.append((queue.popleft(), asked))
+    return batch
+
+
+def _megabytes(size: int) -> str:
+    return f"{max(1, round(size / 1e6)):,} MB"
+
+
+def _used(manifest: Path) -> float:
+    try:
+        return manifest.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _bytes_of(manifest: Path) -> int:
+    """Bytes of another mirror, as its manifest says at its beginning."""
+    try:
+        with manifest.open("rb") as file:
+            head = file.read(4096)
+        return int(head.partition(b'"bytes":')[2].partition(b",")[0])
+    except (OSError, ValueError):
+        return 0

@@ -1,0 +1,161 @@
+"""The remote folders of this process: one mirror for each, looked at once or again and again."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rltui.config import load_config
+from rltui.logs.remote.mirror import Limits, Mirror, Sync
+from rltui.logs.remote.object_store import StoreError, without_password
+
+LONGEST = 300.0  # seconds between two looks at a folder in which nothing changes
+SLOWER = 1.5  # factor between two such intervals
+LONGEST_AFTER_ERROR = 60.0  # a store that is well again is noticed within a minute
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteStatus:
+    """How a remote folder is read, for doctor."""
+
+    url: str
+    mirror: str  # folder
+    objects: int  # in the store
+    bytes: int  # of the objects that are mirrored
+    bytes_copied: int
+    requests: int  # made by this process
+    seconds: float  # that the last look took
+    requests_of_listing: int
+    poll: float  # seconds between two looks while something changes
+    requests_per_hour: float  # for listings at that rate; each log that grew takes one or two more
+    idle_per_hour: float  # the same when nothing changes
+    limit: int  # requests an hour
+    disk: int  # bytes that all mirrors may take
+
+
+class RemoteFolder:
+    """One remote folder. poll: seconds between two looks while it changes."""
+
+    def __init__(self, mirror: Mirror, poll: float) -> None:
+        self.mirror = mirror
+        self.poll = self.interval = poll
+        self._last = Sync()
+        self._seconds = 0.0
+        self._thread: threading.Thread | None = None
+        self._stopping = threading.Event()
+        self._synced = threading.Event()
+        self._lock = threading.Lock()
+
+    @property
+    def begun(self) -> bool:
+        """Whether a first look has come to its end, well or not."""
+        return self._synced.is_set()
+
+    def sync(self, progress: Callable[[int, int], object] | None = None) -> Sync:
+        """Look at the store once. Raises StoreError."""
+        began = time.monotonic()
+        try:
+            self._last = self.mirror.sync(progress)
+        finally:
+            self._seconds = time.monotonic() - began
+            self._synced.set()
+        return self._last
+
+    def follow(self) -> None:
+        """Look at the store again and again, in a thread of its own. Doing it twice changes nothing."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="rltui-mirror", daemon=True)
+                self._thread.start()
+
+    def stop(self) -> None:
+        """Look no more; waits for nothing."""
+        self._stopping.set()
+
+    def next_interval(self, last: Sync | None) -> float:
+        """Seconds until the next look, by what the last one came to; None for one that failed."""
+        if last is None:
+            return min(max(LONGEST_AFTER_ERROR, self.poll), self.interval * 2)
+        if last.wait:
+            return max(last.wait, self.poll)
+        longest = max(LONGEST, self.poll)
+        usual = self.poll if last.changed or last.left else min(longest, self.interval * SLOWER)
+        # Each look costs so much that more of them would exceed the limit.
+        return max(usual, last.requests * 3600 / self.mirror.limits.requests_per_hour)
+
+    def status(self) -> RemoteStatus:
+        """How it goes, at this moment."""
+        mirror = self.mirror
+        return RemoteStatus(
+            url=mirror.url,
+            mirror=str(mirror.folder),
+            objects=mirror.objects,
+            bytes=mirror.size,
+            bytes_copied=mirror.copied,
+            requests=mirror.store.requests,
+            seconds=self._seconds,
+            requests_of_listing=mirror.requests_of_listing,
+            poll=self.poll,
+            requests_per_hour=mirror.requests_of_listing * 3600 / self.poll,
+            idle_per_hour=mirror.requests_of_listing * 3600 / max(LONGEST, self.poll),
+            limit=mirror.limits.requests_per_hour,
+            disk=mirror.limits.disk,
+        )
+
+    def _work(self) -> None:
+        if self.begun:  # a command that goes on has just looked
+            self._stopping.wait(self.interval)
+        while not self._stopping.is_set():
+            try:
+                last: Sync | None = self.sync()
+            except StoreError:
+                last = None  # it is among the problems of the mirror
+            self.interval = self.next_interval(last)
+            self._stopping.wait(self.interval)
+
+
+class RemoteFolders:
+    """The remote folders that this process reads, by their URLs as they may be shown."""
+
+    def __init__(self) -> None:
+        self.requests_per_hour: int | None = None  # asked for on the command line; else by the configuration
+        self.poll: float | None = None  # seconds, the same
+        self._urls: dict[str, str] = {}  # with passwords
+        self._folders: dict[str, RemoteFolder] = {}
+        self._lock = threading.Lock()
+
+    def shown(self, url: str) -> str:
+        """The URL without its password, which is kept in memory alone."""
+        shown = without_password(url)
+        if shown != url:
+            self._urls[shown] = url
+        return shown
+
+    def of(self, url: str) -> RemoteFolder:
+        """The remote folder of a URL as it may be shown."""
+        with self._lock:
+            folder = self._folders.get(url)
+            if folder is None:
+                # The user's own file alone: one beside the logs must not raise the cost.
+                wanted = load_config().remote
+                limits = Limits(
+                    self.requests_per_hour or wanted.requests_per_hour,
+                    wanted.disk_megabytes * 1_000_000,
+                    wanted.timeout,
+                )
+                mirror = Mirror(self._urls.get(url, url), limits)
+                folder = self._folders[url] = RemoteFolder(mirror, self.poll or wanted.poll)
+            return folder
+
+    def forget(self) -> None:
+        """Stop all, and begin anew with the next URL."""
+        with self._lock:
+            for folder in self._folders.values():
+                folder.stop()
+            self._folders.clear()
+            self.requests_per_hour = self.poll = None
+
+
+REMOTE = RemoteFolders()

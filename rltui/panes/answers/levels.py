@@ -1,0 +1,163 @@
+"""What the panes policy, critic and validation say first: the level and the trend of their key quantities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rltui.draw.numbers import format_share, format_step, format_value
+from rltui.draw.symbols import SEVERITY_GLYPH
+from rltui.metrics.glossary_files import glossary
+from rltui.panes.answers.model import NOTHING, Answer, Beside
+from rltui.panes.answers.recent_steps import LAST, Values, change_words, fact, find, values_of
+from rltui.rules.finding import unexplained
+from rltui.rules.series.robust_statistics import median, quantile
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+
+TOLD = 2  # quantities of which the sentence tells
+MOST = 4  # quantities whose numbers stand before it
+LEAST = 10  # points from which there is a trend
+PLURAL = ("values", "Q values")
+EXPLAINED = "critic.explained_variance"
+
+
+@dataclass(frozen=True, slots=True)
+class _Levels:
+    """The question of a pane and the quantities that answer it, most telling first, by canonical id."""
+
+    question: str
+    words: dict[str, str]
+
+
+POLICY = _Levels(
+    "Is the policy stable?",
+    {
+        "policy.entropy": "entropy",
+        "policy.approx_kl": "KL of an update",
+        "policy.kl_ref": "KL to the reference",
+        "policy.clip_fraction": "clip fraction",
+        "optimizer.grad_norm": "gradient norm",
+        "policy.loss": "policy loss",
+        "optimizer.learning_rate": "learning rate",
+    },
+)
+CRITIC = _Levels(
+    "Does the critic predict the returns?",
+    {
+        EXPLAINED: "explained variance",
+        "critic.loss": "value loss",
+        "critic.value.mean": "values",
+        "critic.q.mean": "Q values",
+        "critic.td_error": "TD error",
+    },
+)
+HELD_OUT = (
+    "validation.accuracy", "validation.success_rate", "validation.pass_at_k", "validation.return.mean",
+    "validation.reward.mean", "validation.score", "validation.loss",
+)  # fmt: skip
+
+
+def policy_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+    """The answer of the pane policy; None for a run that logs none of its quantities."""
+    return _answer(view, "policy", POLICY, at_step)
+
+
+def critic_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+    """The answer of the pane critic; None for a run that logs none of its quantities."""
+    return _answer(view, "critic", CRITIC, at_step)
+
+
+def validation_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
+    """The answer of the pane validation: the last value on held-out data, and whether it is the best."""
+    for canonical in HELD_OUT:
+        tags = view.tag_index.canonical.get(canonical, ())
+        found = [one for tag in tags if len((one := values_of(view, tag, at_step)).value)]
+        if found:
+            values = max(found, key=lambda one: len(one.value))
+            metric = glossary().metrics[canonical]
+            name, last = view.names.name(values.tag), float(values.value[-1])
+            text = f"{name.title} is {_text(last, metric.unit)} at step {format_step(int(values.step[-1]))}"
+            if len(values.value) > 1 and metric.direction in ("up", "down"):
+                at = int(values.value.argmax() if metric.direction == "up" else values.value.argmin())
+                best = float(values.value[at])
+                where = f"{_text(best, metric.unit)} at step {format_step(int(values.step[at]))}"
+                text += ", the best so far" if best == last else f"; the best was {where}"
+            facts = [replace(fact(name.title, values, metric.unit), text=_text(last, metric.unit))]
+            return Answer("Does it do better on held-out data?", f"{text}.", tuple(facts))
+    return None
+
+
+def _answer(view: RunView, pane: str, levels: _Levels, at_step: int | None) -> Answer | None:
+    found: list[tuple[str, str, Values]] = []
+    for canonical, word in levels.words.items():
+        values = find(view, canonical, at_step)
+        if values is not None and view.names.name(values.tag).pane == pane:
+            found.append((canonical, word, values))
+    if not found:
+        return None
+    told = found[:TOLD]
+    text = "; ".join(_said(canonical, word, values) for canonical, word, values in told)
+    if any(_moved(values) for _, _, values in told):
+        steps = max(int(values.step[-1] - values.step[0]) for _, _, values in told)
+        text += f", over {steps:,} steps"
+    wrong = _warning(view, pane) if at_step is None else ""
+    facts = []
+    for canonical, word, values in found[:MOST]:
+        unit = glossary().metrics[canonical].unit
+        facts.append(replace(fact(word, values, unit), text=_text(values.now, unit)))
+    return Answer(levels.question, f"{wrong}{text[:1].upper()}{text[1:]}.", tuple(facts))
+
+
+def _said(canonical: str, word: str, values: Values) -> str:
+    """A quantity with its level and trend: `entropy is 1.23, down 12 % over 300 steps`."""
+    unit = glossary().metrics[canonical].unit
+    if canonical == EXPLAINED:
+        share = values.now
+        much = format_share(share) if share > 0 else "none"
+        text = f"the critic explains {much} of the variance of the returns"
+    else:
+        verb = "are" if word in PLURAL else "is"
+        text = f"{word} {verb} {_text(values.now, unit)}"
+    trend = _trend(values, unit)
+    return f"{text}, {trend}" if trend else text
+
+
+def _trend(values: Values, unit: str) -> str:
+    """Relative where that says something, else from which value to which; empty where nobody knows."""
+    if len(values.value) < LEAST:
+        return ""
+    one = fact("", values, unit)
+    if not _moved(values):
+        return "steady"
+    if one.change:
+        return change_words(one, steps=False)
+    count = min(LAST, len(values.value) // 2)
+    return f"from {_text(median(values.value[:count]), unit)}"
+
+
+def _moved(values: Values) -> bool:
+    """Whether its median has moved by more than it varies; where it is below zero, too."""
+    if len(values.value) < LEAST:
+        return False
+    if values.change is not None:
+        return bool(values.change)
+    count = min(LAST, len(values.value) // 2)
+    before, after = values.value[:count], values.value[-count:]
+    spread = max(quantile(part, 0.75) - quantile(part, 0.25) for part in (before, after))
+    return abs(median(after) - median(before)) > spread
+
+
+def _text(value: float, unit: str) -> str:
+    return format_value(value, unit).strip()
+
+
+def _warning(view: RunView, pane: str) -> str:
+    """The worst finding of the pane in words, if it warns."""
+    every = unexplained(view.evaluator.findings())
+    found = next((one for one in every if one.pane == pane and one.rank and one.state == "firing"), None)
+    if found is None:
+        return ""
+    since = format_step(found.since_step)
+    return f"{SEVERITY_GLYPH[found.severity]} {found.title or found.message} since step {since}. "

@@ -1,0 +1,199 @@
+"""One sample to read: facts, turns, reasoning folded, wrapped to a width, and differences of two answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rltui.draw.cells import Line, Span, line
+from rltui.logs.samples.model import Message, Sample
+from rltui.samples.sample_text import clean_lines, differences, facts, short_value, turns
+from rltui.text import clean, head, pad
+
+MOST = 1_000_000  # characters of a turn that are shown
+MOST_COMPARED = 200_000  # characters of an answer that are compared
+_OPENED = re.compile(r"<(think|thinking|reasoning|reflection)>", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class WrappedPart:
+    """A part of a line of the sample that fits in the width: `start` is its place in the whole line."""
+
+    text: str
+    role: str
+    source: int  # index of the whole line
+    start: int = 0
+    indent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleView:
+    """A sample as pieces for a width, and the whole lines that a search looks through."""
+
+    pieces: tuple[WrappedPart, ...]
+    sources: tuple[str, ...]
+    folded: int = 0  # lines of reasoning that are not shown
+
+    def find(self, words: str) -> dict[int, list[tuple[int, int]]]:
+        """By piece, where the words are in it, also where they go on in the next piece."""
+        if not words:
+            return {}
+        wanted = re.compile(re.escape(words), re.IGNORECASE)
+        places = {
+            at: [found.span() for found in wanted.finditer(text)] for at, text in enumerate(self.sources)
+        }
+        hits: dict[int, list[tuple[int, int]]] = {}
+        for index, piece in enumerate(self.pieces):
+            end = piece.start + len(piece.text)
+            for first, last in places[piece.source]:
+                if first < end and last > piece.start:
+                    part = (max(first - piece.start, 0), min(last, end) - piece.start)
+                    hits.setdefault(index, []).append(part)
+        return hits
+
+
+def piece_line(piece: WrappedPart, hits: Sequence[tuple[int, int]] = ()) -> Line:
+    """A piece as cells, what was searched for marked."""
+    spans: list[Span] = [(piece.indent, "text")]
+    at = 0
+    for first, last in hits:
+        spans += [(piece.text[at:first], piece.role), (piece.text[first:last], "mark")]
+        at = last
+    return line(*spans, (piece.text[at:], piece.role))
+
+
+def sample_view(sample: Sample, width: int, *, unfolded: bool = False) -> SampleView:
+    """Facts, turns and the rest of what was written of a sample; reasoning in one line unless unfolded."""
+    lines: list[tuple[str, str, str]] = []  # text, role, indent
+    known = " · ".join(f"{label} {value}" for label, value in facts(sample))
+    lines.append((known, "dim", " "))
+    folded = 0
+    for role, text in turns(_bounded(sample)):
+        lines += [("", "text", ""), (f"── {role} ──", _role(role), " ")]
+        for part, body in _parts(role, text):
+            if part == "reasoning" and not unfolded:
+                folded += len(body)
+                words = sum(len(each.split()) for each in body)
+                lines.append((f"▸ reasoning: {len(body):,} lines, {words:,} words, folded", "info", "   "))
+            else:
+                style = "dim" if part == "reasoning" else "info" if part == "call" else "text"
+                lines += [(each, style, "   ") for each in body]
+    if sample.note:
+        lines += [("", "text", ""), (clean(sample.note), "mark", " ")]
+    others = [(key, value) for key, value in sample.metadata.items() if value is not None]
+    if others:
+        lines += [("", "text", ""), ("── more ──", "faint", " ")]
+        lines += [(f"{clean(key)}: {clean(short_value(value), 300)}", "dim", "   ") for key, value in others]
+    return _wrapped(lines, width, folded)
+
+
+def difference_view(before: Sample, after: Sample, width: int, title: str) -> SampleView:
+    """Two answers as a difference by lines: what only the second says is new."""
+    lines = [(title, "accent", " "), ("", "text", "")]
+    roles = {"-": "bad", "+": "good", " ": "dim"}
+    first, second = (replace(one, response=one.response[:MOST_COMPARED]) for one in (before, after))
+    lines += [(text, roles[text[:1]], " ") for text in differences(first, second)]
+    if max(len(before.response), len(after.response)) > MOST_COMPARED:
+        lines.append((f"only the first {MOST_COMPARED:,} characters are compared", "mark", " "))
+    return _wrapped(lines, width, 0)
+
+
+def beside_view(left: Sample, right: Sample, width: int, titles: tuple[str, str]) -> SampleView:
+    """The answers of two samples side by side; one below the other where there is little room."""
+    if width < 70:
+        lines: list[tuple[str, str, str]] = []
+        for title, sample in zip(titles, (left, right), strict=True):
+            lines += [(title, "accent", " "), *((text, "text", "   ") for text in _answer(sample))]
+            lines.append(("", "text", ""))
+        return _wrapped(lines, width, 0)
+    half = (width - 5) // 2
+    columns = []
+    for title, sample in zip(titles, (left, right), strict=True):
+        texts = [title, "", *_answer(sample)]
+        columns.append([part for text in texts for _, part in wrapped(text, half)])
+    rows = []
+    for at in range(max(map(len, columns))):
+        one, other = (column[at] if at < len(column) else "" for column in columns)
+        rows.append((f"{pad(one, half)} │ {other}", "text" if at else "accent", " "))
+    pieces = [WrappedPart(text, role, at, 0, indent) for at, (text, role, indent) in enumerate(rows)]
+    return SampleView(tuple(pieces), tuple(text for text, _, _ in rows))
+
+
+def _answer(sample: Sample) -> list[str]:
+    if not sample.response:
+        return [clean(sample.note) or "(empty)"]
+    return clean_lines(sample.response[:MOST_COMPARED])
+
+
+def _bounded(sample: Sample) -> Sample:
+    """The sample with texts that a person may still read; what is left out is said."""
+    if max([len(sample.prompt), len(sample.response), *(len(one.text) for one in sample.messages)]) <= MOST:
+        return sample
+
+    def short(text: str) -> str:
+        if len(text) <= MOST:
+            return text
+        return f"{text[:MOST]}\n… {len(text) - MOST:,} more characters; `rltui samples` prints all of them"
+
+    messages = tuple(Message(one.role, short(one.text)) for one in sample.messages)
+    return replace(sample, prompt=short(sample.prompt), response=short(sample.response), messages=messages)
+
+
+def _role(role: str) -> str:
+    if "tool" in role:
+        return "info"
+    return {"prompt": "mark", "user": "mark", "system": "dim"}.get(role, "accent")
+
+
+def _parts(role: str, text: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """The parts of a turn: text, reasoning between tags, or all of it where the role says so, tool calls."""
+    if role.endswith("reasoning"):
+        yield "reasoning", text
+        return
+    kind: str = "call" if role == "tool call" else "text"
+    body: list[str] = []
+    closing = ""
+    for one in text:
+        opened = None if closing else _OPENED.search(one)
+        if opened is not None:
+            if one[: opened.start()].strip():
+                body.append(one[: opened.start()])
+            if body:
+                yield kind, body
+            closing, body, one = f"</{opened[1].lower()}>", [], one[opened.start() :]
+        if closing and closing in one.lower():
+            end = one.lower().index(closing) + len(closing)
+            yield "reasoning", [*body, one[:end]]
+            closing, body, one = "", [], one[end:]
+            if not one.strip():
+                continue
+        body.append(one)
+    if body:
+        yield ("reasoning" if closing else kind), body
+
+
+def _wrapped(lines: Sequence[tuple[str, str, str]], width: int, folded: int) -> SampleView:
+    pieces = [
+        WrappedPart(text, role, at, start, indent)
+        for at, (source, role, indent) in enumerate(lines)
+        for start, text in wrapped(source, max(width - len(indent) - 1, 8))
+    ]
+    return SampleView(tuple(pieces), tuple(text for text, _, _ in lines), folded)
+
+
+def wrapped(text: str, width: int) -> Iterator[tuple[int, str]]:
+    """A line in pieces of at most `width` cells, broken after blanks where possible; nothing is lost."""
+    at = 0
+    while True:
+        ahead = text[at : at + 4 * width]  # marks take no cell
+        piece = head(ahead, width) or ahead[:1]
+        if at + len(piece) >= len(text):
+            yield at, piece
+            return
+        if not text[at + len(piece)].isspace():
+            blank = piece.rfind(" ")
+            if blank > len(piece) // 3:
+                piece = piece[: blank + 1]
+        yield at, piece
+        at += len(piece)

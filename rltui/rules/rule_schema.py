@@ -1,0 +1,181 @@
+"""What may stand in the files of rules, and what becomes of it.
+
+A faulty entry is left out. A rule's own keys are those of its kind besides the ones below, see
+`rltui.rules.kinds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any
+
+from rltui.data.fields import (
+    AnyOfField,
+    BoolField,
+    ConvertedField,
+    Field,
+    Invalid,
+    JsonSchema,
+    KeyPath,
+    ListField,
+    MapField,
+    NumberField,
+    Report,
+    TableField,
+    TextField,
+    as_dict,
+)
+from rltui.metrics.glossary_files import glossary
+from rltui.rules.finding import RANK
+from rltui.rules.kind_fields import NUMBERS, WORDS
+from rltui.rules.model import RECORDING, Applies, Example, Gap, Rule, Scenario, Symptom
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFile:
+    """The entries of one file that are without faults."""
+
+    rule: tuple[Rule, ...] = ()
+    symptom: tuple[Symptom, ...] = ()
+    scenario: tuple[Scenario, ...] = ()
+    gap: tuple[Gap, ...] = ()
+
+
+def _example(text: str) -> Example:
+    series, _, per = text.partition("/")
+    return Example(series.strip(), per.strip())
+
+
+def _rule(
+    metric: tuple[str, ...],
+    kind: str,
+    severity: str,
+    applies: Mapping[str, Any] = MappingProxyType({}),
+    for_: int = 1,
+    latch: bool | None = None,
+    **others: object,
+) -> Rule:
+    rest: dict[str, Any] = others
+    if severity != RECORDING and not all(rest.get(key) for key in ("title", "message", "advice")):
+        raise ValueError("needs title, message and advice")
+    # An absolute limit means nothing on another scale; a multiple of the run's own level does.
+    relative = {"of", "per", "multiple_of"} & rest.keys()
+    absolute = kind in ("threshold", "first", "logged") and not relative
+    if latch is None:
+        latch = kind in ("spike", "shift") and severity in ("warning", "critical")
+    return Rule(
+        metrics=metric,
+        kind=kind,
+        severity=severity,
+        numbers={key: rest.pop(key) for key in NUMBERS[kind] if key in rest},
+        words={key: rest.pop(key) for key in WORDS.get(kind, {}) if key in rest},
+        for_ticks=for_,
+        latch=latch,
+        applies=Applies(**{"comparable": True if absolute else None, **applies}),
+        **rest,
+    )
+
+
+_TEXT = TextField()
+_TEXTS = ListField(_TEXT)
+_ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="lower-case words joined by '-'")
+_POINTS = NumberField(minimum=0, integer=True)
+_WINDOWS = ListField(ConvertedField(TextField(permitted="a window, such as '0.1*50 0.4*20'"), _example))
+_ANY = ConvertedField(TextField(choices=("any",)), lambda _: None)
+_RULE: dict[str, Field[Any]] = {
+    "id": _ID,
+    "metric": _TEXTS,
+    "kind": TextField(choices=tuple(NUMBERS)),
+    "severity": TextField(choices=(*RANK, RECORDING)),
+    **dict.fromkeys(("for", "keep_firing_for", "warmup"), _POINTS),
+    **dict.fromkeys(("latch", "skip_zeros"), BoolField()),
+    "unless_logged": MapField(_TEXT),
+    "applies": TableField(
+        {
+            **dict.fromkeys(("frameworks", "frameworks_not", "tags", "tags_not"), _TEXTS),
+            "held_out": AnyOfField[Any]((BoolField(), _ANY), "true, false or 'any'"),
+            "comparable": BoolField(),
+        },
+        as_dict,
+        strict=True,
+    ),
+    **dict.fromkeys(("fires", "quiet"), _WINDOWS),
+    **dict.fromkeys(("check_next", "holds_while", "inhibited_by", "info_when", "requires"), _TEXTS),
+    **dict.fromkeys(("title", "message", "advice", "source", "per"), _TEXT),
+}
+_GROUP = TableField(
+    {"name": _TEXT, "metrics": _TEXTS}, lambda name, metrics: (name, metrics), required=("name", "metrics")
+)
+_SCENARIO = TableField(
+    {
+        "id": _ID,
+        "groups": ListField(_GROUP),
+        **dict.fromkeys(("any", "none", "frameworks"), _TEXTS),
+        **dict.fromkeys(("title", "source"), _TEXT),
+    },
+    Scenario,
+    required=("id", "title", "groups"),
+    strict=True,
+)
+_GAP = TableField(
+    {"id": _ID, "train": _TEXT, "held_out": _TEXT, "above": NumberField(), "relative": BoolField()},
+    Gap,
+    required=("id", "train", "held_out", "above"),
+    strict=True,
+)
+
+
+class _RuleField:
+    """A rule of any kind."""
+
+    def check(self, value: object, path: KeyPath, report: Report) -> Rule | Invalid:
+        """See Field."""
+        kind = value.get("kind") if isinstance(value, dict) else None
+        return _of_kind(kind if isinstance(kind, str) else "").check(value, path, report)
+
+    def json_schema(self) -> JsonSchema:
+        """See Field."""
+        return {"anyOf": [_of_kind(kind).json_schema() for kind in NUMBERS]}
+
+
+@cache
+def _of_kind(kind: str) -> TableField[Rule]:
+    own: dict[str, Field[Any]] = dict.fromkeys(NUMBERS.get(kind, ()), NumberField())
+    own |= {key: TextField(choices=tuple(filter(None, words))) for key, words in WORDS.get(kind, {}).items()}
+    fields = _RULE | own | {"pane": _pane_field()}
+    return TableField(fields, _rule, required=("id", "metric", "kind", "severity"), strict=True)
+
+
+@cache
+def _pane_field() -> TextField:
+    """The glossary is read when the rules are (24 ms), not when this module is imported."""
+    return TextField(choices=("overview", *(pane.id for pane in glossary().panes)))
+
+
+@cache
+def rule_file() -> TableField[RuleFile]:
+    """A file of rules."""
+    symptom = TableField(
+        {
+            "id": _ID,
+            "severity": TextField(choices=tuple(RANK)),
+            "all": ListField(ListField(_TEXT, single=True)),
+            **dict.fromkeys(("none", "explains", "check_next"), _TEXTS),
+            **dict.fromkeys(("title", "message", "advice", "source"), _TEXT),
+            "pane": _pane_field(),
+            "together": NumberField(minimum=0),
+        },
+        Symptom,
+        required=("id", "severity", "title", "message", "all"),
+        strict=True,
+    )
+    fields: dict[str, Field[object]] = {
+        "rule": ListField(_RuleField()),
+        "symptom": ListField(symptom),
+        "scenario": ListField(_SCENARIO),
+        "gap": ListField(_GAP),
+    }
+    return TableField(fields, RuleFile)

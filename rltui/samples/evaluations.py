@@ -1,0 +1,63 @@
+"""What samples of evaluations say of each data set at each step: how many answers pass."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from rltui.logs.samples.model import Evaluation, SampleHead
+
+HELD_OUT = frozenset({"eval", "val", "valid", "validation", "test"})
+
+
+def pass_at_k(answers: int, passed: int, k: int) -> float:
+    """The chance that one of `k` answers passes, of `answers` >= `k` of which `passed` do.
+
+    ``1 - C(n - c, k) / C(n, k)``, unbiased for answers drawn independently (M. Chen et al., Evaluating Large
+    Language Models Trained on Code, 2021, equation 1).
+    """
+    return 1.0 - math.comb(answers - passed, k) / math.comb(answers, k)
+
+
+def evaluations_of(heads: Iterable[SampleHead]) -> tuple[Evaluation, ...]:
+    """One for each data set and step of held-out samples, by data set, then by step.
+
+    An answer passes with the greater of two rewards, as 1 of 0 and 1; a data set with more values of reward,
+    or with one that does not tell (neither 0 nor 1), has means and no rates. k is the number of answers that
+    each task has at least.
+    """
+    found: dict[tuple[str, int], list[SampleHead]] = {}
+    for head in heads:
+        if head.split.partition("/")[0].lower() in HELD_OUT:
+            found.setdefault((head.dataset or head.split, head.step), []).append(head)
+    values: dict[str, set[float]] = {}
+    for (dataset, _), group in found.items():
+        known = values.setdefault(dataset, set())
+        if len(known) < 3:
+            known.update(head.reward for head in group if head.reward is not None)
+    return tuple(_evaluation(*key, found[key], _passing(values[key[0]])) for key in sorted(found))
+
+
+def _passing(values: set[float]) -> float | None:
+    """The reward of an answer that passes; None where rewards are graded, or tell nothing."""
+    if len(values) == 2 and all(map(math.isfinite, values)):
+        return max(values)
+    return 1.0 if values in ({0.0}, {1.0}) else None
+
+
+def _evaluation(dataset: str, step: int, heads: Sequence[SampleHead], passing: float | None) -> Evaluation:
+    tasks: dict[object, list[float]] = {}
+    for head in heads:
+        if head.reward is not None:
+            tasks.setdefault(head.prompt if head.group is None else head.group, []).append(head.reward)
+    rewards = [reward for task in tasks.values() for reward in task]
+    passed = at_k = None
+    k = min(map(len, tasks.values()), default=0)
+    if passing is not None and rewards:
+        passed = rewards.count(passing) / len(rewards)
+        if k > 1:
+            at_k = math.fsum(pass_at_k(len(task), task.count(passing), k) for task in tasks.values()) / len(
+                tasks
+            )
+    mean = math.fsum(rewards) / len(rewards) if rewards and all(map(math.isfinite, rewards)) else None
+    return Evaluation(dataset, step, len(heads), len(tasks), mean, passed, k, at_k)

@@ -1,0 +1,94 @@
+"""Traces that trackio keeps in its database: samples of runs, those that have files of their own left out."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from rltui.logs.formats.trackers import sqlite_file
+from rltui.logs.formats.trackers.database_run import columns_of
+from rltui.logs.formats.trackers.part_reader import unique_names
+from rltui.logs.samples.layouts import Place, stored_trace
+from rltui.logs.samples.model import Sample
+
+_NEEDED = {"id", "run_id", "run_name", "step", "key", "messages", "metadata"}
+
+
+def is_called_like(name: str) -> bool:
+    """Whether a base name may be that of a project's database."""
+    return name.endswith(".db")
+
+
+def runs_with_traces(path: str, shown: str) -> Iterator[tuple[str, str]]:
+    """One entry for each run of a database that has traces: path, and path as it is shown.
+
+    The first is that of the database with the run's id in brackets. Nothing where it cannot be read now.
+    """
+    try:
+        found = _runs(path, sqlite_file.stamp_of(path)) if sqlite_file.is_database(path) else ()
+    except OSError:
+        return
+    project = Path(path).stem
+    for run_id, name in found:
+        yield f"{path}[{run_id}]", f"{shown}/{project}/{name}/traces"
+
+
+@lru_cache(maxsize=64)
+def _runs(path: str, stamp: tuple[int, ...]) -> tuple[tuple[str, str], ...]:
+    """Ids and names of the runs with traces, as the database was at `stamp`."""
+
+    def ask(base: sqlite3.Connection) -> tuple[tuple[str, str], ...]:
+        if not columns_of(base, "traces") >= _NEEDED:
+            return ()
+        runs = base.execute(
+            "SELECT run_id, run_name FROM metrics GROUP BY run_id ORDER BY min(id)"
+        ).fetchall()
+        names = unique_names([(str(key), str(name or "")) for key, name in runs])
+        having = base.execute("SELECT DISTINCT run_id, run_name FROM traces").fetchall()
+        return tuple((str(key), names.get(str(key), str(name or key))) for key, name in having)
+
+    return sqlite_file.read_database(path, ask) or ()
+
+
+def stamp_of(path: str) -> tuple[int, int]:
+    """Size and time of the database behind a path of `runs_with_traces`. Raises OSError."""
+    stamp = sqlite_file.stamp_of(_parts(path)[0])
+    return stamp[0] + max(stamp[3], 0), max(stamp[1], stamp[4])
+
+
+def traces_of(path: str, place: Place) -> list[Sample]:
+    """The traces of one run that stand nowhere but in its database. Raises OSError."""
+    database, run_id = _parts(path)
+    beside = Path(database).parent / "traces" / Path(database).stem
+
+    def ask(base: sqlite3.Connection) -> list[Sample]:
+        columns = "id, run_name, step, key, messages, metadata"
+        sql = f"SELECT {columns} FROM traces WHERE run_id = ? ORDER BY step, rowid"
+        samples, files = [], dict[str, set[str]]()
+        for identity, name, step, key, messages, metadata in base.execute(sql, (run_id,)):
+            if name not in files:
+                files[name] = _names(beside / str(name))
+            if f"{str(identity).replace(':', '-')}.jsonl" in files[name]:
+                continue
+            sample = stored_trace(str(identity), step, str(key), messages, metadata, place)
+            if sample is not None:
+                samples.append(sample)
+        return samples
+
+    return sqlite_file.read_database(database, ask) or []
+
+
+def _names(folder: Path) -> set[str]:
+    try:
+        return set(os.listdir(folder))  # noqa: PTH208 - names are all that is asked
+    except OSError:
+        return set()
+
+
+def _parts(path: str) -> tuple[str, str]:
+    """The database and the run's id."""
+    database, _, run_id = path[:-1].rpartition("[")
+    return database, run_id

@@ -1,0 +1,1 @@
+"""Threads for what may block: consoles, files of hyperparameters and of samples."""

@@ -1,0 +1,215 @@
+"""The console that is shown, read by a thread of its own: a stuck file system stops no key."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rltui import crash
+from rltui.console.console_file import ConsoleFile
+from rltui.console.line_search import LineSearch
+from rltui.console.line_window import LineWindow
+from rltui.console.lines import ConsoleLine, Level
+from rltui.console.moments import Moment, place_of
+
+AGAIN = 0.5  # seconds between two looks at a file that may grow
+DUTY = 200  # a look at what was appended is at most one part of so many of the processor: half a percent
+WAITS = 5  # and at most one part of so many of the time: file systems may be slow
+COUNTED = 64 << 20  # bytes of a console's end in which errors and warnings are counted unasked
+TELL = 0.1  # seconds between two reports of a search that goes on
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleRequest:
+    """What the screen wants to show. `at` is a byte offset, None for the end, which is then followed."""
+
+    place: str  # of the file, as the system spells it
+    path: str  # relative to LOGDIR, cleaned
+    at: int | None = None
+    text: str = ""  # searched for
+    level: Level = ""  # only lines of this level or worse
+    moment: Moment | None = None  # looked for
+
+
+@dataclass(frozen=True, slots=True)
+class FoundLines:
+    """What a search has found so far, in the order of the file."""
+
+    lines: tuple[ConsoleLine, ...] = ()
+    begin: int = 0  # bytes: searched from here to the end
+    full: bool = False  # there may be more before them
+    over: bool = False  # all of it has been searched, or as much as was asked for
+
+
+@dataclass(frozen=True, slots=True)
+class ConsoleWindow:
+    """A part of a console as it was read last. Values only: the screen draws them when it likes."""
+
+    path: str
+    size: int = 0  # bytes
+    modified: float = 0.0  # seconds since 1970
+    lines: tuple[ConsoleLine, ...] = ()
+    at_end: bool = False
+    levels: FoundLines = FoundLines()  # errors and warnings
+    found: FoundLines | None = None  # lines with the text of the request; None: none is searched for
+    text: str = ""
+    error: str = ""  # why it cannot be read
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedMoment:
+    """Where a moment is in a console; `place` None where its lines say neither times nor steps."""
+
+    path: str
+    moment: Moment
+    place: int | None
+
+
+class ConsoleViewThread:
+    """Reads what `show` asks for. ready: called from the reading thread when there is something new."""
+
+    def __init__(self, ready: Callable[[], object] | None = None) -> None:
+        self.ready = ready
+        self.window: ConsoleWindow | None = None
+        self.located: LocatedMoment | None = None
+        self._lock = threading.Condition()
+        self._request: ConsoleRequest | None = None
+        self._done: ConsoleRequest | None = None  # the request that has been worked on to its end
+        self._stopped = False
+        self._thread: threading.Thread | None = None
+
+    def show(self, request: ConsoleRequest | None) -> None:
+        """What is shown now; None: no console."""
+        with self._lock:
+            if self._stopped or request == self._request:
+                return
+            self._request = request
+            if self._thread is None and request is not None:
+                self._thread = threading.Thread(target=self._work, name="console", daemon=True)
+                self._thread.start()
+            self._lock.notify_all()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait until what was asked for is there and searched; False when that takes too long."""
+        with self._lock:
+            return self._lock.wait_for(lambda: self._request in (None, self._done), seconds)
+
+    def stop(self) -> None:
+        """Read nothing more. A call that hangs is left to itself: the thread is a daemon."""
+        with self._lock:
+            self._stopped = True
+            self._lock.notify_all()
+
+    # ---- the thread
+
+    def _work(self) -> None:
+        reader: _Reader | None = None
+        while True:
+            with self._lock:
+                if self._stopped:
+                    return
+                request = self._request
+                if request is None:
+                    self._lock.wait()
+                    continue
+            try:
+                if reader is None or reader.place != request.place:
+                    reader = _Reader(request)
+                wait = self._step(reader, request)
+            except Exception as error:  # noqa: BLE001 (the thread's edge: the screen goes on without it)
+                self._publish(ConsoleWindow(request.path, error=crash.report(error)), request)
+                return
+            with self._lock:
+                if self._request is request and wait and not self._stopped:
+                    self._lock.wait(wait)
+
+    def _step(self, reader: _Reader, request: ConsoleRequest) -> float:
+        """Read and search a piece; returns the seconds after which there is something to do unasked."""
+        began, worked = time.monotonic(), time.thread_time()
+        try:
+            busy = reader.step(request, lambda: self._request is not request or self._stopped)
+        except OSError as error:
+            self._publish(ConsoleWindow(request.path, error=f"cannot be read: {error.strerror}"), request)
+            return 10 * AGAIN
+        located = reader.located
+        if located is not None and located != self.located:
+            self.located = located
+        self._publish(reader.window(request), None if busy else request)
+        if busy or not reader.grew:
+            return 0.0 if busy else AGAIN
+        return max(AGAIN, DUTY * (time.thread_time() - worked), WAITS * (time.monotonic() - began))
+
+    def _publish(self, window: ConsoleWindow, done: ConsoleRequest | None) -> None:
+        with self._lock:
+            changed = window != self.window
+            self.window = window
+            fresh = self._done is not done and done is not None
+            self._done = done if done is not None else self._done
+            self._lock.notify_all()
+        if (changed or fresh) and self.ready is not None:
+            self.ready()
+
+
+class _Reader:
+    """One console and what was read of it; used by the thread alone."""
+
+    def __init__(self, request: ConsoleRequest) -> None:
+        self.place = request.place
+        self.located: LocatedMoment | None = None
+        self.grew = False
+        self._file = ConsoleFile(request.place, request.path)
+        self._window: LineWindow | None = None
+        self._levels: LineSearch | None = None
+        self._errors: LineSearch | None = None
+        self._found: LineSearch | None = None
+
+    def step(self, request: ConsoleRequest, cancelled: Callable[[], bool]) -> bool:
+        """Look at the file, read the lines, then search for at most TELL seconds. True when there is more.
+
+        Raises OSError.
+        """
+        before = self._file.size
+        self.grew = self._file.look()
+        if self._window is None or self._file.size < before:
+            self._window = LineWindow(self._file)
+            self._levels = self._errors = self._found = None
+        self._window.show(request.at)
+        moment = request.moment
+        if moment is not None and (self.located is None or self.located.moment != moment):
+            self.located = LocatedMoment(request.path, moment, place_of(self._file, moment))
+        until = time.monotonic() + TELL
+        if self._found is None or self._found.text != request.text:
+            self._found = LineSearch(self._file, request.text) if request.text else None
+        if self._levels is None:
+            self._levels = LineSearch(self._file)
+        if request.level == "error" and self._errors is None:
+            self._errors = LineSearch(self._file, level="error")
+        return self._search(request, until, cancelled)
+
+    def _search(self, request: ConsoleRequest, until: float, cancelled: Callable[[], bool]) -> bool:
+        searches: list[tuple[LineSearch | None, int]] = [(self._found, 0)]
+        if request.level == "error":
+            searches.append((self._errors, 0))
+        counted = 0 if request.level else max(self._file.size - COUNTED, 0)
+        searches.append((self._levels, counted))
+        for search, least in searches:
+            while search is not None and search.search(least):
+                if time.monotonic() > until or cancelled():
+                    return True
+        return False
+
+    def window(self, request: ConsoleRequest) -> ConsoleWindow:
+        """What is known now, as values."""
+        assert self._window is not None and self._levels is not None  # `step` has made them
+        levels = self._errors if request.level == "error" and self._errors is not None else self._levels
+        found = None if self._found is None else _values(self._found)
+        return ConsoleWindow(
+            request.path, self._file.size, self._file.modified, tuple(self._window.lines),
+            self._window.at_end, _values(levels), found, request.text,
+        )  # fmt: skip
+
+
+def _values(search: LineSearch) -> FoundLines:
+    return FoundLines(tuple(search.lines), search.begin, search.full, search.begin == 0 or search.full)

@@ -1,0 +1,100 @@
+"""A plan as JSON, with what tells whether it still holds: nothing that was looked at has changed.
+
+The plan of an unchanged tree need not be made again: a folder's time changes when something is made, moved or
+deleted in it, a file's when it is written. So the folders and files that a search looked at are asked for
+their attributes, which costs a tenth of walking them and opening every file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
+from typing import Any
+
+import orjson
+
+from rltui.batch import Batch
+from rltui.console.run_consoles import ConsolePlace
+from rltui.logs.delivery import Delivery, Source
+from rltui.logs.discovery.related_runs import AddedCurve
+from rltui.logs.discovery.walk import Walked
+from rltui.logs.local_file import FoundFile, PlacedLog
+from rltui.problem import Problem
+from rltui.shards.file_marks import folder_mark, mark_of
+from rltui.shards.plan import Plan, RunPlan
+
+Plain = list[Any]  # what JSON can hold
+
+
+def write_plan(plan: Plan, logdirs: Sequence[str], now: float) -> bytes | None:
+    """The plan of LOGDIRs; None where it cannot be told later whether it still holds.
+
+    The logs and consoles of its runs are not marked: who reads the plan has marks of them.
+    """
+    if not plan.walked.certain or any(run.deliveries for run in plan.runs):
+        return None
+    folders = {place: folder_mark(place, now) for place in plan.walked.folders}
+    read = {place for run in plan.runs for place in run.files()}
+    others = {place: mark_of(place, now) for place in plan.walked.files if place not in read}
+    if None in folders.values() or None in others.values():
+        return None
+    said = [[each.source.path, *map(astuple, each.batch.problems)] for each in plan.deliveries]
+    try:
+        return orjson.dumps([list(logdirs), folders, others, said, list(map(_of_run, plan.runs))])
+    except TypeError:  # a file name that is no text
+        return None
+
+
+def read_plan(data: bytes, logdirs: Sequence[str], now: float) -> Plan | None:
+    """The plan that `write_plan` wrote; None where something has changed."""
+    given, folders, others, said, runs = orjson.loads(data)
+    if given != list(logdirs) or not _same(folders, others, now):
+        return None
+    deliveries = [
+        Delivery(Source("", path, ""), Batch(problems=tuple(Problem(*each) for each in problems)), "state")
+        for path, *problems in said
+    ]
+    return Plan(list(map(_run, runs)), deliveries, Walked(tuple(folders), tuple(others), certain=True))
+
+
+def _same(folders: Mapping[str, Plain], others: Mapping[str, str], now: float) -> bool:
+    return all(folder_mark(place, now) == tuple(mark) for place, mark in folders.items()) and all(
+        mark_of(place, now) == mark for place, mark in others.items()
+    )
+
+
+def _of_run(run: RunPlan) -> Plain:
+    return [
+        run.name,
+        list(map(_of_log, run.logs)),
+        list(map(list, run.consoles)),
+        run.namesakes,
+        run.part_files,
+    ]
+
+
+def _run(plain: Plain) -> RunPlan:
+    name, logs, consoles, namesakes, part_files = plain
+    places = [ConsolePlace(*each) for each in consoles]
+    return RunPlan(name, list(map(_log, logs)), places, namesakes=namesakes, part_files=part_files)
+
+
+def _of_log(log: PlacedLog) -> Plain:
+    log, found = log.portable(), log.found
+    return [
+        found.place, found.path, found.folder, found.name, found.run, found.rank, found.device, found.asked,
+        log.run, log.also_of, _of_tag_map(log), log.size, log.part_of,
+    ]  # fmt: skip
+
+
+def _log(plain: Plain) -> PlacedLog:
+    *found, run, also_of, tag_map, size, part_of = plain
+    renames = None if tag_map is None else AddedCurve(*tag_map) if tag_map else str
+    return PlacedLog(FoundFile(*found), run, also_of, renames, size, part_of and tuple(part_of))
+
+
+def _of_tag_map(log: PlacedLog) -> Iterable[str] | None:
+    """How the tags of a sub-run are renamed: those of one curve, or not at all."""
+    return (
+        astuple(log.tag_map) if isinstance(log.tag_map, AddedCurve) else None if log.tag_map is None else ()
+    )

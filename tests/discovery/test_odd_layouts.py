@@ -1,0 +1,124 @@
+"""Logs as they are left in the field: checkpoints alone, Windows consoles, prefixes, partial copies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rltui.logs.follow.read_all import read_all
+from tests.support.livelogs import Heard, Live, append, write
+
+STEPS = range(1, 11)
+
+
+def _state(last: int) -> str:
+    history = [{"step": step, "loss": 1 / (step + 1.3), "reward": step / 10.7} for step in range(1, last + 1)]
+    return json.dumps({"global_step": last, "max_steps": 20, "log_history": history})
+
+
+def _heard(folder: Path) -> Heard:
+    heard = Heard()
+    heard.take(read_all([folder]))
+    return heard
+
+
+def test_a_run_is_read_from_its_newest_checkpoint(tmp_path: Path) -> None:
+    """Each checkpoint has all of the history so far; the next one takes the place of the last."""
+    write(tmp_path / "out/README.md", "x")
+    for last in (3, 5):
+        write(tmp_path / f"out/checkpoint-{last}/trainer_state.json", _state(last))
+    live = Live(tmp_path)
+    live.look()
+    assert live.heard.runs() == {"out": ["out/checkpoint-5/trainer_state.json"]}
+    write(tmp_path / "out/checkpoint-10/trainer_state.json", _state(10))
+    live.after(10)
+    assert len(live.heard.points["out/checkpoint-10/trainer_state.json"]) == 20
+    assert live.heard.sources["out/checkpoint-5/trainer_state.json"].also_of == "out"
+    assert set(live.heard.runs()) == {"out"}
+
+
+def test_checkpoints_of_a_run_with_a_log_are_left_alone(tmp_path: Path) -> None:
+    """The log of the run says the same, and more."""
+    write(tmp_path / "out/checkpoint-5/trainer_state.json", _state(5))
+    write(tmp_path / "out/trainer_state.json", _state(7))
+    assert _heard(tmp_path).runs() == {"out": ["out/trainer_state.json"]}
+
+
+CONSOLE = "\r\n".join(f"step:{step} - actor/entropy:0.5 - critic/score/mean:{step / 50}" for step in STEPS)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("before", ["", "loading\r\n" * 1000], ids=["at once", "far from the beginning"])
+def test_a_console_in_utf_16(tmp_path: Path, encoding: str, before: str) -> None:
+    """PowerShell's `>` writes it so; it is read like any other, live, too, whatever is cut."""
+    data = ("\ufeff" + before + CONSOLE + "\r\n").encode(encoding)
+    log = write(tmp_path / "run.log", data[:-101])
+    live = Live(tmp_path)
+    live.look()
+    append(log, data[-101:])
+    live.after(5)
+    found = live.heard.points["run.log"]
+    assert [row for row in found if row[0] == "critic/score/mean"] == [
+        ("critic/score/mean", step, step / 50) for step in STEPS
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "12:00 | INFO | trainer:44 - {{'loss': {1}, 'train/global_step': {0}}}\n",
+        'INFO trainer: {{"step": {0}, "loss": {1}, "phase": "train"}}\n',
+        "[INFO] callbacks:143 >> {{'step': {0}, 'loss': '{1}'}}\n",
+    ],
+)
+def test_dictionaries_that_name_their_step(tmp_path: Path, line: str) -> None:
+    """Whatever a logger writes before them; values are those written."""
+    text = "starting\n{'config': 1}\n" + "".join(line.format(step, step / 4) for step in STEPS)
+    write(tmp_path / "a/run.log", text)
+    heard = _heard(tmp_path)
+    assert heard.runs() == {"a/run": ["a/run.log"]}
+    assert heard.points["a/run.log"] == [("loss", step, step / 4) for step in STEPS]
+
+
+def test_lines_of_a_server_are_no_metrics(tmp_path: Path) -> None:
+    """Objects in lines that name no step, or nothing but one, make no run."""
+    write(
+        tmp_path / "server.log",
+        'INFO "POST" {"id": 7, "latency": 0.5}\nINFO {"step": 3, "state": "x"}\n' * 50,
+    )
+    assert _heard(tmp_path).runs() == {}
+
+
+def test_a_table_named_training_log(tmp_path: Path) -> None:
+    """Keras' CSVLogger in the words of its documentation; a text that begins with a comma is none."""
+    write(
+        tmp_path / "a/training.log",
+        "epoch,accuracy,loss\n" + "".join(f"{step},0.5,{step}\n" for step in STEPS),
+    )
+    write(tmp_path / "b/training.log", "epoch, then step\nhello, world\n")
+    heard = _heard(tmp_path)
+    assert heard.runs() == {"a/training": ["a/training.log"]}
+    assert len(heard.points["a/training.log"]) == 20
+
+
+def test_scores_of_dreamer_repeat_its_metrics(tmp_path: Path) -> None:
+    """One run; scores that say something else are one of their own."""
+    for run, factor in (("same", 1), ("other", 3)):
+        rows = [{"step": step * 1000, "episode/score": step * 1.37, "loss": 9.5 / step} for step in STEPS]
+        scores = [{"step": row["step"], "episode/score": row["episode/score"] * factor} for row in rows]
+        write(tmp_path / run / "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        write(tmp_path / run / "scores.jsonl", "".join(json.dumps(row) + "\n" for row in scores))
+    heard = _heard(tmp_path)
+    assert set(heard.runs()) == {"same", "other", "other/scores"}
+    assert heard.sources["same/scores.jsonl"].also_of == "same"
+
+
+def test_the_monitor_of_the_only_worker_belongs_to_the_run_of_its_folder(tmp_path: Path) -> None:
+    """Where another log says that the folder is a run; alone it keeps its name."""
+    monitor = '#{"t_start": 1763600000.0, "env_id": "Pong"}\nr,l,t\n5.0,5,1.0\n6.0,6,2.0\n'
+    write(tmp_path / "a/0.monitor.csv", monitor)
+    write(tmp_path / "a/progress.csv", "time/total_timesteps,loss\n5,0.5\n11,0.25\n")
+    write(tmp_path / "b/0.monitor.csv", monitor)
+    assert set(_heard(tmp_path).runs()) == {"a", "b/0.monitor"}

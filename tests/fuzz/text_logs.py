@@ -1,0 +1,77 @@
+"""Damaged text logs: none raises, hangs, or reads differently in pieces than whole."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+from rltui.batch import Batch
+from rltui.logs.formats import console, csv_table, json_document, jsonl, sample_numbers
+from rltui.logs.formats.interface import HEAD, Format
+from rltui.logs.formats.registry import REGISTRY
+from tests.fuzz.damage import damaged
+from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
+from tests.support.shared import BUNDLED
+
+NAMES = {
+    "jsonl": "metrics.jsonl",
+    "document": "trainer_state.json",
+    "csv": "progress.csv",
+    "console": "a.log",
+    "samples": "rollouts.jsonl",
+}
+_TOKENS = (
+    b'\0|\n|"|{|}|,|[|]|NaN|-|1e999|\\ud800|\xff|null|true|"step"|: |Infinity|-Infinity|\r'
+    b'|\xef\xbb\xbf|-1e308|{}|_|/|"a":|#|\t|step:1 - |np.float64('
+)
+TOKENS = (*_TOKENS.split(b"|"), b"9" * 400, b"\0" * 100, b"[" * 2000)
+
+# What consoles of trainers say of a step: dictionaries behind progress bars, labelled ones, grids, tables.
+_CONSOLE_ROWS = (
+    "\r 3%|██  | {0}/9 [00:01<00:09,  1.0it/s]\r    \r{{'loss': '{0}.5', 'epoch': '0.{0}'}}\n",
+    "(Actor pid=7) ✨ Global step {0}: {{'reward': 0.{0}, 'kl': nan}}\n",
+    "step {0}: {{'train/loss': 0.{0}, 'train/grad_norm': 1.5}}\nperf {0}: {{'perf/x': 2}}\n",
+    "INFO | Step {0}: \n(e pid=1) {{'a/b': '0.4125',\n(other pid=2) hello\n(e pid=1)  'c': 37}}\n",
+    "Step {0}/10 Train step {0}/20 done.\n╒════╕\n│ ppo/loss │ 2.0e-01 │ ppo/kl │ 1.5e-03 │\n╘════╛\n",
+    "------\n| rollout/ |  |\n|    ep_rew_mean | 19.2 |\n| time/ | |\n|    total_timesteps | {0} |\n------\n",
+)
+
+
+@cache
+def seeds() -> list[tuple[Format, bytes]]:
+    """One small log of each shape."""
+    odd = b'{"loss": 2, "global_step/max_steps": "1/4", "elapsed_time": "1m 3s", "x": {"0.5": 3}, "l": [1]}\n'
+    sample = b'{"step": 4, "prompt_id": "a", "reward": 1.0, "completion_length": 10, "stop_reason": "stop"}\n'
+    return [
+        (jsonl.FORMAT, (BUNDLED / "verl-grpo-nan" / "verl-grpo-nan.jsonl").read_bytes()[:6000]),
+        (jsonl.FORMAT, (BUNDLED / "sb3-sac" / "progress.json").read_bytes()[:3000]),
+        (jsonl.FORMAT, 5 * odd),
+        (
+            json_document.FORMAT,
+            (BUNDLED / "trl-onlinedpo" / "trainer_state.json").read_bytes()[:3000] + b"}]}",
+        ),
+        (json_document.FORMAT, b'[{"step": 1, "x": 1}, {"step": 2, "x": NaN}]'),
+        (csv_table.FORMAT, (BUNDLED / "sb3-sac" / "progress.csv").read_bytes()[:1500]),
+        (csv_table.FORMAT, b'#{"t_start": 1614619328.25}\nr,l,t\n10.0,10,0.5\n20.0,25,1.5\n"a",2,3\n'),
+        (console.FORMAT, (BUNDLED / "verl-grpo-nan" / "console.log").read_bytes()[:4000]),
+        (sample_numbers.FORMAT, 6 * sample),
+        *((console.FORMAT, "".join(map(row.format, range(8))).encode()) for row in _CONSOLE_ROWS),
+    ]
+
+
+def said(form: Format, batch: Batch) -> object:
+    """What counts in the end: all points, or for samples the newest of each tag and step."""
+    found = points(batch)
+    return {(tag, step): value for tag, step, _, value in found} if form.name == "samples" else found
+
+
+def attempt(form: Format, sound: bytes, draw: random.Random) -> None:
+    """Damage a log and read it in every way. Raises what a reader raises, AssertionError when ways differ."""
+    name = NAMES[form.name]
+    data, _ = damaged(sound, draw, times=6, words=TOKENS)
+    REGISTRY.recognise(name, data[:HEAD])
+    form.open(name).newest(MemFile(name, data), draw.randint(1, 500))
+    whole = read_whole(form, MemFile(name, data))
+    pieces = cut(data, [draw.randrange(len(data) + 1) for _ in range(3)])
+    parts = read_in_pieces(form, name, pieces, draw.choice((7, 100, 1 << 20)))
+    assert said(form, parts) == said(form, whole), "read differently in pieces"

@@ -1,0 +1,61 @@
+"""Remote folders in tests: objects in memory, mirrors of them, and what readers make of the mirrors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rltui.logs.follow.read_all import read_all
+from rltui.logs.remote.mirror import Limits, Mirror
+from rltui.logs.remote.remote_folders import REMOTE
+from tests.support.livelogs import Heard
+
+fsspec = pytest.importorskip("fsspec")
+LIMITS = Limits(requests_per_hour=100_000, disk=1_000_000_000, timeout=20.0)
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache of the test's own, and no remote folder known from before or after."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    REMOTE.forget()
+    yield tmp_path / "cache" / "rltui" / "remote"
+    REMOTE.forget()
+
+
+@pytest.fixture
+def memory() -> Iterator[Any]:
+    """Fsspec's store in memory, empty before and after."""
+    system = fsspec.filesystem("memory")
+    for name in list(system.store):
+        del system.store[name]
+    system.pseudo_dirs[:] = [""]
+    yield system
+    for name in list(system.store):
+        del system.store[name]
+    system.pseudo_dirs[:] = [""]
+
+
+def mirror_of(url: str, limits: Limits = LIMITS, wall: Callable[[], float] | None = None) -> Mirror:
+    """A mirror as a process that begins has it."""
+    return Mirror(url, limits) if wall is None else Mirror(url, limits, wall=wall)
+
+
+def files_of(mirror: Mirror) -> dict[str, bytes]:
+    """What the mirror holds, by path."""
+    place = Path(mirror.place)
+    return {
+        path.relative_to(place).as_posix(): path.read_bytes()
+        for path in sorted(place.rglob("*"))
+        if path.is_file()
+    }
+
+
+def heard(mirror: Mirror) -> Heard:
+    """What reading the mirror once says."""
+    heard = Heard()
+    heard.take(read_all([mirror.place]))
+    return heard
