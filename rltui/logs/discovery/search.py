@@ -39,6 +39,7 @@ class LogSearch:
         containers: Containers | None = None,
         poll: float,
         system: FileSystem | None,
+        clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float],
         follow: bool = False,
     ) -> None:
@@ -51,7 +52,7 @@ class LogSearch:
         self._containers = containers
         self._poll = poll
         self._given = system
-        self._wall = wall
+        self._clock, self._wall = clock, wall
         self.roots: tuple[Root, ...] = ()
         self.systems: tuple[FileSystem, ...] = ()
         # What may be expected of all of them: the most cautious one decides.
@@ -125,16 +126,16 @@ class LogSearch:
             self._spent = 0.0
             self._walk = self.walker.walk(calls, fresh=fresh)
             self._began = self._wall()
-        started = time.perf_counter()
+        started = self._clock()
         for item in self._walk:
             if item is not None:
                 yield item
             if over():
-                self._spent += time.perf_counter() - started
+                self._spent += self._clock() - started
                 return
         self._walk, self._walked = None, self._began
         if not self.first:  # the first walk lists everything, and is no measure of the others
-            self.cost = self._spent + time.perf_counter() - started
+            self.cost = self._spent + self._clock() - started
         self.first = False
         self._last = now
         self.due = now + self.interval()

@@ -96,6 +96,7 @@ class Follower:
             containers=self.formats,
             poll=poll,
             system=system,
+            clock=clock,
             wall=wall,
             follow=not self.once,
         )
@@ -340,7 +341,7 @@ class Follower:
         return log
 
     def _look_at_due(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
-        started, unchanged = time.perf_counter(), 0
+        started, unchanged = self._clock(), 0
         trust = self._trust
         self._schedule.recount(self.logs.values(), at)
         while (log := self._schedule.take(at)) is not None:
@@ -357,7 +358,7 @@ class Follower:
             if over():
                 break
         if unchanged:
-            self.interval.measured((time.perf_counter() - started) / unchanged)
+            self.interval.measured((self._clock() - started) / unchanged)
 
     def _open_found(self, at: float, calls: Calls, over: Over) -> Iterator[Delivery]:
         """Find out what the new files are before the first is shown: duplicates must know each other."""
