@@ -26,12 +26,13 @@ class ConsoleThread:
         self._stopped = False
         self._thread: threading.Thread | None = None
         self._sources: Mapping[str, Sequence[str]] = {}
+        self._others: Mapping[str, Sequence[str]] = {}
         self._reports: Reports | None = None
         self.error = ""  # what went wrong inside, one line; empty while all is well
 
-    def follow(self, sources: Mapping[str, Sequence[str]]) -> None:
-        """The runs that there are now, and the paths of their log files."""
-        self._sources = sources
+    def follow(self, sources: Mapping[str, Sequence[str]], others: Mapping[str, Sequence[str]]) -> None:
+        """The runs that there are now, and the paths of their log files; others: of runs not asked for."""
+        self._sources, self._others = sources, others
         if self._thread is None and self._logdirs and not self._stopped:
             self._thread = threading.Thread(target=self._work, name="consoles", daemon=True)
             self._thread.start()
@@ -55,7 +56,7 @@ class ConsoleThread:
         while not self._stopped:
             began, worked = time.monotonic(), time.thread_time()
             try:
-                self._reports = consoles.look(self._sources)
+                self._reports = consoles.look(self._sources, self._others)
                 self._looked.set()
             except Exception as error:  # noqa: BLE001 (the thread's edge: the screen goes on without consoles)
                 self.error = crash.report(error)

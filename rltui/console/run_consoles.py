@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rltui.console.console_file import ConsoleFile
@@ -31,20 +32,25 @@ class ConsolePlace(NamedTuple):
 
 
 def find_consoles(
-    logdirs: Sequence[str], sources: Mapping[str, Sequence[str]], *, failed: bool = False
+    logdirs: Sequence[str],
+    sources: Mapping[str, Sequence[str]],
+    *,
+    others: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    failed: bool = False,
 ) -> dict[str, list[ConsolePlace]]:
     """The consoles below the LOGDIRs that belong to a run, by run.
 
-    sources: the paths of each run's log files relative to their LOGDIR. failed: lone ones, too, by the run
-    that they may be of.
+    sources: the paths of each run's log files relative to their LOGDIR; others: of runs that were not asked
+    for, whose consoles are nobody else's. failed: lone ones, too, by the run that they may be of.
     """
     found, _, _ = walk(logdirs, is_console)
-    owners = _Owners(sources, found)
+    owners = _Owners({**others, **sources}, found)
     runs: dict[str, list[ConsolePlace]] = {}
     for each in found:
         run = owners.of(each)
         if run is not None:
-            runs.setdefault(run, []).append(ConsolePlace(each.place, each.path))
+            if run in sources:
+                runs.setdefault(run, []).append(ConsolePlace(each.place, each.path))
         elif failed:
             name = run_name(each.folder, each.name).run
             runs.setdefault(name, []).append(ConsolePlace(each.place, each.path, lone=True))
@@ -59,12 +65,14 @@ class RunConsoles:
         self._files: dict[str, ConsoleFile] = {}
         self._reports: dict[str, ConsoleReport] = {}
 
-    def look(self, sources: Mapping[str, Sequence[str]]) -> dict[str, tuple[ConsoleReport, ...]]:
+    def look(
+        self, sources: Mapping[str, Sequence[str]], others: Mapping[str, Sequence[str]] = MappingProxyType({})
+    ) -> dict[str, tuple[ConsoleReport, ...]]:
         """What the consoles of each run tell now, by run, the last written one first.
 
-        sources: the paths of each run's log files relative to their LOGDIR.
+        sources: the paths of each run's log files relative to their LOGDIR; others: of runs not asked for.
         """
-        return self.reports(find_consoles(self._logdirs, sources, failed=True))
+        return self.reports(find_consoles(self._logdirs, sources, others=others, failed=True))
 
     def reports(self, places: Mapping[str, Sequence[ConsolePlace]]) -> dict[str, tuple[ConsoleReport, ...]]:
         """The same for consoles that were found before."""
@@ -73,9 +81,11 @@ class RunConsoles:
             for run, files in self._looked_at(places).items()
         }
 
-    def files(self, sources: Mapping[str, Sequence[str]]) -> dict[str, list[ConsoleFile]]:
+    def files(
+        self, sources: Mapping[str, Sequence[str]], others: Mapping[str, Sequence[str]] = MappingProxyType({})
+    ) -> dict[str, list[ConsoleFile]]:
         """The consoles of each run, looked at now, the last written one first."""
-        return self._looked_at(find_consoles(self._logdirs, sources))
+        return self._looked_at(find_consoles(self._logdirs, sources, others=others))
 
     def _looked_at(self, places: Mapping[str, Sequence[ConsolePlace]]) -> dict[str, list[ConsoleFile]]:
         runs: dict[str, list[ConsoleFile]] = {}

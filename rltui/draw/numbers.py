@@ -75,11 +75,11 @@ def format_short(value: float | None) -> str:
 
 
 def format_share(share: float) -> str:
-    """A share in words: `48 %`, `0.4 %`, `below 0.1 %`, `0 %`."""
+    """A share in words: `48 %`, `0.4 %`, `< 0.1 %`, `0 %`."""
     size = 100 * share
     if size >= 9.95 or size <= 0:
         return f"{size:.0f} %"
-    return f"{size:.1f} %" if size >= 0.095 else "below 0.1 %"
+    return f"{size:.1f} %" if size >= 0.095 else "< 0.1 %"
 
 
 def format_si(value: float, digits: int = 3) -> str:

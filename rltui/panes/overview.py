@@ -78,7 +78,8 @@ def _rows_and_constants(
     rows = with_distinct_titles(rows or constants)
     if len(rows) < min(count, 4):  # a run whose names nobody knows: its own most important rows
         left = (tag for tags in view.tag_index.panes.values() for tag in tags if tag not in shown)
-        rest = [tag for tag in left if view.run.series[tag].count]
+        quiet = pane_tables().no_cards if rows else ()
+        rest = [t for t in left if view.run.series[t].count and view.names.name(t).canonical not in quiet]
         rest.sort(key=lambda tag: view.names.name(tag).pane not in ("reward", "validation", "policy"))
         rows += rows_of(view, rest[:64], at_step=at_step, findings=findings)[: count - len(rows)]
     there = {row.tag for row in rows}

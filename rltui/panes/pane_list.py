@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from rltui.data.fields import ListField, TableField, TextField
+from rltui.data.metric import METRIC_ID
 from rltui.data.toml_files import read_table
 from rltui.metrics.glossary_files import Pane, general_panes, glossary
 
@@ -122,6 +123,7 @@ class PaneTables:
 
     core: tuple[Alternatives, ...]
     key_metrics: tuple[Alternatives, ...]
+    no_cards: tuple[str, ...]
     counter: tuple[RunCounter, ...]
 
 
@@ -130,9 +132,14 @@ _COUNTER = TableField(
     {"metric": TextField(), "unit": TextField()}, RunCounter, required=("metric", "unit"), strict=True
 )
 _FIELD = TableField(
-    {"core": _LINES, "key_metrics": _LINES, "counter": ListField(_COUNTER)},
+    {
+        "core": _LINES,
+        "key_metrics": _LINES,
+        "no_cards": ListField(METRIC_ID),
+        "counter": ListField(_COUNTER),
+    },
     PaneTables,
-    required=("core", "key_metrics", "counter"),
+    required=("core", "key_metrics", "no_cards", "counter"),
 )
 
 

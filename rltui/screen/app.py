@@ -306,7 +306,8 @@ class Monitor(CellDiffApp, inherit_bindings=False):
 
     def _look_at_consoles(self) -> None:
         """Take in what the consoles of the runs tell, once their thread has looked."""
-        self.consoles.follow(self.session.sources())
+        others = self.follower.others() if self.follower is not None else {}
+        self.consoles.follow(self.session.sources(), others)
         reports = self.consoles.take()
         if reports is not None:
             self._jobs_due = min(self._jobs_due, time.monotonic())  # consoles carry the numbers of jobs

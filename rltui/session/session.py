@@ -10,6 +10,7 @@ import dataclasses
 import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from rltui.config import Config
@@ -18,7 +19,8 @@ from rltui.console.scan import ConsoleReport
 from rltui.jobs.run_jobs import RunTraces
 from rltui.jobs.scheduler import Job
 from rltui.logs.delivery import Delivery, Source
-from rltui.logs.follow.read_all import read_all
+from rltui.logs.follow.follower import Follower
+from rltui.logs.follow.read_all import Deliveries
 from rltui.logs.run_names import RunFilter
 from rltui.problem import Problem, Problems
 from rltui.session.run_view import HeldPoints, RunView
@@ -58,6 +60,7 @@ class Session:
         self._shared = SharedNames(self.config)
         self.store = Store()
         self.runs: dict[str, RunView] = {}
+        self.others: Mapping[str, Sequence[str]] = {}  # paths of logs of runs not asked for, where read once
         self.problems = Problems()  # of folders, and of files that are no logs
         self._filter = RunFilter(run_glob, also, part)
         self._ordered: list[RunView] | None = None
@@ -267,10 +270,13 @@ class Session:
         charts: False holds little of each run: enough for the rules and lists, too little to draw.
         """
         session = cls(config, run_glob=run_glob)
-        deliveries = read_all(logdirs, run_glob=run_glob, verify=verify)
+        follower = Follower(logdirs, run_glob=run_glob, verify=verify, once=True)
+        deliveries = chain.from_iterable(Deliveries(follower))
         session.take_all(deliveries, at_step=at_step, progress=progress, charts=charts)
         if at_step is None:  # what a console tells of an earlier step is not known
-            reports = RunConsoles([str(logdir) for logdir in logdirs]).look(session.sources())
+            session.others = follower.others()
+            consoles = RunConsoles([str(logdir) for logdir in logdirs])
+            reports = consoles.look(session.sources(), session.others)
             session.set_consoles(reports, time.time())
         return session
 

@@ -98,7 +98,7 @@ def make_plan(
     """
     runs: dict[str, RunPlan] = {}
     deliveries: list[Delivery] = []
-    logs, said, walked = place_all(logdirs, run_glob=run_glob, verify=verify)
+    logs, said, walked, others = place_all(logdirs, run_glob=run_glob, verify=verify)
     for delivery in said:
         name = delivery.source.run
         if name:
@@ -113,7 +113,7 @@ def make_plan(
     if consoles:
         sources = {name: [log.found.path for log in run.logs] for name, run in runs.items()}
         asked = RunFilter(run_glob)
-        for name, places in find_consoles(logdirs, sources, failed=True).items():
+        for name, places in find_consoles(logdirs, sources, others=others, failed=True).items():
             if asked.takes(name):
                 runs.setdefault(name, RunPlan(name)).consoles = places
     for name in with_namesakes(runs):

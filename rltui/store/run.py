@@ -7,10 +7,12 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rltui.batch import Batch, Text
 from rltui.hparams.logged_text import is_hparams_tag
 from rltui.logs.delivery import Delivery, Source
+from rltui.logs.records.record_keys import COMPUTED
 from rltui.problem import Problem, Problems
 from rltui.store.append import PointAppender
 from rltui.store.histograms import Histograms
@@ -107,13 +109,14 @@ class Run:
     def last_step(self) -> int | None:
         """The step the training is at: the highest one on which several series agree.
 
-        A lone tag that counts something else (unix time, samples) does not decide; None without points.
+        What rltui made of samples decides only where the trainer wrote nothing itself. A lone tag that counts
+        something else (unix time, samples) does not decide; None without points.
         """
         if self._ends[0] != self.version:
-            first, last = self._extents()
+            first, last, own = self._extents()
             self._ends = (
                 self.version,
-                _agreed(last),
+                _agreed(last[own] if own.any() else last),
                 (int(first.min()), int(last.max())) if len(last) else None,
             )
         return self._ends[1]
@@ -123,20 +126,23 @@ class Run:
         """Lowest and highest step that any series shows; None without points."""
         return None if self.last_step is None else self._ends[2]
 
-    def _extents(self) -> tuple[I64, I64]:
-        """Lowest and highest shown step of every series that has points."""
+    def _extents(self) -> tuple[I64, I64, NDArray[np.bool_]]:
+        """Lowest and highest shown step of every series that has points, and whether the trainer wrote it."""
         table, rows = self.table, len(self.tags)
         if self.previews:
-            pairs = [(one.first_step, one.last_step) for one in self.series.values()]
-            known = [(first, last) for first, last in pairs if first is not None and last is not None]
-            both = np.array(known, np.int64).reshape(-1, 2)
-            return both[:, 0], both[:, 1]
+            ends = [(tag, one.first_step, one.last_step) for tag, one in self.series.items()]
+            known = [
+                (tag, first, last) for tag, first, last in ends if first is not None and last is not None
+            ]
+            both = np.array([pair for _, *pair in known], np.int64).reshape(-1, 2)
+            written = np.array([not tag.startswith(COMPUTED) for tag, *_ in known], np.bool_)
+            return both[:, 0], both[:, 1], written
         length = table.length[:rows]
         last = np.where(
             length > 0, table.step[np.arange(rows), np.maximum(length - 1, 0)], table.bucketed[:rows]
         )
         there = (table.first[:rows] != HIGHEST) & (last > LOWEST)
-        return table.first[:rows][there], last[there]
+        return table.first[:rows][there], last[there], self.tags.own[:rows][there]
 
     @property
     def step_walls(self) -> F64:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.batch import Batch
+from rltui.logs.records.record_keys import COMPUTED
 from rltui.store.model import Points
 
 Rows = NDArray[np.intp]
@@ -101,6 +102,15 @@ class TagRows:
         self.rows: dict[str, int] = {}
         self._by_log: dict[str, Rows] = {}  # row of each tag of a log; -1 where it has no points
         self._ticks: dict[str, Tick] = {}
+        self._own = np.empty(0, np.bool_)
+
+    @property
+    def own(self) -> NDArray[np.bool_]:
+        """For each row whether the trainer wrote it; rltui made the others of samples."""
+        if len(self._own) != len(self.tags):
+            made = [tag.startswith(COMPUTED) for tag in self.tags]
+            self._own = ~np.array(made, np.bool_)
+        return self._own
 
     def __len__(self) -> int:
         return len(self.tags)

@@ -9,6 +9,10 @@ from click.testing import CliRunner
 
 from rltui.cli.commands.snapshot import command
 from rltui.console.console_thread import ConsoleThread
+from rltui.console.run_consoles import RunConsoles
+from rltui.logs.follow.follower import Follower
+from rltui.session.session import Session
+from rltui.shards.plan import make_plan
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB.\n"
 TRACE = 'Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\nValueError: no\n'
@@ -25,7 +29,7 @@ def test_a_thread_hands_over_what_it_found_once(tmp_path: Path) -> None:
     _run(tmp_path, OOM)
     thread = ConsoleThread([str(tmp_path)])
     assert thread.take() is None
-    thread.follow({".": ("metrics.jsonl",)})
+    thread.follow({".": ("metrics.jsonl",)}, {})
     assert thread.wait(20)
     thread.stop()
     reports = thread.take()
@@ -34,7 +38,7 @@ def test_a_thread_hands_over_what_it_found_once(tmp_path: Path) -> None:
     assert [found.failure.id for found in report.failures] == ["cuda-out-of-memory"]
     assert thread.take() is None
     idle = ConsoleThread([])
-    idle.follow({".": ("metrics.jsonl",)})
+    idle.follow({".": ("metrics.jsonl",)}, {})
     assert not idle.wait(0)
 
 
@@ -67,3 +71,23 @@ def test_the_console_pane_is_of_now(tmp_path: Path) -> None:
     _run(tmp_path, TRACE)
     result = CliRunner().invoke(command, [str(tmp_path), "--pane", "console", "--at-step", "3"])
     assert result.exit_code == 2
+
+
+def test_a_console_of_a_run_that_was_not_asked_for_is_of_no_other(tmp_path: Path) -> None:
+    """With `--run a` the failure of the run b stays away, read once and followed; so does one above both."""
+    for name, console in (("a", "hello\n"), ("b", OOM)):
+        (tmp_path / name).mkdir()
+        _run(tmp_path / name, console)
+    (tmp_path / "a" / "slurm-7.out").unlink()
+    (tmp_path / "train.log").write_text(OOM)
+    session = Session.load([tmp_path], run_glob="a")
+    assert list(session.runs) == ["a"]
+    assert session.runs["a"].consoles == ()
+    follower = Follower([tmp_path], run_glob="a")
+    while not follower.caught_up:
+        session.apply(follower.look())
+    found = RunConsoles([str(tmp_path)]).look(session.sources(), follower.others())
+    assert not found.get("a")
+    assert RunConsoles([str(tmp_path)]).look(session.sources())["a"]  # nobody said that there is a b
+    plan = make_plan([str(tmp_path)], run_glob="a")
+    assert [(run.name, run.consoles) for run in plan.runs] == [("a", [])]

@@ -44,7 +44,7 @@ STYLES: dict[str, tuple[dict[str, object], dict[str, str]]] = {
         },
         {
             "timing": "The bottleneck is waiting for data: 42 % of a step",
-            "load": "The batch waits for its longest of a group: 3.2x the median.",
+            "load": "The batch waits for its longest sample of a group: 3.2 times the median.",
             "rollout": "stale 70 %, all failed 24 %, all succeeded 5.9 %. Training starves",
             "lengths": "12 % are cut off at 4096 tokens",
         },

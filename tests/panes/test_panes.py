@@ -179,6 +179,16 @@ def test_an_unknown_run_has_an_overview_too() -> None:
     assert len(key_rows(run, 6)) == 3
 
 
+def test_a_clock_is_no_card_while_there_are_others() -> None:
+    """The seconds of a monitor.csv have no card beside return and length, but one where they are alone."""
+    run, clock = MadeRun(framework="stable-baselines3"), MadeRun(framework="stable-baselines3")
+    for tag in ("r", "l", "t"):
+        run.add(tag, np.arange(50.0) % 7)
+    clock.add("t", np.arange(50.0))
+    assert sorted(row.tag for row in key_rows(run, 6)) == ["l", "r"]
+    assert [row.tag for row in key_rows(clock, 6)] == ["t"]
+
+
 def test_cards_fill_the_box() -> None:
     """The grid never asks for more room than there is, and shows at least one card where any fits."""
     for width in range(24, 220, 7):

@@ -182,5 +182,11 @@ def test_a_stall_names_the_phase_that_is_missing() -> None:
     told |= {"timing_s/reward": phase(61, 3.0, 12), "timing_s/update_actor": phase(61, 5.0, 17)}
     run = timed(steady(60), **told)
     found = liveness(run, run.last_wall + 900, names=MetricNames("verl"))
-    assert found.quiet == "between steps, longest phase generation time (timing_s/gen)"
+    assert found.quiet == "between steps; the longest phase is generation"
+    told["timing_s/agent_loop/slowest/response_length"] = phase(
+        61, 8096.0, 17
+    )  # tokens, whatever the key says
+    run = timed(steady(60), **told)
+    found = liveness(run, run.last_wall + 900, names=MetricNames("verl"))
+    assert found.quiet == "between steps; the longest phase is generation"
     assert liveness(run, run.last_wall + 10, names=MetricNames("verl")).quiet == ""

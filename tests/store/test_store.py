@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from rltui.batch import Batch, Text
 from rltui.logs.delivery import Delivery, Source
+from rltui.logs.records.record_keys import COMPUTED
 from rltui.problem import Problem
 from rltui.store import Run, Store
 from tests.support.feeding import Row, delivery, ticks
@@ -44,6 +45,13 @@ def test_small_run_is_exact() -> None:
     assert (series.exact_from, series.count, series.nonfinite, series.single) == (1, 2, 0, False)
     assert np.signbit(run.series["b"].last_value)
     assert (run.first_wall, run.last_wall, run.last_step) == (T0, T0 + 0.2, 2)
+
+
+def test_the_trainer_says_which_step_it_is_at() -> None:
+    """What rltui makes of samples tells the step only where the trainer logs nothing itself."""
+    made = [(f"{COMPUTED}{name}", step, 1.0) for step in range(30) for name in ("score/mean", "length/mean")]
+    assert one(Store(), made).last_step == 29
+    assert one(Store(), [("loss", 10, 0.5), *made]).last_step == 10
 
 
 def test_doubles_survive_beside_floats() -> None:

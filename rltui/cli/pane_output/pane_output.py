@@ -142,7 +142,7 @@ def _contents(
         read = read_samples(views, how.logdirs, session.ordered(), how.at_step)
         return [samples_content(*each) for each in read]
     if pane == "console":
-        ends = console_ends(views, how.logdirs, session.sources())
+        ends = console_ends(views, how.logdirs, session.sources(), session.others)
         return [console_content(view, each) for view, each in zip(views, ends, strict=True)]
     return [None] * len(views)
 

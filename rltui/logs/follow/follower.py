@@ -40,6 +40,7 @@ PREVIEW = 256 << 10  # bytes at the end of a large log that are shown first
 LARGE = BLOCK  # bytes of history from which a preview is worth it
 PORTION = 4 << 20  # bytes of a log that one delivery of reading once holds at most, about
 _WHOLE = 1 << 62  # bytes: no limit
+_TEXTS = (".log", ".out", ".err", ".txt")
 _CHANGED = "was cut or replaced while it was read; read it again to have all of it"
 
 Over = Callable[[], bool]
@@ -110,7 +111,9 @@ class Follower:
         self._calls = Calls()
         self._found: list[FoundFile] = []  # until the search is over, where everything is read once
         self._absorbed: set[str] = set()
-        self._aside: set[str] = set()  # not asked for, but perhaps the main logs of duplicates that are
+        self._aside: dict[
+            str, FoundFile
+        ] = {}  # not asked for, but perhaps the main logs of duplicates that are
         self._related = RelatedRuns()
         self._schedule = PollSchedule(self.interval)
         self._opening = OpenQueue()
@@ -158,6 +161,20 @@ class Follower:
             for log in sorted(wanted, key=reading_order)
             if log.source().run
         ]
+
+    def others(self) -> dict[str, list[str]]:
+        """The paths of the logs of runs that were not asked for, by run. From any thread.
+
+        Texts that were not opened may be no logs, and are not among them.
+        """
+        found: dict[str, list[str]] = {}
+        for each in list(self._aside.values()):
+            if not each.name.endswith(_TEXTS):
+                found.setdefault(each.run, []).append(each.path)
+        for log in list(self.logs.values()):
+            if not self._filter.takes(log.run) and log.source().run:
+                found.setdefault(log.run, []).append(log.found.path)
+        return found
 
     def walked(self) -> Walked:
         """What was looked at to find and place the logs."""
@@ -285,7 +302,7 @@ class Follower:
             return
         if not self._filter.may_take(found.run, found.folder, found.name):
             if found.place not in self._aside:
-                self._aside.add(found.place)
+                self._aside[found.place] = found
                 unasked = LogFile(found, self.formats)
                 unasked.aside = True
                 self._related.add(unasked)

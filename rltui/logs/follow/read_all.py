@@ -98,16 +98,16 @@ def place_all(
     *,
     run_glob: str | None = None,
     verify: bool = False,
-) -> tuple[list[PlacedLog], list[Delivery], Walked]:
+) -> tuple[list[PlacedLog], list[Delivery], Walked, dict[str, list[str]]]:
     """The logs below the LOGDIRs by run, placed but not read; what was said of them and of folders.
 
-    And what was looked at to find them.
+    And what was looked at to find them, and the paths of the logs of runs that were not asked for, by run.
 
     Raises MissingError for a LOGDIR that is not there.
     """
     follower = Follower(logdirs, run_glob=run_glob, verify=verify, place_only=True)
     said = [each for deliveries in Deliveries(follower) for each in deliveries]
-    return follower.placed(), said, follower.walked()
+    return follower.placed(), said, follower.walked(), follower.others()
 
 
 def read_placed(

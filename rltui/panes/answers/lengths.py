@@ -39,9 +39,9 @@ def length_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
     if mean is None:
         return None
     unit = glossary().metrics[f"{base}.mean"].unit
-    facts = [replace(fact("mean", mean, unit), text=_amount(mean.now, unit))]
+    facts = [replace(fact("mean", mean, unit), text=_amount(mean.now, unit), told=True)]
     if cut is not None:
-        facts.append(replace(fact("cut off", cut, "fraction"), text=format_share(cut.now)))
+        facts.append(replace(fact("cut off", cut, "fraction"), text=format_share(cut.now), told=True))
     prompt = find(view, "lengths.prompt.mean", at_step)
     if prompt is not None:
         facts.append(replace(fact("prompts", prompt, unit), text=_amount(prompt.now, unit)))

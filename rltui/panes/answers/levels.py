@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 TOLD = 2  # quantities of which the sentence tells
-MOST = 4  # quantities whose numbers stand before it
+MOST = 4  # quantities of which numbers are given, those of the sentence among them
 LEAST = 10  # points from which there is a trend
 PLURAL = ("values", "Q values")
 EXPLAINED = "critic.explained_variance"
@@ -84,7 +84,7 @@ def validation_answer(view: RunView, at_step: int | None = None, beside: Beside 
                 best = float(values.value[at])
                 where = f"{_text(best, metric.unit)} at step {format_step(int(values.step[at]))}"
                 text += ", the best so far" if best == last else f"; the best was {where}"
-            facts = [replace(fact(name.title, values, metric.unit), text=_text(last, metric.unit))]
+            facts = [replace(fact(name.title, values, metric.unit), text=_text(last, metric.unit), told=True)]
             return Answer("Does it do better on held-out data?", f"{text}.", tuple(facts))
     return None
 
@@ -104,9 +104,11 @@ def _answer(view: RunView, pane: str, levels: _Levels, at_step: int | None) -> A
         text += f", over {steps:,} steps"
     wrong = _warning(view, pane) if at_step is None else ""
     facts = []
-    for canonical, word, values in found[:MOST]:
+    for at, (canonical, word, values) in enumerate(found[:MOST]):
         unit = glossary().metrics[canonical].unit
-        facts.append(replace(fact(word, values, unit), text=_text(values.now, unit)))
+        share = canonical == EXPLAINED and values.now > 0
+        words = format_share(values.now) if share else _text(values.now, unit)
+        facts.append(replace(fact(word, values, unit), text=words, told=at < TOLD and words in text))
     return Answer(levels.question, f"{wrong}{text[:1].upper()}{text[1:]}.", tuple(facts))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_plain, format_share
@@ -21,7 +22,7 @@ IMBALANCE = "load.imbalance"
 STRAGGLERS = (
     ("slowest sample", "timing.sample_generation.max", "timing.sample_generation.mean"),
     ("slowest group", "timing.group_generation.max", "timing.group_generation.mean"),
-    ("longest of a group", "lengths.group_max_median_ratio", ""),
+    ("longest sample of a group", "lengths.group_max_median_ratio", ""),
 )
 EVEN = 0.05  # share of idle time below which nobody waits for anybody
 WORTH = 1.5  # times the usual one from which the slowest holds up the others
@@ -43,8 +44,11 @@ def load_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTH
     )
     formulas = glossary().metrics["load.seqlen.max"].derived if ranges else ()
     facts = list(_facts(before, after)) if ranges else []
+    if not ranges and logged is None and stragglers:
+        stragglers = (replace(stragglers[0], told=True), *stragglers[1:])
     if logged is not None and before is None:
-        facts.append(Fact("heaviest / mean", logged.now, f"{logged.now:.2f}", logged.change, _span(logged)))
+        now = f"{logged.now:.2f}"
+        facts.append(Fact("heaviest / mean", logged.now, now, logged.change, _span(logged), told=not ranges))
     low = min((one.low for one in ranges), default=0.0)
     high = max((one.high for one in ranges), default=1.0)
     room = (high - low) * 0.1 or max(abs(high) * 0.05, 1.0)
@@ -94,7 +98,8 @@ def _facts(
         if load is not None:
             ratio, idle = imbalance(load), idle_share(load)
             found.append(Fact(f"max / mean {when}", ratio, f"{ratio:.2f}", formula="heaviest / mean load"))
-            found.append(Fact("lightest idle", idle, format_share(idle), formula="1 - lightest / heaviest"))
+            formula = "1 - lightest / heaviest"
+            found.append(Fact("lightest idle", idle, format_share(idle), formula=formula, told=True))
     return tuple(found)
 
 
@@ -107,7 +112,9 @@ def _stragglers(view: RunView, at_step: int | None) -> tuple[Fact, ...]:
             continue
         ratio = top.now if base is None else top.now / base.now
         formula = "slowest / mean" if base is not None else ""
-        found.append(Fact(title, ratio, f"{ratio:.2g}x the {'mean' if usual else 'median'}", formula=formula))
+        found.append(
+            Fact(title, ratio, f"{ratio:.2g} times the {'mean' if usual else 'median'}", formula=formula)
+        )
     return tuple(found)
 
 
@@ -126,7 +133,7 @@ def _sentence(
         if logged is not None:
             return f"The heaviest rank has {logged.now:.2f} times the mean load; the others wait for it."
         if stragglers and stragglers[0].value < WORTH:
-            return f"No sample holds up the others: {stragglers[0].title} {stragglers[0].text}."
+            return f"No sample holds up the others: the {stragglers[0].title} is {stragglers[0].text}."
         if stragglers:
             return f"The batch waits for its {stragglers[0].title}: {stragglers[0].text}."
         return "The log has values of single ranks, but not how they compare."

@@ -15,6 +15,7 @@ class Fact:
     """One number with its unit. `change` is its relative change over `change_steps` steps; None unknown.
 
     `formula`: how it was derived; empty for what was logged. `plain`: the text says all without the title.
+    `told`: the sentence says it already, so that only data repeats it.
     """
 
     title: str
@@ -24,6 +25,7 @@ class Fact:
     change_steps: int = 0
     formula: str = ""
     plain: bool = False
+    told: bool = False
 
     @property
     def words(self) -> str:

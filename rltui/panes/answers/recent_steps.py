@@ -172,13 +172,13 @@ def times_text(factor: float) -> str:
 
 
 def change_words(one: Fact, *, steps: bool = True) -> str:
-    """`up 48 % over 180 steps`; `up 12 times`, `down 40 times` where percent say less."""
+    """`up 48 % over 180 steps`; `up 12-fold`, `down 40-fold` where percent say less."""
     change = one.change or 0.0
     size = f"{100 * abs(change):.0f} %"
     if change >= 2:
-        size = f"{times_text(change + 1)} times"
+        size = f"{times_text(change + 1)}-fold"
     elif -1 < change <= MOSTLY_GONE:
-        size = f"{times_text(1 / (1 + change))} times"
+        size = f"{times_text(1 / (1 + change))}-fold"
     text = f"{'up' if change > 0 else 'down'} {size}"
     return f"{text} over {one.change_steps:,} steps" if steps else text
 

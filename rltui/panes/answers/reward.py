@@ -45,7 +45,7 @@ def reward_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
     if total is not None and base is not None:
         title = glossary().metrics[f"{base}.mean"].title
         head = fact(title.lower(), total, "score")
-        facts.append(replace(head, text=format_short(head.value)))
+        facts.append(replace(head, text=format_short(head.value), told=True))
         said.append(f"{title} is {format_short(head.value)}")
         said[0] += f", {change_words(head)}" if head.change else ", steady" if head.change == 0 else ""
         if score is not None:

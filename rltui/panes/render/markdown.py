@@ -49,7 +49,7 @@ def as_markdown(report: PaneReport) -> str:
 def _answer(answer: Answer) -> list[str]:
     """The sentence, the facts, tables of shares, phases and ranges, and how they were derived."""
     out = [f"**{in_markdown(answer.sentence)}**", ""]
-    for fact in answer.facts:
+    for fact in (one for one in answer.facts if not one.told):
         words = f"{fact.words} {trend_text(fact)}".rstrip()
         out.append(f"- {in_markdown(words)}{' (derived)' if fact.formula else ''}")
     if answer.shares:

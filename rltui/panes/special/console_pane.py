@@ -30,10 +30,16 @@ class ConsoleEnd:
 
 
 def console_ends(
-    views: Sequence[RunView], logdirs: Sequence[str], sources: Mapping[str, Sequence[str]]
+    views: Sequence[RunView],
+    logdirs: Sequence[str],
+    sources: Mapping[str, Sequence[str]],
+    others: Mapping[str, Sequence[str]],
 ) -> list[list[ConsoleEnd]]:
-    """The ends of the consoles of each run, those written last first. sources: paths of logs by run."""
-    files = RunConsoles(logdirs).files(sources)
+    """The ends of the consoles of each run, those written last first.
+
+    sources: paths of logs by run; others: of runs that were not asked for.
+    """
+    files = RunConsoles(logdirs).files(sources, others)
     return [
         [end for file in files.get(view.name, ())[:CONSOLES] if (end := _end(file)) is not None]
         for view in views

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from rltui.metrics import MetricNames
+from rltui.metrics import MetricName, MetricNames
+from rltui.metrics.glossary_files import glossary
 from rltui.rules.run_state.log_state import GONE, all_gone
 from rltui.rules.run_state.planned_steps import planned, planned_by
 from rltui.rules.series.robust_statistics import median, quantile
@@ -199,14 +200,10 @@ def _phase(run: Run, names: MetricNames) -> str:
     """The first phase whose time is missing at the last step; else the longest phase of that step.
 
     Times of phases are written when the phase is over, so the missing one is where it hangs. Only phases that
-    were timed at nearly every step count.
+    were timed at nearly every step count, and no times of single samples or ranks.
     """
     phases = [
-        series
-        for tag, series in run.series.items()
-        if series.count >= 5
-        and (names.name(tag).canonical or "").startswith("timing.")
-        and names.name(tag).canonical not in special_metrics().whole_steps
+        series for tag, series in run.series.items() if series.count >= 5 and _is_phase(names.name(tag))
     ]
     if not phases:
         return ""
@@ -217,7 +214,16 @@ def _phase(run: Run, names: MetricNames) -> str:
         first = min(missing, key=lambda series: float(series.last_wall))
         return f"{first.tag} is missing for step {newest:,}"
     longest = max(usual, key=lambda series: float(series.last_value))
-    return f"between steps, longest phase {names.name(longest.tag).title.lower()} ({longest.tag})"
+    title = names.name(longest.tag).title.removesuffix(" time").removesuffix(" phase")
+    return f"between steps; the longest phase is {title.lower()}"
+
+
+def _is_phase(name: MetricName) -> bool:
+    """Whether what is timed is a phase of a step, not the slowest of many or a whole step."""
+    metric = glossary().metrics.get(name.canonical or "")
+    if metric is None or metric.id in special_metrics().whole_steps:
+        return False
+    return bool(metric.within) and name.statistic in ("", "mean") and not name.held_out
 
 
 def _last(series: Series) -> int:

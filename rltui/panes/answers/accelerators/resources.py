@@ -134,7 +134,7 @@ def resource_facts(view: RunView, beside: Beside, at_step: int | None = None) ->
         text = f"{format_hours(used)} GPU-hours so far"
         found.append(Fact("GPU-hours so far", used, text, formula=formula, plain=True))
     elif spent is not None:
-        text = f"{format_duration(3600 * spent.value)} so far"
+        text = f"{format_duration(3600 * spent.value)} of steps so far"
         found.append(Fact("hours so far", spent.value, text, formula=spent.formula, plain=True))
     tokens = tokens_so_far(view, at_step)
     if tokens is not None:

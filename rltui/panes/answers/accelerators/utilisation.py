@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rltui.draw.numbers import format_short, format_value
+from rltui.draw.numbers import format_si, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.mfu_estimate import mfu_estimate
 from rltui.panes.answers.model import NOTHING, Answer, Beside, Fact, Range
@@ -110,7 +110,7 @@ def _without_rates(view: RunView, at_step: int | None) -> Answer | None:
         return None
     count = fact("tokens a step", tokens, "tokens")
     said = "The log has the tokens of a step, but no times: throughput and MFU are not known."
-    return Answer(QUESTION, said, (replace(count, text=format_short(count.value)),))
+    return Answer(QUESTION, said, (replace(count, text=format_si(count.value)),))
 
 
 def _percent(one: Fact) -> Fact:

@@ -54,6 +54,10 @@ UNKNOWN = 0.1  # of the last steps; a phase that is NaN at more of them has no s
 PART_SLACK = 1.05  # timers of a part and its whole start and stop at different moments
 MOST_PHASES = 200  # keys; a log with more names something else by them
 
+# From so many steps per minute they are told per second, minute, hour: what a minute is times that.
+RATES = ((1 / 60, "s", 300.0), (1.0, "min", 1.0), (60.0, "h", 0.0))
+
+STEP_FACT = "step"
 QUESTION = "Where does a step's time go?"
 FORMULAS = {"steps per minute": "60 / step time", "tokens per second": "tokens of a step / step time"}
 
@@ -132,6 +136,8 @@ def _step_time(view: RunView, at_step: int | None) -> StepTime | None:
     base = busy if overlap or not total else max(total, busy)
     shares, kept = _shares(top, axis[last], base, base - busy)
     facts = _facts(view, at_step, whole_steps)
+    if not shares:
+        facts = tuple(replace(one, told=one.title == STEP_FACT) for one in facts)
     per_token = _per_token(view, at_step, axis)
     parts = _parts(kept, axis, lengths if total and not overlap else work, base, last, per_token)
     parts += [_seldom_part(phase, axis, lengths, between[id(phase)]) for phase in seldom]
@@ -144,7 +150,7 @@ def _step_time(view: RunView, at_step: int | None) -> StepTime | None:
             f"{_spoken(phase.title)}: {format_share(spent / total)} of a step, while other phases run"
         )
     rest = any(between.values())
-    sentence = _sentence(shares, total / count, busy / count, overlap, bool(top), bool(unknown))
+    sentence = _sentence(shares, total / count, busy / count, overlap, facts, bool(unknown))
     answer = Answer(
         QUESTION, sentence, facts,
         shares_of=_shares_of(total, overlap, of, rest), shares=shares, parts=tuple(parts),
@@ -245,9 +251,14 @@ def _one_phase(phases: Sequence[_Phase]) -> StepTime | None:
         return None
     one = phases[0]
     time = fact(one.title.lower(), one.values, "s")
+    said = f"{one.title} takes {_with_trend(time)}; the log has no time of whole steps to compare it with."
+    return StepTime(Answer(QUESTION, said, (replace(time, told=True),)))
+
+
+def _with_trend(time: Fact) -> str:
+    """`12.3 s, up 20 % over 60 steps`."""
     trend = f", {change_words(time)}" if time.change else ", steady" if time.change == 0 else ""
-    said = f"{one.title} takes {time.text}{trend}; the log has no time of whole steps to compare it with."
-    return StepTime(Answer(QUESTION, said, (time,)))
+    return f"{time.text}{trend}"
 
 
 def _whole_of(phase: _Phase, phases: Sequence[_Phase], heads: dict[str, _Phase]) -> _Phase | None:
@@ -393,10 +404,10 @@ def _facts(view: RunView, at_step: int | None, steps: Values | None) -> tuple[Fa
     first = first_steps_of(view)
     found: list[Fact] = []
     if steps is not None and steps.now > 0:
-        length = fact("step", steps, "s")
+        length = fact(STEP_FACT, steps, "s")
         rate = 60 / steps.now
         slower = None if length.change is None else 1 / (1 + length.change) - 1
-        text = f"{rate / 60:.3g} steps/s" if rate >= 300 else f"{rate:.3g} steps/min"
+        text = next(f"{rate * size:.3g} steps/{per}" for size, per, least in RATES if rate >= least)
         formula = FORMULAS["steps per minute"]
         found = [
             length,
@@ -483,12 +494,17 @@ def _shares_of(total: float, overlap: bool, of: str, rest: bool) -> str:
 
 
 def _sentence(
-    shares: Sequence[Share], step: float, busy: float, overlap: bool, phases: bool, unknown: bool
+    shares: Sequence[Share], step: float, busy: float, overlap: bool, facts: Sequence[Fact], unknown: bool
 ) -> str:
-    """The bottleneck; `unknown` says that times of phases are NaN."""
-    if not phases or not shares:
-        known = "of their phases only NaN" if unknown else "none of their phases"
-        return f"The log has the time of whole steps only, {known}."
+    """The bottleneck, or the time of steps without phases; `unknown` says that times of phases are NaN."""
+    if not shares:
+        known = "the times of their phases are NaN" if unknown else "their phases are not logged"
+        time = next((one for one in facts if one.title == STEP_FACT), None)
+        return (
+            f"{known[:1].upper()}{known[1:]}."
+            if time is None
+            else f"Steps take {_with_trend(time)}; {known}."
+        )
     named = [share for share in shares if share.named]
     if overlap:
         longest, work, whole = named[0], format_seconds(busy), format_seconds(step)

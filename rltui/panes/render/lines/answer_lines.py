@@ -40,7 +40,7 @@ def answer_lines(
         said = cut_sentence(said, most * (width - 2) - 8 * (most - 1))  # room for lines that break early
     sentence = [line((" " + part, "strong")) for part in wrap(said, width - 2)]
     bar = _bar(answer, width)
-    facts = _facts(answer.facts, width)
+    facts = _facts([one for one in answer.facts if not one.told], width)
     ranges = [crop(one, width) for one in _ranges(answer, width)]
     strips = [crop(one, width) for strip in answer.strips for one in _strip(strip, width)]
     notes = [line((" " + part, "dim")) for note in answer.notes for part in wrap(note, width - 2)]
@@ -51,7 +51,7 @@ def answer_lines(
         room = 10_000 if height is None else height - len(sentence) - len(tail)
         facts = facts if len(facts) <= room else []
         notes = notes if len(notes) <= room - len(facts) else []
-        return [*facts, *sentence, *tail, *notes]
+        return [*sentence, *facts, *tail, *notes]
     table = _table(answer, width, glyphs) or _amounts(answer, width, glyphs)
     rows = 6 if room >= ROOMY else 4
     drawn = [
@@ -77,7 +77,7 @@ def answer_lines(
             if room >= 3
             else []
         )
-    return [*facts, *sentence, *bar, *ranges, *drawn, *table, *strips, *ridges, *chart, *notes]
+    return [*sentence, *facts, *bar, *ranges, *drawn, *table, *strips, *ridges, *chart, *notes]
 
 
 def trend_text(fact: Fact, *, steps: bool = True) -> str:
@@ -88,9 +88,9 @@ def trend_text(fact: Fact, *, steps: bool = True) -> str:
         return "steady"
     size = 100 * fact.change
     if -1 < fact.change <= MOSTLY_GONE:
-        text = f"to 1/{times_text(1 / (1 + fact.change))}"
+        text = f"down {times_text(1 / (1 + fact.change))}-fold"
         return f"{text} over {fact.change_steps:,} steps" if steps else text
-    text = f"{size:+.0f} %" if size < 200 else f"{times_text(fact.change + 1)}x as much"
+    text = f"{size:+.0f} %" if size < 200 else f"up {times_text(fact.change + 1)}-fold"
     return f"{text} over {fact.change_steps:,} steps" if steps else text
 
 
