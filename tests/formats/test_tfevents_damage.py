@@ -9,7 +9,10 @@ import pytest
 
 from rltui.batch import Batch, concat
 from rltui.logs.formats.interface import LogReader
+from rltui.logs.formats.tfevents.bulk import block_framing
+from rltui.logs.formats.tfevents.bulk.block import Block
 from rltui.logs.formats.tfevents.event_file import FORMAT
+from rltui.logs.formats.tfevents.framing.tf_record import FOOTER, HEADER
 from rltui.logs.formats.tfevents.torn_and_damaged import MOST_CHECKS
 from rltui.problem import Problem
 from tests.support import tfwriter as w
@@ -117,6 +120,20 @@ def test_bulk_reading_proves_checksums_when_asked() -> None:
     data[place - 5] ^= 1
     batch = read_whole(FORMAT, MemFile(NAME, bytes(data)))
     assert (len(batch), codes(batch.problems)) == (1999, [("corrupt-record", len(points(0, 1000)), False)])
+
+
+@pytest.mark.parametrize("bit", [0, 7])
+def test_a_changed_bit_anywhere_shows_in_the_checksums_of_a_block(bit: int) -> None:
+    """The records of a block are proved at once: intact as written, not with one bit of data or CRC changed."""
+    data = points(0, 40)
+    whole = block_framing.frames(Block(data))
+    assert block_framing.all_intact(Block(data), whole)
+    for place in range(HEADER - FOOTER, len(data)):
+        if place % len(point(0)) < HEADER - FOOTER:
+            continue  # a length: where records begin is known by then
+        changed = bytearray(data)
+        changed[place] ^= 1 << bit
+        assert not block_framing.all_intact(Block(bytes(changed)), whole), place
 
 
 def test_wrong_length_is_held_then_passed() -> None:

@@ -48,17 +48,22 @@ class Block:
     def gather(self, at: Places, width: int) -> NDArray[np.uint8]:
         """(n, width) uint8: `width` bytes from each place of the block (negative: before it, up to PAD).
 
-        An unstructured void type has no alignment, so overlapping windows are legal and numpy copies
-        each window with one move: about 3 ns for up to 64 bytes.
+        About 3 ns for up to 64 bytes.
         """
-        windows: NDArray[Any] = np.ndarray(
-            (len(self.bytes) - width + 1,), np.dtype((np.void, width)), self.bytes, 0, (1,)
-        )
-        return windows[at + PAD].view(np.uint8).reshape(-1, width)
+        return windows(self.bytes, width)[at + PAD].view(np.uint8).reshape(-1, width)
 
     def words(self, at: Places, width: int) -> Words:
         """(n, width / 8) uint64, little-endian: the same as words."""
         return self.gather(at, width).view("<u8")
+
+
+def windows(content: NDArray[np.uint8], width: int) -> NDArray[Any]:
+    """All `width` bytes in a row of `content`, by where they begin, to read or to write.
+
+    An unstructured void type has no alignment, so overlapping windows are legal and numpy copies each with
+    one move.
+    """
+    return np.ndarray((len(content) - width + 1,), np.dtype((np.void, width)), content, 0, (1,))
 
 
 def distinct(column: NDArray[Any]) -> tuple[NDArray[Any], Places]:

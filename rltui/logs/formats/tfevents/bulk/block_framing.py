@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.logs.formats.tfevents.bulk.block import PAD, Block, Places, Words
+from rltui.logs.formats.tfevents.bulk.block import PAD, Block, Places, Words, windows
 from rltui.logs.formats.tfevents.framing import masked_crc, tf_record
-from rltui.logs.formats.tfevents.framing.tf_record import FRAME, HEADER
+from rltui.logs.formats.tfevents.framing.tf_record import FOOTER, FRAME, HEADER
 from rltui.logs.formats.tfevents.templates.record_template import WALL_KEY
 
 _U64 = np.uint64
@@ -65,6 +65,20 @@ def frames(block: Block) -> Frames:
         if needed is not None:
             return Frames(place + HEADER, length, opening, end, needed)
     return _walk(block, place, length, ends, adjoining)
+
+
+def all_intact(block: Block, frames: Frames) -> bool:
+    """Whether the CRCs of all records are right, those of lengths and those of data.
+
+    With each stored CRC replaced by the one that makes what it stands for neutral (`masked_crc.NEUTRAL`), the
+    whole block has the CRC of nothing: one call instead of one for each record, which is ten times as fast.
+    """
+    content = block.bytes[PAD : PAD + frames.end].copy()
+    stored = windows(content, FOOTER)
+    places = np.concatenate([frames.at - FOOTER, frames.at + frames.length])
+    crc = masked_crc.unmasked_column(stored[places].view("<u4")) ^ np.uint32(masked_crc.NEUTRAL)
+    stored[places] = crc.view(stored.dtype)
+    return masked_crc.extend(0, content.tobytes()) == 0
 
 
 def _next_needed(data: bytes, at: int) -> int | None:

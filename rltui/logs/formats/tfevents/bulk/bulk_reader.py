@@ -101,6 +101,8 @@ class _BlockReader:
         self, block: Block, frames: block_framing.Frames, cache: TemplateCache, verify: bool
     ) -> None:
         self.block, self.frames, self.cache, self.verify = block, frames, cache, verify
+        # Only records that do not all prove intact at once are checked one by one.
+        self.check_each = verify and not block_framing.all_intact(block, frames)
         self.count = len(frames.at)
         self.step, step_width, self.body = _steps(frames)
         self.end = frames.at + frames.length
@@ -182,7 +184,7 @@ class _BlockReader:
             value = self.block.gather(end - after - size, size).view(f"<f{size}")[:, 0]
         else:
             value = row.view(f"<f{size}")[:, -1]
-        if self.verify:
+        if self.check_each:
             known = np.flatnonzero(tag >= 0)
             at = self.frames.at[some[known]]
             tag[known[~tf_record.data_intact_column(self.block.data, at, end[known])]] = _UNREAD
@@ -222,7 +224,7 @@ class _BlockReader:
                 start = end[mine] - length
                 fits = ((self.block.gather(start, length) & template.mask) == template.constant).all(axis=1)
                 record, start = some[mine[fits]], start[fits]
-                if self.verify and len(record):
+                if self.check_each and len(record):
                     intact = tf_record.data_intact_column(
                         self.block.data, self.frames.at[record], self.end[record]
                     )

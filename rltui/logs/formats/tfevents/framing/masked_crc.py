@@ -13,6 +13,10 @@ SHORT = 256  # record lengths below this have their checksums in a table
 _POLYNOMIAL = 0x82F63B78  # Castagnoli, reflected
 _DELTA = 0xA282EAD8  # TFRecord's mask: rotate right by 15 and add, so that CRCs of CRCs stay useful
 
+# The four bytes (little-endian) that have the CRC of nothing. Any bytes followed by their own CRC XOR this
+# have the CRC of nothing, too, and what follows then has the CRC that it has alone.
+NEUTRAL = 0x9BE09BAB
+
 
 def masked(data: bytes) -> int:
     """The masked CRC-32C of `data`, as it stands in the file."""
@@ -29,6 +33,12 @@ def unmasked(stored: int) -> int:
     """The CRC-32C that a masked, stored one stands for."""
     crc = (stored - _DELTA) & 0xFFFFFFFF
     return (crc >> 17 | crc << 15) & 0xFFFFFFFF
+
+
+def unmasked_column(stored: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The same for a column."""
+    crc = stored - np.uint32(_DELTA)
+    return (crc >> np.uint32(17)) | (crc << np.uint32(15))
 
 
 def masked_column(crc: NDArray[np.uint32]) -> NDArray[np.uint32]:
