@@ -136,7 +136,8 @@ class MetricNames:
             # Whether it is held out is for those to say who write it: val/ratio is a ratio of the policy.
             writer = self._known.get(vote[1].frameworks[0])
             return _Guess(*vote, writer is not None and writer.is_held_out(tag))
-        for prefix in self._conventions.held_out if framework is None else framework.held_out:
+        held_out = self._conventions.held_out if framework is None else framework.held_out
+        for prefix in held_out if tag.startswith(held_out) else ():
             if tag.startswith(prefix) and len(tag) > len(prefix):
                 vote = self._known.vote(tag[len(prefix) :], wild=wild)
                 if vote is not None and not vote[0].entry.canonical.startswith("validation."):

@@ -106,7 +106,10 @@ class Framework:
         """Whether the key has an evaluation prefix."""
         if not self.held_out:
             return False
-        return key.startswith(self.held_out) or self.bare(key).startswith(self.held_out)
+        if key.startswith(self.held_out):
+            return True
+        bare = self.bare(key)
+        return bare is not key and bare.startswith(self.held_out)
 
     def _plain(self, key: str) -> Resolved | None:
         names, entries, matcher = self._table

@@ -170,13 +170,19 @@ class Matcher:
     def __init__(self, names: Sequence[str]) -> None:
         """`names[index]` are expanded patterns, exact or wild; later duplicates lose."""
         self._exact: dict[str, int] = {}
-        self._buckets: dict[str, list[tuple[str, int]]] = {}
-        self._compiled: dict[str, tuple[re.Pattern[str], dict[int, tuple[str, int, int]]]] = {}
+        self._buckets: dict[str, list[tuple[str, int]]] = {}  # by first part; "" where that is wild
+        self._longest = 0  # most slashes in a pattern
+        self._lasts: set[str] = set()  # last parts of patterns that hold no wildcard
+        self._compiled: dict[tuple[str, int, str], _Alternatives | None] = {}
         for index, name in enumerate(names):
             if is_wild(name):
                 first = name.split("/", 1)[0]
                 bucket = "" if is_wild(first) else first
                 self._buckets.setdefault(bucket, []).append((name, index))
+                self._longest = max(self._longest, name.count("/"))
+                last = name.rpartition("/")[2]
+                if not is_wild(last):
+                    self._lasts.add(last)
             else:
                 self._exact.setdefault(name, index)
 
@@ -187,23 +193,44 @@ class Matcher:
     def wild(self, key: str) -> PatternMatch | None:
         """The best pattern with wildcards that matches `key`."""
         for bucket in (key.split("/", 1)[0], ""):
-            if bucket in self._buckets:
-                regex, heads = self._compiled.get(bucket) or self._compile(bucket)
-                match = regex.fullmatch(key)
-                if match is not None and match.lastindex is not None:
-                    pattern, index, end = heads[match.lastindex]
-                    return PatternMatch(pattern, match.groups()[match.lastindex : end], index)
+            if bucket not in self._buckets:
+                continue
+            last = key.rpartition("/")[2]
+            place = bucket, min(key.count("/"), self._longest + 1), last if last in self._lasts else ""
+            alternatives = self._compiled[place] if place in self._compiled else self._compile(*place)
+            match = alternatives.regex.fullmatch(key) if alternatives is not None else None
+            if alternatives is not None and match is not None and match.lastindex is not None:
+                pattern, index, end = alternatives.heads[match.lastindex]
+                return PatternMatch(pattern, match.groups()[match.lastindex : end], index)
         return None
 
-    def _compile(self, bucket: str) -> tuple[re.Pattern[str], dict[int, tuple[str, int, int]]]:
-        entries = sorted(self._buckets[bucket], key=lambda entry: specificity(entry[0]), reverse=True)
+    def _compile(self, bucket: str, slashes: int, last: str) -> _Alternatives | None:
+        """The patterns of a bucket that can match keys of so many slashes and that last part.
+
+        Most can't, and the regular expression of all would try each. Only `**` stands for any number of
+        parts; `last` is "" where no pattern names the last part of the key.
+        """
+        entries = []
+        for pattern, index in self._buckets[bucket]:
+            count, end = pattern.count("/"), pattern.rpartition("/")[2]
+            if (count <= slashes if _ANY in pattern else count == slashes) and (end == last or is_wild(end)):
+                entries.append((pattern, index))
+        entries.sort(key=lambda entry: specificity(entry[0]), reverse=True)
         pieces, heads, group = [], {}, 1
         for pattern, index in entries:
             heads[group] = (pattern, index, group + len(_TOKEN.findall(pattern)))
             pieces.append(f"({to_regex(pattern)})")
             group += 1 + len(_TOKEN.findall(pattern))
-        self._compiled[bucket] = compiled = (re.compile("|".join(pieces), re.DOTALL), heads)
-        return compiled
+        made = _Alternatives(re.compile("|".join(pieces), re.DOTALL), heads) if pieces else None
+        self._compiled[bucket, slashes, last] = made
+        return made
+
+
+class _Alternatives(NamedTuple):
+    """Patterns as one regular expression; by the group of each: itself, its place, the group of the next."""
+
+    regex: re.Pattern[str]
+    heads: dict[int, tuple[str, int, int]]
 
 
 def to_regex(pattern: str) -> str:
