@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 import re
-import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -177,6 +176,8 @@ def notable(heads: Sequence[SampleHead]) -> Mapping[str, SampleHead]:
 
 
 def _distance(values: Sequence[float]) -> Callable[[float], float]:
-    middle = statistics.median(values)
-    spread = statistics.median(abs(value - middle) for value in values) or 1.0
+    from statistics import median  # brings fractions and decimals, 8 ms
+
+    middle = median(values)
+    spread = median(abs(value - middle) for value in values) or 1.0
     return lambda value: abs(value - middle) / spread

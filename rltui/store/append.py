@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.batch import Batch
+from rltui.distinct import distinct
 from rltui.logs.delivery import Source
 from rltui.problem import Problem, Problems
 from rltui.store.model import HIGHEST, LOWEST, NO_POINTS, NewPoints, NewPointsList, Points, join
@@ -157,7 +158,7 @@ class PointAppender:
         if limit is None or not len(rows):
             return np.empty(0, np.intp)
         over = np.flatnonzero(points.step >= limit[rows])
-        for row in np.unique(rows[over]).tolist():
+        for row in distinct(rows[over]).tolist():
             gone = points.take(over[rows[over] == row])
             for cause, which in self.restarts.causes(segment, row, gone.step):
                 part = gone.take(which)

@@ -51,13 +51,6 @@ def join(parts: Sequence[Points]) -> Points:
     )
 
 
-def distinct_counts(values: I64) -> tuple[I64, I64]:
-    """Values sorted, each once, and how often each occurs. `np.unique` imports masked arrays, 10 ms."""
-    ordered = np.sort(values)
-    first = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))[: len(ordered)]
-    return ordered[first], np.diff(np.append(first, len(ordered)))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Columns:
     """A window of a series in `width` columns; column i covers [edges[i], edges[i+1]), the last its end too.

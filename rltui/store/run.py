@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.batch import Batch, Text
+from rltui.distinct import distinct_counts
 from rltui.hparams.logged_text import is_hparams_tag
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.problem import Problem, Problems
 from rltui.store.append import PointAppender
 from rltui.store.histograms import Histograms
-from rltui.store.model import F64, HIGHEST, I64, LOWEST, Attempt, NewPoints, Points, distinct_counts, sensible
+from rltui.store.model import F64, HIGHEST, I64, LOWEST, Attempt, NewPoints, Points, sensible
 from rltui.store.previews import Previews
 from rltui.store.restarts.detector import RestartDetector
 from rltui.store.series import SeriesByTag

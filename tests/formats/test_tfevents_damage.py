@@ -124,7 +124,7 @@ def test_bulk_reading_proves_checksums_when_asked() -> None:
 
 @pytest.mark.parametrize("bit", [0, 7])
 def test_a_changed_bit_anywhere_shows_in_the_checksums_of_a_block(bit: int) -> None:
-    """The records of a block are proved at once: intact as written, not with one bit of data or CRC changed."""
+    """A block is proved as a whole: intact as written, not with one bit of data or CRC changed."""
     data = points(0, 40)
     whole = block_framing.frames(Block(data))
     assert block_framing.all_intact(Block(data), whole)

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import shutil
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -211,14 +212,14 @@ def test_a_database_that_takes_long_to_copy_is_copied_seldom(
     now = [0.0]
     monkeypatch.setattr(sqlite_file.time, "monotonic", lambda: now[0])
     copied = []
-    copy_file = sqlite_file.shutil.copyfile
+    copy_file = shutil.copyfile
 
     def slowly(source: str, target: str) -> None:
         now[0] += 1.0
         copied.append(source)
         copy_file(source, target)
 
-    monkeypatch.setattr(sqlite_file.shutil, "copyfile", slowly)
+    monkeypatch.setattr(shutil, "copyfile", slowly)
     base = _trackio(tmp_path / "p.db")
     place = str(tmp_path / "p.db")
 

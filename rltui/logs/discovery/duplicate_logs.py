@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.distinct import distinct
 from rltui.logs.formats.interface import File, Format
 from rltui.logs.log_file_names import is_events, names, stem_of
 
@@ -70,7 +71,7 @@ def sample(known: Format, file: File) -> LogBeginning:
         log.close()
     # The last step may be half written when the sample ends.
     chosen = sorted(steps)[:SAMPLE_STEPS]
-    rows = {step: _distinct(np.concatenate(steps[step])) for step in chosen}
+    rows = {step: distinct(np.concatenate(steps[step])) for step in chosen}
     return LogBeginning(
         rows, tuple(tags[index] for index in np.flatnonzero(used).tolist()), hparams, complete
     )
@@ -91,7 +92,7 @@ def ending(known: Format, file: File) -> LogBeginning:
     if newest:
         kept = batch.step >= newest[0]
         _collect(batch.step[kept], batch.value[kept], steps)
-    rows = {step: _distinct(np.concatenate(values)) for step, values in steps.items()}
+    rows = {step: distinct(np.concatenate(values)) for step, values in steps.items()}
     return LogBeginning(rows, tuple(batch.tags), False, True)
 
 
@@ -110,12 +111,6 @@ def _collect(
         each = int(step[begin])
         if each in steps or len(steps) < 8 * SAMPLE_STEPS:
             steps.setdefault(each, []).append(value[begin:end])
-
-
-def _distinct(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sorted, each once. `np.unique` would import masked arrays, ten milliseconds of the start."""
-    values = np.sort(values)
-    return values[np.concatenate(([True], values[1:] != values[:-1]))]
 
 
 def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: bool = False) -> bool | None:

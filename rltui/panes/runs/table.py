@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from statistics import median
 
 import numpy as np
 
@@ -50,6 +49,8 @@ class RunGroup:
         if best is not None:
             words += f" best {format_value(best, unit)}"
         if last:
+            from statistics import median  # brings fractions and decimals, 8 ms
+
             words += f"{' ·' if best is not None else ''} last: median {format_value(median(last), unit)}"
         if len(last) > 1:
             words += ", " + " … ".join(format_range(min(last), max(last), unit))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -115,11 +115,11 @@ def _facts(heads: Sequence[SampleHead]) -> tuple[str, ...]:
     facts = []
     rewards = [head.reward for head in heads if head.reward is not None and head.reward == head.reward]
     if rewards:
-        mean = format_plain(statistics.fmean(rewards))
+        mean = format_plain(math.fsum(rewards) / len(rewards))
         facts.append(f"reward {mean} ({format_plain(min(rewards))} … {format_plain(max(rewards))})")
     lengths = [head.length for head in heads if head.length is not None]
     if lengths:
-        facts.append(f"length {format_plain(statistics.fmean(lengths))}, at most {max(lengths):,}")
+        facts.append(f"length {format_plain(math.fsum(lengths) / len(lengths))}, at most {max(lengths):,}")
     cut = sum(ended_at_limit(head.stop) for head in heads)
     if cut:
         facts.append(f"{cut:,} ended at the limit")

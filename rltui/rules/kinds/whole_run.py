@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rltui.distinct import distinct
 from rltui.rules.kinds.condition_states import Bools, ConditionStates, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import median
@@ -52,7 +53,7 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
         if idle and not len(rows):
             return None
         for row, error in zip(rows.tolist(), means.deviation(rows).tolist(), strict=True):
-            for length in np.unique(NOW[fell[row] > sigmas * error]).tolist():
+            for length in distinct(NOW[fell[row] > sigmas * error]).tolist():
                 levels = _lost(rule, window, means, row, length, error)
                 if levels is not None and found.add(row, length, *levels):
                     break

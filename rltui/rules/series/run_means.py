@@ -23,6 +23,7 @@ from functools import cache
 
 import numpy as np
 
+from rltui.distinct import distinct
 from rltui.rules.series.robust_statistics import NORMAL, median
 from rltui.rules.series.ticks import Floats, Ints
 
@@ -176,7 +177,7 @@ def _autoregressive(values: Floats, ticks: Ints) -> Floats:
     found = np.empty(len(ticks))
     change = np.diff(values)
     scales = _SCALES_AT[_SCALES_AT.searchsorted(ticks, "right") - 1]
-    for scale in np.unique(scales).tolist():
+    for scale in distinct(scales).tolist():
         chosen = scales == scale
         ends = ticks[chosen] - 1
         begins = ends // 2

@@ -9,8 +9,9 @@ from posixpath import basename, dirname
 import numpy as np
 from numpy.typing import NDArray
 
+from rltui.distinct import distinct
 from rltui.logs.log_file_names import file_order
-from rltui.store.model import HIGHEST, I64, LOWEST, Reason, distinct_counts
+from rltui.store.model import HIGHEST, I64, LOWEST, Reason
 from rltui.store.restarts.step_regression import StepRegressions
 from rltui.store.tag_rows import Rows
 
@@ -102,7 +103,7 @@ class Segment:
         at = 0
         while len(self.head) < HEAD and at < len(step):
             rising = np.maximum.accumulate(step[at : at + _HEAD_POINTS])
-            new, _ = distinct_counts(rising[rising > self.head[-1]] if self.head else rising)
+            new = distinct(rising[rising > self.head[-1]] if self.head else rising)
             self.head += new[: HEAD - len(self.head)].tolist()
             at += _HEAD_POINTS
 

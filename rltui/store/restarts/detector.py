@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.batch import SessionStart
+from rltui.distinct import distinct_counts
 from rltui.store.model import (
     F64,
     HIGHEST,
@@ -326,7 +327,7 @@ class RestartDetector:
         if len(found) and (found == found[0]).all():
             segment.axis = int(found[0])
         elif len(found):
-            steps, counts = np.unique(found, return_counts=True)
+            steps, counts = distinct_counts(found)
             segment.axis = int(steps[np.argmax(counts)])
 
     def _cuts_of(self, late: Segment, before: Sequence[Segment]) -> I64:

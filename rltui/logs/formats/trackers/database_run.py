@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import numpy as np
 
 from rltui.logs.formats.trackers import sqlite_file
 from rltui.logs.formats.trackers.part_reader import Look, PointColumns, TrackerAlert, part_format
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _ROW = 256  # bytes of a row, about: how many are taken for a budget
 _FEWEST = 1000  # rows of one look
@@ -176,6 +179,8 @@ def _forward(since: int, rowids: Sequence[int]) -> int:
     """The last of some rowids. Raises DatabaseError where they do not rise: rows would come for ever."""
     for rowid in rowids:
         if rowid <= since:
+            import sqlite3
+
             raise sqlite3.DatabaseError("rows are out of order: the database is damaged")
         since = rowid
     return since

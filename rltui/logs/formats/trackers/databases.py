@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-import sqlite3
+from typing import TYPE_CHECKING
 
 from rltui.logs.formats.container import Parts
 from rltui.logs.formats.trackers import mlflow, sqlite_file, trackio
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _NAME = re.compile(r"\.(db|sqlite3?)\Z")
 

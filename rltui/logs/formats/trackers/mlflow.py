@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from rltui.logs.formats.container import Part, Parts
 from rltui.logs.formats.trackers.database_run import DatabaseRun, Rows, Schema, columns_of
 from rltui.logs.formats.trackers.metric_files import MetricFiles, MetricLine
 from rltui.logs.formats.trackers.part_reader import PointColumns, unique_names
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _INFINITE = 1.797e308  # MLflow stores the largest double for infinity
 # How a run ended, as exit codes: an entity.RunStatus by name or by number.

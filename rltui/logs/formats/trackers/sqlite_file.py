@@ -12,19 +12,20 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import shutil
-import sqlite3
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from rltui.logs.formats.container import close_after_look
 from rltui.text import quote as quoted
+
+if TYPE_CHECKING:
+    import sqlite3
+    import tempfile
 
 T = TypeVar("T")
 
@@ -76,6 +77,8 @@ def read_database(place: str, work: Callable[[sqlite3.Connection], T]) -> T | No
 
     Raises OSError, also for what is no database, is damaged, or is too large to be copied.
     """
+    import sqlite3  # and below shutil and tempfile: 17 ms, which only databases need
+
     try:
         for _ in range(_TRIES):
             before = _CONNECTIONS.state(place)
@@ -151,6 +154,8 @@ class _Connections(threading.local):
             yield kept[2]
             return
         self.close(place)
+        import sqlite3
+
         connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
         held = self._kept
 
@@ -185,6 +190,8 @@ def run_on(connection: sqlite3.Connection, work: Callable[[sqlite3.Connection], 
     try:
         return work(connection)
     except (UnicodeError, MemoryError, OverflowError) as error:
+        import sqlite3
+
         raise sqlite3.DatabaseError(f"the database is damaged: {quoted(str(error))}") from error
 
 
@@ -245,6 +252,9 @@ class _Copies:
         if size > COPY_CAP:
             limit = f"{size:,} bytes with a live WAL; no more than {COPY_CAP:,} are copied to be read"
             raise OSError(errno.EFBIG, limit, place)
+        import shutil
+        import tempfile
+
         began = time.monotonic()
         wal_head = _head(place + "-wal")[:32]
         folder = tempfile.TemporaryDirectory(prefix="rltui-", ignore_cleanup_errors=True)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import os
 import re
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import orjson
 
@@ -23,6 +23,9 @@ from rltui.logs.formats.trackers.part_reader import Look, TrackerAlert, part_for
 from rltui.logs.records.parse_number import step_of
 from rltui.problem import Level
 from rltui.text import QUOTE_LIMIT, clean
+
+if TYPE_CHECKING:
+    import sqlite3
 
 _ALERTS = 100  # of a run, the newest
 _LEVELS: dict[str, Level] = {"info": "info", "warn": "warning", "error": "error"}

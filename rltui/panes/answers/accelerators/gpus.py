@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rltui.distinct import distinct
 from rltui.draw.numbers import format_duration, format_value
 from rltui.jobs.scheduler import look_inside
 from rltui.panes.answers.model import NOTHING, Answer, Beside, Device, DeviceCell, DeviceTable, Fact
 from rltui.panes.answers.recent_steps import F64
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
+from rltui.rules.series.robust_statistics import median
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -210,14 +212,14 @@ def _history(times: F64, values: F64, edges: F64) -> tuple[float, ...]:
     times, values = times[known], values[known]
     if not len(times):
         return ()
-    gap = float(np.median(np.diff(times))) if len(times) > 1 else 0.0
+    gap = median(np.diff(times)) if len(times) > 1 else 0.0
     middles = (edges[1:] + edges[:-1]) / 2
     after = np.searchsorted(times, middles)
     inside = after < len(times)
     near = times[np.minimum(after, len(times) - 1)] - middles <= max(1.5 * gap, edges[1] - edges[0])
     found = np.where(inside & near, values[np.minimum(after, len(values) - 1)], np.nan)
     place = np.digitize(times, edges) - 1
-    for piece in np.unique(place[(place >= 0) & (place < len(found))]):
+    for piece in distinct(place[(place >= 0) & (place < len(found))]).tolist():
         found[piece] = values[place == piece].mean()
     return tuple(found.tolist())
 

@@ -66,18 +66,6 @@ def windows(content: NDArray[np.uint8], width: int) -> NDArray[Any]:
     return np.ndarray((len(content) - width + 1,), np.dtype((np.void, width)), content, 0, (1,))
 
 
-def distinct(column: NDArray[Any]) -> tuple[NDArray[Any], Places]:
-    """The values of a column, sorted, each once, and where each occurs first.
-
-    As `np.unique` says it, which imports masked arrays: ten milliseconds of the start.
-    """
-    order = np.argsort(column, kind="stable")
-    ordered = column[order]
-    new = np.ones(len(ordered), np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    return ordered[new], order[new]
-
-
 def varints(word: Words) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
     """Varints of up to seven bytes that begin at the second byte of each word, all at once.
 

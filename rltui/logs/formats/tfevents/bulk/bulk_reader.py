@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rltui.batch import Batch, SessionStart, concat
+from rltui.distinct import distinct, distinct_places
 from rltui.logs.formats.tfevents import record_decoder
 from rltui.logs.formats.tfevents.bulk import block_framing
-from rltui.logs.formats.tfevents.bulk.block import Block, Places, distinct, varints
+from rltui.logs.formats.tfevents.bulk.block import Block, Places, varints
 from rltui.logs.formats.tfevents.bulk.template_table import LIMITS, TABLES, TemplateTable
 from rltui.logs.formats.tfevents.framing import tf_record
 from rltui.logs.formats.tfevents.framing.tf_record import HEADER
@@ -212,13 +213,13 @@ class _BlockReader:
             gap = np.flatnonzero(some != left[: len(some)])
             stop = min(stop, int(gap[0]) if len(gap) else len(some))
         new = np.flatnonzero(tag[:stop] == _UNREAD)
-        templates, first = distinct(template[new])
+        templates, first = distinct_places(template[new])
         return self.cache.take_over(templates[np.argsort(first)].tolist()) > 0
 
     def _read_multi_values(self, left: Places) -> Places:
         some = left[~self.irregular[left] & (left < len(self.end) - 1)]
         end, body = self.end[some], self.body[some]
-        for length in distinct(body)[0].tolist():
+        for length in distinct(body).tolist():
             for template in self.cache.multi_value.of_length(length):
                 mine = np.flatnonzero(body == length)
                 start = end[mine] - length
