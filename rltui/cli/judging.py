@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TypeVar
 
 from rltui.cli.arguments import need
 from rltui.cli.file_problems import note_problems
 from rltui.cli.loading import ReadingProgress, load, nothing_to_read, read_config
-from rltui.cli.output import fail, require_extra
-from rltui.cli.sharding import Work
+from rltui.cli.output import fail
+from rltui.cli.sharding import Work, chosen_engine, in_order, need_engine, planned
 from rltui.panes.runs.selection import RunSelection
-from rltui.paths import is_url
-from rltui.shards import work
-from rltui.shards.engines import Engine, EngineError, available_processors
+from rltui.shards.engines import Engine
 from rltui.shards.judge import Judged, Question, judge, judge_as_json, read_json
 from rltui.shards.judged_runs import JudgedRuns, merge, of_session
-from rltui.shards.plan import Plan, RunPlan, Shard, cut, make_plan
+from rltui.shards.plan import Lost, Plan, RunPlan, cut
 from rltui.shards.verdict_cache import VerdictCache
-from rltui.text import clean
-
-T = TypeVar("T")
-
-# From here on a second process of this machine is used: it takes about half a second to begin, so that it
-# cannot pay for less work than a few seconds. 400 runs took 1.14 times less with two on a busy machine.
-PAYS_RUNS = 1000
-PAYS_BYTES = 200 << 20
-BY_DEFAULT = 2  # processes of this machine that are used unasked
 
 
 def judge_runs(
@@ -77,32 +65,6 @@ def judge_runs(
     return judged
 
 
-def planned(
-    logdirs: Sequence[str], run_glob: str | None, how: Work, *, verify: bool = False, consoles: bool = True
-) -> Plan:
-    """The runs to work on."""
-    plan = make_plan(logdirs, run_glob=run_glob, verify=verify, consoles=consoles)
-    return plan if how.part is None else plan.part(*how.part)
-
-
-def need_engine(engine: Engine, logdirs: Sequence[str]) -> None:
-    """End the command with 2 where the packages of an engine are missing, or it does not see the logs."""
-    if engine.missing:
-        require_extra(engine.name, f"--engine {engine.name}")
-    remote = next(filter(is_url, logdirs), None)
-    if remote is not None and engine.name not in ("local", "processes"):
-        what = f"--engine {engine.name} does not see what is fetched of {clean(remote)}"
-        fail(f"{what}: use processes, or --shard on each machine")
-
-
-def chosen_engine(engine: Engine, runs: Sequence[RunPlan]) -> Engine:
-    """The engine that was asked for; instead of `local` two processes of this machine where that pays."""
-    much = len(runs) >= PAYS_RUNS or (len(runs) > 1 and sum(run.size for run in runs) >= PAYS_BYTES)
-    if engine.name == "local" and much and available_processors() >= BY_DEFAULT:
-        return Engine("processes", str(BY_DEFAULT))
-    return engine
-
-
 def _of_plan(plan: Plan) -> Judged:
     """What was said of folders and of files that are no logs."""
     problems = Judged()
@@ -111,9 +73,7 @@ def _of_plan(plan: Plan) -> Judged:
     return problems
 
 
-def _judged(
-    runs: Sequence[RunPlan], question: Question, asked: Engine
-) -> Iterator[Judged | work.Lost[Judged]]:
+def _judged(runs: Sequence[RunPlan], question: Question, asked: Engine) -> Iterator[Judged | Lost]:
     engine = chosen_engine(asked, runs)
     shards = list(cut(runs, most_runs=engine.most_runs))
     if engine.name == "local":
@@ -124,40 +84,5 @@ def _judged(
             progress.wipe()
         return
     task = partial(judge_as_json, question=question)
-    for shard, result in in_order(shards, engine, task, "judged"):
-        yield work.Lost(shard, result.reason) if isinstance(result, work.Lost) else read_json(result)
-
-
-def in_order(
-    shards: Sequence[Shard], engine: Engine, task: Callable[[Shard], T], done: str
-) -> Iterator[tuple[Shard, T | work.Lost[T]]]:
-    """Each shard with its result; progress on standard error. Ends the command with 2 without the engine."""
-    progress = _ShardProgress(shards, done) if sys.stderr.isatty() else None
-    try:
-        for shard, result in work.work(shards, engine, task):
-            if progress is not None:
-                progress.finished(shard)
-            yield shard, result
-    except EngineError as error:
-        fail(str(error))
-    finally:
-        if progress is not None:
-            progress.wipe()
-
-
-class _ShardProgress:
-    """A line on a terminal's standard error: how many runs are done."""
-
-    def __init__(self, shards: Iterable[Shard], done: str) -> None:
-        self._runs = sum(map(len, shards))
-        self._done = 0
-        self._word = done
-
-    def finished(self, shard: Shard) -> None:
-        self._done += len(shard)
-        sys.stderr.write(f"\r\x1b[Krltui: {self._done:,} of {self._runs:,} runs {self._word}")
-        sys.stderr.flush()
-
-    def wipe(self) -> None:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()
+    for result in in_order(shards, engine, task, "judged"):
+        yield result if isinstance(result, Lost) else read_json(result)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
+import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,6 +13,9 @@ from rltui import paths
 from rltui.logs.log_file_names import is_events, names, rotated_from, stem_of
 from rltui.logs.samples.layouts import log_place
 from rltui.text import clean
+
+_NAMESAKES = 3  # other runs that must be there: fewer sisters have no spread
+_NUMBERS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +35,26 @@ def named(runs: Iterable[str], name: str) -> list[str]:
     """The runs that a person may mean by a name: the one of just that name, else all that go by it."""
     known = list(runs)
     return [name] if name in known else [run for run in known if called(run, name)]
+
+
+def without_numbers(run: str) -> str:
+    """The name of a run with `#` for each of its numbers."""
+    return _NUMBERS.sub("#", run)
+
+
+def with_namesakes(names: Iterable[str]) -> frozenset[str]:
+    """Runs with at least three others in their folder, or of names that differ by numbers alone.
+
+    Only such runs can have sisters (`rltui.session.sister_runs`).
+    """
+    listed = list(names)
+    folders = Counter(name.rpartition("/")[0] for name in listed)
+    patterns = Counter(map(without_numbers, listed))
+    return frozenset(
+        name
+        for name in listed
+        if max(folders[name.rpartition("/")[0]], patterns[without_numbers(name)]) > _NAMESAKES
+    )
 
 
 @lru_cache(maxsize=1024)

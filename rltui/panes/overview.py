@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from rltui.panes.charts.step_window import StepWindow
+from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header, header
-from rltui.panes.pane import window_for
 from rltui.panes.pane_list import pane_tables
 from rltui.panes.row import Row, is_constant, rows_of, with_distinct_titles
 from rltui.rules.load import scenario_of

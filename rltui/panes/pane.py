@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rltui.panes.answers.accelerators.gpus import inside_words
 from rltui.panes.answers.model import NOTHING, Answer, Beside
 from rltui.panes.answers.pane_answers import answer_of
-from rltui.panes.charts.step_window import StepWindow, window_of
+from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.comparison import Difference, slower_than_baseline
 from rltui.panes.pane_list import FIXED, PANES, pane_title
 from rltui.panes.row import Row, is_constant, rows_of
@@ -59,14 +59,6 @@ class PaneView:
     def findings(self) -> list[Finding]:
         """All findings on its rows, each once."""
         return list({id(finding): finding for row in self.rows for finding in row.findings}.values())
-
-
-def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | None = None) -> StepWindow:
-    """The steps that the panes of a run show."""
-    first, last = span_of(view.run)
-    found = window_of(first, last, share=share, growing=live, at_step=at_step)
-    steps = tuple(attempt.first_step for attempt in view.run.attempts[1:])
-    return replace(found, restarts=steps) if steps else found
 
 
 def pane_view(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from rltui.panes.charts.step_window import StepWindow
+from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.evidence import EvidenceRow, evidence_of
 from rltui.panes.header import Header, header
 from rltui.panes.other_runs import sister_series
 from rltui.panes.overview import key_rows
-from rltui.panes.pane import window_for
 from rltui.panes.row import Row
 from rltui.panes.runs.facts import Outcome, outcome_of
 from rltui.panes.special.hparams_pane import HParamsPane

@@ -10,9 +10,8 @@ from pathlib import Path
 from rltui import paths
 from rltui.draw.chart_svg import NoPngError, as_png, pictures_svg
 from rltui.panes.chart_picture import chart_picture
-from rltui.panes.charts.step_window import StepWindow
+from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.other_runs import sister_series
-from rltui.panes.pane import window_for
 from rltui.panes.render.chart_text import chart_text
 from rltui.panes.render.pane_content import console_content, hparams_content, samples_content
 from rltui.panes.render.plain_text import as_text, pane_text

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from rltui.panes.answers.model import NOTHING
 from rltui.panes.answers.pane_answers import answer_of
+from rltui.panes.charts.step_window import window_for
 from rltui.panes.comparison import Difference, compare
 from rltui.panes.evidence import rows_of_evidence
 from rltui.panes.overview import key_rows, pinned_rows
-from rltui.panes.pane import TREES, PaneView, pane_view, window_for
+from rltui.panes.pane import TREES, PaneView, pane_view
 from rltui.panes.row import Row, first_row, rows_of
 from rltui.panes.row_tree import folded, folded_answer
 from rltui.rules.finding import Finding

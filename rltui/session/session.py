@@ -21,7 +21,7 @@ from rltui.jobs.scheduler import Job
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
-from rltui.logs.run_names import RunFilter
+from rltui.logs.run_names import RunFilter, with_namesakes
 from rltui.problem import Problem, Problems
 from rltui.session.run_view import HeldPoints, RunView
 from rltui.session.shared_metric_names import SharedNames
@@ -31,7 +31,6 @@ from rltui.session.sister_runs import (
     Standing,
     each_standing,
     outcome_curve,
-    with_namesakes,
     with_sisters,
     without_sisters,
 )

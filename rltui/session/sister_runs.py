@@ -9,8 +9,6 @@ at all: its sisters have gained, it has not.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -21,6 +19,7 @@ from numpy.typing import NDArray
 
 from rltui.hparams.hparams import keys_digest, settings_digest
 from rltui.hparams.logged_text import logged_hparams
+from rltui.logs.run_names import without_numbers
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.series.robust_statistics import NORMAL, median
 from rltui.session.run_view import RunView
@@ -45,7 +44,6 @@ OUTCOMES = (
     "reward.accuracy",
     "validation.success_rate", "validation.return.mean", "validation.accuracy", "validation.reward.mean",
 )  # fmt: skip
-_NUMBERS = re.compile(r"\d+")
 
 Levels = NDArray[np.float64]
 
@@ -114,18 +112,6 @@ class Standing:
             "step": self.step, "value": self.level, "median": self.middle, "spread": self.spread,
             "spreads_below": self.below, "since_step": self.since_step,
         }  # fmt: skip
-
-
-def with_namesakes(names: Iterable[str]) -> frozenset[str]:
-    """Runs with at least three others in their folder, or of names that differ by numbers alone."""
-    listed = list(names)
-    folders = Counter(name.rpartition("/")[0] for name in listed)
-    patterns = Counter(_NUMBERS.sub("#", name) for name in listed)
-    return frozenset(
-        name
-        for name in listed
-        if max(folders[name.rpartition("/")[0]], patterns[_NUMBERS.sub("#", name)]) > OTHERS
-    )
 
 
 def outcome_curve(view: RunView, *, settings: bool = True) -> OutcomeCurve | None:
@@ -198,7 +184,7 @@ class _Kin:
 
 
 def _keys(each: OutcomeCurve) -> dict[str, tuple[str, ...]]:
-    pattern, folder = _NUMBERS.sub("#", each.run), each.run.rpartition("/")[0]
+    pattern, folder = without_numbers(each.run), each.run.rpartition("/")[0]
     if each.settings:
         return {
             "share their settings but for the seed": ("equal", each.settings),

@@ -7,16 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from rltui.logs.run_names import with_namesakes
 from rltui.problem import Problem, Problems
 from rltui.session.session import Session
-from rltui.session.sister_runs import with_namesakes
 from rltui.shards.judge import Judged
-from rltui.shards.plan import Shard
+from rltui.shards.plan import Lost
 from rltui.shards.verdict import Verdict, beside_sisters, verdict_of
-from rltui.shards.work import Lost
 from rltui.store.continued_runs import Lineage, lineage_of_lives
-
-NAMED = 3  # runs of a lost shard that its diagnostic names
 
 
 @dataclass
@@ -47,7 +44,7 @@ class JudgedRuns:
             yield Problem("info", "continues", name, f"continues {of} at step {step}")
 
 
-def merge(parts: Iterable[Judged | Lost[Judged]]) -> JudgedRuns:
+def merge(parts: Iterable[Judged | Lost]) -> JudgedRuns:
     """The verdicts of all parts, in one order whatever the order of the parts."""
     verdicts: list[Verdict] = []
     problems = Problems()
@@ -56,20 +53,12 @@ def merge(parts: Iterable[Judged | Lost[Judged]]) -> JudgedRuns:
     for part in parts:
         if isinstance(part, Lost):
             missing += len(part.shard)
-            lost.append(lost_problem(part.shard, part.reason, "not judged"))
+            lost.append(part.problem("not judged"))
         else:
             verdicts += part.verdicts
             problems.note(part.problems)
     verdicts.sort(key=lambda verdict: verdict.order)
     return JudgedRuns(beside_sisters(verdicts), [*problems.values(), *lost], missing)
-
-
-def lost_problem(shard: Shard, reason: str, what: str) -> Problem:
-    """The diagnostic of a shard without a result."""
-    names = [run.name for run in shard]
-    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    message = f"{what}: {', '.join(names[:NAMED])}{more}: {reason}; run it again"
-    return Problem("error", "shard-lost", names[0], message, count=len(names))
 
 
 def of_session(session: Session, *, at_step: int | None = None) -> JudgedRuns:

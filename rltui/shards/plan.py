@@ -15,11 +15,12 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.discovery.walk import Walked
 from rltui.logs.follow.read_all import place_all
 from rltui.logs.local_file import PlacedLog
-from rltui.logs.run_names import RunFilter, part_of
-from rltui.session.sister_runs import with_namesakes
+from rltui.logs.run_names import RunFilter, part_of, with_namesakes
+from rltui.problem import Problem
 
 MOST_RUNS = 64  # of a shard
 MOST_BYTES = 64 << 20  # of the logs of a shard of several runs
+NAMED = 3  # runs of a lost shard that its diagnostic names
 
 
 @dataclass(slots=True)
@@ -49,6 +50,21 @@ class RunPlan:
 
 
 Shard = tuple[RunPlan, ...]
+
+
+class Lost:
+    """A shard without a result, and why: its worker ended or failed."""
+
+    def __init__(self, shard: Shard, reason: str) -> None:
+        self.shard = shard
+        self.reason = reason
+
+    def problem(self, what: str) -> Problem:
+        """The diagnostic. what: was not done, such as `not judged`."""
+        names = [run.name for run in self.shard]
+        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        message = f"{what}: {', '.join(names[:NAMED])}{more}: {self.reason}; run it again"
+        return Problem("error", "shard-lost", names[0], message, count=len(names))
 
 
 @dataclass(slots=True)

@@ -9,38 +9,31 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from rltui import paths
-from rltui.shards.engines import ArrayExecutor, Engine
-from rltui.shards.plan import Shard, portable
+from rltui.shards.engines import Engine
+from rltui.shards.executors import ArrayExecutor, executor_of
+from rltui.shards.plan import Lost, Shard, portable
 from rltui.text import quote
 
 T = TypeVar("T")
 
 
-class Lost(Generic[T]):
-    """A shard whose worker ended or failed, and why."""
-
-    def __init__(self, shard: Shard, reason: str) -> None:
-        self.shard = shard
-        self.reason = reason
-
-
 def work(
     shards: Sequence[Shard], engine: Engine, task: Callable[[Shard], T]
-) -> Iterator[tuple[Shard, T | Lost[T]]]:
+) -> Iterator[tuple[Shard, T | Lost]]:
     """Each shard with its result, in their order. task: can be pickled. Raises EngineError."""
     with tempfile.TemporaryDirectory(prefix="rltui-", dir=_shared_folder(engine)) as folder:
         left = deque(shards)
         while left:
-            with engine.executor(Path(folder)) as executor:
+            with executor_of(engine, Path(folder)) as executor:
                 yield from _until_broken(left, executor, engine.processes, task)
 
 
 def _until_broken(
     left: deque[Shard], executor: Executor, processes: int | None, task: Callable[[Shard], T]
-) -> Iterator[tuple[Shard, T | Lost[T]]]:
+) -> Iterator[tuple[Shard, T | Lost]]:
     """Work on shards, and take them off `left`, until all are done or the executor takes no more."""
     begun: deque[tuple[Shard, Future[T]]] = deque()
     broken = False

@@ -15,8 +15,8 @@ import pytest
 from rltui.cli import judging
 from rltui.shards.engines import Engine
 from rltui.shards.judge import Judged
-from rltui.shards.plan import Plan, RunPlan, Shard, cut, make_plan
-from rltui.shards.work import Lost, work
+from rltui.shards.plan import Lost, Plan, RunPlan, Shard, cut, make_plan
+from rltui.shards.work import work
 from tests.support.commands import rltui
 from tests.support.livelogs import lines, write
 from tests.support.tfwriter import simple_file
@@ -136,7 +136,7 @@ def test_a_killed_worker_takes_only_its_shards() -> None:
 def test_a_lost_shard_is_a_diagnostic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs of a lost shard are named in the document and on standard error; the exit code is 2."""
 
-    def lose(shards: list[Shard], *_: object) -> list[tuple[Shard, Lost[bytes]]]:
+    def lose(shards: list[Shard], *_: object) -> list[tuple[Shard, Lost]]:
         return [(shard, Lost(shard, "the process that worked on it ended")) for shard in shards]
 
     monkeypatch.setattr("rltui.shards.work.work", lose)
@@ -297,7 +297,7 @@ def test_the_plan_of_an_unchanged_tree_is_remembered(tmp_path: Path, monkeypatch
         rltui("check", logs, "--shard", "1/2"),
     )
     monkeypatch.setattr("rltui.cli.judging.judge", _refuse)
-    monkeypatch.setattr("rltui.cli.judging.make_plan", _refuse_to_plan)
+    monkeypatch.setattr("rltui.cli.sharding.make_plan", _refuse_to_plan)
     again = (
         rltui("check", logs, "--json"),
         rltui("runs", logs, "--json"),

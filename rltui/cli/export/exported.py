@@ -6,12 +6,10 @@ from typing import NamedTuple
 
 from rltui.cli.export.points import Exporter, PointSelection
 from rltui.cli.file_problems import note_problems
-from rltui.cli.judging import need_engine, planned
 from rltui.cli.output import FOUND, WRONG, fail, leave, no_logs
-from rltui.cli.sharding import Work
+from rltui.cli.sharding import Work, need_engine, planned
 from rltui.problem import Problem, Problems
-from rltui.shards.judged_runs import lost_problem
-from rltui.shards.plan import Plan, Shard
+from rltui.shards.plan import Lost, Plan
 
 
 class ExportSummary(NamedTuple):
@@ -58,9 +56,9 @@ class Exported:
         self._matched |= summary.matched
         self.points += summary.points
 
-    def lose(self, shard: Shard, reason: str) -> None:
+    def lose(self, lost: Lost) -> None:
         """The runs of a shard are not exported."""
-        self._lost.append(lost_problem(shard, reason, "not exported"))
+        self._lost.append(lost.problem("not exported"))
 
     def finish(self) -> None:
         """Say problems on standard error. Ends the command where something is missing."""

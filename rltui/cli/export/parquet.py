@@ -28,14 +28,13 @@ from rltui import paths
 from rltui.cli.export.exported import Exported, ExportSummary
 from rltui.cli.export.point_lines import spelled
 from rltui.cli.export.points import ExportBatch, Exporter, PointSelection
-from rltui.cli.judging import chosen_engine, in_order
 from rltui.cli.loading import read_config
 from rltui.cli.output import fail, note
 from rltui.cli.output_file import refuse_inside
-from rltui.cli.sharding import Work
+from rltui.cli.sharding import Work, chosen_engine, in_order
 from rltui.config import Config
-from rltui.shards.plan import RunPlan
-from rltui.shards.work import Lost
+from rltui.session.shared_metric_names import SharedNames
+from rltui.shards.plan import Lost, RunPlan
 from rltui.text import clean, count_of
 
 ROWS = 1 << 20  # points of a row group
@@ -139,9 +138,9 @@ def export_parquet(selection: PointSelection, output: str, how: Work) -> None:
             exported.take(target.write(plan.runs))
         else:
             shards = list(plan.shards(most_runs=engine.most_runs))
-            for shard, result in in_order(shards, engine, target.write, "exported"):
+            for result in in_order(shards, engine, target.write, "exported"):
                 if isinstance(result, Lost):
-                    exported.lose(shard, result.reason)
+                    exported.lose(result)
                 else:
                     exported.take(result)
     except pa.ArrowInvalid as error:
@@ -171,7 +170,10 @@ class _Target:
 
     def write(self, runs: Sequence[RunPlan]) -> ExportSummary:
         """Add what is new of some runs. Raises OSError, ArrowInvalid."""
-        exporter = Exporter(self.selection, runs, self.config)
+        shared = SharedNames(self.config)
+        exporter = Exporter(
+            self.selection, runs, names_of=lambda tags, run: shared.names(shared.recognise(tags, run).label)
+        )
         added = 0
         for run in runs:
             folder = self.place / _folder_name(run.name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -16,13 +15,11 @@ from numpy.typing import NDArray
 from rltui.batch import Batch
 from rltui.cli.export.exported import Exported, ExportSummary
 from rltui.cli.export.points import Exporter, PointSelection
-from rltui.cli.judging import in_order
 from rltui.cli.output_file import binary_output
-from rltui.cli.sharding import Work
+from rltui.cli.sharding import Work, in_order
 from rltui.logs.delivery import Source
 from rltui.logs.records.tag_table import written_tag
-from rltui.shards.plan import RunPlan, Shard
-from rltui.shards.work import Lost
+from rltui.shards.plan import Lost, RunPlan, Shard
 from rltui.text import clean
 
 CSV_HEAD = b"run,tag,step,wall_time,value,source,superseded,series\n"
@@ -40,9 +37,9 @@ def export_lines(selection: PointSelection, form: str, output: str | None, how: 
         else:
             task = partial(_packed_lines, selection=selection, form=form)
             shards = list(plan.shards(most_runs=how.engine.most_runs))
-            for shard, result in in_order(shards, how.engine, task, "exported"):
+            for result in in_order(shards, how.engine, task, "exported"):
                 if isinstance(result, Lost):
-                    exported.lose(shard, result.reason)
+                    exported.lose(result)
                 else:
                     packed, summary = result
                     out.write(zlib.decompress(packed))
@@ -68,6 +65,8 @@ def _write_lines(
 
 def _packed_lines(shard: Shard, selection: PointSelection, form: str) -> tuple[bytes, ExportSummary]:
     """The lines of a shard, compressed: what another process sends."""
+    import tempfile  # and with it random and shutil, which only engines need
+
     with tempfile.TemporaryFile() as file:
         packer = zlib.compressobj(1)
         summary = _write_lines(shard, selection, form, lambda block: file.write(packer.compress(block)))

@@ -6,27 +6,31 @@ wait in memory for that; larger ones are read twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.batch import Batch
-from rltui.config import Config
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_placed
 from rltui.logs.records.tag_table import written_tag
-from rltui.metrics import MetricNames
 from rltui.problem import Problems
-from rltui.session.shared_metric_names import SharedNames
 from rltui.shards.plan import RunPlan
 from rltui.store.model import HIGHEST, Points
 from rltui.store.restarts.detector import RestartDetector
 
+if TYPE_CHECKING:
+    from rltui.metrics import MetricNames
+
 HELD = 2_000_000  # points of one run that wait in memory, about 40 bytes each
+
+
+NamesOf = Callable[[Iterable[str], str], "MetricNames"]  # what these tags of a run mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class ExportBatch:
     superseded: NDArray[np.bool_] | None
     number: int  # of the first point within its log
     generation: int = 0  # which file at that path: a replaced one is another log
-    names: MetricNames | None = None  # what its tags mean, once the run has been read
+    names: MetricNames | None = None  # what the run's tags mean, where that was asked for
 
 
 class SupersededFlags:
@@ -136,20 +140,20 @@ class SupersededFlags:
 class Exporter:
     """Reads the logs of some runs once (those of large runs twice) and yields their points.
 
-    Keeps problems for the end. `names` says what the tags of the run mean whose points come now.
+    Keeps problems for the end. names_of: says of the tags of a run what they mean, for `ExportBatch.names`.
     """
 
     def __init__(
         self,
         selection: PointSelection,
         runs: Sequence[RunPlan],
-        config: Config | None = None,
         *,
+        names_of: NamesOf | None = None,
         held: int = HELD,
     ) -> None:
         self._selection = selection
         self._runs = {run.name: run for run in runs if selection.takes(run.name)}
-        self._shared = SharedNames(config or Config())
+        self._names_of = names_of
         self.metrics = TagFilter(selection.metrics)
         self._held = held
         self.problems = Problems()
@@ -184,10 +188,10 @@ class Exporter:
                 held = None
             elif held is not None:
                 held.append(ExportBatch(delivery.source, batch, None, number, reader.generation(path)))
-        names = self._shared.names(self._shared.recognise(tags, run.name).label)
+        names = self._names_of(tags, run.name) if self._names_of is not None else None
         batches = self._again(run) if held is None else iter(held)
         for points in self._flagged(batches, readers):
-            yield replace(points, names=names)
+            yield points if names is None else replace(points, names=names)
 
     def _read(self, run: RunPlan) -> Iterator[Delivery]:
         chosen = self._selection

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rltui.session.time_travel import span_of
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
 
 # A column is this many steps times a power of two: the axis then grows by a quarter at most, at rare moments,
 # and between them new points change only the last columns.
@@ -65,3 +71,11 @@ def window_of(
     last = max(first, last)
     low = last - (last - first) * share
     return StepWindow(float(math.floor(low)), float(last), growing)
+
+
+def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | None = None) -> StepWindow:
+    """The steps that the panes of a run show."""
+    first, last = span_of(view.run)
+    found = window_of(first, last, share=share, growing=live, at_step=at_step)
+    steps = tuple(attempt.first_step for attempt in view.run.attempts[1:])
+    return replace(found, restarts=steps) if steps else found

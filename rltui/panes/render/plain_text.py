@@ -9,8 +9,8 @@ from rltui.draw.cells import BLANK, Line, line, wrap
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.themes import ANSI, Theme
 from rltui.panes.answers.model import NOTHING, Beside
+from rltui.panes.charts.step_window import window_for
 from rltui.panes.evidence import rows_of_evidence
-from rltui.panes.pane import window_for
 from rltui.panes.pane_report import pane_report
 from rltui.panes.render.lines.answer_lines import answer_lines
 from rltui.panes.render.lines.evidence_lines import finding_block

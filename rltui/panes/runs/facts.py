@@ -16,8 +16,8 @@ from rltui.draw.value_range import value_range
 from rltui.hparams.hparams import HParam, find_hparam, settings_digest
 from rltui.hparams.topics import known_hparams
 from rltui.panes.charts.curve import curve
+from rltui.panes.charts.step_window import window_for
 from rltui.panes.overview import key_rows
-from rltui.panes.pane import window_for
 from rltui.panes.row import Row
 from rltui.panes.special.hparams_pane import Beside, hparams_of_run, no_files
 from rltui.rules.finding import Finding

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from rltui.console.moments import Moment
-from rltui.panes.pane import window_for
+from rltui.panes.charts.step_window import window_for
 from rltui.panes.row import Row
 from rltui.rules.finding import ConsoleEvidence, Finding, explained
 from rltui.screen import shown, shown_pane

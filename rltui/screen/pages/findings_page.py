@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from rltui.draw.cells import BLANK, Line, Span, line, wrap
 from rltui.draw.symbols import LEVEL_GLYPH, LEVEL_ROLE
-from rltui.panes.charts.step_window import StepWindow
-from rltui.panes.pane import window_for
+from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.render.lines.evidence_lines import finding_block
 from rltui.rules.finding import Finding, explained
 from rltui.screen import shown

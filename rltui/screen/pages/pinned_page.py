@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rltui.draw.cells import BLANK, line
-from rltui.panes.pane import PaneView, window_for
+from rltui.panes.charts.step_window import window_for
+from rltui.panes.pane import PaneView
 from rltui.panes.pane_list import PANES
 from rltui.panes.render.card_curve import AXIS
 from rltui.panes.render.cards import card_grid, cards_lines
