@@ -10,7 +10,7 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NoReturn
 
 import click
@@ -105,8 +105,25 @@ def emit_table(
 
 
 def emit_json(value: object, *, indent: int | None = None) -> None:
-    """A JSON document on one line (or indented), in ASCII, with non-finite numbers as strings."""
-    emit(to_json(value, indent=indent))
+    """A JSON document on one line (or indented), in ASCII, with non-finite numbers as strings.
+
+    Lists of a table on one line are written item by item and may be iterators: of ten thousand runs neither
+    the document nor its text is held at once.
+    """
+    if indent is not None or not isinstance(value, Mapping):
+        emit(to_json(value, indent=indent))
+        return
+    write = sys.stdout.write
+    for at, (key, item) in enumerate(value.items()):
+        write(f"{', ' if at else '{'}{to_json(str(key))}: ")
+        if isinstance(item, list | tuple | Iterator):
+            write("[")
+            for place, each in enumerate(item):
+                write(f", {to_json(each)}" if place else to_json(each))
+            write("]")
+        else:
+            write(to_json(item))
+    emit("}" if value else "{}")
 
 
 def no_logs(logdirs: Sequence[str], run_glob: str | None) -> NoReturn:

@@ -15,7 +15,7 @@ from rltui.metrics import FrameworkMatch, MetricNames
 from rltui.problem import Problem
 from rltui.rules.evaluator import NO_POINTS, Evaluator
 from rltui.rules.finding import Finding, RunHealth
-from rltui.rules.run_state.liveness import Liveness, RunPace, liveness, run_pace
+from rltui.rules.run_state.liveness import Liveness, RunPace, liveness_by, run_pace, with_quiet
 from rltui.rules.run_state.log_state import of_sources
 from rltui.rules.run_state.state_finding import state_finding
 from rltui.session.console_findings import console_findings
@@ -51,6 +51,7 @@ class RunView:
         self._held: list[tuple[list[NewPoints], int]] = []  # by delivery, and how many points they are
         self._held_points = 0
         self._liveness: tuple[int, float, Liveness | None] = (-1, 0.0, None)
+        self._pace: tuple[tuple[int, HParams], RunPace] | None = None
         self._tags_recognised = -1
         self.recognition: FrameworkMatch = shared.recognise((), run.name)
         self._evaluator: Evaluator | None = None
@@ -74,7 +75,7 @@ class RunView:
         """Its tags by pane, metric and distribution; made again when tags appeared or the names changed."""
         index, names = self._tag_index, self.names
         if index is None or index.names is not names or len(index.tags) != len(self.run.series):
-            index = self._tag_index = TagIndex(self.run.series, names)
+            index = self._tag_index = self._shared.tag_index(self.run.series, self.recognition.label)
         return index
 
     @property
@@ -127,16 +128,21 @@ class RunView:
         """Live, stalled or ended; how long ago, and how much longer. now: seconds since 1970."""
         version, at, known = self._liveness
         if known is None or version != self.run.version or not 0 <= now - at < SAME_FRAME:
-            total = self._shared.config.total_of(self.run.name)
-            known = liveness(self.run, now, total, self.names, self.settings.entries)
+            known = liveness_by(self.run, self._pace_by(self.settings), now, self.names)
             self._liveness = (self.run.version, now, known)
         return known
 
     def pace(self, now: float) -> RunPace:
         """What liveness follows from, for times from `now` (seconds since 1970) on."""
-        total = self._shared.config.total_of(self.run.name)
-        known = run_pace(self.run, total)
-        return known if known.at(now).state == "ended" else run_pace(self.run, total, self.names)
+        known = self._pace_by(NONE)
+        return known if known.at(now).state == "ended" else with_quiet(self.run, known, self.names)
+
+    def _pace_by(self, settings: HParams) -> RunPace:
+        key = (self.run.version, settings)
+        if self._pace is None or self._pace[0][0] != key[0] or self._pace[0][1] is not settings:
+            total = self._shared.config.total_of(self.run.name)
+            self._pace = (key, run_pace(self.run, total, settings.entries))
+        return self._pace[1]
 
     def set_consoles(self, reports: Sequence[ConsoleReport], now: float) -> bool:
         """Take in what its consoles tell; now: seconds since 1970. True when findings changed."""

@@ -44,7 +44,7 @@ LOOKED_AT = 8  # runs that were shown last and still hold everything: going back
 class Session:
     """All runs below the given folders; with `run_glob` those of such names, and the one called `also`.
 
-    part: of these, as `RunFilter` has it.
+    part: of these, as `RunFilter` has it. shared: what other sessions of this configuration have found out.
     """
 
     def __init__(
@@ -54,9 +54,10 @@ class Session:
         run_glob: str | None = None,
         also: str | None = None,
         part: tuple[int, int] | None = None,
+        shared: SharedNames | None = None,
     ) -> None:
         self.config = config if config is not None else Config()
-        self._shared = SharedNames(self.config)
+        self._shared = shared if shared is not None else SharedNames(self.config)
         self.store = Store()
         self.runs: dict[str, RunView] = {}
         self.others: Mapping[str, Sequence[str]] = {}  # paths of logs of runs not asked for, where read once

@@ -5,13 +5,18 @@ Runs of one project log the same tags. What is found out about them is found out
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from rltui.config import Config
 from rltui.metrics import FrameworkMatch, MetricNames, recognise
 from rltui.rules.evaluate.rule_selection import RuleSelection
+from rltui.session.tag_index import TagIndex
 
-KEPT = 64  # sets of tags whose writer is remembered, the newest
+KEPT = 64  # sets of tags of which something is remembered, the newest
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class SharedNames:
@@ -22,17 +27,17 @@ class SharedNames:
         self._recognised: dict[tuple[str | None, tuple[str, ...]], FrameworkMatch] = {}
         self._names: dict[str, MetricNames] = {}
         self._selections: dict[str, RuleSelection] = {}
+        self._indexes: dict[tuple[str, tuple[str, ...]], TagIndex] = {}
 
     def recognise(self, tags: Iterable[str], run: str) -> FrameworkMatch:
         """Who wrote a run with these tags, if the configuration does not say it."""
         key = (self.config.framework_of(run), tuple(tags))
-        found = self._recognised.pop(key, None)
-        if found is None:
-            found = recognise(key[1], override=key[0])
-        self._recognised[key] = found
-        if len(self._recognised) > KEPT:
-            del self._recognised[next(iter(self._recognised))]
-        return found
+        return _kept(self._recognised, key, lambda: recognise(key[1], override=key[0]))
+
+    def tag_index(self, tags: Iterable[str], label: str) -> TagIndex:
+        """Such tags by pane, metric and distribution, in a run of this framework."""
+        key = (label, tuple(tags))
+        return _kept(self._indexes, key, lambda: TagIndex(key[1], self.names(label)))
 
     def names(self, label: str) -> MetricNames:
         """What tags mean in a run of this framework (`trl-grpo`, `unknown`)."""
@@ -47,3 +52,14 @@ class SharedNames:
         if found is None:
             found = self._selections[label] = RuleSelection(self.names(label), self.config)
         return found
+
+
+def _kept(known: dict[K, V], key: K, make: Callable[[], V]) -> V:
+    """What is known under a key, made where it is not; what was not asked for any more is forgotten."""
+    found = known.pop(key, None)
+    if found is None:
+        found = make()
+    known[key] = found
+    if len(known) > KEPT:
+        del known[next(iter(known))]
+    return found

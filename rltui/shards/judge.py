@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import chain
@@ -14,6 +15,7 @@ from rltui.logs.delivery import Delivery
 from rltui.logs.follow.read_all import read_placed
 from rltui.problem import Problem
 from rltui.session.session import Session
+from rltui.session.shared_metric_names import SharedNames
 from rltui.shards.plan import Shard
 from rltui.shards.verdict import TagSets, Verdict, as_plain, from_plain, verdict_of
 
@@ -28,6 +30,27 @@ class Question:
     verify: bool = False
 
 
+class _SharedNames(threading.local):
+    """What the shards that a thread works on have in common: most runs of a fleet log the same tags."""
+
+    MOST = 4096  # runs after which it is found out again, so that it does not grow without bounds
+
+    def __init__(self) -> None:
+        self._names: SharedNames | None = None
+        self._runs = 0
+
+    def of(self, config: Config, runs: int) -> SharedNames:
+        """That of a configuration, for so many more runs."""
+        names, self._runs = self._names, self._runs + runs
+        if names is None or names.config != config or self._runs > self.MOST:
+            names, self._runs = SharedNames(config), runs
+            self._names = names
+        return names
+
+
+_SHARED = _SharedNames()
+
+
 @dataclass(slots=True)
 class Judged:
     """What became of a shard: its runs, and problems with files that are no logs of any run."""
@@ -38,7 +61,7 @@ class Judged:
 
 def judge(shard: Shard, question: Question, progress: Callable[[Delivery], None] | None = None) -> Judged:
     """Read and judge the runs of a shard."""
-    session = Session(question.config)
+    session = Session(question.config, shared=_SHARED.of(question.config, len(shard)))
     said = chain.from_iterable(run.deliveries for run in shard)
     logs = [log for run in shard for log in run.logs]
     session.take_all(

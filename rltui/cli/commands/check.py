@@ -97,7 +97,7 @@ def command(
         raise
     if as_json:
         part = {} if shard is None else {"shard": check_document.shard_block(judged, shard)}
-        emit_json({**check_document.report(judged, logdirs, at_step), **part})
+        emit_json({**check_document.streamed_report(judged, logdirs, at_step), **part})
     else:
         lines = markdown_lines if form == "markdown" else text_lines
         emit("\n".join(lines(judged.verdicts, judged.diagnostics(), at_step)))

@@ -44,7 +44,7 @@ def command(files: tuple[str, ...], fail_on: FailOn) -> None:
     note_problems(problem for problem in judged.problems if problem.code.startswith("shard-"))
     if not judged.verdicts and not judged.lost:
         fail("no run in any of the shards")
-    emit_json(check_document.report(judged, documents[0]["logdirs"]))
+    emit_json(check_document.streamed_report(judged, documents[0]["logdirs"]))
     leave(check_document.exit_code(judged, fail_on))
 
 

@@ -93,10 +93,10 @@ def command(
     jobs = jobs_of_verdicts(judged.verdicts, logdirs)
     if as_json:
         verdicts = {verdict.name: verdict for verdict in judged.verdicts}
-        runs = [
+        runs = (
             _json(run, verdicts[run.name], judged.lineage.get(run.name), jobs.get(run.name)) for run in facts
-        ]
-        diagnostics = [problem.as_json() for problem in judged.diagnostics()]
+        )
+        diagnostics = (problem.as_json() for problem in judged.diagnostics())
         emit_json({**head, "runs": runs, "diagnostics": diagnostics})
     else:
         texts = {name: _job_text(job) for name, job in jobs.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple
 from typing import Any, Literal
 
@@ -35,14 +35,19 @@ def exit_code(judged: JudgedRuns, fail_on: FailOn, at_step: int | None = None) -
 
 def report(judged: JudgedRuns, logdirs: Sequence[str], at_step: int | None = None) -> dict[str, Any]:
     """The promised JSON document."""
-    verdicts = judged.verdicts
-    problems = [(problem, problem.as_json()) for problem in judged.diagnostics()]
+    fields = streamed_report(judged, logdirs, at_step)
+    return {key: list(item) if isinstance(item, Iterator) else item for key, item in fields.items()}
+
+
+def streamed_report(judged: JudgedRuns, logdirs: Sequence[str], at_step: int | None = None) -> dict[str, Any]:
+    """The same; its lists are iterators, so that of many runs it is never held whole."""
+    verdicts, problems = judged.verdicts, judged.diagnostics()
     damaged = bool(verdicts) and all(verdict.damaged for verdict in verdicts)
     return {
         **head(logdirs, "unreadable" if damaged else worst(verdict.health for verdict in verdicts)),
-        "runs": [] if damaged else [verdict.document() for verdict in verdicts],
-        "diagnostics": [data for problem, data in problems if problem.code not in REMARKS],
-        "notes": [data for problem, data in problems if problem.code in REMARKS],
+        "runs": (verdict.document() for verdict in (() if damaged else verdicts)),
+        "diagnostics": (problem.as_json() for problem in problems if problem.code not in REMARKS),
+        "notes": (problem.as_json() for problem in problems if problem.code in REMARKS),
         "common": [one.as_json() for one in common_trouble(verdicts, at_step=at_step)],
     }
 

@@ -25,8 +25,11 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     lowest = window.extremes(1)[1]
     length = int(rule.number("window", 5))
     limit, arrival = rule.number("fraction", 0.1) * start, rule.number("arrival", 0.0)
+    below = 0.5 * start if arrival else limit
+    if idle and window.range(length)[0] >= below:
+        return None
     level, negative = window.level(length), lowest < -1e-4 * start
-    on = (level < (0.5 * start if arrival else limit)) & ~negative
+    on = (level < below) & ~negative
     if nowhere(idle, on):
         return None
     limits = np.full(len(window), limit)
@@ -38,7 +41,7 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         return ConditionStates(
             on, off | negative, level, limits, first_of(window, beyond, length), upward=False
         )
-    z, change = window.trend()
+    z, change = window.trend(), window.trend_change()
     pace = change / np.maximum(trend_length(window.at + 1) * 0.75, 1)  # per tick
     left = (level - limit) / np.maximum(-pace, 1e-300)  # ticks until the floor
     falling = (z <= FALLING) & (-change > 2 * window.trend_noise())

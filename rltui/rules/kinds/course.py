@@ -12,12 +12,10 @@ import numpy as np
 
 from rltui.rules.kinds.condition_states import ConditionStates, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.robust_statistics import concordance
 from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.ticks import Floats, Ints
 
 SURE = 3.0  # deviations; twelve values in strict order are 4.5
-END = 2  # parts that make a first and a last level
 MIDDLE = slice(5, 7)  # the parts in the middle
 LEFT = 0.25  # share of the change from which on the first level has been left
 GOES_ON = 0.15  # share of the change that must lie behind the middle: what has settled is not on its way
@@ -25,18 +23,21 @@ GOES_ON = 0.15  # share of the change that must lie behind the middle: what has 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Change from the first sixth of the run to the last, by direction: up, down, both, or flat."""
-    moments, parts = window.course()
+    course = window.course()
+    moments, parts, first, last = course.moments, course.parts, course.first, course.last
     if idle and not len(moments):
         return None
     direction, sure = rule.words.get("direction", "up"), rule.number("z", SURE)
-    first, last = parts[:, :END].mean(axis=1), parts[:, -END:].mean(axis=1)
-    z, change = concordance(parts), last - first
+    change = last - first
     least = np.maximum(rule.number("relative", 0.5) * np.abs(first), rule.number("absolute", 0.0))
     if direction == "flat":
         span = parts.max(axis=1) - parts.min(axis=1)
-        found = (np.abs(change) <= least) & (span <= 2 * least) & (np.abs(z) < sure)
+        found = (np.abs(change) <= least) & (span <= 2 * least) & (np.abs(course.z) < sure)
         over = ~found
     else:
+        if nowhere(idle, np.abs(change) > least):
+            return None
+        z = course.z
         towards, moved = _along(direction, z, change)
         _, late = _along(direction, z, last - parts[:, MIDDLE].mean(axis=1))
         found = (towards >= sure) & (moved > least) & (late > GOES_ON * moved)

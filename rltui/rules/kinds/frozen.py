@@ -18,6 +18,8 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     """
     length, within = int(rule.number("window", 30)), rule.number("within", 0.0)
     highest, lowest = window.extremes(1)
+    if idle and window.end < length:
+        return None
     spread, level = window.spread(length), window.level(length)
     size = np.maximum(np.maximum(np.abs(lowest), np.abs(highest)), 1e-12)
     on, off, best = spread <= within * size, spread > within * size, highest

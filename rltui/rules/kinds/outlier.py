@@ -11,7 +11,7 @@ import numpy as np
 
 from rltui.rules.kinds.condition_states import ConditionStates, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.rolling_window import RollingWindow
+from rltui.rules.series.rolling_window import BEFORE, RollingWindow
 
 AFTER = 3  # usual ticks that must have followed
 RECENT = 12  # ticks for which it is told
@@ -22,8 +22,11 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     m, length = len(window), RECENT + AFTER
     if idle and (window.ticks.stride > 1 or window.end < 2 * length):
         return None
+    times, least = rule.number("times", 20), rule.number("least", 0.0)
+    if idle and not _may_hold(window, length, times, least):
+        return None
     usual, rows = np.abs(window.usual(length)), np.abs(window.rows(length))
-    limit = np.maximum(rule.number("times", 20) * usual, rule.number("least", 0.0))
+    limit = np.maximum(times * usual, least)
     beyond = rows[:, :-AFTER] > limit[:, None]
     on = (beyond.sum(axis=1) == 1) & (usual > 0) & (window.at + 1 >= 2 * length) & (window.ticks.stride == 1)
     if nowhere(idle, on):
@@ -34,3 +37,10 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     place = beyond.argmax(axis=1)
     began = np.maximum(window.at - (length - 1) + place, 0)
     return ConditionStates(on, ~on, rows[np.arange(m), place], usual, began)
+
+
+def _may_hold(window: RollingWindow, length: int, times: float, least: float) -> bool:
+    """Whether a tick may be as large, by the lowest and highest that the moments see."""
+    lowest, highest = window.range(BEFORE + length)
+    smallest = max(lowest, -highest, 0.0)  # size of the usual level, which lies between them
+    return max(-lowest, highest) > max(times * smallest, least)

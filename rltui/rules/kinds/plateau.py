@@ -46,10 +46,11 @@ def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
     on = top - bottom <= 4 * np.maximum(noise, 0.01 * np.abs(level))
     if nowhere(idle, on):
         return None
-    rows = window.rows(length)
-    first, last = medians(rows[:, :third]), medians(rows[:, -third:])
     least = np.maximum(rule.number("sigmas", 3) * noise / np.sqrt(third / 2), 0.01 * np.abs(level))
-    on &= (np.abs(last - first) <= least) & (np.abs(_one_way(rows)) < ONE_WAY)
+    chosen = np.flatnonzero(on)
+    rows = window.rows_at(chosen, length)
+    first, last = medians(rows[:, :third]), medians(rows[:, -third:])
+    on[chosen] = (np.abs(last - first) <= least[chosen]) & (np.abs(_one_way(rows)) < ONE_WAY)
     return ConditionStates(on, ~on & ~np.isnan(level), level, least, np.maximum(window.at - length + 1, 0))
 
 
@@ -72,8 +73,10 @@ def best(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
     on = level >= limit
     if nowhere(idle, on):
         return None
-    noise = np.fmax(_noise(window.rows(length), level), np.fmin(window.jitter(0), window.bend()))
-    on &= top - bottom > sigmas * noise + 1e-9
+    chosen = np.flatnonzero(on)
+    noise = NORMAL * medians(np.abs(window.rows_at(chosen, length) - level[chosen, None]))
+    noise = np.fmax(noise, np.fmin(window.jitter(0), window.bend())[chosen])
+    on[chosen] = (top - bottom)[chosen] > sigmas * noise + 1e-9
     return ConditionStates(on, level < limit - 0.1 * (top - bottom), level, limit)
 
 
@@ -94,8 +97,3 @@ def gained(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | N
     least = np.maximum(rule.number("sigmas", 4) * window.bend(), least)
     on &= level - start > least
     return ConditionStates(on, ~on & ~np.isnan(level), level, limit)
-
-
-def _noise(rows: Floats, level: Floats) -> Floats:
-    found: Floats = NORMAL * medians(np.abs(rows - level[:, None]))
-    return found

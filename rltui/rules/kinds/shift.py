@@ -20,7 +20,14 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         highest > max(times * lowest, least) if up else highest > least and lowest < highest / times
     ):
         return None
-    level, usual = window.level(length), window.usual(length)
+    level = window.level(length)
+    if idle and not (
+        np.fmax.reduce(level) > max(times * lowest, least)
+        if up
+        else highest > least and np.fmin.reduce(level) < highest / times
+    ):
+        return None  # what is usual lies between the lowest and the highest
+    usual = window.usual(length)
     # Below zero there is no share of what is usual.
     limit = np.maximum(times * usual, least) if up else np.where(usual > least, usual / times, np.nan)
     on = level > limit if up else level < limit

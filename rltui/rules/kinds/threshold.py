@@ -13,7 +13,7 @@ import numpy as np
 
 from rltui.rules.kinds.condition_states import Bools, ConditionStates, first_of, nowhere
 from rltui.rules.model import Rule
-from rltui.rules.series.rolling_window import RollingWindow
+from rltui.rules.series.rolling_window import BEFORE, RollingWindow
 from rltui.rules.series.ticks import Floats
 
 MOST = 0.1  # of a unit that a multiple of it may be off
@@ -24,11 +24,9 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     if "near" in rule.numbers:
         return _near(rule, window, idle)
     length = int(rule.number("window", 5))
-    if idle and not rule.words:
-        lowest, highest = window.range(length)
-        if lowest >= rule.number("below", -math.inf) and highest <= rule.number("above", math.inf):
-            return None
     absolute = rule.words.get("sign") == "abs"
+    if idle and not _may_hold(rule, window, length, absolute):
+        return None
     low, high = _limits(rule, window, length)
     level = np.abs(window.level(length)) if absolute else window.level(length)
     on = _outside(level, low, high)
@@ -50,6 +48,34 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     return ConditionStates(
         on, off, level, np.full(len(window), limit), first_of(window, beyond, length), upward
     )
+
+
+def _may_hold(rule: Rule, window: RollingWindow, length: int, absolute: bool) -> bool:
+    """Whether a level may be beyond its limit, by the lowest and highest that the moments see."""
+    lowest, highest = window.range(length)
+    if absolute:
+        lowest, highest = max(lowest, -highest, 0.0), max(-lowest, highest)
+    bases: tuple[float, ...] = (1.0,)
+    if of := rule.words.get("of", ""):
+        least, most = _base_range(window, of, length, absolute)
+        floor = rule.number("least", 0.0)
+        if most <= floor:
+            return False
+        bases = max(least, floor), most
+    low, high = rule.numbers.get("below"), rule.numbers.get("above")
+    return not (
+        (low is None or lowest >= max(low * base for base in bases))
+        and (high is None or highest <= min(high * base for base in bases))
+    )
+
+
+def _base_range(window: RollingWindow, of: str, length: int, absolute: bool) -> tuple[float, float]:
+    """The lowest and highest that `_base` is at any moment, or less and more; NaN where not known."""
+    if of == "usual":
+        return window.range(BEFORE + length)
+    base = _base(window, of, length, absolute)
+    begin, end = float(base[0]), float(base[-1])  # it only rises, or only falls
+    return (begin, end) if begin <= end else (end, begin)
 
 
 def _column(limit: Floats | None) -> Floats | None:

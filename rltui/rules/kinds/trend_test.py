@@ -18,11 +18,13 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     limit, direction = rule.number("z", 2.5), rule.words.get("direction", "up")
     if idle and window.end < TREND_LENGTHS[1]:
         return None
-    z, change = window.trend()
-    towards, moved = (-z, -change) if direction == "down" else (z, change)
+    z = window.trend()
+    towards = -z if direction == "down" else z
     on = np.abs(z) < limit if direction == "flat" else towards >= limit
     if nowhere(idle, on):
         return None
+    change = window.trend_change()
+    moved = -change if direction == "down" else change
     level = np.abs(window.usual(0, 24))
     least = np.maximum(
         rule.number("noises", 1.0) * window.trend_noise(), rule.number("relative", 0.05) * level

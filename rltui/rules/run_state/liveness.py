@@ -97,18 +97,22 @@ def liveness(
     whose log or tracker says that it is over has ended, known to the second; one that only writes no more is
     stalled first, and then taken as ended.
     """
-    known = run_pace(run, total, settings=settings)
-    found = known.at(now)
+    return liveness_by(run, run_pace(run, total, settings), now, names)
+
+
+def liveness_by(run: Run, pace: RunPace, now: float, names: MetricNames | None) -> Liveness:
+    """The same by what is known of the run in time."""
+    found = pace.at(now)
     return replace(found, quiet=_quiet(run, names)) if found.state == "stalled" else found
 
 
-def run_pace(
-    run: Run,
-    total: int | None = None,
-    names: MetricNames | None = None,
-    settings: Mapping[str, HParam] | None = None,
-) -> RunPace:
-    """What is known of a run in time. With `names` it is also known what goes quiet; `settings` as above."""
+def with_quiet(run: Run, pace: RunPace, names: MetricNames) -> RunPace:
+    """The same pace, and what goes quiet when the run stalls."""
+    return replace(pace, quiet=_quiet(run, names))
+
+
+def run_pace(run: Run, total: int | None = None, settings: Mapping[str, HParam] | None = None) -> RunPace:
+    """What is known of a run in time; `settings` as above."""
     total = total or planned(run) or planned_by(settings or {}, run.last_step)
     last = run.last_step
     progress = None
@@ -132,7 +136,6 @@ def run_pace(
         last_step=last,
         total=total,
         progress=progress,
-        quiet="" if names is None else _quiet(run, names),
     )
 
 

@@ -7,8 +7,11 @@ single sample.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from rltui.rules.series.moments import moments_at
 from rltui.rules.series.robust_statistics import (
     NORMAL,
     TREND_FROM,
@@ -22,7 +25,7 @@ from rltui.rules.series.robust_statistics import (
     part_medians,
     rise,
 )
-from rltui.rules.series.run_means import RunMeans, run_means
+from rltui.rules.series.run_means import RunMeans
 from rltui.rules.series.ticks import START, Floats, Ints, Ticks
 
 BEFORE = 50  # ticks of the past that "usual" means
@@ -32,32 +35,48 @@ BENT = 24  # ticks that `bend` sees
 NEIGHBOURS = NORMAL / float(np.sqrt(2.0))  # to a standard deviation from differences of neighbours
 BENDS = float(np.sqrt(6.0))  # deviation of a second difference of noise of one
 _PADDING = np.full(PAD, np.nan)
-ALL, HALF = 32, 128  # ticks up to which rules are evaluated at every one, and at every second one
-# Positions of ticks at which the whole run is looked at, a quarter apart; three ticks to a part at least.
-COURSE_AT = np.rint(36 * 1.25 ** np.arange(13)).astype(np.int64) - 1
 
 Key = tuple[str, int, int]
+
+
+class Course:
+    """The whole run in twelve parts, at k moments."""
+
+    __slots__ = ("_z", "first", "last", "moments", "parts")
+
+    def __init__(self, moments: Ints, parts: Floats) -> None:
+        self.moments = moments  # (k,) of those of the rolling window
+        self.parts = parts  # (k, 12) medians
+        self.first = (parts[:, 0] + parts[:, 1]) / 2  # (k,) levels of the first sixth and of the last
+        self.last = (parts[:, -2] + parts[:, -1]) / 2
+        self._z: Floats | None = None
+
+    @property
+    def z(self) -> Floats:
+        """(k,) Mann and Kendall's z of the parts."""
+        if self._z is None:
+            self._z = concordance(self.parts)
+        return self._z
 
 
 class RollingWindow:
     """A series seen at m moments; moment k sees the ticks up to position `at[k]` and none after."""
 
     __slots__ = (
-        "_cache", "_course", "_judged", "_means", "_padded", "_parts", "_ranges", "_start",
+        "_cache", "_course", "_judged", "_means", "_moments", "_padded", "_parts", "_ranges", "_start",
         "at", "end", "every", "ticks",
     )  # fmt: skip
 
     def __init__(self, ticks: Ticks, at: Ints) -> None:
         self.ticks = ticks
-        self.at = at  # (m,) positions among the ticks held, from 0, rising
-        self.end = int(at[-1]) + 1  # ticks that the last moment sees
-        self.every = self.end - int(at[0]) == len(at)  # no tick is left out between two moments
+        self._moments = moments = moments_at(at)
+        self.at, self.end, self.every = moments.at, moments.end, moments.every
         self._cache: dict[Key, Floats] = {}
         self._ranges: dict[int, tuple[float, float]] = {}
         self._padded: Floats | None = None
         self._parts: list[tuple[slice, Floats, Floats]] | None = None
         self._start: tuple[float, float, float] | None = None
-        self._course: tuple[Ints, Floats] | None = None
+        self._course: Course | None = None
         self._judged = False  # whether the means are known
         self._means: RunMeans | None = None
 
@@ -71,8 +90,19 @@ class RollingWindow:
         """
         return self._rows(self.at, length, skip)
 
+    def rows_at(self, chosen: Ints, length: int) -> Floats:
+        """(k, length) the same at some of the moments, each of which sees as many ticks."""
+        held = self.ticks.value
+        shown: Floats = np.ndarray((max(self.end - length + 1, 0), length), np.float64, held, 0, (8, 8))
+        return shown[self.at[chosen] - (length - 1)]
+
+    def _table(self, first: int, length: int, skip: int) -> Floats:
+        """The same from the moment `first` on, to be written to."""
+        rows = self._rows(self.at[first:] if first else self.at, length, skip)
+        return rows if rows.flags.owndata else rows.copy()
+
     def _rows(self, at: Ints, length: int, skip: int) -> Floats:
-        """The same at some of the moments."""
+        """The same at some of the moments, none of them left out between two."""
         begin = int(at[0]) + 1 - skip - length
         if begin >= 0 and self.every:
             return np.ndarray((len(at), length), np.float64, self.ticks.value, 8 * begin, (8, 8))
@@ -87,10 +117,6 @@ class RollingWindow:
     def _reach(self, length: int, skip: int) -> int:
         """Columns of such rows that hold a tick at any moment, at least one; those before are empty."""
         return min(length, max(self.end - skip, 1))
-
-    def _have(self, length: int, skip: int) -> Ints:
-        """(m,) ticks in such rows; rises from moment to moment."""
-        return np.minimum(np.maximum(self.at + (1 - skip), 0), length)
 
     def range(self, length: int) -> tuple[float, float]:
         """Lowest and highest of all ticks that the moments see among their last `length`.
@@ -109,16 +135,15 @@ class RollingWindow:
         key = ("level", length, 0)
         found = self._cache.get(key)
         if found is None:
-            if self.end < length:
-                found = np.full(len(self), np.nan)
-            elif length == 1:
+            first = self._moments.first(length)
+            if length == 1:
                 found = self.ticks.value[self.at]
             else:
-                table = self.rows(length).copy()
-                table.sort(axis=1)
-                found = middle(table)
-                if self.at[0] + 1 < length:
-                    found[: int(self.at.searchsorted(length - 1))] = np.nan
+                found = np.full(len(self.at), np.nan)
+                if first < len(self.at):
+                    table = self._table(first, length, 0)
+                    table.sort(axis=1)
+                    found[first:] = middle(table)
             self._cache[key] = found
         return found
 
@@ -127,13 +152,10 @@ class RollingWindow:
         key = ("usual", length, skip)
         found = self._cache.get(key)
         if found is None:
-            if self.end - skip < BEFORE_MIN:
-                found = np.full(len(self), np.nan)
-            else:
-                have = self._have(length, skip)
-                found = medians_of(self.rows(self._reach(length, skip), skip).copy(), have)
-                if have[0] < BEFORE_MIN:
-                    found[have < BEFORE_MIN] = np.nan
+            found, first = np.full(len(self.at), np.nan), self._moments.first(BEFORE_MIN + skip)
+            if first < len(self.at) and length >= BEFORE_MIN:
+                table = self._table(first, self._reach(length, skip), skip)
+                found[first:] = medians_of(table, self._moments.have(length, skip)[first:])
             self._cache[key] = found
         return found
 
@@ -142,9 +164,14 @@ class RollingWindow:
         key = ("noise", length, skip)
         found = self._cache.get(key)
         if found is None:
-            rows = self.rows(self._reach(length, skip), skip)
-            away = np.abs(rows - self.usual(skip, length)[:, None])
-            found = self._cache[key] = NORMAL * medians_of(away, self._have(length, skip))
+            usual, first = self.usual(skip, length), self._moments.first(BEFORE_MIN + skip)
+            found = np.full(len(self.at), np.nan)
+            if first < len(self.at):
+                away = self._table(first, self._reach(length, skip), skip)
+                away -= usual[first:, None]
+                np.abs(away, out=away)
+                found[first:] = NORMAL * medians_of(away, self._moments.have(length, skip)[first:])
+            self._cache[key] = found
         return found
 
     def jitter(self, skip: int, length: int = BEFORE) -> Floats:
@@ -154,7 +181,7 @@ class RollingWindow:
         if found is None:
             rows = self.rows(max(self._reach(length, skip), 2), skip)
             away = np.abs(rows[:, 1:] - rows[:, :-1])
-            found = NEIGHBOURS * medians_of(away, self._have(length - 1, skip + 1))
+            found = NEIGHBOURS * medians_of(away, self._moments.have(length - 1, skip + 1))
             self._cache[key] = found
         return found
 
@@ -168,7 +195,7 @@ class RollingWindow:
         if found is None:
             mark = -1 - skip
             found = np.full(len(self), self.ticks.marks.get(mark, (np.nan, np.nan))[0])
-            known = int(self.at.searchsorted(BEFORE_MIN + skip - 1))
+            known = self._moments.first(BEFORE_MIN + skip)
             if known < len(self):
                 found[known:] = np.fmax.accumulate(np.fmax(self.jitter(skip)[known:], found[0]))
             self.ticks.marks[mark] = (float(found[-1]), np.nan)
@@ -191,9 +218,10 @@ class RollingWindow:
         key = ("spread", length, 0)
         found = self._cache.get(key)
         if found is None:
-            rows = self.rows(length)
-            found = rows.max(axis=1) - rows.min(axis=1)
-            found[self.at + 1 < length] = np.nan
+            found, first = np.full(len(self.at), np.nan), self._moments.first(length)
+            if first < len(self.at):
+                rows = self._rows(self.at[first:], length, 0)
+                found[first:] = np.maximum.reduce(rows, axis=1) - np.minimum.reduce(rows, axis=1)
             self._cache[key] = found
         return found
 
@@ -222,21 +250,16 @@ class RollingWindow:
             self._cache[key], self._cache[other] = best, worst
         return self._cache[key], self._cache[other]
 
-    def course(self) -> tuple[Ints, Floats]:
-        """(k,) moments at which the whole run is looked at, (k, 12) medians of its parts.
-
-        A look every time that the run has grown by about a quarter: at fixed numbers of ticks, or the first
-        moment after one, so that it does not matter in which pieces points came.
-        """
-        if self._course is None:
-            before = self.at - np.where(self.at < ALL, 1, np.where(self.at < HALF, 2, 4))
-            seen = COURSE_AT.searchsorted(self.at, "right") != COURSE_AT.searchsorted(before, "right")
-            moments = np.flatnonzero(seen & (self.at >= COURSE_AT[0]))
+    def course(self) -> Course:
+        """The whole run, at the moments at which it is looked at."""
+        found = self._course
+        if found is None:
+            moments = self._moments.course
             parts = np.empty((len(moments), TREND_PARTS))
             for row, end in enumerate(self.at[moments].tolist()):
                 parts[row] = middle(np.sort(self._parts_of_run(end), axis=1))
-            self._course = moments, parts
-        return self._course
+            found = self._course = Course(moments, parts)
+        return found
 
     def course_noise(self, moment: int) -> float:
         """Robust noise within the parts of the whole run, at one moment."""
@@ -253,22 +276,30 @@ class RollingWindow:
         """Means of parts of all ticks up to each moment; None where no moment sees enough."""
         if not self._judged:
             self._judged = True
-            self._means = run_means(self.ticks.value[: self.end], self.at)
+            moments = self._moments.judged
+            if len(moments):
+                self._means = RunMeans(self.ticks.value[: self.end], moments, self.at[moments] + 1)
         return self._means
 
-    def trend(self) -> tuple[Floats, Floats]:
-        """(m,) Mann-Kendall z, change over the window.
+    def trend(self) -> Floats:
+        """(m,) Mann-Kendall z over the window of the trend.
 
         The window is the last fifth of the run, at least 24 ticks (two ticks to a part), at most 96. NaN
         where there are fewer.
         """
-        key, other = ("trend", 0, 0), ("change", 0, 0)
-        if key not in self._cache:
-            z, change = np.full(len(self), np.nan), np.full(len(self), np.nan)
+        return self._of_trend("trend", concordance)
+
+    def trend_change(self) -> Floats:
+        """(m,) change over that window, NaN where there is none."""
+        return self._of_trend("change", rise)
+
+    def _of_trend(self, name: str, of: Callable[[Floats], Floats]) -> Floats:
+        found = self._cache.get((name, 0, 0))
+        if found is None:
+            found = self._cache[name, 0, 0] = np.full(len(self.at), np.nan)
             for chosen, _, parts in self._trends():
-                z[chosen], change[chosen] = concordance(parts), rise(parts)
-            self._cache[key], self._cache[other] = z, change
-        return self._cache[key], self._cache[other]
+                found[chosen] = of(parts)
+        return found
 
     def trend_noise(self) -> Floats:
         """(m,) robust noise within the window of the trend."""

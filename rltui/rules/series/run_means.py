@@ -126,14 +126,6 @@ def _is_judged(at: int) -> bool:
     return bool(len(judged_moments(np.array((at, at)))))
 
 
-def run_means(values: Floats, at: Ints) -> RunMeans | None:
-    """The means at the moments that are judged, if any; `at` (m,) positions of their last ticks."""
-    moments = judged_moments(at)
-    if not len(moments):
-        return None
-    return RunMeans(values, moments, at[moments] + 1)
-
-
 def long_run_variance(values: Floats, sums: Floats, ticks: Ints) -> Floats:
     """(k,) variance such that over n it is that of a mean of n ticks; of the first ticks[k] of a run.
 
