@@ -9,9 +9,9 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
 from click.shell_completion import CompletionItem
@@ -21,8 +21,12 @@ from rltui.cli.output import FOUND, NothingReadError, emit_json, fail, leave, no
 from rltui.paths import cache, is_url, local
 from rltui.text import clean
 
+if TYPE_CHECKING:
+    from rltui.logs.local_file import PlacedLog
+
 F = TypeVar("F", bound=Callable[..., Any])
 FC = TypeVar("FC", bound=Callable[..., Any] | click.Command)
+_TRACKED = ".wandb"  # ends the logs that say how a person called their run
 _NAMED = 8  # runs that a message names at most
 
 
@@ -109,6 +113,26 @@ def RUN(command: F) -> F:  # noqa: N802 - a decorator like the others here
     return _RUN(cast("F", resolved))
 
 
+def _given(logs: Sequence[PlacedLog], names: Collection[str], text: str) -> set[str]:
+    """The runs that a person named so in W&B, with their id or without; their logs begin with the name."""
+    from rltui.logs.follow.read_all import read_placed
+    from rltui.panes.runs.names import short_run_names, with_given_names
+    from rltui.session.session import Session
+
+    given: dict[str, str] = {}
+    for log in logs:
+        if not log.found.name.endswith(_TRACKED):
+            continue
+        session = Session()
+        for delivery in read_placed([log]):
+            session.apply((delivery,))
+            if session.given_names:
+                break
+        given |= session.given_names
+    shown = with_given_names(short_run_names(names), given)
+    return {name for name in given if text in (given[name], shown[name])}
+
+
 def whole_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = True) -> str | None:
     """What `--run` asks for; a name as it is shown, or some folders of it, become the glob of the whole name.
 
@@ -126,11 +150,12 @@ def whole_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = Tr
     from rltui.logs.run_names import called
     from rltui.panes.runs.names import short_run_names
 
-    names = {log.run for log in place_all(logdirs)[0] if log.also_of is None}
+    logs = [log for log in place_all(logdirs)[0] if log.also_of is None]
+    names = {log.run for log in logs}
     if text in names:
         return text
     shown = {name for name, short in short_run_names(names).items() if short == text}
-    found = sorted(shown or {name for name in names if called(name, text)})
+    found = sorted(shown or {name for name in names if called(name, text)} or _given(logs, names, text))
     if len(found) > 1:
         more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""
         which = ", ".join(clean(name) for name in found[:_NAMED])

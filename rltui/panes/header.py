@@ -38,6 +38,7 @@ class Header:
     points: int
     loading: float | None  # share of known bytes read, None when all is read
     counter: tuple[float, str] | None = None  # tokens, environment steps or episodes so far, and their name
+    given_name: str = ""  # what a person called the run; `run` is then its id
     short_name: str = ""  # a shorter name of the run, for where the name does not fit
     gap: float | None = None  # usual time between steps, s
     pace: float | None = None  # seconds per step, pauses included
@@ -173,6 +174,7 @@ def _header(view: RunView, now: float, at_step: int | None) -> Header:
     read = sum(source.read for source in run.sources.values() if source.also_of is None and not source.gone)
     return Header(
         run=run.name,
+        given_name=view.given_name,
         framework=view.framework,
         state=alive.state,
         state_word=alive.word,

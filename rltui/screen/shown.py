@@ -13,7 +13,7 @@ from rltui.panes import header as run_header
 from rltui.panes.answers.model import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
-from rltui.panes.runs.names import short_run_names
+from rltui.panes.runs.names import short_run_names, with_given_names
 from rltui.problem import Problem
 from rltui.rules.finding import Finding, explained, unexplained
 from rltui.screen.state import CONSOLE, PINNED, SAMPLES, AppState
@@ -81,9 +81,10 @@ def title(state: AppState, name: str) -> str:
 def short_name(session: Session, state: AppState, name: str) -> str:
     """A short name of a run that tells it from the others."""
     cache = state.caches.short_names
-    key = (len(session.runs), next(reversed(session.runs), ""))  # new ones come last
+    given = session.given_names
+    key = (len(session.runs), next(reversed(session.runs), ""), len(given))  # new ones come last
     if cache.value is None or cache.key != key:
-        cache.key, cache.value = key, short_run_names(session.runs)
+        cache.key, cache.value = key, with_given_names(short_run_names(session.runs), given)
     return title(state, cache.value.get(name, name))
 
 
@@ -195,7 +196,9 @@ def header(session: Session, state: AppState, view: RunView) -> Header:
     if time.at_step is not None:
         head = replace(head, state=moment_word(state), state_word="", reached=time.reached)
     head = state.acknowledgements.header(head, findings(session, state), state.options.clock())
-    return replace(head, run=title(state, view.name), short_name=short_name(session, state, view.name))
+    short = short_name(session, state, view.name)
+    whole = short if view.name in session.given_names else title(state, view.name)
+    return replace(head, run=whole, given_name="", short_name=short)
 
 
 def step_text(state: AppState, view: RunView, width: int) -> str:

@@ -117,7 +117,7 @@ def _metrics(runs: Sequence[RunFacts]) -> tuple[str, ...]:
 def titles(session: Session, state: AppState, width: int) -> dict[str, str]:
     """By run, its name in at most so many cells: the same whatever a filter leaves."""
     cache = state.caches.run_titles
-    key = (len(session.runs), next(reversed(session.runs), ""))
+    key = (len(session.runs), next(reversed(session.runs), ""), len(session.given_names))
     if cache.value is None or cache.key != key:
         cache.key, cache.value = key, {}
     found = cache.value.get(width)

@@ -24,11 +24,13 @@ from rltui.session.shared_metric_names import SharedNames
 from rltui.session.tag_index import TagIndex
 from rltui.session.time_travel import PastFindings, current_findings, evaluated_again, recalled_findings
 from rltui.store import NewPoints, Run
+from rltui.text import clean
 
 # New points of all runs held back while history is still being read: evaluating large pieces is faster,
 # and by then all tags have been seen, so the framework is known. So many are 7 MB; three times as many would
 # save a sixth of the evaluation of a large log.
 HELD_POINTS = 300_000
+GIVEN_MOST = 80  # characters of a name that a person gave
 SILENT = 60.0  # seconds without a line after which a console that ends with an exception has ended
 SAME_FRAME = 0.02  # seconds within which a frame asks several times for the liveness of a run
 
@@ -64,6 +66,13 @@ class RunView:
         self._state_finding: Finding | None = None  # that it writes no more
         self._sister_findings: tuple[Finding, ...] = ()
         self._baseline_findings: tuple[Finding, ...] = ()
+
+    @property
+    def given_name(self) -> str:
+        """What a person called the run in its tracker, in one line; empty where nobody did."""
+        tracked = self.run.hparams.get("wandb")
+        name = tracked.get("name") if isinstance(tracked, dict) else None
+        return clean(" ".join(name.split()), GIVEN_MOST) if isinstance(name, str) else ""
 
     @property
     def names(self) -> MetricNames:

@@ -61,6 +61,7 @@ class Session:
         self.store = Store()
         self.runs: dict[str, RunView] = {}
         self.others: Mapping[str, Sequence[str]] = {}  # paths of logs of runs not asked for, where read once
+        self.given_names: dict[str, str] = {}  # of runs that a person gave a name, by run
         self.problems = Problems()  # of folders, and of files that are no logs
         self._filter = RunFilter(run_glob, also, part)
         self._ordered: list[RunView] | None = None
@@ -104,6 +105,8 @@ class Session:
                 view = self.runs[name] = RunView(run, self._shared, self._held)
             view.hold(fresh)
             changed.add(name)
+            if delivery.batch.texts and (given := view.given_name):
+                self.given_names[name] = given
             if delivery.kind == "rewritten" and delivery.source.also_of not in (None, name):
                 self._leave(view, delivery.source.path)
         return changed

@@ -11,6 +11,7 @@ from rltui.cli.commands.watch import command as watch
 from rltui.panes.runs.selection import RunSelection
 from tests.support.checked import SICK, WELL, write
 from tests.support.commands import rltui
+from tests.support.shared import SHARED, needs_shared
 
 
 @pytest.fixture
@@ -140,3 +141,11 @@ def test_a_name_of_several_runs_says_which(deep: Path) -> None:
     for words in (("runs", deep), ("check", deep), ("export", deep), ("snapshot", deep)):
         done = rltui(*words, "--run", "a2")
         assert done.code == 2 and "lab/exp/grpo/2026/a2, lab/exp/ppo/2026/a2" in done.err
+
+
+@needs_shared
+@pytest.mark.parametrize("text", ["second", "second 8py9y2ty", "8py9y2ty"])
+def test_a_run_goes_by_the_name_that_a_person_gave_it(text: str) -> None:
+    """The name in W&B, with its id or without; what programs get is the id."""
+    done = rltui("runs", SHARED / "trackers" / "wandb-two", "--run", text, "--json")
+    assert [run["run"] for run in done.json()["runs"]] == ["wandb/8py9y2ty"]

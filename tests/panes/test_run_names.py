@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.panes.runs.names import fitted_names, short_run_names
+from rltui.panes.runs.names import fitted_names, short_run_names, with_given_names
 from rltui.text import cell_width
 
 
@@ -45,3 +45,11 @@ def test_names_that_are_too_long_keep_what_differs() -> None:
     assert len(set(found.values())) == 4
     assert all(cell_width(name) <= 12 for name in found.values())
     assert fitted_names(["short", "other"], 20) == {"short": "short", "other": "other"}
+
+
+def test_a_name_that_a_person_gave_is_shown_and_stays_unique() -> None:
+    """It replaces the id; runs that share one, or whose short name another run has, keep their id."""
+    shown = {"wandb/a1": "a1", "wandb/b2": "b2", "wandb/c3": "c3", "sft": "sft", "x": "x"}
+    given = {"wandb/a1": "first", "wandb/b2": "again", "wandb/c3": "again", "x": "sft"}
+    wanted = {"wandb/a1": "first", "wandb/b2": "again b2", "wandb/c3": "again c3", "sft": "sft", "x": "sft x"}
+    assert with_given_names(shown, given) == wanted

@@ -86,7 +86,9 @@ def _term(match: re.Match[str]) -> Holds | None:
             pattern = re.compile(match["regex"], re.IGNORECASE)
         except (re.error, RecursionError):
             return None
-        return lambda run: pattern.search(run.view.name[:1000]) is not None
+        return lambda run: any(
+            pattern.search(name[:1000]) is not None for name in (run.view.name, run.view.given_name)
+        )
     if match["key"] is not None:
         value = match["value"].strip("\"'")
         return _comparison(match["key"], match["sign"], value, match[0].strip()) if value else None
@@ -113,11 +115,13 @@ def _one_word(word: str) -> Holds:
         return lambda run: run.alive.state == word
     if "*" in word or "?" in word:
         glob = f"*{word.strip('*')}*" if not word.startswith("*") or not word.endswith("*") else word
-        return lambda run: fnmatch.fnmatchcase(run.view.name.lower(), glob)
+        return lambda run: any(
+            fnmatch.fnmatchcase(name.lower(), glob) for name in (run.view.name, run.view.given_name)
+        )
 
     def said(run: RunFacts) -> bool:
         view = run.view
-        if word in view.name.lower() or word in view.framework.lower():
+        if any(word in name.lower() for name in (view.name, view.given_name, view.framework)):
             return True
         return any(word in f"{one.id} {one.title}".lower() for one in run.findings if one.rank)
 
@@ -143,7 +147,7 @@ def _labels(run: RunFacts) -> list[str]:
 
 _PLACES: Mapping[str, Callable[[RunFacts], list[str]]] = {
     "tag": _labels,
-    "name": lambda run: [run.view.name],
+    "name": lambda run: [run.view.name, run.view.given_name],
     "framework": lambda run: [run.view.framework],
     "project": lambda run: [run.project],
     "state": lambda run: [run.alive.state],

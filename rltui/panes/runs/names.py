@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from rltui.text import cell_width, fit, head
 
@@ -39,6 +40,17 @@ def short_run_names(names: Iterable[str]) -> dict[str, str]:
     for short in found.values():
         uses[short] = uses.get(short, 0) + 1
     return {name: short if uses[short] == 1 else name for name, short in found.items()}
+
+
+def with_given_names(shown: Mapping[str, str], given: Mapping[str, str]) -> dict[str, str]:
+    """By run the name that a person gave it, with its short name where several runs share that one."""
+    uses = Counter(given.get(name, short) for name, short in shown.items())
+    return {
+        name: short if not given.get(name)
+        else given[name] if uses[given[name]] == 1
+        else f"{given[name]} {short.rpartition('/')[2]}"
+        for name, short in shown.items()
+    }  # fmt: skip
 
 
 def _joined(path: Sequence[str]) -> str:

@@ -25,6 +25,9 @@ FILLS = "█▓▒░"  # neighbours differ without colours, too
 COLORS = 7  # roles `series0` onwards that tell segments apart
 SHADES = " ░▒▓█"
 ROOMY = 22  # lines for an answer from which pictures may be taller and several
+GANTT_FRAME = 2  # lines of a chart of spans beside its rows: title and scale
+LEAST_SPANS = 3  # rows from which it is worth them
+LEAST_TABLE = 4  # lines of the table that it leaves where it can
 STEPS_WORD = 4  # facts beside which the number of steps of a trend is said
 
 
@@ -60,14 +63,15 @@ def answer_lines(
         for one in band_lines(band, width, rows)
     ]
     ridges = [one for ridge in answer.ridges for one in ridge_lines(ridge, width, rows)]
-    chart = gantt_lines(answer.gantt, width, 2 * rows) if answer.gantt is not None else []
     kept = []
     bar = bar[:1] if height is not None and height < 4 else bar
-    for block in (sentence, bar, ranges, facts, drawn, strips, ridges, chart):
+    for block in (sentence, bar, ranges, facts, drawn, strips, ridges):
         fits = len(block) <= room
         kept.append(block if fits else [])
         room -= len(block) if fits else 0
-    sentence, bar, ranges, facts, drawn, strips, ridges, chart = kept
+    sentence, bar, ranges, facts, drawn, strips, ridges = kept
+    chart = _gantt(answer, width, 2 * rows, room, len(table))
+    room -= len(chart)
     notes = notes if len(notes) <= room - min(len(table), 4) else []
     room -= len(notes)
     if len(table) > room:
@@ -78,6 +82,19 @@ def answer_lines(
             else []
         )
     return [*sentence, *facts, *bar, *ranges, *drawn, *table, *strips, *ridges, *chart, *notes]
+
+
+def _gantt(answer: Answer, width: int, rows: int, room: int, table: int) -> list[Line]:
+    """The chart of a step in at most `rows` rows.
+
+    Where room is short it goes before the table, whose shares the bar above has, too.
+    """
+    if answer.gantt is None:
+        return []
+    least = min(LEAST_SPANS, len(answer.gantt.rows))
+    beside = room - GANTT_FRAME - min(table, LEAST_TABLE)
+    count = min(rows, beside if beside >= least else room - GANTT_FRAME)
+    return gantt_lines(answer.gantt, width, count) if count >= least else []
 
 
 def trend_text(fact: Fact, *, steps: bool = True) -> str:
