@@ -44,7 +44,7 @@ class ConsoleReport:
     failures: tuple[FoundFailure, ...] = ()  # in the order of their lines; those explained by others left out
     before_training: bool = False  # it is of a training, and fails before any metrics
     last_error: str = ""  # the last line that is an error, after which the training did not go on; cleaned
-    last_line: str = ""  # the last one that is not empty, cleaned
+    last_line: str = ""  # the last one that is not empty, cleaned; empty where that is one of metrics
 
 
 def scan(file: ConsoleFile) -> ConsoleReport:
@@ -60,6 +60,8 @@ def scan(file: ConsoleFile) -> ConsoleReport:
     last_error = found[-1].text if found else _last_error(data[-LAST:])
     lines = (line.text for line in reversed(console_lines(data[-LAST:])))
     last_line = next((text for text in lines if text.strip()), "")
+    if _is_metrics(last_line, TrainerLines()):
+        last_line = ""
     return ConsoleReport(
         file.place, file.path, file.modified, file.size, tuple(found), early, last_error, last_line
     )

@@ -17,6 +17,7 @@ from rltui.rules.model import NON_FINITE, Rule, Symptom
 from rltui.rules.series.ticks import NonFiniteEpisode, Ticks
 
 WORSE = 2.0  # times the present value that the worst one is told from
+COMPARED = frozenset({"threshold", "spike", "drop"})  # kinds whose value is on one side of their limit
 
 
 def finding_of(state: FiringState, rule_id: str) -> Finding:
@@ -25,15 +26,22 @@ def finding_of(state: FiringState, rule_id: str) -> Finding:
     first = firings[0]
     worst = max(firings, key=lambda firing: -math.inf if math.isnan(firing.worst) else firing.worst)
     rank = 0 if state.any(first.rule.info_when) else max(RANK[firing.severity] for firing in firings)
+    # What fires on although the value is back within its limit is told by the worst value.
+    compared = first.rule.kind in COMPARED
+    back = compared and (first.worst - first.limit) * (first.value - first.limit) < 0
     found = _finding(
         first.rule,
         SEVERITIES[rank],
         [firing.ticks for firing in firings],
         first.since_step,
-        (first.value, first.limit, first.before),
+        (first.worst if back else first.value, first.limit, first.before),
     )
-    if 0 < WORSE * first.value < worst.worst:  # what it is now says little of what it did
-        more = f" (up to {format_short(worst.worst)} at step {worst.worst_step:,})"
+    more = ""
+    if back:
+        more = f" (at step {first.worst_step:,}; now {_written(first.rule, first.value)})"
+    elif 0 < WORSE * first.value < worst.worst:  # what it is now says little of what it did
+        more = f" (up to {_written(worst.rule, worst.worst)} at step {worst.worst_step:,})"
+    if more:
         found = replace(found, message=f"{found.message.rstrip('.')}{more}")
     return found
 
@@ -65,7 +73,7 @@ def _finding(
         "before": format_short(before),
         "since": f"{since:,}",
         "tag": series[0].tag,
-        "percent": "-" if math.isnan(value) else f"{100 * value:.0f} %",
+        "percent": _percent(value),
         "times": "-" if not before or math.isnan(before) or math.isnan(value) else f"{value / before:.1f}",
     }
     return Finding(
@@ -84,6 +92,15 @@ def _finding(
         evidence=(Evidence(tags[0], _or_none(before), _or_none(value), since, series[0].canonical),),
         source=rule.source,
     )
+
+
+def _written(rule: Rule, value: float) -> str:
+    """A value in the form in which the rule's sentence has it."""
+    return _percent(value) if "{percent}" in rule.message else format_short(value)
+
+
+def _percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{100 * share:.0f} %"
 
 
 def _fill(text: str, words: dict[str, str]) -> str:

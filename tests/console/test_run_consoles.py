@@ -91,3 +91,21 @@ def test_a_console_of_a_run_that_was_not_asked_for_is_of_no_other(tmp_path: Path
     assert RunConsoles([str(tmp_path)]).look(session.sources())["a"]  # nobody said that there is a b
     plan = make_plan([str(tmp_path)], run_glob="a")
     assert [(run.name, run.consoles) for run in plan.runs] == [("a", [])]
+
+
+def test_a_line_of_metrics_is_not_quoted_as_the_last_line(tmp_path: Path) -> None:
+    """What a console said last says why a run is silent, unless it is the values that are shown anyway."""
+
+    def last_line(text: str) -> str:
+        _run(tmp_path, text)
+        thread = ConsoleThread([str(tmp_path)])
+        thread.follow({".": ("metrics.jsonl",)}, ())
+        assert thread.wait(20)
+        thread.stop()
+        reports = thread.take()
+        assert reports is not None
+        return reports["."][0].last_line
+
+    metrics = "step:7 - actor/entropy:0.5 - critic/score/mean:0.25 - timing_s/step:9.5\n"
+    assert last_line("loading\n" + metrics) == ""
+    assert last_line(metrics + "waiting for rollouts\n") == "waiting for rollouts"

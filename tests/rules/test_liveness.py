@@ -107,6 +107,7 @@ SETTINGS = [
     ("hyperparameters", "|param|value|\n|-|-|\n|total_timesteps|60000|\n|seed|1|", 60_000),  # CleanRL
     ("args", '{"max_steps": 500, "learning_rate": 1e-6}', 500),  # Transformers
     ("args", '{"max_steps": -1, "num_train_epochs": 3}', None),
+    ("args", '{"max_steps": 1e12}', None),  # ML-Agents: until somebody stops it
     ("args", '{"max_steps": 40}', None),  # already passed: it counts something else
     ("config", "trainer:\n  total_training_steps: 75\n  nnodes: 1", 75),  # veRL
     ("note", "max_steps: 99\nseed: 1", None),
@@ -190,3 +191,8 @@ def test_a_stall_names_the_phase_that_is_missing() -> None:
     found = liveness(run, run.last_wall + 900, names=MetricNames("verl"))
     assert found.quiet == "between steps; the longest phase is generation"
     assert liveness(run, run.last_wall + 10, names=MetricNames("verl")).quiet == ""
+    # Tokens of the slowest sample stand among the times, and are no phase.
+    told["timing_s/agent_loop/slowest/response_length"] = phase(61, 8096.0, 9)
+    run = timed(steady(60), **told)
+    found = liveness(run, run.last_wall + 900, names=MetricNames("verl"))
+    assert found.quiet == "between steps; the longest phase is generation"

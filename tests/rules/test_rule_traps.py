@@ -151,3 +151,13 @@ def test_the_total_reward_is_not_judged_beside_the_score() -> None:
         judge_of({"reward.mean": crash, "reward.score.mean": crash[:80].repeat(2)})
     )
     assert "reward-crash" in ids(judge_of({"reward.mean": crash, "reward.score.mean": crash}))
+
+
+def test_a_value_back_within_its_limit_is_told_by_its_worst() -> None:
+    """A size that fell below its limit, though not far, is told by how large it was and what it is now."""
+    size = np.concatenate([np.full(60, 0.1), np.full(12, 5.0), np.full(12, 0.7)])
+    judge = evaluator()
+    judge.feed([fresh("policy.loss", size)])
+    told = next(each for each in judge.findings() if each.id == "loss-jump")
+    assert told.message.startswith("The size of the loss is 5, more than ten times")
+    assert "now 0.7)" in told.message

@@ -17,6 +17,7 @@ def test_a_stall_tells_phase_gap_and_last_line() -> None:
     assert (found.id, found.severity, found.since_step) == ("run-stalled", "info", 811)
     for part in ("35m", "1m 04s", "timing_s/gen is missing for step 812", "Waiting for 3 rollouts"):
         assert part in found.message
+    assert len(state_finding(alive, 811, "x" * 5000).message) < 500
 
 
 def test_an_early_end_is_told_and_a_complete_one_is_not() -> None:

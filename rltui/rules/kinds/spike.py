@@ -33,7 +33,8 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     usual = np.abs(window.usual(skip))
     usual = np.fmax(usual, start) if not np.isnan(start) else usual
     limit = np.maximum(times * usual, least)
-    limit[np.isnan(window.usual(skip))] = np.nan
+    # Nothing is a multiple of zero: a series of zeros has no usual size.
+    limit[np.isnan(window.usual(skip)) | (limit == 0)] = np.nan
     if recurring:
         rows = np.abs(window.rows(RECENT))
         value = np.fmax.reduce(rows, axis=1)

@@ -11,6 +11,9 @@ from rltui.hparams.logged_text import logged_hparams
 from rltui.rules.special_metrics import special_metrics
 from rltui.store import Run
 
+# The longest published trainings took 1e11 steps (Agent57: 9e10 frames); more means "until it is stopped".
+ENDLESS = 10**12
+
 _known: WeakKeyDictionary[Run, tuple[tuple[int, ...], tuple[int, ...]]] = WeakKeyDictionary()
 
 
@@ -34,7 +37,7 @@ def planned(run: Run) -> int | None:
 def _totals(texts: Iterable[Text]) -> Iterable[int]:
     """Candidates, the latest attempt's first, in the order of the table.
 
-    Minus one and zero are none: something else ends the run.
+    Minus one, zero and numbers that no run reaches are none: something else ends the run.
     """
     for text in reversed(list(texts)):
         yield from _candidates(logged_hparams([text]).entries)
@@ -50,5 +53,10 @@ def _candidates(settings: Mapping[str, HParam]) -> Iterable[int]:
         for key, entry in settings.items():
             value = entry.value
             named = key.replace("/", ".").rpartition(".")[2] == wanted
-            if named and isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+            if (
+                named
+                and isinstance(value, int | float)
+                and not isinstance(value, bool)
+                and 0 < value < ENDLESS
+            ):
                 yield int(value)

@@ -7,6 +7,7 @@ import math
 from rltui.draw.numbers import format_age, format_duration, format_step
 from rltui.rules.finding import Finding
 from rltui.rules.run_state.liveness import Liveness
+from rltui.text import quote
 
 STALLED, ENDED_EARLY = "run-stalled", "run-ended-early"
 PANE = "timing"
@@ -19,7 +20,7 @@ def state_finding(alive: Liveness, last_step: int | None, last_line: str = "") -
     tell of it, too. last_line: of its console, cleaned.
     """
     step = 0 if last_step is None else last_step
-    line = f"; the last line of its console: {last_line}" if last_line else ""
+    line = f"; the last line of its console: {quote(last_line)}" if last_line else ""
     if alive.state == "stalled":
         age = "" if alive.age is None or not math.isfinite(alive.age) else _for(alive.age)
         usual = f" (usual gap {format_duration(alive.gap)})" if alive.gap else ""
