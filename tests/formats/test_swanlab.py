@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rltui.batch import Batch
 from rltui.logs.formats.trackers import swanlab
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
-from tests.support.recordwriter import SWANLAB, column, finished, record_log, scalar
+from tests.support.recordwriter import SWANLAB, column, encode, finished, record_log, scalar
 
 FORM = swanlab.FORMAT
 NAME = "run-abc.swanlab"
@@ -117,3 +117,15 @@ def test_an_unknown_version_is_said_once() -> None:
         batch = read_whole(FORM, MemFile(NAME, content))
         assert rows(batch) == [("loss", 1, 0.5)]
         assert [problem.code for problem in batch.problems] == ["unknown-version"]
+
+
+def test_a_scalar_with_a_damaged_number_costs_nothing_but_itself() -> None:
+    """It looks like any other until its step or time is decoded; those around it stay."""
+    long = b"\xff" * 11 + b"\x01"  # no number has so many bytes
+    for sound in (encode(1_763_600_000), b"\x10" + encode(300)):
+        record = scalar("loss", 300, 6.5)
+        begin = record.rindex(sound)
+        damaged = record[:begin] + sound[:1] * (len(sound) < 4) + long + record[begin + len(sound) :]
+        content = version_2(scalar("loss", 1, 0.5), damaged, scalar("loss", 7, 7.5))
+        batch = read_whole(FORM, MemFile(NAME, content))
+        assert rows(batch) == [("loss", 1, 0.5), ("loss", 7, 7.5)]

@@ -128,19 +128,21 @@ class SwanlabReader:
         steps, times = self._steps, self._times
         for payload in payloads:
             # Nearly all records are scalars of one form; keys, steps and times repeat.
-            found = match(payload) if plain else None
-            if found is not None:
-                key, step, time, value = found.groups()
-                tag = keys.get(key)
-                if tag is None:
-                    tag = self._plain_key(key)
-                if tag >= 0:
-                    self._tag.append(tag)
-                    self._at.append(steps[step] if step in steps else self._step_of(step))
-                    self._wall.append(times[time] if time in times else self._time_of(time))
-                    self._value.append(value)
-                    continue
             try:
+                found = match(payload) if plain else None
+                if found is not None:
+                    key, step, time, value = found.groups()
+                    tag = keys.get(key)
+                    if tag is None:
+                        tag = self._plain_key(key)
+                    if tag >= 0:
+                        at = steps[step] if step in steps else self._step_of(step)
+                        wall = times[time] if time in times else self._time_of(time)
+                        self._tag.append(tag)
+                        self._at.append(at)
+                        self._wall.append(wall)
+                        self._value.append(value)
+                        continue
                 take(payload)
             except (MalformedError, ValueError, KeyError, TypeError, IndexError, struct.error):
                 self._malformed += 1
