@@ -48,6 +48,7 @@ class LogFileNames:
     richest_stems: frozenset[str]
     poorer_formats: frozenset[str]
     copied_formats: frozenset[str]
+    printed_formats: frozenset[str]
     partial_copies: frozenset[str]
 
 
@@ -86,6 +87,7 @@ def log_files_field() -> TableField[LogFileNames]:
         "richest_stems": stems,
         "poorer_formats": stems,
         "copied_formats": stems,
+        "printed_formats": stems,
         "partial_copies": stems,
     }
     return TableField(fields, LogFileNames, required=tuple(fields))

@@ -14,7 +14,7 @@ from rltui.metrics.frameworks.model import Framework, Resolved, Vote
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.frameworks.recognise import UNKNOWN
 from rltui.metrics.metric_name import MetricName
-from rltui.metrics.unknown_keys import folders, humanise, place_key
+from rltui.metrics.unknown_keys import folders, humanise, place_key, plainly_spelled
 from rltui.metrics.user_metrics import UserMetrics
 from rltui.problem import Problem
 
@@ -115,6 +115,8 @@ class MetricNames:
             if found is not None:
                 return self._known_name(tag, found, other.label)
         guess = self._guess(tag)
+        if guess is None and framework is None and (plain := plainly_spelled(tag)) != tag:
+            guess = self._guess(plain)
         if guess is not None:
             return self._known_name(tag, guess.found, None, guess=guess)
         return self._unknown(tag)

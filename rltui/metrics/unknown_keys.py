@@ -12,6 +12,8 @@ from rltui.data.toml_files import read_table
 from rltui.metrics.frameworks.framework_schema import Conventions
 from rltui.metrics.glossary_files import GENERAL, general_panes
 
+_HUMP = re.compile(r"([a-z0-9])([A-Z])")
+_BETWEEN = re.compile(r"[\s_.-]+")
 _SLUG = re.compile(r"[^a-z0-9]+")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>")
 
@@ -77,3 +79,9 @@ def humanise(word: str) -> str:
     acronyms = _acronyms()
     text = " ".join([acronyms.get(piece.lower(), piece) for piece in word.replace("_", " ").split()]) or word
     return text[:1].upper() + text[1:]
+
+
+def plainly_spelled(tag: str) -> str:
+    """A key in the spelling of most trainers: `Avg Reward`, `AvgReward` and `AVG-REWARD` are `avg_reward`."""
+    words = tag if tag.isupper() else _HUMP.sub(r"\1_\2", tag)
+    return "/".join(_BETWEEN.sub("_", part).strip("_") for part in words.lower().split("/"))

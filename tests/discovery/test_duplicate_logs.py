@@ -318,3 +318,27 @@ def test_session_judges_a_run_with_a_torn_tail(tmp_path: Path) -> None:
     live, session = Live(tmp_path), Session()
     session.apply(live.after(2))
     assert not session.runs["run"].loading
+
+
+def test_a_console_with_few_digits_is_a_twin(tmp_path: Path) -> None:
+    """Each of its values rounds to one of the other log's, at the same steps; other seeds don't."""
+
+    def values(step: int, seed: int) -> dict[str, float]:
+        return {f"train/v{k}": (step + k + 1) ** (0.7 - seed / 9) * 0.1234567 for k in range(4)}
+
+    rows = [{"time/total_timesteps": step, **values(step, 0)} for step in range(1, 12)]
+    header = ",".join(rows[0])
+    lines = [",".join(map(str, row.values())) for row in rows]
+    (tmp_path / "progress.csv").write_text("\n".join([header, *lines, ""]))
+    for seed in (0, 1):
+        tables = "".join(
+            "----------\n| time/               |      |\n"
+            f"|    total_timesteps  | {step}    |\n| train/              |      |\n"
+            + "".join(f"|    {key[6:]}     | {value:<6.3g} |\n" for key, value in values(step, seed).items())
+            + "----------\n"
+            for step in range(1, 12)
+        )  # fmt: skip
+        (tmp_path / f"seed{seed}.log").write_text(tables)
+    heard = Heard()
+    heard.take(read_all([tmp_path]))
+    assert heard.runs() == {".": ["progress.csv", "seed0.log"], "seed1": ["seed1.log"]}

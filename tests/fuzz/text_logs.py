@@ -6,7 +6,7 @@ import random
 from functools import cache
 
 from rltui.batch import Batch
-from rltui.logs.formats import console, csv_table, json_document, jsonl, sample_numbers
+from rltui.logs.formats import console, csv_table, json_document, jsonl, labelled_console, sample_numbers
 from rltui.logs.formats.interface import HEAD, Format
 from rltui.logs.formats.registry import REGISTRY
 from tests.fuzz.damage import damaged
@@ -18,6 +18,7 @@ NAMES = {
     "document": "trainer_state.json",
     "csv": "progress.csv",
     "console": "a.log",
+    "labelled": "a.log",
     "samples": "rollouts.jsonl",
 }
 _TOKENS = (
@@ -34,6 +35,12 @@ _CONSOLE_ROWS = (
     "INFO | Step {0}: \n(e pid=1) {{'a/b': '0.4125',\n(other pid=2) hello\n(e pid=1)  'c': 37}}\n",
     "Step {0}/10 Train step {0}/20 done.\n╒════╕\n│ ppo/loss │ 2.0e-01 │ ppo/kl │ 1.5e-03 │\n╘════╛\n",
     "------\n| rollout/ |  |\n|    ep_rew_mean | 19.2 |\n| time/ | |\n|    total_timesteps | {0} |\n------\n",
+)
+# What loops print in words of their own: lines, and blocks below a counter.
+_LABELLED_ROWS = (
+    "2024-05-06 07:08:09,123 INFO Episode {0}/9 | Reward: {0}.5 ± 0.1 | Loss: 1,{0} | eps 0.{0}%\n",
+    "###\n Learning iteration {0}/9\n  Mean reward: {0}.5\n  Total steps: {0}00\n  ETA: 00:01:0{0}\n---\n",
+    "Epoch: [1][{0}/9] loss=tensor(0.{0}) kl: nan\rbest score: {0}\n",
 )
 
 
@@ -56,6 +63,7 @@ def seeds() -> list[tuple[Format, bytes]]:
         (console.FORMAT, (BUNDLED / "verl-grpo-nan" / "console.log").read_bytes()[:4000]),
         (sample_numbers.FORMAT, 6 * sample),
         *((console.FORMAT, "".join(map(row.format, range(8))).encode()) for row in _CONSOLE_ROWS),
+        *((labelled_console.FORMAT, "".join(map(row.format, range(8))).encode()) for row in _LABELLED_ROWS),
     ]
 
 

@@ -24,6 +24,7 @@ TOLERANCE = 2e-5  # relative: event files hold float32, tables often five or six
 ENOUGH = 4  # values that both logs must hold at equal steps before anything is concluded
 AGREEING = 0.5  # share of these that must agree
 AGREEING_COPY = 0.95  # the same for two logs of one format: a copy says all of it
+ENOUGH_ROUNDED, AGREEING_ROUNDED = 8, 0.8  # the same where one of them was printed with few digits
 ENOUGH_WHOLE, AGREEING_WHOLE = 6, 0.8  # the same for logs of one folder, whole numbers included
 
 
@@ -35,6 +36,7 @@ class LogBeginning:
     tags: tuple[str, ...]
     hparams: bool
     complete: bool  # reading more of the log would not change it
+    rounded: bool = False  # its values have as few digits as were printed
 
     @property
     def empty(self) -> bool:
@@ -50,7 +52,7 @@ def sample(known: Format, file: File) -> LogBeginning:
     log = known.open(file.path)
     steps: dict[int, list[NDArray[np.float64]]] = {}
     tags: Sequence[str] = ()
-    hparams = False
+    hparams = rounded = False
     complete = False
     used = np.zeros(0, np.bool_)  # by tag
     try:
@@ -62,6 +64,7 @@ def sample(known: Format, file: File) -> LogBeginning:
                 counted = np.bincount(batch.tag, minlength=len(used)) > 0
                 counted[: len(used)] |= used
                 used = counted
+            rounded = rounded or any(problem.code == "rounded" for problem in batch.problems)
             hparams = hparams or any(text.kind == "hparams" for text in batch.texts)
             _collect(batch.step, batch.value, steps)
             complete = len(steps) > SAMPLE_STEPS or log.offset >= SAMPLE_BYTES
@@ -72,9 +75,8 @@ def sample(known: Format, file: File) -> LogBeginning:
     # The last step may be half written when the sample ends.
     chosen = sorted(steps)[:SAMPLE_STEPS]
     rows = {step: distinct(np.concatenate(steps[step])) for step in chosen}
-    return LogBeginning(
-        rows, tuple(tags[index] for index in np.flatnonzero(used).tolist()), hparams, complete
-    )
+    spoken = tuple(tags[index] for index in np.flatnonzero(used).tolist())
+    return LogBeginning(rows, spoken, hparams, complete, rounded)
 
 
 def ending(known: Format, file: File) -> LogBeginning:
@@ -119,6 +121,8 @@ def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: 
     beside: they lie in one folder, so that whole numbers count too (lengths and returns of some games).
     copy: they are of one format, so that one can be but a copy of the other.
     """
+    if one.rounded != other.rounded:
+        return _same_but_rounded(*((one, other) if one.rounded else (other, one)))
     shared = agreed = whole = whole_agreed = 0
     for step in one.rows.keys() & other.rows.keys():
         few, many = sorted((one.rows[step], other.rows[step]), key=len)
@@ -138,6 +142,23 @@ def same(one: LogBeginning, other: LogBeginning, *, beside: bool = False, copy: 
     if beside and whole >= ENOUGH_WHOLE:
         return whole_agreed >= AGREEING_WHOLE * whole
     return False if one.complete and other.complete else None
+
+
+def _same_but_rounded(printed: LogBeginning, exact: LogBeginning) -> bool | None:
+    """The same where one log has its values as they were printed: each stands for what rounds to it."""
+    shared = agreed = 0
+    for step in printed.rows.keys() & exact.rows.keys():
+        values = printed.rows[step]
+        values = values[values != np.rint(values)]  # counters and constants agree between different runs
+        shared += len(values)
+        for value in values.tolist():
+            mantissa, _, exponent = repr(value).partition("e")
+            last = 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))  # worth of its last digit
+            reach = max(0.501 * last, TOLERANCE * abs(value))
+            agreed += bool(np.any(np.abs(exact.rows[step] - value) <= reach))
+    if shared >= ENOUGH_ROUNDED:
+        return agreed >= AGREEING_ROUNDED * shared
+    return False if printed.complete and exact.complete else None
 
 
 def rank(known: Format, name: str) -> int:

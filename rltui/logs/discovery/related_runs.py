@@ -249,7 +249,7 @@ class RelatedRuns:
                 continue
             begin = its_begin = 0
             beside, copy = other.found.folder == found.folder, other.format.name == known.name
-            if not duplicate_logs.same(sample, its, beside=beside, copy=copy):
+            if not duplicate_logs.same(sample, its, beside=beside, copy=copy) and not _prints_of(log, other):
                 if not self._end_alike(log, other, calls):
                     continue
                 begin, its_begin = min(sample.rows), min(its.rows)  # the one that goes farther back is richer
@@ -271,8 +271,11 @@ class RelatedRuns:
             if len(crowd) > CROWD:
                 break
             beside = [log for log in crowd if rival(log)] if _may_differ(crowd, known) else []
-            if beside:
-                near += beside
+            near += beside
+            # One that only prints goes on until it finds a log that it may be the console of.
+            if beside and not (
+                _prints(known) and all(log.format is None or _prints(log.format) for log in beside)
+            ):
                 break
         return list(dict.fromkeys(near))
 
@@ -338,6 +341,24 @@ def _may_be_copy(form: str, one: FoundFile, other: FoundFile) -> bool:
         return one.folder == other.folder
     if form not in names().copied_formats:
         return False
+    return _one_above_other(one, other)
+
+
+def _prints_of(one: LogFile, other: LogFile) -> bool:
+    """Whether one is what a loop printed in its own words, and the other a proper log of it, by their places.
+
+    Such a console has few digits and other axes, so its values need not agree with anything.
+    """
+    if one.format is None or other.format is None or _prints(one.format) == _prints(other.format):
+        return False
+    return _one_above_other(one.found, other.found)
+
+
+def _prints(known: Format) -> bool:
+    return known.name in names().printed_formats
+
+
+def _one_above_other(one: FoundFile, other: FoundFile) -> bool:
     upper, lower = sorted((_parts(one.folder), _parts(other.folder)), key=len)
     return lower[: len(upper)] == upper
 

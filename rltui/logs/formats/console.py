@@ -183,7 +183,8 @@ _METRICS = tuple(
         rb"eval \d{1,18}: \{'",
         rb"Train step \d{1,18}/\d+ done",  # AReaL
         rb"Step \d{1,18}: *\r?\n[^\n{]{0,200}\{'",  # SkyRL
-        rb"\|[ ]{1,40}total_timesteps[ ]{1,40}\|",  # Stable-Baselines3
+        # Stable-Baselines3, Baselines, Spinning Up
+        rb"\|[ ]{1,40}(?:misc/)?(?:total_timesteps|TimestepsSoFar|Epoch|steps)[ ]{1,40}\|[ ]{1,40}\d",
     )
 )
 

@@ -24,6 +24,7 @@ class FormatRegistry:
             gzip_log,
             json_document,
             jsonl,
+            labelled_console,
             sample_numbers,
             utf16_log,
         )
@@ -40,8 +41,9 @@ class FormatRegistry:
             jsonl.FORMAT,
             csv_table.FORMAT,
             console.FORMAT,
+            labelled_console.FORMAT,
         )
-        text = (jsonl.FORMAT, csv_table.FORMAT, console.FORMAT)
+        text = (jsonl.FORMAT, csv_table.FORMAT, console.FORMAT, labelled_console.FORMAT)
         return (utf16_log.utf16(text), *plain, *gzip_log.compressed(plain))
 
     @cached_property
@@ -88,10 +90,12 @@ class FormatRegistry:
 
     def holds_metrics(self, data: bytes) -> Format | None:
         """The format whose first record `data`, from anywhere in a file, may hold; the others say at once."""
-        from rltui.logs.formats import console
+        from rltui.logs.formats import console, labelled_console
 
         if console.holds_metrics(data):
             return console.FORMAT
+        if labelled_console.holds_metrics(data):
+            return labelled_console.FORMAT
         if b"\0" in data[:64] and console.holds_metrics(data.replace(b"\0", b"")):
             return next(form for form in self.formats if form.name == "utf-16")
         return None

@@ -1,7 +1,8 @@
 """What trainers print of their metrics, other than `step:N - key:value` lines: dictionaries and tables.
 
 Known are the dictionaries of the Hugging Face Trainer (and so TRL, Unsloth, Axolotl), OpenRLHF, slime and
-SkyRL, the tables of AReaL and Stable-Baselines3. Text is never evaluated: keys and numbers are matched.
+SkyRL, the tables of AReaL, of Stable-Baselines3 and of those that had its logger before (Baselines, Spinning
+Up). Text is never evaluated: keys and numbers are matched.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from itertools import pairwise
 import orjson
 
 from rltui.logs.records.parse_number import from_text, step_of
-from rltui.logs.records.record_keys import compared
+from rltui.logs.records.record_keys import compared, step_keys
 
 ANSI = re.compile(r"\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-_])")
-_RAY = re.compile(r"^\s*\([\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)
+RAY = re.compile(r"^\s*\([\w.:\-]+(?: \w+=[^)]{1,80})?\) ?")  # (TaskRunner pid=12, ip=10.0.0.1)
 _REPEATED = re.compile(r"\[repeated \d+x across cluster\]")
 _BAR = re.compile(r"^\s*\d{1,3}%\|[^|]*\| (\d{1,12})/(\d{1,12}) \[")  # a progress bar without a description
 _DICT = re.compile(r"\{'[^'{}]{1,300}': ")
@@ -94,7 +95,7 @@ class TrainerLines:
         if "|" in text and (bar := _BAR.match(text)):
             self._bar = (int(bar[1]), int(bar[2]))
         if text[:1] == "(" or text[:2] == " (":
-            text = _RAY.sub("", text, count=1)
+            text = RAY.sub("", text, count=1)
         if self._open is not None:
             yield from self._of_lines(text)
         elif "{'" in text:
@@ -219,7 +220,8 @@ class TrainerLines:
             table, self._table, self._heading = self._table, {}, ""
             if table:
                 self._table = None
-                step = table.get("time/total_timesteps", table.get("total_timesteps"))
+                key = next(iter(step_keys(table)), "steps")
+                step = table.get(key)
                 if isinstance(step, float) and step.is_integer():
                     self.rounded = True
                     yield int(step), table

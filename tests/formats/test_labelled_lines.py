@@ -1,0 +1,154 @@
+"""Lines of labelled numbers, as home-made loops and some trainers print them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rltui.logs.follow.read_all import read_all
+from rltui.logs.formats.labelled_console import FORMAT, holds_metrics
+from rltui.logs.formats.registry import REGISTRY
+from rltui.logs.records.labelled_lines import LabelledLines, items
+from tests.support.livelogs import Heard
+from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
+
+Rows = list[tuple[int, dict[str, object]]]
+
+
+def read(text: str) -> Rows:
+    """The records of a console."""
+    lines = LabelledLines()
+    return [row for line in text.split("\n") for row in lines.feed(line)]
+
+
+@pytest.mark.parametrize(
+    ("line", "step", "numbers"),
+    [
+        ("Episode 7 | Avg Reward: 8.45 | Win Rate: 12.5%", 7, {"Avg Reward": 8.45, "Win Rate": 12.5}),
+        ("INFO:root:Episode: 7, Reward: -3", 7, {"Reward": -3.0}),
+        ("2024-05-06 07:08:09,123 Learner INFO loss: 0.5, update: 7", 7, {"loss": 0.5}),
+        ("after cycle=7 avg(utility)=2.5", 7, {"avg(utility)": 2.5}),
+        ("TIMESTEP 7 / STATE explore / EPSILON 0.25 / REWARD -1", 7, {"EPSILON": 0.25, "REWARD": -1.0}),
+        ("global_step=7, episodic_return=[23.]", 7, {"episodic_return": 23.0}),
+        ("[INFO] Walker. Step: 7000. Mean Reward: 1.5. Training.", 7000, {"Mean Reward": 1.5}),
+        ("fps total: 12 epoch: 1/10 frames: 7 ", 7, {"fps total": 12.0}),
+        (" iteration   7/  100 | lm loss: 1.2E+01 | grad: 2.5 |", 7, {"lm loss": 12.0, "grad": 2.5}),
+        ("Iter 7: Train loss 2.5, Learning Rate 1e-05", 7, {"Train loss": 2.5, "Learning Rate": 1e-05}),
+        ("Epoch:[2/3](20/100), loss: 0.5", 120, {"loss": 0.5}),
+        ("Epoch #7: test_reward: 195.5 ± 3.2, best_reward: 200.0 ± 0.0 in #2", 7,
+         {"test_reward": 195.5, "best_reward": 200.0}),
+        ("Episode: 7; Reward: -3,25; Loss: 0,5", 7, {"Reward": -3.25, "Loss": 0.5}),
+        ("Step 1,500 reward: 12,345.5", 1500, {"reward": 12345.5}),
+        ("step 7 return nan kl inf", 7, {"return": float("nan"), "kl": float("inf")}),
+        ("Step 7 loss: tensor(0.5, device='cuda:0')", 7, {"loss": 0.5}),
+    ],
+)  # fmt: skip
+def test_a_line_is_taken_apart(line: str, step: int, numbers: dict[str, object]) -> None:
+    """Counter, names and values; times, levels, spreads and units are none of them."""
+    counters, found, _ = items(line.strip())
+    assert counters[0].value == step or counters[0].name == "step"
+    assert repr(found) == repr(numbers) and counters[0].value == step
+
+
+def test_lines_count_from_their_third_step_and_none_is_lost() -> None:
+    """Two lines may be anything; with the third all three are given."""
+    line = "Episode {} | Reward: {}.5"
+    assert read("\n".join(line.format(k, k) for k in (1, 2))) == []
+    assert [step for step, _ in read("\n".join(line.format(k, k) for k in (1, 2, 3, 4)))] == [1, 2, 3, 4]
+
+
+def test_values_below_a_counter_have_its_step() -> None:
+    """A heading with the counter, a name and a value on each line; totals and durations are no heading."""
+    block = "####\n  Learning iteration {0}/300 \n\n  Total steps: {0}00\n  Mean reward:  {0}.25\n"
+    block += " Mean std: 0.5\n---\nETA: 00:01:09\n"
+    rows = read("".join(block.format(k) for k in range(4)))
+    assert [(step, row) for step, row in rows if "Mean reward" in row] == [
+        (k, {"Mean reward": k + 0.25}) for k in range(4)
+    ]
+    assert {step for step, row in rows if "Mean std" in row} == {0, 1, 2, 3}
+    assert {row["total_steps"] for _, row in rows if "total_steps" in row} == {0, 100, 200, 300}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(f"Downloading shard {k}/10: {k}0% at {k}.5 MB/s" for k in range(9)),
+        "\n".join(f"2024-05-06 07:08:0{k} INFO served 1{k}, step {k} of it took 0.{k} s" for k in range(9)),
+        "\n".join(f"Step {k}: multiply x by {k}, so the loss of {k} coins stays" for k in range(9)),
+        "Epoch 1 | loss: 0.5\n" * 9,
+        'File "train.py", line 12, in step\n    reward = 0.5\n' * 9,
+    ],
+)  # fmt: skip
+def test_other_text_is_none_of_it(text: str) -> None:
+    """Downloads, servers, sentences, one step said again and again, tracebacks."""
+    assert read(text) == [] and not holds_metrics(text.encode())
+
+
+def test_answers_of_a_model_between_the_lines_are_none_of_it() -> None:
+    """Once lines have counter and values, a counter alone is text, and what stands below it, too."""
+    text = "".join(
+        f"Epoch:[1/1]({k}/90), Reward: 0.{k}\nStep 1:\nscore = {k}.5\na = {k}\n\nStep 2:\nscore = 3\n"
+        for k in range(1, 9)
+    )
+    assert all(set(row) == {"Reward"} for _, row in read(text))
+
+
+def test_batches_of_epochs_are_counted_on() -> None:
+    """A counter that begins again with each epoch makes one axis."""
+    text = "\n".join(f"Epoch: {e} | Step: {s} | Loss: 0.{s}" for e in range(3) for s in range(4))
+    steps = [step for step, _ in read(text)]
+    assert steps == list(range(12))
+
+
+def test_a_console_of_such_lines_is_recognised_behind_other_output(tmp_path: Path) -> None:
+    """By its lines, not by its head."""
+    lines = "".join(f"Episode {k}\tAverage Score: {k}.25\n" for k in range(1, 20))
+    (tmp_path / "train.log").write_text("loading\n" * 3000 + lines)
+    (tmp_path / "notes.txt").write_text("the reward is 5\n" * 50)
+    heard = Heard()
+    heard.take(read_all([tmp_path]))
+    assert heard.runs() == {"train": ["train.log"]} and len(heard.points["train.log"]) == 19
+
+
+def test_it_is_no_run_of_its_own_beside_a_proper_log(tmp_path: Path) -> None:
+    """Beside, above or below a log of another format it says again what that says."""
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "metrics.jsonl").write_text(
+        "".join(f'{{"step": {k}, "loss": 0.{k}123456}}\n' for k in range(1, 20))
+    )
+    lines = "".join(f"Step {k} | Loss: 0.{k:02d} | Time: 1.5s\n" for k in range(1, 20))
+    for place in ("nohup.out", "run/logs/trainer.log"):
+        path = tmp_path / place
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(lines)
+    heard = Heard()
+    heard.take(read_all([tmp_path]))
+    assert list(heard.runs()) == ["run"]
+
+
+CONSOLE = "".join(
+    f"Episode {k} | Reward: {k}.5\r\nwarning: {k}\nbest score: {k}\n" for k in range(1, 30)
+).encode()
+
+
+@given(st.lists(st.integers(0, len(CONSOLE)), max_size=6))
+def test_any_cut_gives_the_same_points(cuts: list[int]) -> None:
+    """However the bytes arrive."""
+    whole = read_whole(FORMAT, MemFile("a.log", CONSOLE))
+    assert points(read_in_pieces(FORMAT, "a.log", cut(CONSOLE, cuts))) == points(whole)
+
+
+def test_a_line_without_its_end_is_not_read() -> None:
+    """It may be cut inside a number."""
+    data = b"".join(b"step %d loss: 0.%d25\n" % (k, k) for k in range(1, 9))
+    batch = read_whole(FORMAT, MemFile("a.log", data + b"step 9 loss: 0.9"))
+    assert batch.step.tolist() == list(range(1, 9)) and "torn-tail" in {each.code for each in batch.problems}
+
+
+def test_proper_formats_are_asked_first() -> None:
+    """A console with dictionaries or tables is read by what they say."""
+    known = REGISTRY.recognise("a.log", b"step:1 - actor/pg_loss:0.5\n" * 3)
+    assert known is not None and known.name == "console"
