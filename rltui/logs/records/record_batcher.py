@@ -107,7 +107,9 @@ class RecordBatcher:
         if key is not None:
             self._explicit = True
             self._note_planned_steps(record, key, key_set.total, step, wall)
-        skip = tuple(name for name in (key, clock) if name is not None)
+        skip: tuple[str, ...] = () if key is None else (key,)
+        if clock is not None:
+            skip = (*skip, clock)
         if key_set.envelope and isinstance(data := record["data"], dict):
             inner_keys = tuple(data)
             self._take(inner_keys, data, (), step, wall, self._inner_blocks)
