@@ -99,7 +99,7 @@ def test_a_line_of_metrics_is_not_quoted_as_the_last_line(tmp_path: Path) -> Non
     def last_line(text: str) -> str:
         _run(tmp_path, text)
         thread = ConsoleThread([str(tmp_path)])
-        thread.follow({".": ("metrics.jsonl",)}, ())
+        thread.follow({".": ("metrics.jsonl",)}, {})
         assert thread.wait(20)
         thread.stop()
         reports = thread.take()
