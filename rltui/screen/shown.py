@@ -8,7 +8,6 @@ from pathlib import Path
 
 from rltui.draw.numbers import short_step
 from rltui.hparams.hparams import NONE
-from rltui.logs.run_names import named
 from rltui.panes import header as run_header
 from rltui.panes.answers.model import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.header import Header
@@ -58,7 +57,7 @@ def newest_run(session: Session, state: AppState) -> RunView | None:
 def baseline(session: Session, state: AppState) -> RunView | None:
     """The run to compare with: the only one that may be meant by the name given."""
     name = state.selection.baseline
-    found = named(session.runs, name) if name else []
+    found = session.named(name) if name else []
     return session.runs[found[0]] if len(found) == 1 else None
 
 

@@ -95,9 +95,13 @@ def _in_open_branches(made: PaneView, state: AppState) -> PaneView:
     """A pane whose rows are a tree, without what is in closed branches."""
     if made.pane not in TREES:
         return made
+    cache, key = state.caches.open_branches, (dict(state.selection.branches), state.selection.row)
+    if cache.value is not None and cache.value[0] is made and cache.key == key:
+        return cache.value[1]
     rows = folded(made.rows, state.selection.branches, state.selection.row)
     answer = folded_answer(made.answer, rows) if made.answer is not None else None
-    return replace(made, rows=rows, answer=answer)
+    cache.key, cache.value = key, (made, replace(made, rows=rows, answer=answer))
+    return cache.value[1]
 
 
 def _refreshed(cache: Cached[PaneView], pane: PaneView, state: AppState, view: RunView) -> PaneView | None:

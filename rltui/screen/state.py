@@ -320,6 +320,7 @@ class Caches:
     baseline: Cached[str] = field(default_factory=Cached)  # the run that was judged beside the baseline
     short_names: Cached[dict[str, str]] = field(default_factory=Cached)
     pane: Cached[PaneView] = field(default_factory=Cached)
+    open_branches: Cached[tuple[PaneView, PaneView]] = field(default_factory=Cached)  # all and open rows
     cards: Cached[list[Row]] = field(default_factory=Cached)
     hparams: Cached[HParamsPane] = field(default_factory=Cached)
     samples: Cached[SamplesPane] = field(default_factory=Cached)

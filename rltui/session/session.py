@@ -21,7 +21,7 @@ from rltui.jobs.scheduler import Job
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
-from rltui.logs.run_names import RunFilter, with_namesakes
+from rltui.logs.run_names import RunFilter, named, with_namesakes
 from rltui.problem import Problem, Problems
 from rltui.session.run_view import HeldPoints, RunView
 from rltui.session.shared_metric_names import SharedNames
@@ -140,6 +140,10 @@ class Session:
         found = {name for name, view in list(self._held.views.items()) if view.evaluate_held(force=force)}
         self.choose_again()
         return found
+
+    def named(self, name: str) -> list[str]:
+        """The runs that a person may mean by a name: of a run, some of its folders, or one that was given."""
+        return named(self.runs, name) or [run for run, given in self.given_names.items() if given == name]
 
     def sources(self) -> dict[str, tuple[str, ...]]:
         """The paths of each run's log files, relative to their LOGDIR."""

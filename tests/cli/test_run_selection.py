@@ -149,3 +149,10 @@ def test_a_run_goes_by_the_name_that_a_person_gave_it(text: str) -> None:
     """The name in W&B, with its id or without; what programs get is the id."""
     done = rltui("runs", SHARED / "trackers" / "wandb-two", "--run", text, "--json")
     assert [run["run"] for run in done.json()["runs"]] == ["wandb/8py9y2ty"]
+
+
+@needs_shared
+def test_a_baseline_goes_by_the_name_that_a_person_gave_it() -> None:
+    """`compare` takes the name in W&B and says the id of the run that it found."""
+    folder = SHARED / "trackers" / "wandb-two"
+    assert rltui("compare", folder, "--baseline", "first", "--json").json()["baseline"] == "wandb/cpqd14u9"

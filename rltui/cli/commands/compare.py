@@ -19,6 +19,7 @@ from rltui.panes.runs.selection import RunSelection, settings_below
 from rltui.text import in_markdown
 
 FEW = 20  # rows a person reads of one comparison; --all prints the rest
+MANY = 1000.0  # percent from which decimals say nothing
 HEADS = ("", "metric", "key", "run", "baseline", "difference", "%", "baseline's middle half")
 
 MARKS = {"▲": "good", "▼": "bad", "◆": "warn"}  # roles
@@ -124,7 +125,8 @@ def _place(comparison: Comparison) -> str:
 def _cells(difference: Difference) -> tuple[str, ...]:
     unit = difference.unit
     mark = "" if not difference.outside else {True: "▲", False: "▼", None: "◆"}[difference.better]
-    percent = "" if difference.percent is None else f"{difference.percent:+.1f}"
+    size = difference.percent
+    percent = "" if size is None else f"{size:+.1f}" if abs(size) < MANY else f"{size:+,.0f}"
     return (
         mark,
         difference.title,
@@ -138,7 +140,7 @@ def _cells(difference: Difference) -> tuple[str, ...]:
 
 
 def _text(differences: tuple[Difference, ...]) -> None:
-    limits = dict(enumerate((1, 24, 30, 10, 10, 10, 8, 24)))
+    limits = dict(enumerate((1, 34, 30, 10, 10, 10, 8, 24)))
     emit_table(HEADS, [_cells(each) for each in differences], right=(3, 4, 5, 6), limits=limits, roles=MARKS)
     emit("\n▲ better ▼ worse ◆ different: outside the range in which the baseline itself moved")
 

@@ -19,7 +19,7 @@ from rltui.interpreter import import_asyncio_without_ssl
 from rltui.text import clean
 
 ENDED, APART = 7200.0, 1800.0  # seconds since the other recordings ended, and between their ends
-OPENS = "This recorded run breaks in a few seconds.  r: the healthy one and others"
+OPENS = "This recorded run breaks soon.  r: the healthy one and others"
 
 
 @click.command(name="demo")

@@ -8,7 +8,6 @@ from types import MappingProxyType
 from typing import Any
 
 from rltui.cli.output import FOUND, CommandError
-from rltui.logs.run_names import named
 from rltui.panes.comparison import Axis, Comparison
 from rltui.rules.finding import Finding, as_json
 from rltui.session.run_view import RunView
@@ -44,7 +43,7 @@ def comparison_document(
 
 def baseline_run(session: Session, name: str) -> RunView:
     """The one run that goes by a name. Ends the command with 1 where there is none, or more than one."""
-    found = named(session.runs, name)
+    found = session.named(name)
     if len(found) == 1:
         return session.runs[found[0]]
     close = found or get_close_matches(name, session.runs, n=3, cutoff=0.6)
