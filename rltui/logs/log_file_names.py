@@ -16,7 +16,7 @@ from rltui.data.toml_files import read_table
 
 TRAINER_STATE = "trainer_state.json"  # of transformers' Trainer: all that it logged so far
 CHECKPOINT = re.compile(r"checkpoint-(\d{1,12})")  # a folder in which it leaves a copy of that
-_ENDING = re.compile(r"\.(jsonl|ndjson|json|csv|tsv|txt|log|out|err)$", re.IGNORECASE)
+_ENDING = re.compile(r"\.(jsonl|ndjson|json|csv|tsv|txt|log|out|err|npz)$", re.IGNORECASE)
 _JSON = re.compile(r"\.(jsonl|ndjson|jsonlines|json)\Z", re.IGNORECASE)
 
 

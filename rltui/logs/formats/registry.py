@@ -21,6 +21,7 @@ class FormatRegistry:
         from rltui.logs.formats import (
             console,
             csv_table,
+            evaluations,
             gzip_log,
             json_document,
             jsonl,
@@ -36,6 +37,7 @@ class FormatRegistry:
             wandb.FORMAT,
             swanlab.FORMAT,
             clearml.FORMAT,
+            evaluations.FORMAT,
             json_document.FORMAT,
             sample_numbers.FORMAT,
             jsonl.FORMAT,
