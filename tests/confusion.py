@@ -106,7 +106,7 @@ ONSETS: dict[tuple[str, str], int] = {
 # Faults that nothing names, and why. Each run is called sick for another of its faults.
 NOT_NAMED = {
     ("trl/grpo-qwen-hilr", "reward_drop"),  # one point before the fall is no level to fall from
-    ("sb3/sb3-ppo-late", "reward_drop"),  # late: the return slides over thirty points, within slow waves
+    ("sb3/sb3-ppo-late", "reward_drop"),  # the return slides over thirty points, within slow waves
     ("trl/trl011-ppo-left", "negative_kl"),  # two single points below zero; rules judge windows
     ("trl/trl011-ppo-hot", "explained_variance_bad"),  # late: a new value head is given twenty points
     ("sb3/sb3-a2c-lr", "explained_variance_bad"),  # it is 0, not bad: all returns are the same

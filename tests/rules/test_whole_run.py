@@ -81,6 +81,34 @@ def test_healthy_outcomes_are_rarely_called_lost(size: int, keep: float) -> None
     assert len(wrong) <= 2, wrong
 
 
+@pytest.mark.parametrize("wide", [20, 100])
+@pytest.mark.parametrize(("size", "most"), [(60, 4), (300, 2)])
+def test_running_means_of_noise_are_rarely_called_lost(size: int, most: int, wide: int) -> None:
+    """Returns that only vary, as means of so many episodes: few of forty runs are ever called lost."""
+    wrong = []
+    for number in range(40):
+        draws = np.random.default_rng([size, wide, number]).standard_normal(size + wide - 1)
+        values = np.convolve(draws, np.full(wide, wide**-0.5), "valid")
+        judge = evaluator()
+        judge.feed([fresh(RETURN, values)])
+        told = {finding.id for finding in (*judge.findings(), *judge.history())}
+        wrong += [number] * bool(told & FALLS)
+    assert len(wrong) <= most, wrong
+
+
+def test_a_collapse_is_found_in_a_running_mean() -> None:
+    """A return that falls from 400 to 20 is told before the mean of 100 episodes has followed it whole."""
+    rng = np.random.default_rng(6)
+    level = np.concatenate((np.linspace(20, 400, 300), np.full(200, 400.0), np.full(100, 20.0)))
+    values = np.convolve(np.concatenate((np.full(99, 20.0), level)), np.full(100, 0.01), "valid")
+    values += np.convolve(rng.normal(0, 80, len(level) + 99), np.full(100, 0.01), "valid")
+    judge = evaluator()
+    judge.feed([fresh(RETURN, values[:500])])
+    assert not FALLS & ids(judge)
+    judge.feed([fresh(RETURN, values[500:590], np.arange(501, 591))])
+    assert FALLS & ids(judge)
+
+
 def test_a_short_dip_is_no_loss() -> None:
     """Three points far below a high level that comes back are no loss of what was gained."""
     judge = evaluator()

@@ -9,7 +9,8 @@ detection in quality control). Limits in standard errors are from simulation, no
 that are flat or rise by 1 to 4 deviations (straight, saturating, S-shaped), of 12 to 500 ticks, judged at
 every moment of their growth. The largest fall that is seen there is below 5 errors in 99 of 100 runs where
 neighbours correlate by up to 0.4 or the noise grows fivefold, and below 5.8 for a correlation of 0.6 and for
-lognormal noise; `tests/rules/test_whole_run.py` repeats it.
+lognormal noise; `tests/rules/test_whole_run.py` repeats it. Series that are as smooth as running means have
+larger errors, see `RunMeans.smooth_deviation`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ BACK = 0.5  # share of the loss that must come back for it to be over
 BACK_SURE = 3.0  # errors that the newest mean must lie above that level: no less sure than a gain
 RECENT = 10  # parts of the run, of which the last tells whether an outcome came back
 START, FIRST = 10, 20  # parts of the run, of which the first is its start
+APART = 2  # parts of the run, of which one lies between what a smooth series was and what it is
 FIFTH = 5  # parts of the run, of which each is compared with the start
 
 
@@ -53,7 +55,9 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
         if idle and not len(rows):
             return None
         for row, error in zip(rows.tolist(), means.deviation(rows).tolist(), strict=True):
-            for length in distinct(NOW[fell[row] > sigmas * error]).tolist():
+            if not (fell[row] > sigmas * error).any():
+                continue
+            for length in distinct(NOW[means.significant(row) > sigmas]).tolist():
                 levels = _lost(rule, window, means, row, length, error)
                 if levels is not None and found.add(row, length, *levels):
                     break
@@ -107,7 +111,7 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
         begin = np.maximum(ticks - LENGTHS, 0)
         now = (means.sums[ticks] - means.sums[begin]) / LENGTHS
         fell = (start - now) / np.sqrt(1 / LENGTHS + 1 / first)
-        fell[(ticks // FIRST > LENGTHS) | (MOST * ticks < LENGTHS)] = -np.inf
+        fell[(ticks // FIRST > LENGTHS) | ((MOST * ticks < LENGTHS) & (LENGTHS[0] < LENGTHS))] = -np.inf
         sigmas = rule.number("sigmas", SIGMAS)
         rows = np.flatnonzero(fell.max(axis=1) > sigmas * means.least)
         if idle and not len(rows):
@@ -116,6 +120,8 @@ def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionState
             if not fell[row].max() > sigmas * error:
                 continue
             count = int(means.ticks[row])
+            apart = min(int(LENGTHS.searchsorted(count // APART)), len(LENGTHS) - 1)
+            error = float(means.smooth_deviation(row)[apart])
             parts = means.mean(*_parts(count, max(count // START, 2)))
             before = float(start[row, 0])
             limit = before - rule.number("fraction", 0.5) * (max(parts.max(), before) - parts.min())

@@ -15,10 +15,17 @@ correlation adds. It is the largest of three estimates, because each is too smal
   chain Monte Carlo), by the smaller ones of their second differences: for correlation that reaches far.
 - second differences of all ticks: where values are few different ones (a game won or lost), most differences
   are zero, and those that are not look like jumps.
+
+Where neighbours differ little and the differences are hardly correlated, none of them is enough: a running
+mean over many episodes, as Stable-Baselines3 and others log, looks like a random walk until the run is many
+times as long as what it is a mean of. For such series (`smoothness`) the variance depends on the length of a
+window (`scaled_variances`): second differences of means of 1, 2, 4, ... ticks, as far as the run holds six of
+them, and beyond by the growth seen so far, which is at most that of a random walk.
 """
 
 from __future__ import annotations
 
+import math
 from functools import cache
 
 import numpy as np
@@ -45,22 +52,38 @@ KEPT = 0.6  # share of the squared differences of bins that are used, the smalle
 # distribution of three degrees of freedom at that quantile of the one of one degree, over the share.
 TRIMMED, HALF_TRIMMED = 0.2146, 0.1426
 SECOND = 6.0  # variance of a second difference of noise of one
+SCALES = (1, 2, 4, 8, 16, 32, 64)  # ticks of the means that the variance of a smooth series is read from
+FEWEST_MEANS = 6  # means of a length that the run must hold
+SPARED, SPARED_VARIANCE = (
+    0.8,
+    0.4377,
+)  # share of their squares that is used, the smaller ones; their mean, as above
+STEEPER = 1.0  # errors by which the growth of the variance may be larger than it looks
+UNSURE = 0.6  # times that growth by which an error may be larger than it looks
+ROUGH, SMOOTH_FROM = (
+    0.5,
+    0.75,
+)  # correlation of neighbours up to which a series is not smooth, from which it is
+WEIGHTS = (-1, 1), (1, -2, 1)  # of neighbouring means in their first and second differences
+SHORT = 20  # ticks up to which a climb and a fall cannot be told from a running mean, see `BINNED`
 _SCALES_AT = np.rint(8 * 1.25 ** np.arange(20)).astype(np.int64)  # ticks at which the size of a jump is set
 _ONE, _NONE = np.zeros(1, np.int64), np.zeros(0, np.int64)  # the one moment, or none
 
 
 # Ticks of a window, each about a quarter more than the one before.
 LENGTHS = np.array((4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192))
+_LOGS = np.log2(LENGTHS)
 MOST = 0.4  # share of the run that the newest window may be
 # Every newest window beside one before it that is no shorter, and what a difference of their means errs by.
-NOW, BEFORE = (LENGTHS[index] for index in np.triu_indices(len(LENGTHS)))
+_NOW_AT, _BEFORE_AT = np.triu_indices(len(LENGTHS))
+NOW, BEFORE = LENGTHS[_NOW_AT], LENGTHS[_BEFORE_AT]
 _ERRORS = np.sqrt(1 / NOW + 1 / BEFORE)
 
 
 class RunMeans:
     """What means of a run's ticks are at k moments, and what they may err by."""
 
-    __slots__ = ("_deviation", "_falls", "_values", "least", "moments", "sums", "ticks")
+    __slots__ = ("_deviation", "_falls", "_smooth", "_values", "least", "moments", "sums", "ticks")
 
     def __init__(self, values: Floats, moments: Ints, ticks: Ints) -> None:
         """`values` (n,) are the ticks, `moments` (k,) those of the rolling window that are judged."""
@@ -74,6 +97,7 @@ class RunMeans:
         )  # the deviation is no smaller
         self._deviation = np.full(len(ticks), np.nan)
         self._falls: Floats | None = None
+        self._smooth: dict[int, Floats] = {}
 
     def mean(self, begin: Ints, end: Ints) -> Floats:
         """Means of the ticks between some positions; of the shape of both."""
@@ -87,6 +111,28 @@ class RunMeans:
             variance = long_run_variance(self._values, self.sums, self.ticks[unknown])
             self._deviation[unknown] = np.maximum(np.sqrt(variance), self.least[unknown])
         return self._deviation[rows]
+
+    def smooth_deviation(self, row: int) -> Floats:
+        """(lengths,) the deviation at one of the moments for means of each of `LENGTHS`; larger if smooth."""
+        found = self._smooth.get(row)
+        if found is None:
+            count, usual = int(self.ticks[row]), float(self.deviation(np.array((row,)))[0])
+            known = min(max((count - SHORT) / (BINNED - SHORT), 0.0), 1.0)
+            share = known and known * smoothness(self._values[:count])
+            found = np.full(len(LENGTHS), usual)
+            if share:
+                scaled = np.sqrt(scaled_variances(self.sums, count, float(self.least[row])))
+                found *= np.maximum(scaled / usual, 1.0) ** share
+            self._smooth[row] = found
+        return found
+
+    def significant(self, row: int) -> Floats:
+        """(pairs,) errors by which the newest ticks lie below those before, at one of the moments."""
+        square = np.square(self.smooth_deviation(row))
+        found: Floats = (
+            self.falls()[row] * _ERRORS / np.sqrt(square[_NOW_AT] / NOW + square[_BEFORE_AT] / BEFORE)
+        )
+        return found
 
     def falls(self) -> Floats:
         """(k, pairs) how far the newest ticks lie below those before, by the error of a deviation of one."""
@@ -208,3 +254,70 @@ def _of_bins(sums: Floats, ticks: Ints) -> Floats:
     smaller = np.sort(squared, axis=1)[:, :kept].mean(axis=1)
     found: Floats = smaller / TRIMMED * ticks / BINS
     return found
+
+
+def smoothness(values: Floats) -> float:
+    """0 where neighbours correlate little, to 1 where they differ as those of a running mean do."""
+    change = np.diff(values)
+    usual = NORMAL * median(np.abs(change))
+    if not usual:  # most values repeat
+        return 0.0
+    change = np.clip(change, -JUMP * usual, JUMP * usual)
+    square = float(change @ change)
+    like = 1 + 2 * float(change[1:] @ change[:-1]) / square + STEEPER / math.sqrt(len(values))
+    return min(max((like - ROUGH) / (SMOOTH_FROM - ROUGH), 0.0), 1.0)
+
+
+def scaled_variances(sums: Floats, count: int, least: float) -> Floats:
+    """(lengths,) variance at each of `LENGTHS` such that over it is that of the mean of so many ticks.
+
+    Means of a random walk grow more variable with their length, and differences of neighbouring means more
+    so than second differences tell: `_of_walk` is what is known of both, and the growth that is seen is a
+    share of its growth.
+    """
+    walk, ratio = _of_walk()
+    found: list[float] = []
+    for length in SCALES:
+        if length > 1 and count < FEWEST_MEANS * length:
+            break
+        total = sums[length : count + 1] - sums[: count + 1 - length]
+        bend = total[2 * length :] - 2 * total[length:-length] + total[: -2 * length]
+        square = np.square(bend[:: max(length // 4, 1)])
+        usual = _smaller(square)
+        if count >= 2 * FEWEST_MEANS * length:  # noise may grow with the level
+            usual = max(usual, _smaller(square[len(square) // 2 :]))
+        found.append(usual / (SECOND * length))
+    curve = np.maximum(np.maximum.accumulate(np.array(found)), max(least * least, 1e-300))
+    scales = len(curve)
+    curve = np.minimum(curve, curve[0] * walk[:scales] / walk[0])  # what grows faster is a course, not noise
+    few = STEEPER / np.sqrt(count)
+    if scales > 1:
+        grown = np.log(curve[1:] / curve[:-1]) / np.log(walk[1:scales] / walk[: scales - 1])
+        like = np.clip(np.concatenate((grown[:1], grown)), 0, 1)
+        slope = float(np.clip(grown[-2:].mean() + few, 0, 1))
+        unsure = max(slope, float(np.clip(grown.mean() + few, 0, 1)))
+    else:
+        like, slope, unsure = np.ones(1), 1.0, 1.0
+    at = np.log2(SCALES[:scales])
+    logs = np.interp(_LOGS, at, np.log2(curve * ratio[:scales] ** like))
+    variance: Floats = np.exp2(logs + 2 * slope * np.maximum(_LOGS - at[-1], 0)) * (1 + UNSURE * unsure) ** 2
+    return variance
+
+
+@cache
+def _of_walk() -> tuple[Floats, Floats]:
+    """(scales,) the variance of a random walk by second differences of means; that by first ones, over it."""
+    first: list[float] = []
+    second: list[float] = []
+    for length in SCALES:
+        one = np.ones(length) / length
+        step, bend = (np.cumsum(np.concatenate([part * one for part in parts])) for parts in WEIGHTS)
+        first.append(float(step @ step) * length / 2)
+        second.append(float(bend @ bend) * length / SECOND)
+    return np.array(second), np.array(first) / np.array(second)
+
+
+def _smaller(square: Floats) -> float:
+    """The mean of normal noise's squares by the smaller ones."""
+    kept = int(np.ceil(SPARED * len(square)))
+    return float(np.sort(square)[:kept].mean()) / SPARED_VARIANCE
