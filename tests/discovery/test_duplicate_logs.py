@@ -254,6 +254,20 @@ def test_hparams_folder(tmp_path: Path) -> None:
     assert heard.points[f"run/1712345678.123/{EVENTS}"] == points([0], tag="hparam/reward")
 
 
+def test_hparams_that_come_while_we_follow(tmp_path: Path) -> None:
+    """A folder of hparams without points is no run either, though its file was seen half written."""
+    write(tmp_path / f"run/{EVENTS}", event_bytes(range(5)))
+    file = tfwriter.version() + tfwriter.event(0, tfwriter.hparams({"lr": 0.5}))
+    log = write(tmp_path / f"run/1712345678.123/{EVENTS}", file[:60])
+    live = Live(tmp_path)
+    live.after(3)
+    append(log, file[60:])
+    live.after(5)
+    session = Session()
+    session.apply(live.heard.deliveries)
+    assert list(session.runs) == ["run"]
+
+
 def test_curve_that_starts_while_we_follow(tmp_path: Path) -> None:
     """A curve folder that appears in a followed run never shows up as a run of its own."""
     write(tmp_path / f"run/{EVENTS}", event_bytes(range(5), tag="other"))

@@ -520,7 +520,8 @@ class Follower:
         limit = _WHOLE if history else LARGE
         pieces = log.visit(calls, at, trust=self._trust, until=until, limit=limit)
         self._absorbed.update(log.absorbed)
-        if not calls.given_up and any(len(batch) for _, batch in pieces) and self._related.undecided(log):
+        spoke = any(len(batch) or batch.texts for _, batch in pieces)  # a sub-run may have hparams alone
+        if spoke and not calls.given_up and self._related.undecided(log):
             yield from self._place(log, calls)
             if not self._reads(log):
                 pieces = [("state", EMPTY)]  # it says what another log says: nothing of it is delivered
