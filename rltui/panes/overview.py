@@ -118,25 +118,43 @@ def _key_tags(view: RunView) -> list[str]:
 
 def _order(view: RunView) -> list[str]:
     """Tags in the order of what to look at: the outcome, the core of any run, the rest of the scenario."""
-    canonical = view.tag_index.canonical
+    outcome, others = _wanted(view.tag_index, view.framework)
     # What is logged once, at the end of a run, is no curve.
     least = 2 if view.run.points >= 2 * len(view.run.series) else 1
+    series = view.run.series
 
-    def there(name: str) -> str | None:
-        series = view.run.series
-        return next(
-            (t for t in canonical.get(name, ()) if series[t].count >= least and not _says_nothing(view, t)),
-            None,
-        )
+    def first(tags: tuple[str, ...]) -> str | None:
+        return next((t for t in tags if series[t].count >= least and not _says_nothing(view, t)), None)
 
-    tables = pane_tables()
-    scenario = scenario_of(canonical, view.framework)
-    wanted = [name for _, names in scenario.groups for name in names]
-    outcome = [tag for name in (scenario.groups[0][1] if scenario.groups else ()) if (tag := there(name))][:2]
-    core = [next((tag for name in names if (tag := there(name))), None) for names in tables.core]
-    rest = [there(name) for name in wanted]
-    rest += [next((tag for name in names if (tag := there(name))), None) for names in tables.key_metrics]
-    return list(dict.fromkeys(tag for tag in (*outcome, *core, *rest) if tag is not None))
+    chosen = [tag for tags in outcome if (tag := first(tags)) is not None][:2]
+    chosen += [tag for tags in others if (tag := first(tags)) is not None]
+    return list(dict.fromkeys(chosen))
+
+
+_Wanted = tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]
+_WANTED: WeakKeyDictionary[TagIndex, tuple[str, _Wanted]] = WeakKeyDictionary()
+
+
+def _wanted(index: TagIndex, framework: str) -> _Wanted:
+    """The tags of the outcome, and of what comes after it: of each quantity those that may stand for it.
+
+    Found once for all runs that log the same.
+    """
+    known = _WANTED.get(index)
+    if known is not None and known[0] == framework:
+        return known[1]
+    tables, scenario = pane_tables(), scenario_of(index.canonical, framework)
+
+    def tags_of(*names: str) -> tuple[str, ...]:
+        return tuple(tag for name in names for tag in index.canonical.get(name, ()))
+
+    outcome = [tags_of(name) for name in (scenario.groups[0][1] if scenario.groups else ())]
+    others = [tags_of(*names) for names in tables.core]
+    others += [tags_of(name) for _, names in scenario.groups for name in names]
+    others += [tags_of(*names) for names in tables.key_metrics]
+    found = tuple(filter(None, outcome)), tuple(filter(None, others))
+    _WANTED[index] = framework, found
+    return found
 
 
 def _says_nothing(view: RunView, tag: str) -> bool:

@@ -68,7 +68,10 @@ class Evaluator:
         self._logs_step_time = False  # the writer times its steps itself
         self._ticks: int | None = None  # made when the state was last forgotten
         self._state: FiringState | None = None  # these are made once after new ticks, when somebody asks
-        self._findings: list[Finding] | None = None
+        self._ruled: list[Finding] | None = None  # what its rules say
+        self._findings: list[Finding] | None = None  # and the job's
+        self._health: Health | None = None
+        self._unjudged: str | None = None
         self._odd: list[Problem] | None = None
         self._job_findings: tuple[Finding, ...] = ()
 
@@ -95,11 +98,11 @@ class Evaluator:
                 series.feed(points.step, points.value)
                 if series.step_time is not None and not self._logs_step_time:
                     series.step_time.feed(points.step, points.wall_time)
-        self._odd = None
+        self._odd = self._unjudged = None
         ticks = None if again else self._ticks_made()
         if ticks is None or ticks != self._ticks:
             self._ticks = ticks
-            self._state = self._findings = None
+            self._state = self._ruled = self._findings = self._health = None
 
     def _ticks_made(self) -> int | None:
         """Ticks of all series so far. What fires changes with them alone; None where single points may count.
@@ -139,7 +142,8 @@ class Evaluator:
         """Findings of the job, not of metrics, in place of those before; True when they changed."""
         changed = self._job_findings != tuple(findings)
         if changed:
-            self._job_findings, self._findings = tuple(findings), None
+            self._job_findings = tuple(findings)
+            self._findings = self._health = self._unjudged = None
         return changed
 
     # ---- answers
@@ -157,9 +161,10 @@ class Evaluator:
     def findings(self) -> list[Finding]:
         """What fires now: symptoms with the findings they explain, most important first."""
         if self._findings is None:
-            state = self.state
-            single = [finding_of(state, rule_id) for rule_id in state.shown()]
-            self._findings = sorted([*gather(state, single), *self._job_findings], key=order)
+            if self._ruled is None:
+                state = self.state
+                self._ruled = gather(state, [finding_of(state, rule_id) for rule_id in state.shown()])
+            self._findings = sorted([*self._ruled, *self._job_findings], key=order)
         return list(self._findings)
 
     def history(self) -> list[Finding]:
@@ -176,10 +181,17 @@ class Evaluator:
     @property
     def health(self) -> Health:
         """ok, warning or critical."""
-        return health_of(self.findings())
+        if self._health is None:
+            self._health = health_of(self.findings())
+        return self._health
 
     def unjudged(self) -> str:
         """Why `ok` would say too much: no points, no metric with a rule, or too few points; else empty."""
+        if self._unjudged is None:
+            self._unjudged = self._why_unjudged()
+        return self._unjudged
+
+    def _why_unjudged(self) -> str:
         if self.health != "ok":
             return ""
         if not self.series:

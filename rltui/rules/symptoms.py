@@ -22,7 +22,10 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     beside the symptom could add no level.
     """
     found: list[tuple[Symptom, list[Firing]]] = []
+    firing = state.firing.keys()
     for symptom in state.book.symptoms:
+        if any(map(firing.isdisjoint, symptom.all)):  # most of the time, of most symptoms
+            continue
         parts = _holds(symptom, state)
         if parts:
             found.append((symptom, parts))

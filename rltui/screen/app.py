@@ -24,7 +24,7 @@ from rltui.jobs.run_jobs import JobThread
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.reader_thread import ReaderThread
 from rltui.problem import Problem
-from rltui.screen import shown
+from rltui.screen import shown, shown_runs
 from rltui.screen.apply_deliveries import SLICE_SECONDS, Updates
 from rltui.screen.input.bindings import key_name
 from rltui.screen.pages.page import Page
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 FRAME_SECONDS = 0.25  # between frames that nobody asked for by a key
 JOBS_SECONDS = 15.0  # between two looks at what tells the jobs of runs
 SLICE_PAUSE = 0.002  # seconds between two slices of taking data in, for keys
+MOST_STATES = 500  # runs whose silence is looked at in one second: 0.03 ms each, and no key waits
 
 
 class Arrived(Message):
@@ -199,11 +200,13 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if not updates.shown and self._has_data:
             self._frame()  # whatever frame was planned: this is the first with data, and rules can wait
         view = self._view
-        views = sorted(self.session.runs.values(), key=lambda one: one is not view)
+        views = sorted(self.session.waiting(), key=lambda one: one is not view)
         if not updates.empty or updates.evaluate(views):
             self._continue_later()
         elif self.session.judging_sisters:
             self.session.judge_sisters(SLICE_SECONDS)
+            self._continue_later()
+        elif shown_runs.prepare(self.session, self.state, SLICE_SECONDS):
             self._continue_later()
         self.session.choose_again()
         self.changed()
@@ -291,7 +294,7 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         if self.updates.shown or self._progress() is None:
             self._look_at_consoles()
             self._ask_for_jobs()
-            if self.session.tell_states(self.state.options.clock()):
+            if self.session.tell_states(self.state.options.clock(), MOST_STATES):
                 self.changed()
         words = state.message
         if view is not None:

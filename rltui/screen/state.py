@@ -327,6 +327,8 @@ class Caches:
     sample: Cached[SampleView] = field(default_factory=Cached)
     runs: Cached[RunListing] = field(default_factory=Cached)
     run_facts: Cached[list[RunFacts]] = field(default_factory=Cached)
+    prepared_runs: dict[str, int] = field(default_factory=dict)  # by name, the version a list may be asked of
+    unprepared_runs: list[str] = field(default_factory=list)
     run_titles: Cached[dict[int, dict[str, str]]] = field(default_factory=Cached)
     run_choices: Cached[Choices] = field(default_factory=Cached)
     sisters: Cached[list[RunView]] = field(default_factory=Cached)

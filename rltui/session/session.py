@@ -70,6 +70,7 @@ class Session:
         self._held = HeldPoints()
         self._lineage: tuple[tuple[int, ...], dict[str, Lineage]] = ((), {})
         self._told_of_sisters: set[str] = set()
+        self._told_until = 0  # place of the run whose state is told next
         self._judging: Iterator[None] | None = None  # the comparison that is under way
         self._standings: tuple[tuple[object, ...], Mapping[str, Standing]] = ((), {})
 
@@ -145,6 +146,10 @@ class Session:
         """The runs that a person may mean by a name: of a run, some of its folders, or one that was given."""
         return named(self.runs, name) or [run for run, given in self.given_names.items() if given == name]
 
+    def waiting(self) -> list[RunView]:
+        """The runs with points that came since the last call of `evaluate`."""
+        return list(self._held.views.values())
+
     def sources(self) -> dict[str, tuple[str, ...]]:
         """The paths of each run's log files, relative to their LOGDIR."""
         return {name: tuple(view.run.sources) for name, view in list(self.runs.items())}
@@ -160,9 +165,17 @@ class Session:
         self.choose_again()
         return {name for name, view in self.runs.items() if view.set_consoles(reports.get(name, ()), now)}
 
-    def tell_states(self, now: float) -> set[str]:
-        """Let remarks say which runs write no more; the names of the runs whose findings changed."""
-        return {name for name, view in self.runs.items() if view.tell_state(now)}
+    def tell_states(self, now: float, most: int | None = None) -> set[str]:
+        """Let remarks say which runs write no more; the names of the runs whose findings changed.
+
+        most: runs that are looked at in this call, those after them in the next ones.
+        """
+        views = list(self.runs.values())
+        if most is not None and len(views) > most:
+            begin = self._told_until % len(views)
+            self._told_until = begin + most
+            views = [*views, *views][begin : begin + most]
+        return {view.name for view in views if view.tell_state(now)}
 
     def job_traces(self) -> dict[str, RunTraces]:
         """By run, what tells which job writes it."""

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rltui.panes.runs import facts
 from rltui.panes.runs.columns import RunOrder, natural
+from rltui.screen import shown_runs
 from rltui.screen.saved_layout import load_layout, save_layout
+from rltui.session.session import Session
+from tests.support.feeding import delivery
 from tests.support.made_run import NOW, MadeRun, believable, finding
 from tests.support.screens import Screen, opened
 
@@ -249,3 +253,21 @@ def test_every_line_fits(width: int, height: int) -> None:
     assert len(lines) == height and all(one.width <= width for one in lines)
     rows = [one.text for one in lines if "run_9" in one.text][:1]
     assert rows and (width < 40 or not rows[0].rstrip().endswith("…"))
+
+
+def test_what_a_list_asks_of_many_runs_is_found_before_it_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One run in each turn where there is no time for more; then no key looks for outcomes."""
+    session = Session()
+    for place in range(40):
+        rows = [("critic/score/mean", step, step / 9 + place) for step in range(9)]
+        session.apply([delivery(rows, run=f"run{place}", path=f"run{place}/metrics.jsonl")])
+    session.evaluate(force=True)
+    screen = Screen(session)
+    turns = 1
+    while shown_runs.prepare(session, screen.state, 0.0):
+        turns += 1
+    assert turns == 40
+    monkeypatch.setattr(facts, "key_rows", lambda *_, **__: pytest.fail("looked for again"))
+    screen.state.saved.run_order = "best"
+    screen.press("r")
+    assert listed(screen)[0] == "run39"

@@ -46,3 +46,16 @@ def test_sets_of_tags_are_remembered_within_bounds() -> None:
     assert len(known._recognised) == KEPT
     assert {answer.label for answer in answers} == {"verl"}
     assert known.recognise((*TAGS, "own/0"), "run") == answers[0]
+
+
+def test_states_of_many_runs_are_told_in_turns() -> None:
+    """A bounded number of runs at each call; after enough calls every run has been looked at."""
+    session = Session(Config())
+    rows = [("loss", step, 1.0) for step in range(30)]
+    session.apply([delivery(rows, run=f"run{n}", path=f"run{n}/metrics.jsonl", wall=1.7e9) for n in range(7)])
+    session.evaluate(force=True)
+    late = 1.7e9 + 1800  # seconds since 1970: all have stalled
+    turns = [session.tell_states(late, 3) for _ in range(3)]
+    assert [len(turn) for turn in turns] == [3, 3, 1]
+    assert set().union(*turns) == set(session.runs)
+    assert session.tell_states(late) == set()
