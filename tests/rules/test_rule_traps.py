@@ -126,7 +126,7 @@ def test_a_solved_task_is_no_collapse() -> None:
         }
     )
     assert not ids(judge, "warning")
-    assert "zero-advantage" in ids(judge)
+    assert "no-reward-spread" in ids(judge)
 
 
 def test_held_out_scores_are_not_training_scores() -> None:
