@@ -167,7 +167,7 @@ class PointAppender:
 
     def _supersede(self, row: int, points: Points, count: int, exact: bool, cause: Segment) -> None:
         self.superseded.put(row, points, count, exact, cause.log.path)
-        cause.replaced += count
+        cause.note_replaced(row, points, count)
 
     def _cut(
         self, cuts: Sequence[Cut], begun: Sequence[Segment], back_rows: Rows, back: Points

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from rltui.logs.delivery import Delivery
@@ -373,7 +373,17 @@ def test_restart_far_beyond_the_window_is_counted_and_said_to_be_about() -> None
     assert series.last_step == 399
 
 
+# A tag whose first point since a declared start turns out to be that of the attempt after it.
+_STEPS = ["abc0", "abc0", "ab1", "ab2", "abc3", "ab4", "ab5", "ab1", "ab2", "abc0", "ab1", "ab2", "abc0"]
+_TAG_OF_THE_NEXT = [
+    (tag, int(tags[-1]), float(sum(map(len, _STEPS[:at])) - at + number))
+    for at, tags in enumerate(_STEPS)
+    for number, tag in enumerate(tags[:-1])
+]
+
+
 @settings(max_examples=150)
+@example((_TAG_OF_THE_NEXT, [0, 24, 31], [(17, 1)]))
 @given(histories())
 def test_batches_do_not_matter(history: tuple[list[Row], list[int], list[tuple[int, int]]]) -> None:
     """Any division of the same points into batches shows the same series and supersedes the same points."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rltui.distinct import distinct
 from rltui.logs.log_file_names import file_order
-from rltui.store.model import HIGHEST, I64, LOWEST, Reason
+from rltui.store.model import HIGHEST, I64, LOWEST, Points, Reason
 from rltui.store.restarts.step_regression import StepRegressions
 from rltui.store.tag_rows import Rows
 
@@ -80,6 +80,8 @@ class Segment:
     last_step: int = LOWEST
     head: list[int] = field(default_factory=list)  # its first distinct rising steps, up to HEAD
     replaced: int = 0  # earlier points that it replaced, for the store to count
+    # By row, the steps of what it replaced while it was not certain that its newest points are its own.
+    uncertain: dict[int, list[I64]] = field(default_factory=dict)
     merged_superseded: int = 0  # the same of segments that were merged into it: by resumes,
     merged_earlier: int = 0  # and by attempts from scratch
 
@@ -88,8 +90,11 @@ class Segment:
         """Order of segments."""
         return (self.log.key, self.begin)
 
-    def lower(self, reached: I64) -> None:
-        """It had got no further than this, by row: LOWEST where it had no points, HIGHEST unknown."""
+    def lower(self, reached: I64) -> list[int]:
+        """It had got no further than this, by row: LOWEST where it had no points, HIGHEST unknown.
+
+        Returns the rows that turn out to have no points.
+        """
         size = min(len(reached), len(self.high))
         np.minimum(self.high[:size], reached[:size], out=self.high[:size])
         silent = (reached[:size] == LOWEST) & (self.first[:size] < HIGHEST)
@@ -97,6 +102,20 @@ class Segment:
         self.tags -= int(np.count_nonzero(silent))
         self.last_step = max(self.first_step, int(self.high.max()))
         self.head = [step for step in self.head if step <= self.last_step]
+        return np.flatnonzero(silent).tolist()
+
+    def note_replaced(self, row: int, points: Points, count: int) -> None:
+        """It replaced `count` earlier points of a row; of those in buckets only the number is known."""
+        self.replaced += count
+        if not self.log.regressions.idle:
+            self.uncertain.setdefault(row, []).append(points.step)
+
+    def hand_over(self, row: int, below: int, heir: Segment) -> None:
+        """Its points of a row were those of the segment after it, which replaced the steps below `below`."""
+        moved = sum(int(np.count_nonzero(steps < below)) for steps in self.uncertain.pop(row, ()))
+        self.replaced -= moved
+        heir.replaced += moved
+        self.cuts[row] = below
 
     def note_head(self, step: I64) -> None:
         """Note its first distinct rising steps. step: of all new points, in order."""

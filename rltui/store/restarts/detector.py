@@ -111,14 +111,18 @@ class RestartDetector:
             if index > low:
                 pieces.append(Piece(log.segments[-1], low, index))
             low = index
-            last = log.segments[-1]
+            last, silent = log.segments[-1], list[int]()
             if index < 0:  # points that it was given are the next one's
-                last.lower(log.regressions.reached)
+                silent = last.lower(log.regressions.reached)
             if last.begin == log.count + index:  # nothing in between: one start
                 last.start = min(last.start, declared)
                 last.reason = reason if reason == "session-start" else last.reason
             else:
                 self._open(log, log.count + index, reason, declared)
+                if silent:
+                    cuts = self._cuts_of(last, self._before(last))
+                    for row in silent:
+                        last.hand_over(row, int(cuts[row]), log.segments[-1])
         if size > low or not pieces:
             pieces.append(Piece(log.segments[-1], low, size))
         return pieces
@@ -179,6 +183,8 @@ class RestartDetector:
         """The batch has been dealt with: `size` more points of the log are behind us."""
         log.count += size
         log.regressions.commit()
+        if log.segments and log.regressions.idle:
+            log.segments[-1].uncertain.clear()
         if self._keep is not None and len(log.segments) > self._keep:
             self._merge(log)
 

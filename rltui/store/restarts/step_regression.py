@@ -55,6 +55,9 @@ class StepRegressions:
         self._needed: dict[int, int] = {}
         self._suspects: dict[int, Suspect] = {}
         self._last: dict[int, int] = {}  # row: number of its newest point, while there are suspects
+        self._before: dict[
+            int, tuple[int, int]
+        ] = {}  # row: its first point since then, its highest step before
         self._peculiar = False
         self._divided = False
         self.plain = True  # no tag had two points at one step so far, or it was a restart
@@ -97,7 +100,7 @@ class StepRegressions:
         """The writer declared a start: earlier steps do not matter any more."""
         self._high[:] = LOWEST
         self._suspects.clear()
-        self._last.clear()
+        self._forget_newest()
         self._needed.clear()
         self._repeated = None
         self._divided = True
@@ -179,6 +182,7 @@ class StepRegressions:
             if suspects:
                 quiet = 0
                 self._last[row] = here
+                self._before.setdefault(row, (here, high[row]))
             else:
                 quiet += 1
                 if quiet > QUIET:
@@ -201,7 +205,7 @@ class StepRegressions:
             if suspects and not here & 255:
                 self._expire(here, own, len(high))
             elif not suspects:
-                self._last.clear()
+                self._forget_newest()
         self._high[:] = high
         self._own[:] = own
         self._peculiar = self._peculiar or any(own) or bool(self._needed)
@@ -264,16 +268,23 @@ class StepRegressions:
             reached = np.where(self._own[: len(high)], LOWEST, np.array(high, np.int64))
             moved = [row for row, last in self._last.items() if last >= start and row not in self._suspects]
             kept = np.delete(reached, moved)  # tags that went forward since had got no further than these
-            reached[moved] = np.minimum(reached[moved], kept.max(initial=LOWEST))
+            most = int(kept.max(initial=LOWEST))
+            for row in moved:
+                first, highest = self._before.get(row, (-1, most))
+                reached[row] = min(int(reached[row]), highest if first >= start else most)
             self.reached = np.where(self._own[: len(high)], HIGHEST, reached)
         self._suspects.clear()
-        self._last.clear()
+        self._forget_newest()
         high = [LOWEST] * len(high)
         for part in [*(self._kept if start < seen.number else ()), seen]:
             new = slice(max(start - part.number, 0), None)
             for row, now in zip(part.rows[new].tolist(), part.points.step[new].tolist(), strict=True):
                 high[row] = max(high[row], now)
         return high
+
+    def _forget_newest(self) -> None:
+        self._last.clear()
+        self._before.clear()
 
     def _expire(self, here: int, own: list[bool], width: int) -> None:
         """A tag that went back alone, long ago, counts something of its own."""
