@@ -17,7 +17,8 @@ from rltui.rules.model import NON_FINITE, Rule, Symptom
 from rltui.rules.series.ticks import NonFiniteEpisode, Ticks
 
 WORSE = 2.0  # times the present value that the worst one is told from
-COMPARED = frozenset({"threshold", "spike", "drop"})  # kinds whose value is on one side of their limit
+# Kinds whose value is on one side of their limit while they hold.
+COMPARED = frozenset({"threshold", "spike", "drop", "gain-lost", "below-start"})
 
 
 def finding_of(state: FiringState, rule_id: str) -> Finding:

@@ -161,3 +161,21 @@ def test_a_value_back_within_its_limit_is_told_by_its_worst() -> None:
     told = next(each for each in judge.findings() if each.id == "loss-jump")
     assert told.message.startswith("The size of the loss is 5, more than ten times")
     assert "now 0.7)" in told.message
+
+
+def test_a_fall_is_never_told_by_a_value_above_where_it_began() -> None:
+    """While a held-out score comes back, the sentence has the value that it had fallen to."""
+    noise = np.random.default_rng(3).standard_normal(24)
+    told = []
+    for back in range(1, 6):
+        score = (
+            np.concatenate([np.full(6, 0.62), np.zeros(12), np.full(back, 0.69)]) + 0.01 * noise[: 18 + back]
+        )
+        judge = evaluator()
+        judge.feed(
+            [fresh("validation.accuracy", score), fresh("reward.mean", np.linspace(0.6, 0.7, 18 + back))]
+        )
+        told += [each for each in judge.findings() if each.id == "validation-below-start"]
+    assert len(told) > 2
+    assert any("; now 0." in each.message for each in told)
+    assert all(each.evidence[0].now < each.evidence[0].before for each in told)
