@@ -142,7 +142,7 @@ def _two_digits(value: float) -> str:
 
 def coarse_age(seconds: float) -> float:
     """An age in steps that grow with it: a counter of seconds would repaint an idle screen every second."""
-    for step, below in ((15, 60), (30, 120), (60, 600), (300, 3600), (1800, 86400)):
+    for step, below in ((15, 60), (30, 120), (60, 600), (300, 7200), (3600, 86400)):
         if seconds < below:
             return float(seconds // step * step)
     return seconds
