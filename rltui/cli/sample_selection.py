@@ -25,8 +25,11 @@ def chosen_samples(
     sort: SortKey | None = None,
     reverse: bool = False,
 ) -> Iterator[Sample]:
-    """The samples in their order, each read when it is asked for. step: a number or `last`."""
-    heads = _chosen(run, catalog, step, group)
+    """The samples in their order, each read when it is asked for. step: a number or `last`.
+
+    Without `sort` the newest step comes first, its samples as they were written; `reverse` turns all round.
+    """
+    heads = sorted(_chosen(run, catalog, step, group), key=lambda head: (-head.step, head.file, head.offset))
     if sort is not None:
         heads = sorted_heads(heads, sort, reverse=reverse)
     elif reverse:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import gzip
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 import orjson
@@ -19,6 +20,7 @@ from rltui.logs.local_file import LocalFile
 from rltui.logs.samples.layouts import (
     Place,
     conversations,
+    layouts,
     parquet_samples,
     place_by_content,
     place_of,
@@ -71,6 +73,7 @@ class Catalog:
     problems: dict[tuple[str, str, int | None], Problem] = field(default_factory=dict)
     left_out: int = 0  # samples beyond HEADS
     _known: dict[str, int] = field(default_factory=dict)
+    _twins: dict[int, int] = field(default_factory=dict)  # indices of heads by their `twin`
 
     def add(self, paths: Iterable[tuple[str, str]]) -> None:
         """Files that may hold samples: path of this machine, path relative to LOGDIR. Known ones are left."""
@@ -121,7 +124,7 @@ class Catalog:
     def load(self, head: SampleHead) -> Sample:
         """The sample of a head with its texts. Raises OSError and ValueError."""
         file = self.files[head.file]
-        return self._records(file, head)[head.item]
+        return _with_split(self._records(file, head)[head.item], head)
 
     def load_many(self, heads: Iterable[SampleHead]) -> Iterator[tuple[SampleHead, Sample]]:
         """The samples of several heads; a file that is read only as a whole is read once for its heads.
@@ -136,7 +139,9 @@ class Catalog:
                 records = self._records(self.files[group[0].file], group[0])
             except (OSError, ValueError, IndexError):
                 continue
-            yield from ((head, records[head.item]) for head in group if head.item < len(records))
+            for head in group:
+                if head.item < len(records):
+                    yield head, _with_split(records[head.item], head)
 
     def snapshot(self) -> RunSamples:
         """What is known now, as a value that does not change."""
@@ -211,7 +216,7 @@ class Catalog:
             self._forget(number)
         file.size, file.modified, file.done = size, modified, True
         for item, sample in enumerate(self._whole(file)):
-            self._take(head_of(sample, number, 0, size, item), file)
+            self._take(sample, head_of(sample, number, 0, size, item))
         file.offset = size
 
     def _lines(self, number: int, opened: LocalFile, size: int) -> None:
@@ -261,7 +266,7 @@ class Catalog:
             return False
         if isinstance(record, dict):
             for item, sample in enumerate(samples_of(record, file.place)):
-                self._take(head_of(sample, number, offset, len(line), item), file)
+                self._take(sample, head_of(sample, number, offset, len(line), item))
         return True
 
     def _whole(self, file: SampleFile) -> list[Sample]:
@@ -308,22 +313,46 @@ class Catalog:
             for sample in samples_of(orjson.loads(line), file.place)
         ]
 
-    def _take(self, head: SampleHead, file: SampleFile) -> None:
+    def _take(self, sample: Sample, head: SampleHead) -> None:
+        file = self.files[head.file]
+        file.samples += 1
+        if file.place.layout.name in _copied():
+            head = replace(head, twin=hash((sample.step, sample.id, head.item)))
+            at = self._twins.get(head.twin)
+            known = self.heads[at] if at is not None else None
+            copy = file.place.layout.copies
+            if at is not None and known is not None and copy != self.files[known.file].place.layout.copies:
+                kept, split = (known, head.split) if copy else (head, known.split)
+                self.heads[at] = replace(kept, split=split)
+                return
         if len(self.heads) >= HEADS:
             self.left_out += 1
             return
-        file.samples += 1
+        if head.twin:
+            self._twins[head.twin] = len(self.heads)
         self.heads.append(head)
 
     def _forget(self, number: int) -> None:
         """A file was rewritten: what it gave is read anew."""
         file = self.files[number]
         self.heads = [head for head in self.heads if head.file != number]
+        self._twins = {head.twin: at for at, head in enumerate(self.heads) if head.twin}
         file.offset, file.samples, file.done = 0, 0, False
 
     def _note(self, level: str, code: str, path: str, message: str) -> None:
         problem = Problem(level, code, clean(path), message)  # type: ignore[arg-type]
         self.problems[problem.key] = problem
+
+
+@cache
+def _copied() -> frozenset[str]:
+    """Layouts that have some samples in two files."""
+    return frozenset(layout.name for layout in layouts().layout if layout.copies)
+
+
+def _with_split(sample: Sample, head: SampleHead) -> Sample:
+    """The sample as its head says: another file may have told its split."""
+    return sample if sample.split == head.split else replace(sample, split=head.split)
 
 
 def _parquet_rows(content: bytes) -> Sequence[dict[str, object]] | None:

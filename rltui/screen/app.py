@@ -309,8 +309,9 @@ class Monitor(CellDiffApp, inherit_bindings=False):
 
     def _look_at_consoles(self) -> None:
         """Take in what the consoles of the runs tell, once their thread has looked."""
-        others = self.follower.others() if self.follower is not None else {}
-        self.consoles.follow(self.session.sources(), others)
+        if self.follower is not None:
+            self.session.others = self.follower.others()
+        self.consoles.follow(self.session.sources(), self.session.others)
         reports = self.consoles.take()
         if reports is not None:
             self._jobs_due = min(self._jobs_due, time.monotonic())  # consoles carry the numbers of jobs

@@ -81,10 +81,7 @@ def judge_beside_baseline(session: Session, state: AppState) -> None:
 def follow_samples(session: Session, state: AppState) -> None:
     """Tell the thread that reads samples which runs there are, and whose samples are shown."""
     view = shown.run(session, state)
-    paths = {
-        name: tuple(source.path for source in list(one.run.sources.values()))
-        for name, one in session.runs.items()
-    }
+    paths = {**session.others, **session.sources()}
     wanted = state.on_samples or state.selection.pane in USE_SAMPLES
     state.samples.files.follow(paths, view.name if view is not None and wanted else None)
 

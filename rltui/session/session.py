@@ -60,7 +60,7 @@ class Session:
         self._shared = shared if shared is not None else SharedNames(self.config)
         self.store = Store()
         self.runs: dict[str, RunView] = {}
-        self.others: Mapping[str, Sequence[str]] = {}  # paths of logs of runs not asked for, where read once
+        self.others: Mapping[str, Sequence[str]] = {}  # paths of logs of runs not asked for
         self.given_names: dict[str, str] = {}  # of runs that a person gave a name, by run
         self.problems = Problems()  # of folders, and of files that are no logs
         self._filter = RunFilter(run_glob, also, part)

@@ -172,6 +172,22 @@ def test_a_file_belongs_to_the_nearest_run() -> None:
     assert runs.of("rollouts") is None
 
 
+def test_what_prime_rl_writes_twice_is_counted_once(tmp_path: Path) -> None:
+    """An answer that was trained on stands in `all` and in `effective`; it is one, and its split tells."""
+    first_one, second = (EPISODE | {"id": name} for name in ("e1", "e2"))
+    step = tmp_path / "rollouts" / "step_7" / "train"
+    write(step / "all" / "traces.jsonl", [first_one, second])
+    made = catalog(tmp_path)
+    write(step / "effective" / "traces.jsonl", [second])
+    made.add(sample_files(str(tmp_path)))
+    assert made.refresh(60.0)
+    for each in (made, catalog(tmp_path)):
+        assert [head.split for head in each.heads] == ["train/all", "train/effective"]
+        assert each.load(each.heads[1]).split == "train/effective"
+    (step / "all" / "traces.jsonl").unlink()
+    assert [head.split for head in catalog(tmp_path).heads] == ["train/effective"]
+
+
 @needs_shared
 @pytest.mark.parametrize(
     ("name", "run"),

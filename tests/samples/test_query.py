@@ -136,6 +136,8 @@ def test_the_command_prints_and_picks(tmp_path: Path) -> None:
     done = rltui("samples", tmp_path, "--step", 2, "--filter", "/answer 3/", "--format", "markdown")
     assert "### " in done.out and "answer 3" in done.out and "nearest" in done.err
     assert rltui("samples", tmp_path, "--filter", "colour=red").code == 2
+    steps = [row["step"] for row in rltui("samples", tmp_path, "--format", "jsonl").lines()]
+    assert steps == [5] * 4 + [1] * 4
     named = rltui("samples", tmp_path / "rollouts" / "5.jsonl")
     assert (named.code, "step 5" in named.out) == (0, True)
     assert rltui("samples", folder.parent, "--run", "nothing").code == 2
@@ -151,6 +153,6 @@ def test_files_of_no_known_layout_are_found_by_their_name_and_first_record(tmp_p
         (tmp_path / name).write_text("".join(json.dumps(record) + "\n" for record in records))
     found = rltui("samples", tmp_path, "--format", "jsonl").lines()
     assert [(each["step"], each["split"], each["response"]) for each in found] == [
-        (3, "eval", "it is 3"),
         (7, "eval", "it is 7"),
+        (3, "eval", "it is 3"),
     ]

@@ -280,6 +280,20 @@ def test_the_snapshot_of_the_pane(tmp_path: Path) -> None:
     assert "| 1.000 |" in done.out
 
 
+def test_no_run_has_the_samples_of_one_that_was_not_asked_for(tmp_path: Path) -> None:
+    """`--run A` reads samples of A alone, in `snapshot` and in the monitor."""
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "metrics.jsonl").write_text(f'{{"step": 7, "reward": 0.5, "{name}": 1}}\n')
+    write_step(tmp_path / "b", 7)
+    assert "No samples were found" in rltui("snapshot", tmp_path, "--pane", "samples", "--run", "a").out
+    assert "16 samples" in rltui("snapshot", tmp_path, "--pane", "samples", "--run", "b").out
+    for others, words in (({}, "16 samples"), ({"b": ("b/metrics.jsonl",)}, "No samples were found")):
+        screen = attach(opened(believable(), pane="samples"), tmp_path)
+        screen.session.others = others
+        assert words in settle(screen)
+
+
 def test_wrapping_loses_nothing() -> None:
     """The pieces of a line are the line, whatever its characters; each fits."""
     for text in ("", "a" * 50, "word " * 30, "日本語 " * 20, "e\u0301" * 90, "  indented   text here"):

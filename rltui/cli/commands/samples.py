@@ -24,8 +24,12 @@ _PATIENCE = 3600.0  # seconds: a command reads everything
 @LOGDIRS
 @RUN
 @click.option("--step", metavar="N|last", help="Only samples of this step; the nearest that has samples.")
-@click.option("--sort", type=click.Choice(SORT_KEYS), help="Order; by default as they were written.")
-@click.option("--reverse", is_flag=True, help="Reverse the order: the largest first.")
+@click.option(
+    "--sort",
+    type=click.Choice(SORT_KEYS),
+    help="Order, the smallest first; by default the newest step first.",
+)
+@click.option("--reverse", is_flag=True, help="Reverse the order: the largest or the oldest first.")
 @click.option(
     "--filter",
     "expression",

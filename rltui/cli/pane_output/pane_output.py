@@ -139,7 +139,7 @@ def _contents(
     if pane == "samples":
         from rltui.cli.pane_output.samples_output import read_samples  # no other pane needs it
 
-        read = read_samples(views, how.logdirs, session.ordered(), how.at_step)
+        read = read_samples(views, how.logdirs, {**session.others, **session.sources()}, how.at_step)
         return [samples_content(*each) for each in read]
     if pane == "console":
         ends = console_ends(views, how.logdirs, session.sources(), session.others)
@@ -155,7 +155,8 @@ def _besides(session: Session, pane: str, views: Sequence[RunView], how: OutputO
     if pane in USE_SAMPLES:
         from rltui.cli.pane_output.samples_output import newest_samples  # no other pane needs it
 
-        found = [Beside(samples=each) for each in newest_samples(views, how.logdirs, session.ordered())]
+        runs = {**session.others, **session.sources()}
+        found = [Beside(samples=each) for each in newest_samples(views, how.logdirs, runs)]
     from rltui.spans.span_files import spans_beside  # brings archives, 10 ms
 
     paths = [[source.path for source in view.run.sources.values()] for view in views]

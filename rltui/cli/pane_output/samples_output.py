@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rltui.logs.samples.model import RunSamples
 from rltui.panes.render.lines.samples_lines import ROWS, Summaries
 from rltui.panes.special.samples_pane import SamplesPane, samples_pane, step_at
-from rltui.samples.run_samples import RunCatalogs
+from rltui.samples.run_samples import RunCatalogs, Runs
 from rltui.samples.sample_text import summary
 from rltui.session.run_view import RunView
 
@@ -18,12 +18,14 @@ ReadSamples = tuple[SamplesPane, Summaries]
 
 
 def read_samples(
-    views: Sequence[RunView], logdirs: Sequence[str], neighbours: Sequence[RunView], at_step: int | None
+    views: Sequence[RunView], logdirs: Sequence[str], runs: Runs, at_step: int | None
 ) -> list[ReadSamples]:
-    """The newest samples of each run, or those of the newest step up to `at_step`."""
+    """The newest samples of each run, or those of the newest step up to `at_step`.
+
+    runs: all that there are, with those that were not asked for, whose samples are nobody else's.
+    """
     made = RunCatalogs(logdirs)
-    paths = {one.name: [source.path for source in one.run.sources.values()] for one in neighbours}
-    owners = made.search(paths)
+    owners = made.search(runs)
     found: list[ReadSamples] = []
     for view in views:
         catalog = made.catalogs.get(owners.get(view.name, ""))
@@ -38,14 +40,10 @@ def read_samples(
     return found
 
 
-def newest_samples(
-    views: Sequence[RunView], logdirs: Sequence[str], neighbours: Sequence[RunView]
-) -> list[RunSamples | None]:
+def newest_samples(views: Sequence[RunView], logdirs: Sequence[str], runs: Runs) -> list[RunSamples | None]:
     """The samples of each run that can be read in short time, the newest first; None where it has none."""
     made = RunCatalogs(logdirs)
-    owners = made.search(
-        {one.name: [source.path for source in one.run.sources.values()] for one in neighbours}
-    )
+    owners = made.search(runs)
     found: list[RunSamples | None] = []
     for view in views:
         catalog = made.catalogs.get(owners.get(view.name, ""))

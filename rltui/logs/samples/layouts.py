@@ -35,6 +35,7 @@ class Layout:
     split: str = "train"  # where the path does not say
     components: str = ""  # how the reward is made of columns that are reward functions: sum, first
     statistics: bool = True  # whether one file has all samples of a step
+    copies: bool = False  # its samples stand in another file, too, and only their split here is new
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ _LAYOUT = TableField(
         "split": TextField(),
         "components": TextField(("sum", "first")),
         "statistics": BoolField(),
+        "copies": BoolField(),
     },
     Layout,
     required=("name", "kind", "path"),

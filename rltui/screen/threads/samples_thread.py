@@ -355,7 +355,8 @@ class _Reader:
 def _state(catalog: Catalog) -> tuple[object, ...]:
     """What differs when a catalog has taken something in."""
     last = catalog.heads[-1] if catalog.heads else None
-    return (len(catalog.heads), last, len(catalog.problems), catalog.left_out, catalog.bytes_left)
+    taken = sum(file.samples for file in catalog.files)  # of what some files say twice, too
+    return (taken, len(catalog.heads), last, len(catalog.problems), catalog.left_out, catalog.bytes_left)
 
 
 def _characters(text: Sample | str) -> int:

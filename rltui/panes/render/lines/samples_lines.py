@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rltui.draw.cells import BLANK, Line, Span, cut, line, wrap
 from rltui.draw.numbers import format_plain
 from rltui.logs.samples.layouts import ended_at_limit
 from rltui.logs.samples.model import Evaluation, SampleHead, SampleSummary
 from rltui.panes.special.samples_pane import SamplesPane, headline
-from rltui.text import clean, in_markdown, pad
+from rltui.text import cell_width, clean, in_markdown, pad
 
 ANSWER_LEAST = 12  # cells of an answer's beginning
+_ANSWER_ROOM = 40  # the same before words are cut for it
+_WORD = 20  # cells of a word that is shown whole where there is room; ids are longer
 PASS_AT_K = "@k: mean over tasks of 1 - C(n-c, k)/C(n, k), c of n answers right (Chen et al. 2021, eq. 1)"
 _DATASET, _CELL = 24, 20  # cells of a data set's name and of one step
 ROWS = 200  # printed without a screen
@@ -41,6 +43,13 @@ class SamplesLayout:
                 room -= column.width + 2
         self.answer = room + ANSWER_LEAST
         self.sort = pane.sort
+        for at, column in enumerate(self.columns):
+            if column.right:
+                continue
+            more = max(map(cell_width, {column.text(head) for head in pane.rows}), default=0) - column.width
+            if 0 < more <= min(_WORD - column.width, self.answer - _ANSWER_ROOM):
+                self.columns[at] = replace(column, width=column.width + more)
+                self.answer -= more
 
     def _wanted(self, rows: Sequence[SampleHead]) -> list[_Column]:
         columns = [_Column("reward", 8, lambda head: _number(head.reward))]
