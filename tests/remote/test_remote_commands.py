@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from rltui import paths
 from rltui.logs.remote.remote_folders import REMOTE
+from tests.formats.test_evaluations import written
 from tests.support.commands import Done, rltui
 from tests.support.livelogs import lines, write
 from tests.support.remote import memory, own_cache
@@ -104,6 +106,16 @@ def test_two_remote_folders_are_told_apart(memory: Any) -> None:
         memory.pipe_file(f"/{bucket}/runs/a/metrics.jsonl", lines(range(9)).encode())
     done = rltui("runs", "--json", "memory://first/runs", "memory://second/runs")
     assert sorted(run["run"] for run in done.json()["runs"]) == ["first/runs/a", "second/runs/a"]
+
+
+def test_arrays_are_fetched_where_they_are_evaluations(memory: Any) -> None:
+    """Other archives of arrays may be large, and are never read."""
+    for name in ("evaluations.npz", "replay_buffer.npz"):
+        memory.pipe_file(f"/bucket/ppo_1/{name}", written(3))
+    (run,) = rltui("runs", "--json", "memory://bucket").json()["runs"]
+    assert [source["path"] for source in run["sources"]] == ["ppo_1/evaluations.npz"]
+    assert (run["last_step"], run["series"]) == (3000, 2)
+    assert [name.name for name in Path(paths.local("memory://bucket")).rglob("*.npz")] == ["evaluations.npz"]
 
 
 def test_doctor_tells_what_a_remote_folder_costs(local: Path, remote: str) -> None:
