@@ -90,7 +90,7 @@ _OUTCOME = {
     "eta": {"type": ["number", "null"]},
     "why": _STRING,
 }
-_WHY_UNJUDGED = {"message": _STRING}  # of an unjudged run
+_NOT_OF_ALL = {"message": _STRING, "given_name": _STRING}  # of an unjudged run; of one named in its tracker
 _SISTERS = _object(
     {
         "sisters": _STRINGS,
@@ -130,7 +130,7 @@ CHECK: Schema = {
             "logdirs": _STRINGS,
             "health": _enum("ok", "warning", "critical", "unjudged", "unreadable"),
             "runs": _array(
-                _object({**_RUN, "findings": _array(_FINDING)}, {**_WHY_UNJUDGED, "notes": _array(_FINDING)})
+                _object({**_RUN, "findings": _array(_FINDING)}, {**_NOT_OF_ALL, "notes": _array(_FINDING)})
             ),
             "diagnostics": _array(_DIAGNOSTIC),
         },
@@ -154,7 +154,7 @@ RUNS: Schema = {
                         "also": _array(_SOURCE),
                     },
                     {
-                        **_WHY_UNJUDGED,
+                        **_NOT_OF_ALL,
                         "continues": _object({"run": _STRING, "step": {"type": "integer"}}),
                         "sisters": _SISTERS,
                     },

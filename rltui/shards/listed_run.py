@@ -26,6 +26,11 @@ class ListedVerdict:
         return self.verdict.run
 
     @property
+    def given_name(self) -> str:
+        """What a person called it in its tracker; empty where nobody did."""
+        return self.verdict.given_name
+
+    @property
     def framework(self) -> str:
         """Such as `verl`; `unknown` when the tags say nothing."""
         return self.verdict.framework

@@ -58,11 +58,17 @@ class Verdict:
     last_line: str  # of its console
     curve: OutcomeCurve | None = None  # what it has reached, to be compared with its sisters
     standing: Standing | None = None  # where it stands beside them
+    given_name: str = ""  # what a person called it in its tracker
 
     @property
     def name(self) -> str:
         """The run's folder relative to LOGDIR."""
         return self.run
+
+    @property
+    def title(self) -> str:
+        """The same after the name that a person gave it."""
+        return f"{self.given_name} {self.run}".lstrip()
 
     @property
     def order(self) -> tuple[float, str]:
@@ -93,6 +99,7 @@ class Verdict:
         """The fields that `runs --json` and `check --json` share, as promised."""
         return {
             "run": self.run,
+            **({"given_name": self.given_name} if self.given_name else {}),
             "framework": self.framework,
             "state": self.liveness.state,
             "last_step": self.last_step,
@@ -156,6 +163,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
         last_error=view.last_error(now) if at_step is None else "",
         last_line=view.last_line if at_step is None else "",
         curve=outcome_curve(view, settings=settings),
+        given_name=view.given_name,
     )
 
 
@@ -237,6 +245,7 @@ def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
         "last_error": verdict.last_error,
         "last_line": verdict.last_line,
         "curve": sister_runs.as_plain(verdict.curve),
+        "given_name": verdict.given_name,
     }
 
 
@@ -265,6 +274,7 @@ def from_plain(plain: Mapping[str, Any], sets: TagSets) -> Verdict:
         last_error=plain["last_error"],
         last_line=plain["last_line"],
         curve=sister_runs.from_plain(plain["curve"]),
+        given_name=plain["given_name"],
     )
 
 

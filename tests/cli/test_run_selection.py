@@ -148,7 +148,19 @@ def test_a_name_of_several_runs_says_which(deep: Path) -> None:
 def test_a_run_goes_by_the_name_that_a_person_gave_it(text: str) -> None:
     """The name in W&B, with its id or without; what programs get is the id."""
     done = rltui("runs", SHARED / "trackers" / "wandb-two", "--run", text, "--json")
-    assert [run["run"] for run in done.json()["runs"]] == ["wandb/8py9y2ty"]
+    (found,) = done.json()["runs"]
+    assert (found["run"], found["given_name"]) == ("wandb/8py9y2ty", "second")
+
+
+@needs_shared
+@pytest.mark.parametrize("words", [(), ("--no-cache",), ("--columns", "run,project")], ids=str)
+def test_tables_show_the_name_that_a_person_gave(words: tuple[str, ...], logs: Path) -> None:
+    """As the monitor does, read anew or remembered, with columns of settings or not; check adds the id."""
+    folder = SHARED / "trackers" / "wandb-two"
+    for _ in range(2):
+        lines = rltui("runs", folder, *words).out.splitlines()
+        assert {line.split()[0] for line in lines[1:]} == {"first", "second"}
+    assert "second wandb/8py9y2ty " in rltui("check", folder).out
 
 
 @needs_shared

@@ -60,7 +60,7 @@ def text_lines(
     marks = {name: colored(glyph, roles.get(name, "text")) for name, glyph in symbols().items()}
     for verdict in sorted(verdicts, key=lambda verdict: _WORSE.index(verdict.health)):
         found = grouped(verdict)
-        yield f"{marks[verdict.health]} {colored(verdict.name, 'strong')}   {_facts(verdict, at_step)}"
+        yield f"{marks[verdict.health]} {colored(verdict.title, 'strong')}   {_facts(verdict, at_step)}"
         if verdict.unjudged:
             yield from (f"      {one}" for one in wrap(_unjudged(verdict), WIDTH - 6))
         for finding, below in found:
@@ -172,7 +172,7 @@ def markdown_lines(
     for verdict in sorted(verdicts, key=lambda verdict: _WORSE.index(verdict.health)):
         live = verdict.liveness
         step = "" if verdict.last_step is None else format_step(verdict.last_step)
-        head = (SYMBOLS[verdict.health], verdict.name, verdict.framework, live.word, step)
+        head = (SYMBOLS[verdict.health], verdict.title, verdict.framework, live.word, step)
         rows = [
             (f"{SYMBOLS[one.severity]} {one.message}{_courses(one)}", format_step(one.since_step), one.advice)
             for one, _ in grouped(verdict)

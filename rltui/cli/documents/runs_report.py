@@ -9,6 +9,7 @@ from rltui.draw.numbers import format_step
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.panes.runs.columns import COLUMNS, METRIC, SETTING, RunColumn, column_named
 from rltui.panes.runs.facts import ListedRun
+from rltui.panes.runs.names import short_run_names, with_given_names
 from rltui.text import clean, in_markdown
 
 USUAL = (
@@ -47,9 +48,15 @@ def column_asked_for(word: str, runs: Sequence[ListedRun]) -> RunColumn:
 def print_runs(
     runs: Sequence[ListedRun], columns: Sequence[RunColumn], form: str, extra: Mapping[str, str] | None = None
 ) -> None:
-    """A line for each run. extra: a last column, by run, under the word `job`."""
+    """A line for each run, by the name that a person gave it if one did.
+
+    extra: a last column, by run, under the word `job`.
+    """
     heads = [column.word for column in columns]
-    rows = [[_text(column)(run) for column in columns] for run in runs]
+    given = {run.name: run.given_name for run in runs if run.given_name}
+    shown = with_given_names(short_run_names([run.name for run in runs]), given) if given else {}
+    called = {name: shown[name] for name in given}
+    rows = [[_text(column, called)(run) for column in columns] for run in runs]
     if extra is not None:
         heads.append("job")
         rows = [[*row, extra.get(run.name, "-")] for run, row in zip(runs, rows, strict=True)]
@@ -64,7 +71,9 @@ def print_runs(
     emit_table(heads, rows, right=right, limits=limits, roles={**HEALTH_ROLE, **STATE_ROLE})
 
 
-def _text(column: RunColumn) -> Callable[[ListedRun], str]:
+def _text(column: RunColumn, called: Mapping[str, str]) -> Callable[[ListedRun], str]:
+    if column.id == "name":
+        return lambda run: called.get(run.name, run.name)
     if column.id == "step":  # in full: programs cut columns out of tables, too
         return lambda run: "-" if run.step is None else format_step(run.step)
     if column.id == "state":

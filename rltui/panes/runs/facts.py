@@ -83,6 +83,11 @@ class ListedRun(Protocol):
         ...
 
     @property
+    def given_name(self) -> str:
+        """What a person called it in its tracker; empty where nobody did."""
+        ...
+
+    @property
     def framework(self) -> str:
         """Such as `verl`; `unknown` when the tags say nothing."""
         ...
@@ -188,6 +193,11 @@ class RunFacts:
     def name(self) -> str:
         """The run's folder relative to LOGDIR."""
         return self.view.name
+
+    @property
+    def given_name(self) -> str:
+        """What a person called it in its tracker; empty where nobody did."""
+        return self.view.given_name
 
     @property
     def framework(self) -> str:
