@@ -192,6 +192,12 @@ def test_trend_of_the_step_time() -> None:
     assert grown.facts[0].change == pytest.approx(1.0)
     noisy = np.random.default_rng(1).normal(10, 1, 60).tolist()
     assert answer("timing", {"timing_s/step": noisy}).facts[0].change == 0.0
+    exploded = np.concatenate([np.full(60, 0.1), np.geomspace(1.0, 1e4, 60)[np.arange(60) * 7 % 60]])
+    assert (
+        answer("timing", {"timing_s/step": exploded.tolist()}).facts[0].change > 10
+    )  # however far its values lie apart
+    wild = [0.1, 10.0] * 60
+    assert answer("timing", {"timing_s/step": wild}).facts[0].change is None
 
 
 def test_an_earlier_step_knows_nothing_of_later_ones() -> None:

@@ -131,11 +131,12 @@ def _trend(values: Values, unit: str) -> str:
     if len(values.value) < LEAST:
         return ""
     one = fact("", values, unit)
+    count = min(LAST, len(values.value) // 2)
     if not _moved(values):
-        return "steady"
+        unknown = one.change is None and median(values.value[:count]) > 0  # hidden by noise
+        return "" if unknown else "steady"
     if one.change:
         return change_words(one, steps=False)
-    count = min(LAST, len(values.value) // 2)
     return f"from {_text(median(values.value[:count]), unit)}"
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 LAST = 20  # steps that "now" means
 HISTORY = 48  # values that a share over time is told by
 MOSTLY_GONE = -0.95  # a change from which on percent say less than times
+UNSTEADY = 1.0  # times the level: noise that hides what the level does
 STEADY = 0.03  # a smaller relative change of the median is none
 RUNS = 2  # whose values are remembered: the one shown and the one that it is compared with
 F64 = NDArray[np.float64]
@@ -70,7 +71,8 @@ class Values:
     def change(self) -> float | None:
         """Relative change of the median from the first to the last points; 0 within noise, None unknown.
 
-        It counts where the medians differ by more than the distance of the quartiles of either side.
+        It counts where the medians differ by more than the distance of the quartiles of either side, or the
+        quartiles lie apart. Noise that is as large as the level itself hides whether there is a change.
         """
         if len(self.value) < 2 * 5:
             return None
@@ -79,8 +81,13 @@ class Values:
         was, now = median(before), median(after)
         if not was > 0:
             return None
-        spread = max(quantile(part, 0.75) - quantile(part, 0.25) for part in (before, after))
-        return 0.0 if abs(now - was) < max(STEADY * was, spread) else now / was - 1
+        (early, late), (low, high) = (
+            (quantile(part, 0.25), quantile(part, 0.75)) for part in (before, after)
+        )
+        spread, moved = max(late - early, high - low), abs(now - was)
+        if moved >= STEADY * was and (moved >= spread or low > late or high < early):
+            return now / was - 1
+        return 0.0 if moved < STEADY * was or spread < UNSTEADY * max(was, now) else None
 
 
 class _Remembered:
