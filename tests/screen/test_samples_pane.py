@@ -124,6 +124,15 @@ def test_filters_of_the_list(screen: Screen, words: str, count: int) -> None:
     assert "of 16 samples" not in settle(screen)
 
 
+def test_the_order_of_the_list_is_said(screen: Screen) -> None:
+    """Also by a number without a column; the footer keeps the keys of the pane where there is little room."""
+    assert "first" not in press(screen, "T")
+    assert "16 samples · last first" in press(screen, "R")
+    assert "16 samples · by reward, largest first" in press(screen, "S")
+    assert "by reward, smallest first" in press(screen, "R")
+    assert "S sort" in settle(screen, 80, 24)
+
+
 def test_a_faulty_filter_is_said(screen: Screen) -> None:
     """What is wrong stands above the list; nothing is hidden."""
     assert "no field 'colour'" in press(screen, "T", "/", *"colour=red", "enter")

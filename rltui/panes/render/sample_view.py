@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from rltui.draw.cells import Line, Span, line
 from rltui.logs.samples.model import Message, Sample
 from rltui.samples.sample_text import clean_lines, differences, facts, short_value, turns
-from rltui.text import clean, head, pad
+from rltui.text import clean, count_of, head, pad
 
 MOST = 1_000_000  # characters of a turn that are shown
 MOST_COMPARED = 200_000  # characters of an answer that are compared
@@ -74,8 +74,9 @@ def sample_view(sample: Sample, width: int, *, unfolded: bool = False) -> Sample
         for part, body in _parts(role, text):
             if part == "reasoning" and not unfolded:
                 folded += len(body)
-                words = sum(len(each.split()) for each in body)
-                lines.append((f"▸ reasoning: {len(body):,} lines, {words:,} words, folded", "info", "   "))
+                words = count_of(sum(len(each.split()) for each in body), "word")
+                size = f"{count_of(len(body), 'line')}, {words}"
+                lines.append((f"▸ reasoning: {size}, folded", "info", "   "))
             else:
                 style = "dim" if part == "reasoning" else "info" if part == "call" else "text"
                 lines += [(each, style, "   ") for each in body]

@@ -127,12 +127,15 @@ def _facts(heads: Sequence[SampleHead]) -> tuple[str, ...]:
 
 
 def headline(pane: SamplesPane) -> str:
-    """Which step of how many, and how many samples it has."""
+    """Which step of how many, how many samples it has, and their order where somebody chose one."""
     if pane.step is None:
         return ""
     place = pane.steps.index(pane.step) + 1
     near = f" (nearest to {format_step(pane.wanted)})" if pane.wanted is not None else ""
+    order = " · last first" if pane.reverse else ""
+    if pane.sort is not None:
+        order = f" · by {pane.sort}, {'largest' if pane.reverse else 'smallest'} first"
     return (
         f"step {format_step(pane.step)}{near}, {place} of {len(pane.steps):,} with samples · "
-        f"{pane.of:,} sample{'s' * (pane.of != 1)}"
+        f"{count_of(pane.of, 'sample')}{order}"
     )

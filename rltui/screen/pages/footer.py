@@ -17,7 +17,10 @@ HINT_BLOCK = 24  # cells
 HINTS_LEFT = 18  # cells that a message leaves: for help and the way out
 
 # Which hints stay when there is little room.
-_HINT_ORDER = ("help", "explain", "open", "filter", "runs", "pane:findings", "snapshot", "quit")
+_HINT_ORDER = (
+    "help", "explain", "open", "filter", "sample-sort", "sample-step-back", "sample-step-on", "runs",
+    "pane:findings", "snapshot", "quit",
+)  # fmt: skip
 
 
 def footer(session: Session, state: AppState, width: int) -> Page:
