@@ -24,6 +24,7 @@ from rltui.logs.file_systems import FileSystem
 from rltui.logs.follow.follow_stats import FollowStats, FollowStatus
 from rltui.logs.follow.hung_calls import HungCalls
 from rltui.logs.follow.poll_schedule import HOT_MODIFIED, HOT_SECONDS, PollInterval, PollSchedule
+from rltui.logs.follow.read_ahead import ReadAhead
 from rltui.logs.follow.read_queues import HistoryQueue, OpenQueue, reading_order
 from rltui.logs.formats.container import one_look
 from rltui.logs.formats.interface import BLOCK
@@ -118,6 +119,7 @@ class Follower:
         self._schedule = PollSchedule(self.interval)
         self._opening = OpenQueue()
         self._history = HistoryQueue(newest_first=not self.once)
+        self._ahead = ReadAhead()
         self._hung = HungCalls()
 
     # -- what the owner asks
@@ -400,6 +402,7 @@ class Follower:
             for log in group:
                 if not log.hung:
                     yield from self._place(log, calls)
+            self._ahead.read(filter(self._asked, self._opening.coming()), calls)
             yield from self._show(group, whole, at, calls, over)
             if calls.given_up or over():
                 return
@@ -474,8 +477,11 @@ class Follower:
         if self.search.busy or self._opening:
             return
         room = PORTION
-        while room > 0 and (log := self._history.take()) is not None:
-            if not self._filter.takes(log.run):
+        while room > 0 and self._history:
+            # While they are on the list: the file that never answers may be any of them.
+            self._ahead.read(filter(self._asked, self._history.coming()), calls)
+            log = self._history.take()
+            if log is None or not self._filter.takes(log.run):
                 continue
             before, last = log.offset, None
             for delivery in self._deliver(log, self._portion(log, at, calls)):
@@ -572,6 +578,9 @@ class Follower:
         if self._reads(log):
             self._opening.add(log)
         return Delivery(source, EMPTY, "rewritten")
+
+    def _asked(self, log: LogFile) -> bool:
+        return self._reads(log) and self._filter.takes(log.run)
 
     def _reads(self, log: LogFile) -> bool:
         return self._all_sources or log.also_of is None

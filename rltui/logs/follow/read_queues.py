@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections import deque
+from collections.abc import Iterator
 
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.log_file_names import file_order
@@ -78,6 +79,12 @@ class OpenQueue:
             self._group = deque(sorted(logs, key=lambda log: (log.found.folder, file_order(log.found.name))))
         return self._group, not self._group or self._group[0].found.run not in self._unopened
 
+    def coming(self) -> Iterator[LogFile]:
+        """The open logs that are shown next."""
+        yield from self._group
+        for run in self._next:
+            yield from self._opened.get(run, ())
+
     def everything(self) -> deque[LogFile]:
         """All logs in the order of their paths, once none of them waits to be opened; off it as above."""
         if not self._found and self._opened:
@@ -135,6 +142,12 @@ class HistoryQueue:
         log = self._logs.pop()
         log.queued = False
         return log
+
+    def coming(self) -> Iterator[LogFile]:
+        """The logs that are read on in next."""
+        if not self._sorted:
+            self._sort()
+        return reversed(self._logs)
 
     def put_back(self, log: LogFile) -> None:
         """Not finished: it stays the first, unless the order changed."""

@@ -14,7 +14,7 @@ from rltui.logs.formats.gzip_log import decompressed_head
 from rltui.logs.formats.interface import BLOCK, HEAD, File, Format, LogReader
 from rltui.logs.formats.registry import FormatRegistry
 from rltui.logs.formats.text_lines import first_text
-from rltui.logs.local_file import ENDS, Calls, FoundFile, GivenUpError, LocalFile, identity, stamp
+from rltui.logs.local_file import ENDS, Calls, FoundFile, GivenUpError, LocalFile, ReadFile, identity, stamp
 from rltui.logs.log_file import file_identity
 from rltui.logs.log_file.damage_recheck import DamageRecheck
 from rltui.logs.log_file.file_identity import FileIdentity, Past
@@ -61,6 +61,8 @@ class LogFile:
         self.published = False  # points or a preview of it were delivered
         self.told = False  # something of it was, if only that it is there
         self.tags: Sequence[str] = ()  # of which its points spoke, as its run calls them
+        self.ahead = False  # it was read before its first visit, with other small logs
+        self._copy: ReadFile | None = None  # as it was read then, for that visit
         self.queued = False  # waits in the history queue
         self.recheck = False  # to be opened again even if its attributes do not change
         self._recheck_at = 0.0  # and when
@@ -121,11 +123,28 @@ class LogFile:
             return batch
         return replace(batch, tags=[self.tag_map(tag) for tag in batch.tags], written=batch.tags)
 
-    def file(self, calls: Calls) -> LocalFile | PartFile:
-        """The file, to be opened for a visit."""
+    def file(self, calls: Calls) -> LocalFile | ReadFile | PartFile:
+        """The file, to be opened for a visit; as it was when it was read ahead, for the first."""
+        copy, self._copy = self._copy, None
+        if copy is not None:
+            return copy
         if self.found.part is not None:
             return PartFile(self.found.part, self.found.path, calls.run)
         return LocalFile(self.found.place, self.found.path, calls)
+
+    def read_ahead(self, calls: Calls) -> bytes | None:
+        """All of a small file before its first visit, which will find just this; None where that fails.
+
+        Raises GivenUpError.
+        """
+        self.ahead = True
+        calls.subject = self
+        with contextlib.suppress(OSError), LocalFile(self.found.place, self.found.path, calls) as file:
+            content = file.read_at(0, self.size + 1)
+            if file.status is not None and len(content) == self.size == file.status.st_size:
+                self._copy = ReadFile(self.found.path, content, file.status)
+                return content
+        return None
 
     def presume(self, status: os.stat_result) -> None:
         """Know of the file what can be known without opening it: size, time, perhaps the format."""
@@ -229,6 +248,7 @@ class LogFile:
 
     def close(self) -> None:
         """Let go of the reader's buffers."""
+        self._copy = None
         if self.reader is not None:
             self.reader.close()
 
@@ -250,7 +270,7 @@ class LogFile:
 
     def _check(
         self,
-        file: LocalFile | PartFile,
+        file: LocalFile | ReadFile | PartFile,
         calls: Calls,
         now: float,
         trust: bool,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from rltui.batch import EMPTY, Batch, concat
 from rltui.logs.formats import protobuf
-from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, Format
+from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, Format, LogReader
 from rltui.logs.formats.tfevents import oversized_record, record_decoder
 from rltui.logs.formats.tfevents.bulk import bulk_reader
+from rltui.logs.formats.tfevents.bulk.small_logs import FirstBytes, decode_together
 from rltui.logs.formats.tfevents.event_tags import EventTags
 from rltui.logs.formats.tfevents.framing import tf_record
 from rltui.logs.formats.tfevents.framing.tf_record import FRAME, HEADER, NO_HEADER, UNCONFIRMED
@@ -34,6 +36,7 @@ class EventFileReader:
         self._damage = Damage(path)
         self._path = path
         self._full = False  # whether tags have been left out
+        self._first: FirstBytes | None = None  # decoded with those of other logs
 
     @property
     def offset(self) -> int:
@@ -62,6 +65,7 @@ class EventFileReader:
 
     def close(self) -> None:
         """Let go of the templates; they are learned again."""
+        self._first = None
         self._templates = TemplateCache(self._templates.tags)
 
     def _read_block(self, file: File, budget: int, *, final: bool) -> Batch:
@@ -69,7 +73,7 @@ class EventFileReader:
         data = file.read_at(self._offset, budget)
         if not data:
             return self._with_problems(EMPTY)
-        decoded = bulk_reader.decode(data, self._templates, self._verify)
+        decoded = self._decode(data)
         if len(data) < budget:
             self._templates.drop_column()
         if not decoded.end and decoded.needed > len(data):
@@ -86,6 +90,17 @@ class EventFileReader:
             return self._with_problems(decoded.batch)
         self._handle_damage(file, data, decoded.needed, final)
         return self._with_problems(EMPTY)
+
+    def expect(self, first: FirstBytes) -> None:
+        """The first bytes were decoded before: that counts if the first `read` finds just these."""
+        self._first = first
+
+    def _decode(self, data: bytes) -> record_decoder.Decoded:
+        first, self._first = self._first, None
+        if first is not None and not self._offset and first.content == data:
+            self._templates = TemplateCache(first.tags)
+            return first.decoded
+        return bulk_reader.decode(data, self._templates, self._verify)
 
     def _advance(self, decoded: record_decoder.Decoded) -> None:
         self._damage.resolved()
@@ -241,4 +256,14 @@ def _matches(name: str, head: bytes) -> bool:
     )
 
 
-FORMAT = Format("tfevents", _matches, lambda path, verify: EventFileReader(path, verify=verify))
+def _expect(readers: Sequence[LogReader], contents: Sequence[bytes]) -> bool:
+    given = decode_together(contents)
+    for reader, first in zip(readers, given, strict=False):
+        assert isinstance(reader, EventFileReader)
+        reader.expect(first)
+    return bool(given)
+
+
+FORMAT = Format(
+    "tfevents", _matches, lambda path, verify: EventFileReader(path, verify=verify), expect=_expect
+)
