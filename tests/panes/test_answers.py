@@ -192,12 +192,11 @@ def test_trend_of_the_step_time() -> None:
     assert grown.facts[0].change == pytest.approx(1.0)
     noisy = np.random.default_rng(1).normal(10, 1, 60).tolist()
     assert answer("timing", {"timing_s/step": noisy}).facts[0].change == 0.0
-    exploded = np.concatenate([np.full(60, 0.1), np.geomspace(1.0, 1e4, 60)[np.arange(60) * 7 % 60]])
-    assert (
-        answer("timing", {"timing_s/step": exploded.tolist()}).facts[0].change > 10
-    )  # however far its values lie apart
-    wild = [0.1, 10.0] * 60
-    assert answer("timing", {"timing_s/step": wild}).facts[0].change is None
+    exploded = [0.1] * 30 + (np.geomspace(1.0, 1e4, 30)[np.arange(30) * 7 % 30]).tolist()
+    change = answer("timing", {"timing_s/step": exploded}).facts[0].change
+    assert change is not None
+    assert change > 10  # however far its values lie apart
+    assert answer("timing", {"timing_s/step": [0.1, 10.0] * 30}).facts[0].change is None
 
 
 def test_an_earlier_step_knows_nothing_of_later_ones() -> None:
