@@ -109,6 +109,25 @@ def test_a_collapse_is_found_in_a_running_mean() -> None:
     assert FALLS & ids(judge)
 
 
+@pytest.mark.parametrize("size", [100, 300, 2000])
+@pytest.mark.parametrize(("wide", "episodes"), [(20, 1), (100, 8)])
+def test_a_fall_after_a_rise_is_found_in_running_means(size: int, wide: int, episodes: int) -> None:
+    """Means every few episodes: they rise by 4 deviations of an episode, stay, and lose nine tenths of it."""
+    at = np.arange(size * episodes) / (size * episodes)
+    level = 4 * (np.clip((at - 0.05) / 0.35, 0, 1) - 0.9 * np.clip((at - 0.6) / 0.02, 0, 1))
+    found = []
+    for number in range(10):
+        draws = np.random.default_rng([size, wide, number]).standard_normal(size * episodes + wide - 1)
+        draws[wide - 1 :] += level
+        values = np.convolve(draws, np.full(wide, 1 / wide), "valid")[::episodes]
+        judge = evaluator()
+        judge.feed([fresh(RETURN, values[: int(0.6 * size)])])
+        assert not FALLS & ({finding.id for finding in judge.history()} | ids(judge))
+        judge.feed([fresh(RETURN, values[int(0.6 * size) :], np.arange(int(0.6 * size), size) + 1)])
+        found += [bool(FALLS & ids(judge, "warning"))]
+    assert sum(found) >= 9
+
+
 def test_a_short_dip_is_no_loss() -> None:
     """Three points far below a high level that comes back are no loss of what was gained."""
     judge = evaluator()
