@@ -297,6 +297,7 @@ def test_no_run_has_the_samples_of_one_that_was_not_asked_for(tmp_path: Path) ->
     write_step(tmp_path / "b", 7)
     assert "No samples were found" in rltui("snapshot", tmp_path, "--pane", "samples", "--run", "a").out
     assert "16 samples" in rltui("snapshot", tmp_path, "--pane", "samples", "--run", "b").out
+    assert "no samples found of a run 'a'" in rltui("samples", tmp_path, "--run", "a").err
     for others, words in (({}, "16 samples"), ({"b": ("b/metrics.jsonl",)}, "No samples were found")):
         screen = attach(opened(believable(), pane="samples"), tmp_path)
         screen.session.others = others

@@ -93,7 +93,8 @@ def command(
             printed += 1
     if not found:
         where = ", ".join(map(clean, logdirs))
-        fail(f"{where}: no samples found; most trainers write them only when they are told to")
+        of = "" if run_glob is None else f" of a run {clean(run_glob)!r}"
+        fail(f"{where}: no samples found{of}; most trainers write them only when they are told to")
     if not printed:
         note("no samples of an evaluation" if evaluations else "no sample matches")
 
