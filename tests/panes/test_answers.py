@@ -196,7 +196,8 @@ def test_trend_of_the_step_time() -> None:
     change = answer("timing", {"timing_s/step": exploded}).facts[0].change
     assert change is not None
     assert change > 10  # however far its values lie apart
-    assert answer("timing", {"timing_s/step": [0.1, 10.0] * 30}).facts[0].change is None
+    wild = [0.1, 10.0] * 15 + [0.1, 10.0, 14.0] * 10
+    assert answer("timing", {"timing_s/step": wild}).facts[0].change is None
 
 
 def test_an_earlier_step_knows_nothing_of_later_ones() -> None:
