@@ -66,7 +66,8 @@ class EventFileReader:
     def close(self) -> None:
         """Let go of the templates; they are learned again."""
         self._first = None
-        self._templates = TemplateCache(self._templates.tags)
+        if self._templates.learned:  # asked at every look at a quiet log
+            self._templates = TemplateCache(self._templates.tags)
 
     def _read_block(self, file: File, budget: int, *, final: bool) -> Batch:
         """One block, or one step past a damaged or very long record; neither may be possible yet."""
