@@ -35,6 +35,10 @@ from rltui.rules.series.unimodal import unimodal
 
 SIGMAS = 5.5  # errors of a fall: one false alarm in a hundred runs, see above
 CLEAR = 12.0  # geometric mean of the multiples by which a fall of a smooth series is sure, see above
+# Where neighbours around that curve correlate less than those of a running mean do, its climb and fall made
+# it look like one: the plain errors hold, and the fall must only be so many deviations from the curve.
+# Of fewer ticks the curve takes up too much of the noise to tell.
+LIKE, FAR, LONG = 0.72, 6.0, 120
 REAL = 3.0  # errors of a gain that can be lost: it must not be noise itself, where the fall already is not
 SURE = 1.0  # errors by which a gain may be larger than it looks, being the largest of nine means already
 FEW = 8  # ticks of a window all of which must lie below the limit: a dip of three is none
@@ -126,7 +130,14 @@ def _clear(window: RollingWindow, means: RunMeans, row: int, length: int, multip
     top = float(level[place]) / wide
     now = float(means.sums[ticks] - means.sums[end]) / length
     residual = values - unimodal(values, place + wide // 2)
-    return (top - now) * multiple > CLEAR**2 * float(np.sqrt(np.mean(np.square(residual))))
+    square = float(np.mean(np.square(residual)))
+    if not square:
+        return True
+    fall = (top - now) / float(np.sqrt(square))
+    if fall * multiple > CLEAR**2:
+        return True
+    like = 1 - float(np.mean(np.square(np.diff(residual)))) / (2 * square)
+    return ticks >= LONG and like < LIKE and fall > FAR
 
 
 def below_start(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
