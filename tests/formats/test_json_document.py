@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rltui.batch import Batch
-from rltui.logs.formats import json_document
+from rltui.logs.formats.documents import document, json_document
 from tests.support.memfile import MemFile, points, read_on, read_whole
 from tests.support.shared import BUNDLED
 
@@ -97,7 +97,7 @@ def test_absurd_documents_are_survived(text: str) -> None:
 
 def test_a_huge_document_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A document beyond the cap is never read into memory; that is said once."""
-    monkeypatch.setattr(json_document, "RECORD_CAP", 1000)
+    monkeypatch.setattr(document, "RECORD_CAP", 1000)
     file = MemFile("trainer_state.json", b"[" + b" " * 2000 + b"]")
     log = FORM.open(file.path)
     found: list[Any] = [problem.code for batch in read_on(log, file) for problem in batch.problems]

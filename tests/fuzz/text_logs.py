@@ -6,7 +6,8 @@ import random
 from functools import cache
 
 from rltui.batch import Batch
-from rltui.logs.formats import console, csv_table, json_document, jsonl, labelled_console, sample_numbers
+from rltui.logs.formats import console, csv_table, jsonl, labelled_console, sample_numbers
+from rltui.logs.formats.documents import json_document
 from rltui.logs.formats.interface import HEAD, Format
 from rltui.logs.formats.registry import REGISTRY
 from tests.fuzz.damage import damaged

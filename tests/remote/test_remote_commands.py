@@ -12,7 +12,7 @@ import pytest
 
 from rltui import paths
 from rltui.logs.remote.remote_folders import REMOTE
-from tests.formats.test_evaluations import written
+from tests.formats.test_evaluation_arrays import written
 from tests.support.commands import Done, rltui
 from tests.support.livelogs import lines, write
 from tests.support.remote import memory, own_cache

@@ -21,14 +21,13 @@ class FormatRegistry:
         from rltui.logs.formats import (
             console,
             csv_table,
-            evaluations,
             gzip_log,
-            json_document,
             jsonl,
             labelled_console,
             sample_numbers,
             utf16_log,
         )
+        from rltui.logs.formats.documents import evaluation_arrays, json_document
         from rltui.logs.formats.tfevents import event_file
         from rltui.logs.formats.trackers import clearml, swanlab, wandb
 
@@ -37,7 +36,7 @@ class FormatRegistry:
             wandb.FORMAT,
             swanlab.FORMAT,
             clearml.FORMAT,
-            evaluations.FORMAT,
+            evaluation_arrays.FORMAT,
             json_document.FORMAT,
             sample_numbers.FORMAT,
             jsonl.FORMAT,

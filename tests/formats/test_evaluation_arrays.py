@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rltui.logs.follow.read_all import read_all
-from rltui.logs.formats.evaluations import FORMAT
+from rltui.logs.formats.documents.evaluation_arrays import FORMAT
 from tests.support.livelogs import Heard
 from tests.support.memfile import MemFile, points, read_on, read_whole
 

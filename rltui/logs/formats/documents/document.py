@@ -1,0 +1,99 @@
+"""A document: a file that is written whole and replaced by its continuation.
+
+It is read whole whenever it changed, and only the records that are new since then are delivered. While it is
+incomplete nothing is taken, until `finish` takes the records that are complete.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from rltui.batch import EMPTY, Batch, Text
+from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
+from rltui.logs.records.record_batcher import RecordBatcher
+from rltui.problem import Problem
+
+Records = list[dict[str, object]]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentKind:
+    """How the bytes of one kind of document become records."""
+
+    whole: Callable[
+        [bytes], tuple[Records, int | None]
+    ]  # and planned steps; raises ValueError, RecursionError
+    complete: Callable[[bytes], Records]  # the complete records of a document that was cut
+
+
+class DocumentReader:
+    """One document being read."""
+
+    def __init__(self, path: str, kind: DocumentKind) -> None:
+        self._path = path
+        self._kind = kind
+        self._records = RecordBatcher(path)
+        self._offset = 0
+        self._delivered = 0  # records delivered
+        self._planned_steps: int | None = None
+        self._reported: set[str] = set()
+
+    @property
+    def offset(self) -> int:
+        """Bytes that are done with: the size at the last complete reading."""
+        return self._offset
+
+    def read(self, file: File, budget: int = BLOCK) -> Batch:
+        """Read the document when it is complete. A part of it says nothing, so the budget does not apply."""
+        size = file.size()
+        if size <= self._offset:
+            return EMPTY
+        if size > RECORD_CAP:
+            return self._problem("too-large", f"a document of {size:,} bytes is more than is read at once")
+        data = file.read_at(0, size)
+        try:
+            found, total = self._kind.whole(data)
+        except (ValueError, RecursionError):
+            return EMPTY
+        self._offset = len(data)
+        return self._deliver(found, total)
+
+    def newest(self, file: File, length: int) -> Batch:
+        """Nothing: a document has no meaning without its beginning, and is read at once anyway."""
+        return Batch(tags=self._records.tags.names)
+
+    def finish(self, file: File) -> Batch:
+        """Take the complete records of a document that was cut."""
+        batch = self.read(file)
+        size = file.size()
+        if size <= self._offset or size > RECORD_CAP:
+            return batch
+        data = file.read_at(0, size)
+        found = self._kind.complete(data)
+        delivered = self._deliver(found, None)
+        message = f"the document is cut or damaged; {len(found):,} complete records of it were read"
+        problem = Problem("warning", "torn-tail", self._path, message)
+        return replace(delivered, problems=(*delivered.problems, problem))
+
+    def close(self) -> None:
+        """Let go of what was collected."""
+        self._records.batch()
+
+    def _deliver(self, found: Records, total: int | None) -> Batch:
+        texts = []
+        for record in found[self._delivered :]:
+            self._records.add(record)
+        self._delivered = max(self._delivered, len(found))
+        if total is not None and total != self._planned_steps:
+            self._planned_steps = total
+            texts.append(Text("max_steps", 0, math.nan, "total-steps", str(total)))
+        batch = self._records.batch()
+        return replace(batch, texts=(*batch.texts, *texts)) if texts else batch
+
+    def _problem(self, code: str, message: str) -> Batch:
+        if code in self._reported:
+            return EMPTY
+        self._reported.add(code)
+        return Batch(problems=(Problem("error", code, self._path, message),))
