@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from fnmatch import fnmatchcase
 from typing import Literal, TypeVar
 
 from rltui.data.metric import Metric, NameTarget
 from rltui.problem import SEVERITIES, Problem, Severity
+from rltui.quick_dataclass import dataclass
 
 Range = tuple[float, float]
 T = TypeVar("T")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
 
 from rltui.console.failures import console_facts
 from rltui.logs.records.trainer_lines import ANSI
+from rltui.quick_dataclass import dataclass
 from rltui.text import clean
 
 Level = Literal["", "warning", "error"]

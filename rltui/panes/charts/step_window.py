@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rltui.quick_dataclass import dataclass
 from rltui.session.time_travel import span_of
 
 if TYPE_CHECKING:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from rltui.draw.cells import Line, Span, line
+from rltui.quick_dataclass import dataclass
 from rltui.screen.pages.page import Page, Spot, box, scrolled
 from rltui.screen.state import ListDrawn, ListOverlay
 from rltui.text import count_of
