@@ -7,14 +7,13 @@ time and a value.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

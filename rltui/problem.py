@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal
-
-from rltui.quick_dataclass import dataclass
 
 Level = Literal["info", "warning", "error"]
 Severity = Literal["info", "warning", "critical"]

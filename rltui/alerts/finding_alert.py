@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 from rltui.draw.numbers import json_value
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import Finding, as_json
 from rltui.text import clean
 

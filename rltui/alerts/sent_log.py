@@ -7,11 +7,11 @@ import json
 import math
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rltui import paths
-from rltui.quick_dataclass import dataclass
 
 MAX_ENTRIES = 500  # entries, the latest
 MAX_AGE = 30 * 86400.0  # seconds after which an entry is dropped

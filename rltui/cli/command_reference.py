@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import click
 
 from rltui import __version__
-from rltui.quick_dataclass import dataclass
 
 EXIT_CODES = (
     ("0", "fine"),

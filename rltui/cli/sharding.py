@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import click
 
 from rltui.cli.output import fail, require_extra
 from rltui.paths import is_url
-from rltui.quick_dataclass import dataclass
 from rltui.shards.engines import NAMES, Engine, EngineError, available_processors
 from rltui.shards.plan import Lost, Plan, RunPlan, Shard, make_plan
 from rltui.text import clean

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal, TypeVar
 
 from rltui.data.metric import Metric, NameTarget
 from rltui.problem import SEVERITIES, Problem, Severity
-from rltui.quick_dataclass import dataclass
 
 Range = tuple[float, float]
 T = TypeVar("T")

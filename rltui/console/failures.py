@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
 from rltui.data.fields import BoolField, ConvertedField, Field, ListField, TableField, TextField
 from rltui.data.toml_files import read_table
 from rltui.problem import SEVERITIES, Severity
-from rltui.quick_dataclass import dataclass
 
 EVERYTHING = "*"  # as `caused_by`: any other failure explains this one
 

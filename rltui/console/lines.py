@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from rltui.console.failures import console_facts
 from rltui.logs.records.trainer_lines import ANSI
-from rltui.quick_dataclass import dataclass
 from rltui.text import clean
 
 Level = Literal["", "warning", "error"]

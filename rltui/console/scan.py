@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rltui.console.console_file import ConsoleFile
 from rltui.console.failures import EVERYTHING, Failure, console_facts
 from rltui.console.lines import ConsoleLine, body_of, console_lines, plain_text, wall_time_of
 from rltui.logs.records.trainer_lines import TrainerLines
-from rltui.quick_dataclass import dataclass
 
 TAIL = 2 << 20  # bytes of a console's end that are scanned
 MOST_CHECKED = 200  # lines per word of a failure, the last ones

@@ -11,12 +11,11 @@ import keyword
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from rltui.quick_dataclass import dataclass
 from rltui.text import clean
 
 KeyPath = tuple[str | int, ...]  # keys from the top of the file; numbers count the items of a list from 0

@@ -6,6 +6,7 @@ here holds for that quantity on its canonical scale (a share is a fraction of on
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from rltui.data.fields import (
@@ -18,7 +19,6 @@ from rltui.data.fields import (
     TableField,
     TextField,
 )
-from rltui.quick_dataclass import dataclass
 from rltui.text import cell_width
 
 Direction = Literal["up", "down", "flat", "near0", "near1", "none"]

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from rltui.data.fields import Field, Invalid, KeyPath, spell
 from rltui.problem import Level, Problem
-from rltui.quick_dataclass import dataclass
 from rltui.text import clean
 
 try:  # compiled: all data files take 21 ms instead of 69, a fifth of the time until a command answers

@@ -12,11 +12,11 @@ import gzip
 import json
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from rltui.logs.follow.read_all import read_all
 from rltui.metrics import recognise
-from rltui.quick_dataclass import dataclass
 
 FOLDER = Path(__file__).parent / "recordings"
 BREAKS = "late-collapse"  # what `rltui demo` plays without --fault: it breaks while one watches

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from rltui.quick_dataclass import dataclass
 from rltui.text import cell_width, fit, head
 
 _BREAKS = re.compile(r"\s+(?!%)")

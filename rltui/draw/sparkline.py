@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.draw.braille import Canvas
-from rltui.quick_dataclass import dataclass
 
 Glyphs = Literal["blocks", "braille", "ascii"]
 

@@ -8,7 +8,7 @@ by name; a background may also be `reverse`. A faulty theme is left out and told
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,7 +17,6 @@ from rltui.data.toml_files import read_folder
 from rltui.draw.cells import BACKS, ROLES, SERIES
 from rltui.paths import config_file
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 from rltui.text import clean
 
 DEFAULT = "night"

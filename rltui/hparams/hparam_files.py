@@ -6,6 +6,7 @@ import errno
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rltui.hparams.hparams import NONE, HParams, hparams_of, merge, parse_json, parse_value, parse_yaml
@@ -14,7 +15,6 @@ from rltui.logs.discovery.walk import Root, roots_of
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.local_file import LocalFile
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 from rltui.text import clean, quote
 
 LIMIT = 1 << 20  # bytes of a file

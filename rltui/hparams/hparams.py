@@ -10,13 +10,12 @@ import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from rltui import paths
 from rltui.hparams.topics import known_hparams, names_of_setting, plain_key, rank, secret_patterns
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 from rltui.text import clean
 
 Value = str | int | float | bool | None

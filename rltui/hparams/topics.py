@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from rltui.data.fields import ListField, NumberField, TableField, TextField
 from rltui.data.toml_files import read_table
-from rltui.quick_dataclass import dataclass
 
 KEY = "Key settings"
 OTHER = "Other"

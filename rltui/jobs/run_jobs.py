@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -13,7 +14,6 @@ from rltui import crash
 from rltui.hparams.hparam_files import folders_of
 from rltui.jobs.scheduler import Job, Scheduler, SchedulerError, job_of
 from rltui.jobs.slurm import AGAIN, Slurm
-from rltui.quick_dataclass import dataclass
 
 LARGEST = 1 << 20  # bytes of a file that may name the job
 _METADATA = Path("files", "wandb-metadata.json")

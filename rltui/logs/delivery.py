@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 from rltui.batch import EMPTY, Batch
-from rltui.quick_dataclass import dataclass
 
 Kind = Literal["points", "newest", "rewritten", "restarted", "gone", "state"]
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-
-from rltui.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

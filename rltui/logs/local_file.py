@@ -12,14 +12,13 @@ import os
 import stat
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
 from rltui.logs.formats.container import Part
 from rltui.logs.formats.interface import HEAD, File
 from rltui.logs.formats.registry import FormatRegistry
-from rltui.quick_dataclass import dataclass
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -8,11 +8,11 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache
 
 from rltui.data.fields import ConvertedField, Field, ListField, TableField, TextField
 from rltui.data.toml_files import read_table
-from rltui.quick_dataclass import dataclass
 
 TRAINER_STATE = "trainer_state.json"  # of transformers' Trainer: all that it logged so far
 CHECKPOINT = re.compile(r"checkpoint-(\d{1,12})")  # a folder in which it leaves a copy of that

@@ -6,12 +6,12 @@ import fnmatch
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
 
 from rltui import paths
 from rltui.logs.log_file_names import is_events, names, rotated_from, stem_of
 from rltui.logs.samples.layouts import log_place
-from rltui.quick_dataclass import dataclass
 from rltui.text import clean
 
 _NAMESAKES = 3  # other runs that must be there: fewer sisters have no spread

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -13,7 +14,6 @@ from rltui.metrics.frameworks.recognise import FrameworkMatch, FrameworkRecognis
 from rltui.metrics.glossary_files import Glossary, glossary
 from rltui.metrics.glossary_files import load as load_glossary
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

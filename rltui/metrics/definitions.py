@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol
 
@@ -12,7 +12,6 @@ from rltui.data.metric import TEXTS
 from rltui.data.toml_files import read_table
 from rltui.metrics.glossary_entry import labelled
 from rltui.metrics.glossary_files import glossary
-from rltui.quick_dataclass import dataclass
 from rltui.text import cell_width
 
 _ID = TextField(pattern=r"[a-z][a-z0-9-]*", permitted="lower-case words joined by '-'")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 
@@ -16,7 +16,6 @@ from rltui.metrics.frameworks.model import Framework
 from rltui.metrics.frameworks.patterns import is_wild
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
-from rltui.quick_dataclass import dataclass
 
 MIN_LAST_PART = 5  # characters of a bare name that is looked for behind sections
 NEAREST = 5  # names that are offered for one that is not known

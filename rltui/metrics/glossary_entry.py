@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from rltui.data.metric import DIRECTIONS, UNITS, Metric
 from rltui.draw.cells import wrap
-from rltui.quick_dataclass import dataclass
 from rltui.text import cell_width
 
 LABEL = 12  # cells of the labels' column

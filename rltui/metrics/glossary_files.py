@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
@@ -19,7 +19,6 @@ from rltui.data.fields import BoolField, Field, ListField, NumberField, TableFie
 from rltui.data.metric import METRIC_FIELDS, METRIC_ID, PANE_ID, Metric
 from rltui.data.toml_files import DATA, FileReport, read_folder, read_table
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rltui.data.metric import Metric, Statistic
-from rltui.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

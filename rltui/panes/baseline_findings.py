@@ -6,6 +6,7 @@ left out, which compilation makes slow. Which quantities, and from where on, is 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
@@ -17,7 +18,6 @@ from rltui.data.toml_files import read_table
 from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.recent_steps import F64, find
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.session.run_view import RunView

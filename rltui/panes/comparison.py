@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.metrics.glossary_files import glossary
-from rltui.quick_dataclass import dataclass
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.session.run_view import RunView
 from rltui.store import Series

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_step, format_value
 from rltui.panes.row import Row, rows_of, with_distinct_titles
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import Evidence, Finding
 
 if TYPE_CHECKING:

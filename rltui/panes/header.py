@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_age, format_duration, format_si, format_step
 from rltui.panes.pane_list import RunCounter, pane_tables
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import health_of
 from rltui.rules.messages import sentence_of
 from rltui.rules.run_state.log_state import GONE

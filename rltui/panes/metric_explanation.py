@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rltui import metrics as resolver
 from rltui.config import Config
@@ -18,7 +18,6 @@ from rltui.metrics.definitions import plain, with_title
 from rltui.metrics.frameworks.load import frameworks
 from rltui.metrics.glossary_entry import GlossaryEntry, JudgedBy
 from rltui.metrics.glossary_files import glossary
-from rltui.quick_dataclass import dataclass
 from rltui.rules.load import rulebook
 from rltui.rules.model import Rule, Symptom
 from rltui.rules.user_rules import condition, matches, user_rule_id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,6 @@ from rltui.draw.cells import Span
 from rltui.panes.charts.curve import Curve, Spread, curve
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import Row
-from rltui.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

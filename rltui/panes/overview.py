@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -9,7 +10,6 @@ from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.header import Header, header
 from rltui.panes.pane_list import pane_tables
 from rltui.panes.row import Row, is_constant, rows_of, with_distinct_titles
-from rltui.quick_dataclass import dataclass
 from rltui.rules.load import scenario_of
 from rltui.session.tag_index import TagIndex
 

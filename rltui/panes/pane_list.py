@@ -6,6 +6,7 @@ What header and overview show of any run is listed in `rltui/data/panes.toml`.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,6 @@ from rltui.data.fields import ListField, TableField, TextField
 from rltui.data.metric import METRIC_ID
 from rltui.data.toml_files import read_table
 from rltui.metrics.glossary_files import Pane, general_panes, glossary
-from rltui.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from rltui.rules.finding import Finding

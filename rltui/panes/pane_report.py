@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rltui.panes.answers.model import NOTHING, Beside
 from rltui.panes.header import Header, header
 from rltui.panes.overview import overview
 from rltui.panes.pane import PaneView, pane_view
 from rltui.panes.pane_list import PANES
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
 from rltui.session.time_travel import PastFindings

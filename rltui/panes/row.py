@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from rltui.draw.numbers import format_change, format_range, format_value
 from rltui.panes.pane_list import worst_of
-from rltui.quick_dataclass import dataclass
 from rltui.rules.special_metrics import special_metrics
 from rltui.session.time_travel import RunAtStep
 

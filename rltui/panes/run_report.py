@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.evidence import EvidenceRow, evidence_of
@@ -14,7 +14,6 @@ from rltui.panes.row import Row
 from rltui.panes.runs.facts import Outcome, outcome_of
 from rltui.panes.special.hparams_pane import HParamsPane
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import Finding
 from rltui.session.run_view import RunView
 from rltui.store import Series

@@ -6,11 +6,11 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from rltui.logs.samples.layouts import ended_at_limit
 from rltui.logs.samples.model import Sample, SampleHead
-from rltui.quick_dataclass import dataclass
 
 SortKey = Literal["reward", "length", "advantage", "step"]
 SORT_KEYS: tuple[SortKey, ...] = ("reward", "length", "advantage", "step")

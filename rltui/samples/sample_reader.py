@@ -10,7 +10,7 @@ from __future__ import annotations
 import gzip
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -32,7 +32,6 @@ from rltui.logs.samples.layouts import (
 )
 from rltui.logs.samples.model import Message, RunSamples, Sample, SampleHead, head_of
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 from rltui.samples import trackio_traces
 from rltui.samples.evaluations import evaluations_of
 from rltui.text import clean

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rltui import paths
-from rltui.quick_dataclass import dataclass
 
 _LIMIT = 1 << 20  # bytes; a larger file is not ours
 

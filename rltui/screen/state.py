@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 from rltui.draw.sparkline import Glyphs
@@ -15,7 +15,6 @@ from rltui.panes.comparison import Difference
 from rltui.panes.pane import PaneView
 from rltui.panes.row import Row
 from rltui.panes.runs.facts import RunFacts, RunSettings
-from rltui.quick_dataclass import dataclass
 from rltui.screen.acknowledgements import Acknowledgements
 from rltui.screen.input.bindings import Keys
 from rltui.screen.saved_layout import SavedLayout

@@ -10,7 +10,7 @@ at all: its sisters have gained, it has not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from rltui.hparams.hparams import keys_digest, settings_digest
 from rltui.hparams.logged_text import logged_hparams
 from rltui.logs.run_names import without_numbers
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import Evidence, Finding
 from rltui.rules.series.robust_statistics import NORMAL, median
 from rltui.session.run_view import RunView

@@ -9,14 +9,13 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rltui.batch import Batch
 from rltui.metrics import MetricNames
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 from rltui.rules.evaluate.rule_selection import RuleSelection
 from rltui.rules.evaluator import Evaluator
 from rltui.rules.finding import Finding

@@ -12,12 +12,11 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rltui.hparams.hparam_files import Folder, folders_of
 from rltui.logs.local_file import LocalFile
-from rltui.quick_dataclass import dataclass
 from rltui.spans import chrome_trace, step_lines, telescope_events
 from rltui.spans.model import NO_SPANS, LoggedSpans
 from rltui.text import clean

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
-
-from rltui.quick_dataclass import dataclass
 
 F64 = NDArray[np.float64]
 I64 = NDArray[np.int64]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from rltui.quick_dataclass import dataclass
 from rltui.store.model import NO_POINTS, Points, join
 from rltui.store.tag_rows import PointBlock
 

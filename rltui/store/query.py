@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.quick_dataclass import dataclass
 from rltui.store.history import History, Values
 from rltui.store.model import F64, HIGHEST, I64, Axis, Columns, Points, sensible
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from rltui.quick_dataclass import dataclass
 from rltui.store.model import NO_POINTS, Points, join
 
 KEPT = 1024  # superseded points of a series that are kept

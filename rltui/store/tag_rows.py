@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import islice
 from typing import TypeVar
 
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from rltui.batch import Batch
 from rltui.logs.records.record_keys import COMPUTED
-from rltui.quick_dataclass import dataclass
 from rltui.store.model import Points
 
 Rows = NDArray[np.intp]

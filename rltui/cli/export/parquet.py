@@ -13,7 +13,7 @@ import contextlib
 import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -33,7 +33,6 @@ from rltui.cli.output import fail, note
 from rltui.cli.output_file import refuse_inside
 from rltui.cli.sharding import Work, chosen_engine, in_order
 from rltui.config import Config
-from rltui.quick_dataclass import dataclass
 from rltui.session.shared_metric_names import SharedNames
 from rltui.shards.plan import Lost, RunPlan
 from rltui.text import clean, count_of

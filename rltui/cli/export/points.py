@@ -7,7 +7,7 @@ wait in memory for that; larger ones are read twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -20,7 +20,6 @@ from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.read_all import read_placed
 from rltui.logs.records.tag_table import written_tag
 from rltui.problem import Problems
-from rltui.quick_dataclass import dataclass
 from rltui.shards.plan import RunPlan
 from rltui.store.model import HIGHEST, Points
 from rltui.store.restarts.detector import RestartDetector

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from rltui.cli.follow.wait_conditions import DEFAULT
 from rltui.cli.follow.waiting import TIMEOUT
 from rltui.cli.json_schemas import CHECK, Schema
 from rltui.cli.mcp import answers
 from rltui.cli.mcp.answers import JUDGED, LISTED, POINTS, TEXT, WAITED, Answer, Arguments
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import RUN_HEALTHS
 from rltui.samples.sample_query import SORT_KEYS
 

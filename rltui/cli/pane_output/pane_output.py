@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import click
@@ -32,7 +32,6 @@ from rltui.panes.render.plain_text import as_ansi, as_text, pane_text
 from rltui.panes.render.svg import as_svg
 from rltui.panes.runs.selection import settings_below
 from rltui.panes.special.console_pane import console_ends
-from rltui.quick_dataclass import dataclass
 from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.spans.model import NO_SPANS

@@ -9,6 +9,7 @@ A folder is folded only where its content bears its name out. For duplicates see
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import takewhile
 
 from rltui.logs.discovery import duplicate_logs
@@ -19,7 +20,6 @@ from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.log_file_names import TRAINER_STATE, is_events, names, rotated_from, stem_of
 from rltui.logs.run_names import folders_above
 from rltui.logs.samples.layouts import Place, log_place
-from rltui.quick_dataclass import dataclass
 
 NEAREST = 16  # logs that one is compared with at most
 CROWD = 256  # logs below one folder among which no duplicate is sought by place alone

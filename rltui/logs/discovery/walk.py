@@ -8,7 +8,7 @@ import posixpath
 import stat
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -18,7 +18,6 @@ from rltui.logs.log_file_names import CHECKPOINT, TRAINER_STATE, is_metrics_log,
 from rltui.logs.run_names import run_name
 from rltui.paths import local
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 from rltui.text import clean, quote
 
 DEPTH = 48  # folders below LOGDIR; deeper ones are counted as pruned

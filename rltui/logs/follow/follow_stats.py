@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from rltui.logs.discovery.search import LogSearch
 from rltui.logs.follow.poll_schedule import PollSchedule
@@ -12,7 +12,6 @@ from rltui.logs.local_file import Calls
 from rltui.logs.log_file.log_file import LogFile
 from rltui.logs.records.sample_statistics import median
 from rltui.problem import Problem, Problems
-from rltui.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

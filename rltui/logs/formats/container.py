@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple, ParamSpec, Protocol, TypeVar
 
 from rltui.logs.formats.interface import File, Format
-from rltui.quick_dataclass import dataclass
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -10,14 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 
 from rltui.data.fields import ConvertedField, Field, ListField, TableField, TextField
 from rltui.data.toml_files import read_table
 from rltui.logs.records.record_keys import compared
 from rltui.logs.records.trainer_lines import ANSI, RAY, Step
-from rltui.quick_dataclass import dataclass
 
 SEEN = 3  # lines of the same names, or blocks under the same counter, before they are taken
 _LINE = 4000  # characters of a line that is looked at

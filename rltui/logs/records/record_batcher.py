@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -23,7 +23,6 @@ from rltui.logs.records.flatten import is_declared_settings, is_summary, looks_l
 from rltui.logs.records.parse_number import from_text, ratio, real, seconds, step_of, wall_time
 from rltui.logs.records.tag_table import TagTable
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 
 _NUMBERS = {int, float}
 _VALUELESS = {bool, type(None)}  # give no scalar, whatever they are

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 
 from rltui.data.fields import Field, ListField, MapField, TableField, TextField, as_dict
 from rltui.data.toml_files import read_table
-from rltui.quick_dataclass import dataclass
 
 # Begins the tags of what rltui makes of samples: a trainer may write `reward/mean` itself.
 COMPUTED = "rltui/"

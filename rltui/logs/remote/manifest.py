@@ -11,13 +11,12 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import orjson
 
 from rltui import paths
-from rltui.quick_dataclass import dataclass
 
 _SCHEMA = 1
 _ASK_AGAIN = 0.1  # seconds between two tries to have the lock

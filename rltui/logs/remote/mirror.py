@@ -14,7 +14,7 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rltui import paths
@@ -25,7 +25,6 @@ from rltui.logs.remote.manifest import Copied, Manifest
 from rltui.logs.remote.object_store import MissingObjectError, ObjectStore, StoredObject, StoreError
 from rltui.logs.samples.layouts import place_of, unread_reason
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 from rltui.text import clean, quote
 
 PIECE = 8 << 20  # bytes of one request

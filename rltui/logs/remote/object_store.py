@@ -12,9 +12,9 @@ import math
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from rltui.quick_dataclass import dataclass
 from rltui.text import quote
 
 if TYPE_CHECKING:

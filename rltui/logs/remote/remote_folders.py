@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from rltui.config import load_config
 from rltui.logs.remote.mirror import Limits, Mirror, Sync
 from rltui.logs.remote.object_store import StoreError, without_password
-from rltui.quick_dataclass import dataclass
 
 LONGEST = 300.0  # seconds between two looks at a folder in which nothing changes
 SLOWER = 1.5  # factor between two such intervals

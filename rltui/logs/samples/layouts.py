@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -15,7 +15,6 @@ import orjson
 from rltui.data.fields import BoolField, ConvertedField, ListField, MapField, TableField, TextField
 from rltui.data.toml_files import read_table
 from rltui.logs.samples.model import Message, Sample
-from rltui.quick_dataclass import dataclass
 
 Kind = Literal[
     "rows", "columns", "episodes", "summaries", "metrics", "table", "parquet", "traces", "database"

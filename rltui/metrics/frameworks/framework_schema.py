@@ -40,7 +40,7 @@ where the two units do not tell them. `shared = false` keeps a name out of the g
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from rltui.data.fields import (
     BoolField,
@@ -56,7 +56,6 @@ from rltui.data.fields import (
 )
 from rltui.data.metric import STATISTICS, TEXTS, NameTarget, Statistic, entry_field
 from rltui.metrics.frameworks.patterns import PatternError, expand
-from rltui.quick_dataclass import dataclass
 
 Names = Mapping[str, NameTarget | str]  # as a file has them: patterns with braces, canonical ids alone
 

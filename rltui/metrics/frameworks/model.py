@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
 from rltui.data.metric import NameTarget
 from rltui.metrics.frameworks.patterns import Matcher, is_wild, literal_head, wild_text
-from rltui.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

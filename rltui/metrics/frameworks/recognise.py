@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cache, cached_property
 
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.metrics.frameworks.load import Frameworks
 from rltui.metrics.frameworks.model import Framework, Variant
 from rltui.metrics.frameworks.patterns import is_wild, to_regex
-from rltui.quick_dataclass import dataclass
 
 UNKNOWN = "unknown"
 SURE = 0.48  # confidence from which a framework is named

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_share, format_step, format_value
@@ -10,7 +10,6 @@ from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.model import NOTHING, Answer, Beside
 from rltui.panes.answers.recent_steps import LAST, Values, change_words, fact, find, values_of
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import unexplained
 from rltui.rules.series.robust_statistics import median, quantile
 

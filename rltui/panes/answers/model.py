@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from rltui.hparams.hparams import NONE, HParams
 from rltui.logs.samples.model import RunSamples
-from rltui.quick_dataclass import dataclass
 from rltui.spans.model import NO_SPANS, LoggedSpans
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from rltui.draw.numbers import format_value
 from rltui.panes.answers.model import Fact
-from rltui.quick_dataclass import dataclass
 from rltui.rules.series.robust_statistics import median, quantile
 from rltui.rules.special_metrics import special_metrics
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 from rltui.draw.value_range import value_range
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import Row
-from rltui.quick_dataclass import dataclass
 from rltui.rules.series.robust_statistics import median
 from rltui.store.model import Columns
 

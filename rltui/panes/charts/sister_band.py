@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rltui.panes.charts.curve import Curve, Spread
-from rltui.quick_dataclass import dataclass
 from rltui.store.model import Columns
 
 if TYPE_CHECKING:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rltui.quick_dataclass import dataclass
 from rltui.session.time_travel import span_of
 
 if TYPE_CHECKING:

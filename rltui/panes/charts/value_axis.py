@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,6 @@ from rltui.panes.charts.healthy_range import Band, within_bounds
 from rltui.panes.charts.sister_band import SisterBand
 from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.row import Row
-from rltui.quick_dataclass import dataclass
 
 LOG_DECADES = 3.0  # that a curve crosses on an axis that becomes logarithmic by itself
 LINEAR_DECADES = 2.5  # below which it becomes linear again

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -34,7 +34,6 @@ from rltui.panes.charts.value_axis import (
 from rltui.panes.other_runs import OtherRun, OverlaidCurve, canvas_spans, draw_overlaid, overlaid_curves
 from rltui.panes.render.lines.pane_lines import unhealthy
 from rltui.panes.row import Row
-from rltui.quick_dataclass import dataclass
 from rltui.text import fit, pad
 
 AXIS = 7  # cells of the value labels left of a card's curve

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rltui.draw.cells import BLANK, Line, Span, cut, fill, line, sides
 from rltui.draw.numbers import format_bound, format_step, format_value, short_step
@@ -19,7 +19,6 @@ from rltui.panes.render.card_curve import CardCurve, card_curve
 from rltui.panes.render.lines.header_lines import finding_lines
 from rltui.panes.render.lines.pane_lines import short_title
 from rltui.panes.row import Row, value_at
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import unexplained
 from rltui.text import cell_width, fit, pad
 

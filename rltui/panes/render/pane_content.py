@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,6 @@ from rltui.panes.render.lines.samples_lines import Summaries, samples_lines, sam
 from rltui.panes.special.console_pane import ConsoleEnd, console_findings_of
 from rltui.panes.special.hparams_pane import HParamsPane
 from rltui.panes.special.samples_pane import SamplesPane
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import as_json
 from rltui.session.run_view import RunView
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rltui.draw.cells import Line, Span, line
 from rltui.logs.samples.model import Message, Sample
-from rltui.quick_dataclass import dataclass
 from rltui.samples.sample_text import clean_lines, differences, facts, short_value, turns
 from rltui.text import clean, count_of, head, pad
 

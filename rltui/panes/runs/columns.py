@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from rltui.draw.numbers import format_age, format_duration, format_si, format_value, short_step
@@ -12,7 +13,6 @@ from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
 from rltui.hparams.hparams import parse_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.runs.facts import ListedRun, Outcome
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import RUN_HEALTHS
 
 SortKey: TypeAlias = (

@@ -12,10 +12,10 @@ import fnmatch
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 from rltui.hparams.hparams import Value, parse_value, same, value_text
 from rltui.panes.runs.facts import RunFacts, tag_of
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import RUN_HEALTHS
 
 Holds = Callable[[RunFacts], bool]

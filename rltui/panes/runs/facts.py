@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 from weakref import WeakKeyDictionary
 
@@ -19,7 +20,6 @@ from rltui.panes.charts.step_window import window_for
 from rltui.panes.overview import key_rows
 from rltui.panes.row import Row
 from rltui.panes.special.hparams_pane import Beside, hparams_of_run, no_files
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import Finding
 
 if TYPE_CHECKING:

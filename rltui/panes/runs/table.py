@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from rltui.draw.numbers import format_range, format_value
 from rltui.panes.runs.columns import MISSING, SETTING, RunOrder, sorted_runs
 from rltui.panes.runs.expression import RunExpression
 from rltui.panes.runs.facts import Outcome, RunFacts
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import RUN_HEALTHS
 
 GROUPS: dict[str, Callable[[RunFacts], str]] = {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 from rltui.draw.numbers import format_plain, format_step
 from rltui.logs.samples.layouts import ended_at_limit
 from rltui.logs.samples.model import Evaluation, RunSamples, SampleHead
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 from rltui.samples.sample_query import Filter, FilterError, SortKey, parse_filter, sorted_heads
 from rltui.text import count_of
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from rltui.panes.pane_list import PANES as OF_A_RUN
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 from rltui.text import clean
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from rltui.draw.cells import BLANK, Line, Span, crop, fill, line
-from rltui.quick_dataclass import dataclass
 from rltui.screen.state import Drawn
 from rltui.text import cell_width, fit
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from rltui import crash
 from rltui.console.console_file import ConsoleFile
@@ -12,7 +13,6 @@ from rltui.console.line_search import LineSearch
 from rltui.console.line_window import LineWindow
 from rltui.console.lines import ConsoleLine, Level
 from rltui.console.moments import Moment, place_of
-from rltui.quick_dataclass import dataclass
 
 AGAIN = 0.5  # seconds between two looks at a file that may grow
 DUTY = 200  # a look at what was appended is at most one part of so many of the processor: half a percent

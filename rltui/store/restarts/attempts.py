@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field
+from dataclasses import dataclass, field
 from posixpath import basename, dirname
 
 import numpy as np
@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from rltui.distinct import distinct
 from rltui.logs.log_file_names import file_order
-from rltui.quick_dataclass import dataclass
 from rltui.store.model import HIGHEST, I64, LOWEST, Points, Reason
 from rltui.store.restarts.step_regression import StepRegressions
 from rltui.store.tag_rows import Rows

@@ -10,11 +10,11 @@ none; for a single step that is repeated see `repeated_step`. All rules count po
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from rltui.quick_dataclass import dataclass
 from rltui.store.model import HIGHEST, I64, LOWEST, NO_POINTS, Points, join
 from rltui.store.restarts.repeated_step import RepeatedStep
 from rltui.store.tag_rows import Rows

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rltui.batch import EMPTY, Batch, Text
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
 from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Problem
-from rltui.quick_dataclass import dataclass
 
 Records = list[dict[str, object]]
 

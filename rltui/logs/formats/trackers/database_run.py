@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from rltui.logs.formats.trackers import sqlite_file
 from rltui.logs.formats.trackers.part_reader import Look, PointColumns, TrackerAlert, part_format
-from rltui.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     import sqlite3

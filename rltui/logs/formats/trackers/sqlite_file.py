@@ -15,12 +15,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from rltui.logs.formats.container import close_after_look
-from rltui.quick_dataclass import dataclass
 from rltui.text import quote as quoted
 
 if TYPE_CHECKING:

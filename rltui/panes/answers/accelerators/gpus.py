@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,6 @@ from rltui.jobs.scheduler import look_inside
 from rltui.panes.answers.model import NOTHING, Answer, Beside, Device, DeviceCell, DeviceTable, Fact
 from rltui.panes.answers.recent_steps import F64
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
-from rltui.quick_dataclass import dataclass
 from rltui.rules.series.robust_statistics import median
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from rltui.data.fields import ListField, MapField, NumberField, TableField, Text
 from rltui.data.toml_files import read_table
 from rltui.hparams.hparams import HParam, HParams, merge
 from rltui.hparams.logged_text import logged_hparams
-from rltui.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from rltui.panes.answers.model import Beside

@@ -7,6 +7,7 @@ mixture of experts the active ones), and 12 L h T for attention over T tokens in
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,6 @@ from rltui.draw.numbers import format_si
 from rltui.panes.answers.accelerators.hardware import Hardware, Told, hardware_of
 from rltui.panes.answers.accelerators.resources import TOKENS, accelerators
 from rltui.panes.answers.recent_steps import F64, I64, Values, find, first_steps_of
-from rltui.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from rltui.panes.answers.model import Beside

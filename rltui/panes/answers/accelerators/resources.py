@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,6 @@ from rltui.draw.numbers import format_duration, format_si
 from rltui.panes.answers.accelerators.hardware import hardware_of
 from rltui.panes.answers.model import Fact
 from rltui.panes.answers.recent_steps import Values, find
-from rltui.quick_dataclass import dataclass
 from rltui.rules.series.robust_statistics import median
 from rltui.session.time_travel import span_of
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.panes.answers.recent_steps import F64, I64, Values, find, values_of
 from rltui.panes.answers.rollouts.rollout_outcomes import Reason, rollout_outcomes
-from rltui.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView

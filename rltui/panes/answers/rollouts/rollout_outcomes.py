@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 
 from rltui.data.fields import BoolField, ListField, TableField, TextField
 from rltui.data.toml_files import read_table
-from rltui.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rltui.panes.answers.recent_steps import F64, I64, find
-from rltui.quick_dataclass import dataclass
 from rltui.rules.special_metrics import special_metrics
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ runs every N steps, and phases that add up to more than the step run at the same
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +30,6 @@ from rltui.panes.answers.recent_steps import (
     values_of,
 )
 from rltui.panes.answers.step_time.step_gantt import gantt, longest
-from rltui.quick_dataclass import dataclass
 from rltui.rules.series.robust_statistics import median, quantile
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +18,6 @@ from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import whole_range
 from rltui.panes.render.lines.pane_lines import finding_text, short_title
 from rltui.panes.row import Row
-from rltui.quick_dataclass import dataclass
 from rltui.text import cell_width, pad
 
 if TYPE_CHECKING:

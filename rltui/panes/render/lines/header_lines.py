@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rltui.draw.cells import Line, Span, cut, cut_sentence, line, sides
@@ -19,7 +20,6 @@ from rltui.draw.symbols import (
 from rltui.panes.header import Header
 from rltui.panes.pane_list import WITHOUT_METRICS, PaneTab
 from rltui.panes.render.lines.pane_lines import finding_text
-from rltui.quick_dataclass import dataclass
 from rltui.rules.finding import explained, unexplained
 from rltui.text import cell_width, fit
 

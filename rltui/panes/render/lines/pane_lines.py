@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,6 @@ from rltui.panes.charts.step_window import StepWindow
 from rltui.panes.charts.value_axis import Ranges, data_range, shown_range, whole_range
 from rltui.panes.pane import PaneView
 from rltui.panes.row import Row, value_at
-from rltui.quick_dataclass import dataclass
 from rltui.text import cell_width, fit, pad
 
 if TYPE_CHECKING:

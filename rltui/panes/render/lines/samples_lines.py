@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from rltui.draw.cells import BLANK, Line, Span, cut, line, wrap
 from rltui.draw.numbers import format_plain
 from rltui.logs.samples.layouts import ended_at_limit
 from rltui.logs.samples.model import Evaluation, SampleHead, SampleSummary
 from rltui.panes.special.samples_pane import SamplesPane, headline
-from rltui.quick_dataclass import dataclass
 from rltui.text import cell_width, clean, in_markdown, pad
 
 ANSWER_LEAST = 12  # cells of an answer's beginning

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from rltui.panes.charts.sister_band import sister_band
 from rltui.panes.charts.value_axis import Ranges, log_of, shows_outliers
 from rltui.panes.other_runs import SIGNS
 from rltui.panes.row import Row
-from rltui.quick_dataclass import dataclass
 from rltui.screen import shown, shown_runs
 from rltui.screen.pages.chart.x_axis import XAxis, x_axis
 from rltui.screen.shown_pane import overlaid_rows

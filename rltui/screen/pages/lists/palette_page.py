@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rltui.draw.cells import BLANK, Line, Span, cut, line
 from rltui.panes.pane_list import WITHOUT_METRICS, panes_of
 from rltui.panes.render.lines.pane_lines import short_key, short_title
-from rltui.quick_dataclass import dataclass
 from rltui.screen import shown, shown_runs
 from rltui.screen.input.bindings import MOVE
 from rltui.screen.input.bindings import shown as shown_key
