@@ -235,13 +235,17 @@ def test_a_pane_without_answer_says_what_its_log_lacks() -> None:
 
 
 def test_policy_and_critic_say_level_and_trend() -> None:
-    """Entropy and KL, explained variance and loss: in words, with what they were where that was negative."""
+    """Entropy and KL, explained variance and loss: in words, with what they were at the start."""
     fall = [2.0 - at / 60 for at in range(60)]
     found = answer("policy", {"actor/entropy": fall, "actor/ppo_kl": 0.004})
-    assert found.sentence == "Entropy is 1.175, down 36 %; KL of an update is 0.00400, steady, over 59 steps."
+    assert found.sentence == (
+        "Entropy is 1.175, down from 1.958 at the start; KL of an update is 0.00400, steady."
+    )
     rise = [-0.5 + at / 60 for at in range(60)]
     found = answer("critic", {"critic/vf_explained_var": rise, "critic/vf_loss": 0.2})
-    assert found.sentence.startswith("The critic explains 32 % of the variance of the returns, from -0.3")
+    assert found.sentence.startswith(
+        "The critic explains 32 % of the variance of the returns, up from none at"
+    )
     nothing = answer("critic", {"critic/vf_explained_var": -0.2})
     assert nothing.sentence == "The critic explains none of the variance of the returns, steady."
 

@@ -71,7 +71,7 @@ STYLES: dict[str, tuple[dict[str, object], dict[str, str]]] = {
         {
             "timing": "The bottleneck is rollout: 67 % of a step; training 30 %.",
             "rollout": "Lost in a step: all failed 10 groups, all succeeded 6 groups; of how many",
-            "reward": "Score is 0.4, steady.",
+            "reward": "Score is 0.400, steady.",
         },
     ),
     "skyrl": (

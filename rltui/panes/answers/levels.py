@@ -9,16 +9,15 @@ from rltui.draw.numbers import format_share, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.model import NOTHING, Answer, Beside
-from rltui.panes.answers.recent_steps import LAST, Values, change_words, fact, find, values_of
+from rltui.panes.answers.recent_steps import Values, fact, find, values_of
+from rltui.panes.answers.since_start import since_start
 from rltui.rules.finding import unexplained
-from rltui.rules.series.robust_statistics import median, quantile
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
 
 TOLD = 2  # quantities of which the sentence tells
 MOST = 4  # quantities of which numbers are given, those of the sentence among them
-LEAST = 10  # points from which there is a trend
 PLURAL = ("values", "Q values")
 EXPLAINED = "critic.explained_variance"
 
@@ -98,10 +97,7 @@ def _answer(view: RunView, pane: str, levels: _Levels, at_step: int | None) -> A
     if not found:
         return None
     told = found[:TOLD]
-    text = "; ".join(_said(canonical, word, values) for canonical, word, values in told)
-    if any(_moved(values) for _, _, values in told):
-        steps = max(int(values.step[-1] - values.step[0]) for _, _, values in told)
-        text += f", over {steps:,} steps"
+    text = "; ".join(_said(view, canonical, word, values, at_step) for canonical, word, values in told)
     wrong = _warning(view, pane) if at_step is None else ""
     facts = []
     for at, (canonical, word, values) in enumerate(found[:MOST]):
@@ -112,44 +108,22 @@ def _answer(view: RunView, pane: str, levels: _Levels, at_step: int | None) -> A
     return Answer(levels.question, f"{wrong}{text[:1].upper()}{text[1:]}.", tuple(facts))
 
 
-def _said(canonical: str, word: str, values: Values) -> str:
-    """A quantity with its level and trend: `entropy is 1.23, down 12 % over 300 steps`."""
+def _said(view: RunView, canonical: str, word: str, values: Values, at_step: int | None) -> str:
+    """A quantity with its level and where that was: `entropy is 1.23, down from 2.1 at the start`."""
     unit = glossary().metrics[canonical].unit
+
+    def text(value: float) -> str:
+        if canonical != EXPLAINED:
+            return _text(value, unit)
+        return format_share(value) if value > 0 else "none"
+
+    verb = "are" if word in PLURAL else "is"
+    said = f"{word} {verb} {text(values.now)}"
     if canonical == EXPLAINED:
-        share = values.now
-        much = format_share(share) if share > 0 else "none"
-        text = f"the critic explains {much} of the variance of the returns"
-    else:
-        verb = "are" if word in PLURAL else "is"
-        text = f"{word} {verb} {_text(values.now, unit)}"
-    trend = _trend(values, unit)
-    return f"{text}, {trend}" if trend else text
-
-
-def _trend(values: Values, unit: str) -> str:
-    """Relative where that says something, else from which value to which; empty where nobody knows."""
-    if len(values.value) < LEAST:
-        return ""
-    one = fact("", values, unit)
-    count = min(LAST, len(values.value) // 2)
-    if not _moved(values):
-        unknown = one.change is None and median(values.value[:count]) > 0  # hidden by noise
-        return "" if unknown else "steady"
-    if one.change:
-        return change_words(one, steps=False)
-    return f"from {_text(median(values.value[:count]), unit)}"
-
-
-def _moved(values: Values) -> bool:
-    """Whether its median has moved by more than it varies; where it is below zero, too."""
-    if len(values.value) < LEAST:
-        return False
-    if values.change is not None:
-        return bool(values.change)
-    count = min(LAST, len(values.value) // 2)
-    before, after = values.value[:count], values.value[-count:]
-    spread = max(quantile(part, 0.75) - quantile(part, 0.25) for part in (before, after))
-    return abs(median(after) - median(before)) > spread
+        said = f"the critic explains {text(values.now)} of the variance of the returns"
+    whole = since_start(view, values.tag, at_step)
+    moved = whole.words(text) if whole is not None else ""
+    return f"{said}, {moved}" if moved else said
 
 
 def _text(value: float, unit: str) -> str:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rltui.draw.numbers import format_share, format_short
+from rltui.draw.numbers import format_share, format_short, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.distributions import band, logged_ridges, sample_ridge
 from rltui.panes.answers.model import NOTHING, Amount, Answer, Band, Beside, Fact
-from rltui.panes.answers.recent_steps import LAST, Values, binned, change_words, fact, find, values_of
+from rltui.panes.answers.recent_steps import LAST, Values, binned, fact, find, values_of
+from rltui.panes.answers.since_start import since_start
 
 if TYPE_CHECKING:
     from rltui.session.run_view import RunView
@@ -44,10 +45,12 @@ def reward_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
     said = []
     if total is not None and base is not None:
         title = glossary().metrics[f"{base}.mean"].title
-        head = fact(title.lower(), total, "score")
-        facts.append(replace(head, text=format_short(head.value), told=True))
-        said.append(f"{title} is {format_short(head.value)}")
-        said[0] += f", {change_words(head)}" if head.change else ", steady" if head.change == 0 else ""
+        now = float(np.mean(total.value[-LAST:]))  # of outcomes that are 0 or 1 a median tells nothing
+        head = replace(fact(title.lower(), total, "score"), value=now, text=_text(now), told=True)
+        facts.append(head)
+        whole = since_start(view, total.tag, at_step)
+        moved = whole.words(_text, more_is_better=True) if whole is not None else ""
+        said.append(f"{title} is {head.text}" + (f", {moved}" if moved else ""))
         if score is not None:
             facts += _apart(score, total)
     amounts, adds_up = _amounts(parts, total)
@@ -76,6 +79,10 @@ def reward_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
         ridges=tuple(ridges[:MOST_RIDGES]), notes=tuple(notes),
         formulas=_formulas(facts, len(amounts) > 1),
     )  # fmt: skip
+
+
+def _text(value: float) -> str:
+    return format_value(value, "score").strip()
 
 
 def _is_reward(view: RunView, tag: str) -> bool:

@@ -32,21 +32,21 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
     on = (level < below) & ~negative
     if nowhere(idle, on):
         return None
-    limits = np.full(len(window), limit)
+    limits, starts = np.full(len(window), limit), np.full(len(window), start)
     if not arrival:
         beyond = window.rows(length) < limit
         off = level > limit * (1 + rule.number("release", 0.5))
         if np.count_nonzero(on):
             on &= _stays(window, start, limit, rule.number("quick", 0.0))
         return ConditionStates(
-            on, off | negative, level, limits, first_of(window, beyond, length), upward=False
+            on, off | negative, level, limits, first_of(window, beyond, length), upward=False, before=starts
         )
     z, change = window.trend(), window.trend_change()
     pace = change / np.maximum(trend_length(window.at + 1) * 0.75, 1)  # per tick
     left = (level - limit) / np.maximum(-pace, 1e-300)  # ticks until the floor
     falling = (z <= FALLING) & (-change > 2 * window.trend_noise())
     on &= falling & (level > limit) & (left < arrival * (window.at + 1))
-    return ConditionStates(on, ~falling & ~np.isnan(z), level, limits, upward=False)
+    return ConditionStates(on, ~falling & ~np.isnan(z), level, limits, upward=False, before=starts)
 
 
 FALLING = -2.5  # z of a fall that goes on

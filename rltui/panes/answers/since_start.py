@@ -1,0 +1,100 @@
+"""What a metric did over its whole run: where it began, where it was best, and where it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rltui.draw.numbers import format_step
+from rltui.panes.answers.recent_steps import once
+from rltui.rules.series.robust_statistics import median
+
+if TYPE_CHECKING:
+    from rltui.session.run_view import RunView
+
+PARTS = 20  # equal stretches of steps that a run is cut into, at most
+ENDS = 2  # stretches that the start and the end are the mean of: a tenth of the run each, at least
+LEAST = 10  # stretches with points from which on a start is told from an end
+BEYOND = 3.0  # times the noise of a mean of a stretch: a larger distance is a change
+STEADY = 0.1  # times the level: smaller noise than that hides no change worth a word
+
+
+@dataclass(frozen=True, slots=True)
+class SinceStart:
+    """Means of the first and of the last tenth of a run's steps, in canonical units.
+
+    highest: the highest mean of a twentieth; highest_step: where that begins, rounded to the length of one.
+    noise: the standard deviation of a mean of a twentieth, from the differences of neighbours, which a slow
+    change does not widen.
+    """
+
+    start: float
+    end: float
+    highest: float
+    highest_step: int
+    noise: float
+
+    @property
+    def moved(self) -> bool:
+        """Whether the end is farther from the start than noise explains."""
+        return abs(self.end - self.start) > BEYOND * self.noise
+
+    @property
+    def steady(self) -> bool:
+        """Whether it stayed where it was, and noise would not hide that it did not."""
+        return not self.moved and BEYOND * self.noise <= STEADY * max(abs(self.start), abs(self.end))
+
+    @property
+    def fallen(self) -> bool:
+        """Whether the end is below the highest mean by more than noise and a tenth of what was gained."""
+        gap, gained = self.highest - self.end, self.highest - self.start
+        return gap > max(BEYOND * self.noise, 0.1 * gained, 0.0)
+
+    def words(self, text: Callable[[float], str], *, more_is_better: bool = False) -> str:
+        """`up from 12.3 at the start`; `steady`; empty where noise hides what it does.
+
+        text: how its values are written. more_is_better: `below its best of 890 around step 410,000`, where
+        it fell since.
+        """
+        if more_is_better and self.fallen and self.highest > self.start + BEYOND * self.noise:
+            best = f"below its best of {text(self.highest)} around step {format_step(self.highest_step)}"
+            return f"{best} ({text(self.start)} at the start)"
+        if not self.moved:
+            return "steady" if self.steady else ""
+        way = "up" if self.end > self.start else "down"
+        return f"{way} from {text(self.start)} at the start"
+
+
+def since_start(view: RunView, tag: str, at_step: int | None = None) -> SinceStart | None:
+    """What a tag did up to a step; None with too few points, or all of them at one step."""
+    return once(view, ("since-start", tag, at_step), lambda: _since_start(view, tag, at_step))
+
+
+def _since_start(view: RunView, tag: str, at_step: int | None) -> SinceStart | None:
+    series, name = view.run.series[tag], view.names.name(tag)
+    first, last = series.first_step, series.last_step
+    if first is None or last is None:
+        return None
+    last = last if at_step is None else min(last, at_step)
+    parts = min(PARTS, last - first + 1)
+    if parts < LEAST:
+        return None
+    cut = series.columns(float(first), math.nextafter(last + 1.0, -math.inf), parts)
+    known = cut.count > 0
+    if int(known.sum()) < LEAST:
+        return None
+    scale, offset = (name.scale, name.offset) if name.comparable else (1.0, 0.0)
+    mean = cut.mean * scale + offset
+    there = mean[known]
+    noise = median(np.abs(np.diff(there))) / (0.6745 * math.sqrt(2))
+    at = int(np.argmax(np.where(known, mean, -math.inf)))
+    width = (last + 1 - first) / parts
+    digits = -max(int(math.log10(width)), 0)
+    return SinceStart(
+        float(np.mean(there[:ENDS])), float(np.mean(there[-ENDS:])), float(mean[at]),
+        round(int(cut.edges[at]), digits), noise,
+    )  # fmt: skip

@@ -1,0 +1,57 @@
+"""Where a metric began, where it was best, and where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from rltui.panes.answers.since_start import since_start
+from tests.support.answers import answer, run
+
+RNG = np.random.default_rng(7)
+
+
+def noisy(course: Sequence[float], noise: float) -> list[float]:
+    """Values with normal noise of that standard deviation."""
+    return (np.asarray(course) + RNG.normal(0, noise, len(course))).tolist()
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (noisy(np.linspace(-2, -1, 200), 0.1), "Reward is -1.0"),
+        (noisy(np.linspace(-2, -1, 200), 0.1), "up from -1.9"),
+        (noisy([1.0] * 200, 0.01), ", steady."),
+        ([*noisy(np.linspace(0, 8, 100), 0.1), *noisy(np.linspace(8, 1, 100), 0.1)], "below its best of 7."),
+        ([0.0, 1.0] * 100, "Reward is 0.500, steady."),
+    ],
+)
+def test_reward_is_told_beside_its_start_and_its_best(values: list[float], said: str) -> None:
+    """A rise below zero, none, a fall after the best, and outcomes of which a median tells nothing."""
+    assert said in answer("reward", {"critic/rewards/mean": values}, steps=200).sentence
+
+
+def test_noise_tells_no_change() -> None:
+    """Of a level that noise hides neither a change nor that there is none is told."""
+    found = answer("reward", {"critic/rewards/mean": noisy([0.1] * 200, 1.0)}, steps=200)
+    assert "start" not in found.sentence
+    assert "steady" not in found.sentence
+
+
+def test_start_is_that_of_the_run_not_of_the_recent_window() -> None:
+    """A run longer than its exact window is compared with its first tenth; up to a step, with that seen."""
+    values = np.linspace(0, 100, 20_000).tolist()
+    view = run({"critic/rewards/mean": values}, steps=20_000)
+    whole = since_start(view, "critic/rewards/mean")
+    assert whole is not None
+    assert (whole.start, whole.end) == pytest.approx((5, 95), rel=0.05)
+    then = since_start(view, "critic/rewards/mean", 10_000)
+    assert then is not None
+    assert (then.start, then.end) == pytest.approx((2.5, 47.5), rel=0.1)
+
+
+def test_few_steps_have_no_start() -> None:
+    """Of fewer than ten stretches with points nothing is said."""
+    assert since_start(run({"critic/rewards/mean": list(range(9))}, steps=9), "critic/rewards/mean") is None
