@@ -200,7 +200,7 @@ class Evaluator:
             return ""
         ruled = [each.ruled for each in self.series.values()]
         ruled += [each.ruled for each in self._ratios.values()]
-        points = [each.ticks.points for each in ruled if any(state.rule.shown for state in each.rule_states)]
+        points = [each.ticks.points for each in ruled if any(state.rule.shown for state in each.shown)]
         if not points:
             count = f"its {len(self.series)} metrics" if len(self.series) > 1 else "its one metric"
             return f"no rule knows {count}; `rltui doctor` lists keys that are not recognised"
@@ -217,7 +217,7 @@ class Evaluator:
 
         Few points are no reason yet: the first episode has to end first.
         """
-        judged = [each.ruled for each in self.series.values() if each.ruled.rule_states]
+        judged = [each.ruled for each in self.series.values() if each.ruled.shown or each.ruled.recordings]
         points = max((each.ticks.points for each in judged), default=0)
         outcomes = special_metrics().outcomes
         known = any((each.ticks.canonical or "") in outcomes and each.ticks.n >= START for each in judged)

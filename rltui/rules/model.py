@@ -95,6 +95,11 @@ class Rule(NamedTuple):
         return self.severity != RECORDING
 
     @property
+    def waits(self) -> bool:
+        """Whether it is evaluated only when somebody asks: nothing is said because of it alone."""
+        return not (self.shown or self.holds_while or self.kind == NON_FINITE)
+
+    @property
     def dates(self) -> bool:
         """Whether it began at a step: that a score goes on rising, or stands still, has no beginning."""
         return self.kind != "no-gain" and (self.shown or self.kind not in _COURSES)

@@ -22,11 +22,8 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     beside the symptom could add no level.
     """
     found: list[tuple[Symptom, list[Firing]]] = []
-    firing = state.firing.keys()
     for symptom in state.book.symptoms:
-        if any(map(firing.isdisjoint, symptom.all)):  # most of the time, of most symptoms
-            continue
-        parts = _holds(symptom, state)
+        parts = _holds(symptom, state) if all(map(state.may, symptom.all)) else []
         if parts:
             found.append((symptom, parts))
     found.sort(key=lambda item: -RANK[item[0].severity])

@@ -43,7 +43,8 @@ class FiringState:
         self._logged = {
             each.ticks.canonical for each in self.judged if each.ticks.n >= START and not each.held_out
         }
-        self.firing: dict[str, list[Firing]] = {}
+        self.firing: dict[str, list[Firing]] = {}  # recordings are among them once they were asked for
+        self._unasked: dict[str, list[tuple[RuledTicks, RuleState]]] = {}  # recordings
         held: list[RuleState | UserRuleState] = []
         for state in self._states():
             found = None
@@ -55,6 +56,10 @@ class FiringState:
                 found = _nonfinite(state)
             if found is not None:
                 self.firing.setdefault(found.rule.id, []).append(found)
+        for each in self.judged:
+            for recording in each.recordings:
+                if self._counts(recording):
+                    self._unasked.setdefault(recording.rule.id, []).append((each, recording))
         self._hold_causes(held)
         known = {each.ticks.canonical for each in self.judged}
         for name, gap in book.gaps.items():
@@ -62,10 +67,18 @@ class FiringState:
             if found is not None:
                 self.firing[name] = [found]
 
+    def of(self, rule_id: str) -> Sequence[Firing]:
+        """Where a rule fires."""
+        for each, state in self._unasked.pop(rule_id, ()):
+            each.settle()
+            if state.episode is not None and (found := _firing(state, state.episode)) is not None:
+                self.firing.setdefault(rule_id, []).append(found)
+        return self.firing.get(rule_id, ())
+
     def _hold_causes(self, states: Sequence[RuleState | UserRuleState]) -> None:
         """Let causes that are over fire on while what they brought about does."""
         for state in states:
-            onsets = [self.since(name) for name in state.rule.holds_while if name in self.firing]
+            onsets = [self.since(name) for name in state.rule.holds_while if self.of(name)]
             if onsets:
                 earlier = [each for each in state.past if each.since_step <= max(onsets)]
                 if earlier:
@@ -73,17 +86,25 @@ class FiringState:
                     self.firing.setdefault(state.rule.id, []).extend([found] if found is not None else [])
 
     def _states(self) -> Iterator[RuleState | UserRuleState]:
-        """All states, without those on metrics that another metric of the run replaces."""
+        """All states that have anything to tell, but those of recordings."""
         yield from self._user_states
         for each in self.judged:
-            for state in each.rule_states:
-                instead = state.rule.unless_logged.get(state.ticks.canonical or "")
-                if instead is None or instead not in self._logged:
+            for state in each.shown:
+                if (state.episode is not None or state.past or state.kind is None) and self._counts(state):
                     yield state
+
+    def _counts(self, state: RuleState) -> bool:
+        """Whether it counts: that no other metric of the run is judged in place of its own."""
+        instead = state.rule.unless_logged.get(state.ticks.canonical or "")
+        return instead is None or instead not in self._logged
 
     def any(self, rule_ids: Sequence[str]) -> bool:
         """Whether one of them fires."""
-        return not self.firing.keys().isdisjoint(rule_ids)
+        return not self.firing.keys().isdisjoint(rule_ids) or any(map(self.of, rule_ids))
+
+    def may(self, rule_ids: Sequence[str]) -> bool:
+        """Whether one of them fires, as far as is known without asking for recordings."""
+        return not (self.firing.keys().isdisjoint(rule_ids) and self._unasked.keys().isdisjoint(rule_ids))
 
     def applying(self, rule_ids: Sequence[str]) -> list[Firing]:
         """What fires of them, without rules that do not apply here: inhibited by a rule that is no finding.
@@ -91,13 +112,10 @@ class FiringState:
         A rule that is inhibited by a finding says less than that one, and may still be part of a symptom.
         """
         found: list[Firing] = []
-        if self.firing.keys().isdisjoint(rule_ids):
-            return found
         for rule_id in rule_ids:
-            firings = self.firing.get(rule_id, [])
+            firings = self.of(rule_id)
             if firings and not any(
-                name in self.firing and not self.firing[name][0].rule.shown
-                for name in firings[0].rule.inhibited_by
+                other and not other[0].rule.shown for other in map(self.of, firings[0].rule.inhibited_by)
             ):
                 found += firings
         return found
@@ -114,13 +132,14 @@ class FiringState:
 
     def shown(self) -> list[str]:
         """The rules that fire and are findings."""
-        return [rule_id for rule_id, firings in self.firing.items() if self.shows(firings[0].rule)]
+        fire = list(self.firing.items())  # recordings that are asked for join them
+        return [rule_id for rule_id, firings in fire if self.shows(firings[0].rule)]
 
     def resolved(self) -> Iterator[tuple[Rule, Ticks, Episode | NonFiniteEpisode]]:
         """Episodes that are over, of rules that are findings."""
         for state in self._states():
-            if self.shows(state.rule):
-                for episode in _over(state):
+            if (over := _over(state)) and self.shows(state.rule):
+                for episode in over:
                     yield state.rule, state.ticks, episode
 
 
@@ -138,7 +157,7 @@ def _nonfinite(state: RuleState | UserRuleState) -> Firing | None:
     """A spell of non-finite values that goes on; a single one that was followed by numbers is a warning."""
     rule, ticks = state.rule, state.ticks
     spell = ticks.nonfinite
-    if spell is None or not _counts(rule, spell) or ticks.points - 1 - spell.last_index >= NONFINITE_GAP:
+    if spell is None or not _long_enough(rule, spell) or ticks.points - 1 - spell.last_index >= NONFINITE_GAP:
         return None
     lasting = spell.count >= 3 or spell.last_index == ticks.points - 1
     severity = rule.severity if lasting else "warning"
@@ -153,10 +172,10 @@ def _over(state: RuleState | UserRuleState) -> Sequence[Episode | NonFiniteEpiso
     spells = list(ticks.nonfinite_before)
     if ticks.nonfinite is not None and ticks.points - 1 - ticks.nonfinite.last_index >= NONFINITE_GAP:
         spells.append(ticks.nonfinite)
-    return [spell for spell in spells if _counts(state.rule, spell)]
+    return [spell for spell in spells if _long_enough(state.rule, spell)]
 
 
-def _counts(rule: Rule, spell: NonFiniteEpisode) -> bool:
+def _long_enough(rule: Rule, spell: NonFiniteEpisode) -> bool:
     """Whether a spell of non-finite values is long enough for a rule, and came after enough numbers."""
     return spell.count >= rule.number("least", 1) and spell.after >= rule.number("after", 0)
 

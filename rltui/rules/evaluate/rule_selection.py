@@ -6,6 +6,7 @@ A run that logs what another logs needs nothing of this anew: an evaluator holds
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from rltui.config import Config
@@ -15,6 +16,21 @@ from rltui.rules.model import Rule
 from rltui.rules.series.impossible_values import hard_limits
 from rltui.rules.special_metrics import STEP_TIME, special_metrics
 from rltui.rules.user_rules import user_rules
+
+
+class Rules(NamedTuple):
+    """Rules on one series: those that are always evaluated, and recordings, which wait to be asked for."""
+
+    shown: tuple[Rule, ...] = ()
+    recordings: tuple[Rule, ...] = ()
+
+    @classmethod
+    def of(cls, rules: Iterable[Rule]) -> Rules:
+        """Rules told apart."""
+        found = tuple(rules)
+        return cls(
+            tuple(rule for rule in found if not rule.waits), tuple(rule for rule in found if rule.waits)
+        )
 
 
 class RulePlan(NamedTuple):
@@ -28,8 +44,8 @@ class RulePlan(NamedTuple):
     bounds: tuple[float, float] | None  # what the metric can be
     limits: tuple[float, float] | None  # the same, with room for rounding
     stagger: int  # which of four ticks this series is evaluated at
-    rules: tuple[Rule, ...] = ()
-    nonzero_rules: tuple[Rule, ...] = ()  # those that skip zeros
+    rules: Rules = Rules()
+    nonzero_rules: Rules | None = None  # those that skip zeros
     user_rules: tuple[Rule, ...] = ()
     numerator_of: tuple[Rule, ...] = ()  # rules on ratios that the series may be the upper part of
     denominator_of: tuple[Rule, ...] = ()  # and the lower
@@ -58,7 +74,7 @@ class RuleSelection:
                 self._by_metric.setdefault(metric, []).append(rule)
             if rule.per:
                 self._by_denominator.setdefault(rule.per, []).append(rule)
-        self.step_time_rules = tuple(self._by_metric.get(STEP_TIME, ()))
+        self.step_time_rules = Rules.of(self._by_metric.get(STEP_TIME, ()))
         self._plans: dict[str, RulePlan] = {}
 
     def of(self, tag: str) -> RulePlan:
@@ -90,9 +106,10 @@ class RuleSelection:
             for rule in self._by_metric.get(canonical, ())
             if rule.applies.to(self._names.label, tag, held_out, canonical, name.comparable)
         ]
+        nonzero = [rule for rule in rules if not rule.per and rule.skip_zeros]
         return plan._replace(
-            rules=tuple(rule for rule in rules if not rule.per and not rule.skip_zeros),
-            nonzero_rules=tuple(rule for rule in rules if not rule.per and rule.skip_zeros),
+            rules=Rules.of(rule for rule in rules if not rule.per and not rule.skip_zeros),
+            nonzero_rules=Rules.of(nonzero) if nonzero else None,
             numerator_of=tuple(rule for rule in rules if rule.per),
             denominator_of=tuple(self._by_denominator.get(canonical, ())),
             is_step_time=canonical in special_metrics().step_times,

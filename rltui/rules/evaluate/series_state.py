@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from rltui.rules.evaluate.rule_selection import RulePlan
+from rltui.rules.evaluate.rule_selection import RulePlan, Rules
 from rltui.rules.evaluate.rule_state import RuleState
 from rltui.rules.evaluate.user_rule_state import UserRuleState
 from rltui.rules.model import Rule
@@ -23,30 +23,54 @@ _DERIVED = " / "  # joins the tags of a ratio
 
 
 class RuledTicks:
-    """Ticks and the states of the rules on them."""
+    """Ticks and the states of the rules on them.
 
-    __slots__ = ("held_out", "rule_states", "stagger", "ticks")
+    Recordings, which are most of the work, are evaluated when somebody asks for them: `settle`. In a run in
+    which nothing fires that they would explain or excuse, nobody does. They wait at most until ticks are
+    joined, and then see what they would have seen.
+    """
 
-    def __init__(self, ticks: Ticks, held_out: bool, stagger: int, rules: Sequence[Rule]) -> None:
+    __slots__ = ("_waiting", "held_out", "recordings", "shown", "stagger", "ticks")
+
+    def __init__(self, ticks: Ticks, held_out: bool, stagger: int, rules: Rules) -> None:
         self.ticks = ticks
         self.held_out = held_out
         self.stagger = stagger
-        self.rule_states = [RuleState(rule, ticks) for rule in rules]
+        self.shown = [RuleState(rule, ticks) for rule in rules.shown]
+        self.recordings = [RuleState(rule, ticks) for rule in rules.recordings]
+        # The first tick that recordings have not seen, and what the ticks carried along before it.
+        self._waiting: tuple[int, dict[int, tuple[float, float]]] | None = None
 
     def feed(self, steps: Ints, values: Floats) -> None:
         """Take points in, on the canonical scale, in order of arrival."""
         self.ticks.feed(steps, values, self._evaluate)
 
+    def settle(self) -> None:
+        """Evaluate the recordings at all ticks that are there."""
+        if self._waiting is not None:
+            (begun, before), self._waiting = self._waiting, None
+            carried, self.ticks.marks = self.ticks.marks, dict(before)
+            self._judge(self.recordings, begun)
+            self.ticks.marks = {**carried, **dict(self.ticks.marks.items() - before.items())}
+
     def _evaluate(self, begun: int) -> None:
-        """Evaluate all rules at the ticks from `begun` on."""
-        if not self.rule_states:
+        """Evaluate the rules at the ticks from `begun` on."""
+        joins = self.ticks.n == CAP
+        if joins and self._waiting is None:
+            self._judge((*self.shown, *self.recordings), begun)
             return
-        at = self._moments(begun)
-        if at is None:
-            return
-        window = RollingWindow(self.ticks, at)
-        for state in self.rule_states:
-            state.evaluate(window)
+        if self.recordings and self._waiting is None:
+            self._waiting = begun, dict(self.ticks.marks)
+        self._judge(self.shown, begun)
+        if joins:
+            self.settle()
+
+    def _judge(self, states: Sequence[RuleState], begun: int) -> None:
+        at = self._moments(begun) if states else None
+        if at is not None:
+            window = RollingWindow(self.ticks, at)
+            for state in states:
+                state.evaluate(window)
 
     def _moments(self, begun: int) -> Ints | None:
         """The new ticks at which rules are evaluated. None before the start of the series is known."""
@@ -65,13 +89,16 @@ class RuledTicks:
 
         What was over by then stays as it was told: it was judged when its ticks were finer.
         """
+        self.settle()
         if not self.ticks.rewind(step):  # a ratio goes back once for each of its sides
             return
-        for state in self.rule_states:
+        states = (*self.shown, *self.recordings)
+        for state in states:
             state.rewind(step)
-        over = [state.past for state in self.rule_states]
+        over = [state.past for state in states]
         self._evaluate(0)
-        for state, past in zip(self.rule_states, over, strict=True):
+        self.settle()
+        for state, past in zip(states, over, strict=True):
             state.past = past
 
 
@@ -89,7 +116,7 @@ class RatioState:
     __slots__ = ("_joined", "_parts", "ruled")
 
     def __init__(self, rule: Rule, held_out: bool, stagger: int) -> None:
-        self.ruled = RuledTicks(Ticks(rule.id, None), held_out, stagger, (rule,))
+        self.ruled = RuledTicks(Ticks(rule.id, None), held_out, stagger, Rules.of((rule,)))
         self._joined = Ratio()
         self._parts: list[Ticks | None] = [None, None]  # numerator, denominator
 
@@ -118,7 +145,7 @@ class StepTimeState:
 
     __slots__ = ("_step_time", "ruled")
 
-    def __init__(self, tag: str, stagger: int, rules: Sequence[Rule]) -> None:
+    def __init__(self, tag: str, stagger: int, rules: Rules) -> None:
         self.ruled = RuledTicks(Ticks(tag, special_metrics().step_times[0]), False, stagger, rules)
         self._step_time = StepSeconds()
 
@@ -141,7 +168,7 @@ class SeriesState:
         self.plan = plan
         self.ruled = RuledTicks(Ticks(plan.tag, plan.canonical), plan.held_out, plan.stagger, plan.rules)
         self.nonzero: RuledTicks | None = None  # the same without zeros, for rules that skip them
-        if plan.nonzero_rules:
+        if plan.nonzero_rules is not None:
             ticks = Ticks(plan.tag, plan.canonical)
             self.nonzero = RuledTicks(ticks, plan.held_out, plan.stagger, plan.nonzero_rules)
         self.user_states = tuple(UserRuleState(rule, self.ruled.ticks) for rule in plan.user_rules)
