@@ -122,10 +122,13 @@ class TextField:
     secret: bool = False  # never quoted
     description: str = ""
 
+    @cached_property
+    def _restricted(self) -> bool:
+        return bool(self.choices or self.pattern)
+
     def check(self, value: object, path: KeyPath, report: Report) -> str | Invalid:
         """See Field."""
-        plain = not self.choices and not self.pattern
-        if isinstance(value, str) and (value or self.empty) and (plain or self._fits(value)):
+        if isinstance(value, str) and (value or self.empty) and (not self._restricted or self._fits(value)):
             return clean(value)
         words = f"one of: {', '.join(self.choices)}" if self.choices else self.permitted or "a text"
         report(path, f"must be {words}" + ("" if self.secret else f", not {_found(value)}"))
@@ -185,8 +188,9 @@ class ListField(Generic[T]):
         if not isinstance(value, list):
             report(path, f"must be a list, not {_found(value)}")
             return INVALID
-        checked = [self.item.check(each, (*path, index), report) for index, each in enumerate(value)]
-        return tuple([each for each in checked if not isinstance(each, Invalid)])
+        check = self.item.check
+        checked = [check(each, (*path, index), report) for index, each in enumerate(value)]
+        return tuple([each for each in checked if each is not INVALID])
 
     def json_schema(self) -> JsonSchema:
         """See Field."""
@@ -207,8 +211,9 @@ class MapField(Generic[T]):
         if not isinstance(value, dict):
             report(path, f"must be a table, not {_found(value)}")
             return INVALID
-        checked = {key: self.item.check(each, (*path, key), report) for key, each in value.items()}
-        return {clean(key): each for key, each in checked.items() if not isinstance(each, Invalid)}
+        check = self.item.check
+        checked = {key: check(each, (*path, key), report) for key, each in value.items()}
+        return {clean(key): each for key, each in checked.items() if each is not INVALID}
 
     def json_schema(self) -> JsonSchema:
         """See Field."""
@@ -263,7 +268,13 @@ class TableField(Generic[T]):
 
     @cached_property
     def _needed(self) -> frozenset[str]:
-        return frozenset(self.required)
+        return frozenset(self._parameters[key] for key in self.required)
+
+    @cached_property
+    def _parameters(self) -> Mapping[str, str]:
+        """The parameter of `make` for each key."""
+        keywords = keyword.iskeyword if self.make is not as_dict else lambda _: False
+        return {key: key + "_" * keywords(key) for key in self.fields}
 
     def check(self, value: object, path: KeyPath, report: Report) -> T | Invalid:
         """See Field."""
@@ -277,17 +288,20 @@ class TableField(Generic[T]):
             faults += 1
             report(place, message)
 
+        fields, aliases, parameters = self.fields, self.aliases, self._parameters
         checked: dict[str, object] = {}
         for key, each in value.items():
-            name = self.aliases.get(key, key)
-            if name not in self.fields:
-                count((*path, key), f"is unknown; permitted: {', '.join(sorted(self.fields))}")
+            name = aliases.get(key, key) if aliases else key
+            if name not in fields:
+                count((*path, key), f"is unknown; permitted: {', '.join(sorted(fields))}")
             elif name != key and name in value:
                 count((*path, key), f"is the old name of '{name}', which is given as well")
-            elif not isinstance(taken := self.fields[name].check(each, (*path, key), count), Invalid):
-                checked[name] = taken
+            elif (taken := fields[name].check(each, (*path, key), count)) is not INVALID:
+                checked[parameters[name]] = taken
         missing = not checked.keys() >= self._needed
-        if missing or (self.one_of and checked.keys().isdisjoint(self.one_of)):
+        if missing or (
+            self.one_of and checked.keys().isdisjoint([self._parameters[key] for key in self.one_of])
+        ):
             present = {self.aliases.get(key, key) for key in value}
             for key in self.required:
                 if key not in present:
@@ -298,9 +312,7 @@ class TableField(Generic[T]):
         if self.strict and faults:
             return INVALID
         try:
-            if self.make is as_dict:
-                return self.make(**checked)
-            return self.make(**{key + "_" * keyword.iskeyword(key): each for key, each in checked.items()})
+            return self.make(**checked)
         except ValueError as error:
             report(path, str(error))
             return INVALID
