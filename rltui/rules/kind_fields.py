@@ -22,7 +22,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "flips": ("window", "least", "share"),
     "frozen": ("window", "within"),
     "first": ("above", "below", "usual", "multiple_of", "within"),
-    "constant": ("window", "within", "above"),
+    "constant": ("window", "within", "above", "below", "steps"),
     "logged": (),
     "flat": ("window", "sigmas"),
     "best": ("fraction", "window", "sigmas"),

@@ -129,6 +129,38 @@ def test_a_solved_task_is_no_collapse() -> None:
     assert "no-reward-spread" in ids(judge)
 
 
+def test_the_end_of_a_console_does_not_tell_where_the_reward_began() -> None:
+    """A deterministic policy whose reward stands still is no collapse where training began long before."""
+    series = {
+        "policy.entropy": 0.004 + 0.001 * NOISE.normal(size=40),
+        "reward.episode_return.mean": 0.84 + 0.004 * NOISE.normal(size=40),
+    }
+    for first, collapsed in ((1024, True), (17_661_952, False)):
+        judge = evaluator()
+        judge.feed([fresh(tag, values, first + 1024 * np.arange(40)) for tag, values in series.items()])
+        assert ("policy-collapsed" in ids(judge)) is collapsed
+
+
+def test_a_long_fall_of_entropy_does_not_become_a_quick_one() -> None:
+    """A policy that narrows over 400 steps and solves its task did not collapse, however long it trains."""
+    at = np.arange(4000)
+    entropy = np.interp(at, [0, 400], [1.75, 0.04]) + 0.01 * NOISE.random(len(at))
+    reward = np.interp(at, [0, 400], [0.05, 0.97]) + 0.002 * NOISE.normal(size=len(at))
+    judge = judge_of({"policy.entropy": entropy, "reward.episode_return.mean": reward})
+    assert "entropy-collapse" not in ids(judge) | {finding.id for finding in judge.history()}
+    assert not ids(judge, "warning")
+
+
+def test_one_rewarded_episode_among_a_thousand_is_not_none() -> None:
+    """Ticks are medians, so a single success is in none of them: what says "exactly 0" knows of it."""
+    for success, told in ((0.0, True), (1.0, False)):
+        values = np.zeros(4096)
+        values[2001] = success
+        judge = evaluator()
+        judge.feed([fresh("reward.episode_return.mean", values, 500 * np.arange(1, 4097))])
+        assert ("return-constant-long" in ids(judge)) is told
+
+
 def test_held_out_scores_are_not_training_scores() -> None:
     """Evaluation under a training name is kept apart from it."""
     judge = evaluator(names_of(aliases={"eval/reward": "reward.mean"}))

@@ -173,6 +173,18 @@ def test_no_gain_is_a_remark_until_a_million_steps() -> None:
         assert bool(ids(judge, "warning")) is (told == "return-no-gain")
 
 
+def test_a_sure_gain_is_not_called_nothing() -> None:
+    """Episodes differ by 4,000 and the return grew from 2,000 to 5,000: thousands of them show it."""
+    rng, at = np.random.default_rng(6), np.arange(9000) / 9000
+    values = 2000 + 3000 * np.minimum(at / 0.08, 1) + rng.normal(0, 4000, len(at))
+    for learnt in (True, False):
+        judge = evaluator()
+        steps = 600 * np.arange(1, 9001)
+        judge.feed([fresh(RETURN, values if learnt else values[rng.permutation(9000)], steps)])
+        told = {finding.id for finding in judge.history()} | ids(judge)
+        assert ("return-no-gain" in told) is not learnt
+
+
 def test_a_run_that_goes_on_from_a_checkpoint_may_stay_where_it_is() -> None:
     """Its start is no untrained policy, so that nothing is gained is only a remark."""
     values = np.random.default_rng(2).normal(780, 60, 600)

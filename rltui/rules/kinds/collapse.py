@@ -57,7 +57,8 @@ def _stays(window: RollingWindow, start: float, limit: float, quick: float) -> B
     """Whether it has been below the limit for a third of the time that it took to fall there from the half.
 
     A straight line through zero, as differential entropy takes, is gone from below the limit sooner. With
-    `quick` the fall must also have been short: at most that share of the run until then.
+    `quick` the fall must also have been short: at most that share of the run until it was over. (Of the run
+    until now any fall becomes a short one.)
     """
     held = window.ticks.value[window.ticks.filled][: int(window.at[-1]) + 1]
     place = np.arange(len(held))
@@ -65,5 +66,5 @@ def _stays(window: RollingWindow, start: float, limit: float, quick: float) -> B
     above = np.maximum.accumulate(np.where(held > limit, place, 0))[window.at]
     stays: Bools = (window.at - above) > 0.35 * (above - high)
     if quick:
-        stays &= (above - high) <= np.maximum(QUICK, quick * window.at)
+        stays &= (above - high) <= np.maximum(QUICK, quick * above)
     return stays

@@ -20,21 +20,33 @@ ONE_WAY = 2.2  # deviations; six values in strict order are 2.8
 
 
 def constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
-    """One value from the first tick on, for `window` ticks, exactly or `within` a share of its size."""
-    highest, lowest = window.extremes(1)
+    """One value from the first tick on, for `window` ticks, exactly or `within` a share of its size.
+
+    It lies between `above` and `below`, and lasts for `steps` at least. One point that is not zero among
+    zeros may be lost in the median of a tick: its step is known.
+    """
+    held, seen = window.ticks, window.ticks.value[: window.end]
+    highest, lowest = np.maximum.accumulate(seen)[window.at], np.minimum.accumulate(seen)[window.at]
     ticks, within = rule.number("window", 24), rule.number("within", 1e-7)
     size = np.maximum(np.abs(highest), np.abs(lowest))
     same = highest - lowest <= within * size
+    if held.nonzero_from is not None:
+        same &= (size > 0) | (held.last[window.at] < held.nonzero_from)
     on = same & (window.at + 1 >= ticks) & (lowest > rule.number("above", -math.inf))
+    on &= highest < rule.number("below", math.inf)
+    if "steps" in rule.numbers:
+        on &= held.last[window.at] - held.first[0] >= rule.number("steps", 0.0)
     if nowhere(idle, on):
         return None
-    return ConditionStates(on, ~same & ~np.isnan(highest), lowest, highest, np.zeros(len(window), np.int64))
+    return ConditionStates(on, ~same, lowest, highest, np.zeros(len(window), np.int64))
 
 
 def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The last third of the window is where the first third was, and the whole past within the noise.
 
-    A steady climb swells the noise between neighbours, so a window that mostly goes one way is not flat.
+    A steady climb swells the noise between neighbours, so a window that mostly goes one way is not flat. A
+    log that begins after half of the training (the end of a console, a continued run) does not tell where
+    the run began.
     """
     length = int(rule.number("window", 30))
     third = length // 3
@@ -44,6 +56,7 @@ def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | Non
         return None
     level, noise = window.level(length), window.jitter(0)
     on = top - bottom <= 4 * np.maximum(noise, 0.01 * np.abs(level))
+    on &= window.ticks.last[window.at] >= 2 * window.ticks.first[0]
     if nowhere(idle, on):
         return None
     least = np.maximum(rule.number("sigmas", 3) * noise / np.sqrt(third / 2), 0.01 * np.abs(level))

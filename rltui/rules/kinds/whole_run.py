@@ -185,7 +185,8 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
 
     The start is the first tenth. An error is added to the gain, so what too few points could not show is
     not called missing. The deviation of points is a guess where they are joined (`Ticks.point_spread`). Cohen
-    (1988) calls 0.2 deviations a small, 0.5 a medium and 0.8 a large effect.
+    (1988) calls 0.2 deviations a small, 0.5 a medium and 0.8 a large effect. Where episodes differ much, a
+    gain can be small beside that and yet be sure: what was gained by `REAL` errors is not nothing.
     """
     means = window.run_means()
     if idle and (means is None or window.ticks.points < rule.number("points", 60)):
@@ -212,7 +213,7 @@ def no_gain(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | 
         error = means.deviation(rows) * np.sqrt(1 / wide[rows] + 1 / first[rows])
         spread = np.array([window.ticks.point_spread(count) for count in ticks[rows].tolist()])
         largest = rule.number("effect", 0.5) * spread
-        on[means.moments[rows]] = gain[rows] + SURE * error < largest
+        on[means.moments[rows]] = (gain[rows] + SURE * error < largest) & (gain[rows] < REAL * error)
         off[means.moments[rows]] = gain[rows] - SURE * error > largest  # a gain that is proved
         value[means.moments] = means.mean(ticks - wide, ticks)
         limit[means.moments] = start
