@@ -18,7 +18,7 @@ from rltui.metrics import MetricNames
 from rltui.problem import Problem
 from rltui.rules.evaluate.firing import FiringState
 from rltui.rules.evaluate.rule_selection import RuleSelection, stagger_of
-from rltui.rules.evaluate.series_state import RatioState, SeriesState, StepTimeState
+from rltui.rules.evaluate.series_state import RatioState, RuledTicks, SeriesState, StepTimeState
 from rltui.rules.finding import Finding, Health, health_of, order
 from rltui.rules.load import Rulebook
 from rltui.rules.messages import finding_of, resolved_finding, sentence_of
@@ -116,8 +116,12 @@ class Evaluator:
             made += series.ticks.serial
             if series.nonzero is not None:
                 made += series.nonzero.ticks.serial
-        made += sum(each.ruled.ticks.serial for each in self._ratios.values())
-        return made + sum(each.ruled.ticks.serial for each in self._step_times)
+        return made + sum(each.ticks.serial for each in self._derived())
+
+    def _derived(self) -> list[RuledTicks]:
+        """What is judged and is no tag: ratios that are known, and times of steps."""
+        ratios = [each.ruled for each in self._ratios.values() if each.ruled is not None]
+        return ratios + [each.ruled for each in self._step_times]
 
     def _begin(self, tag: str) -> None:
         plan = self._selection.of(tag)
@@ -152,10 +156,7 @@ class Evaluator:
     def state(self) -> FiringState:
         """Which rules fire now, on which series. Made once after new ticks."""
         if self._state is None:
-            derived = [each.ruled for each in self._ratios.values()] + [
-                each.ruled for each in self._step_times
-            ]
-            self._state = FiringState(self.book, self.series, derived)
+            self._state = FiringState(self.book, self.series, self._derived())
         return self._state
 
     def findings(self) -> list[Finding]:
@@ -199,8 +200,12 @@ class Evaluator:
         if any(each.user_states for each in self.series.values()):
             return ""
         ruled = [each.ruled for each in self.series.values()]
-        ruled += [each.ruled for each in self._ratios.values()]
         points = [each.ticks.points for each in ruled if any(state.rule.shown for state in each.shown)]
+        points += [
+            0 if each.ruled is None else each.ruled.ticks.points
+            for each in self._ratios.values()
+            if each.rule.shown
+        ]
         if not points:
             count = f"its {len(self.series)} metrics" if len(self.series) > 1 else "its one metric"
             return f"no rule knows {count}; `rltui doctor` lists keys that are not recognised"

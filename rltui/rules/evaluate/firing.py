@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rltui.rules.evaluate.rule_state import Episode, RuleState
-from rltui.rules.evaluate.series_state import RuledTicks, SeriesState
+from rltui.rules.evaluate.series_state import Recording, RuledTicks, SeriesState
 from rltui.rules.evaluate.user_rule_state import UserRuleState
 from rltui.rules.load import Rulebook
 from rltui.rules.model import NON_FINITE, RECORDING, Gap, Rule
@@ -44,7 +44,7 @@ class FiringState:
             each.ticks.canonical for each in self.judged if each.ticks.n >= START and not each.held_out
         }
         self.firing: dict[str, list[Firing]] = {}  # recordings are among them once they were asked for
-        self._unasked: dict[str, list[tuple[RuledTicks, RuleState]]] = {}  # recordings
+        self._unasked: dict[str, list[tuple[RuledTicks, Recording]]] = {}
         held: list[RuleState | UserRuleState] = []
         for state in self._states():
             found = None
@@ -70,7 +70,7 @@ class FiringState:
     def of(self, rule_id: str) -> Sequence[Firing]:
         """Where a rule fires."""
         for each, state in self._unasked.pop(rule_id, ()):
-            each.settle()
+            each.settle(state)
             if state.episode is not None and (found := _firing(state, state.episode)) is not None:
                 self.firing.setdefault(rule_id, []).append(found)
         return self.firing.get(rule_id, ())

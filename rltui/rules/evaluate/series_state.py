@@ -22,48 +22,59 @@ from rltui.rules.special_metrics import special_metrics
 _DERIVED = " / "  # joins the tags of a ratio
 
 
-class RuledTicks:
-    """Ticks and the states of the rules on them.
+class Recording(RuleState):
+    """The state of a rule that is no finding: it is evaluated when somebody asks for it.
 
-    Recordings, which are most of the work, are evaluated when somebody asks for them: `settle`. In a run in
-    which nothing fires that they would explain or excuse, nobody does. They wait at most until ticks are
-    joined, and then see what they would have seen.
+    Recordings are most of the work. In a run in which nothing fires that they would explain or excuse, nobody
+    asks. They wait at most until ticks are joined, and then see what they would have seen.
     """
 
-    __slots__ = ("_waiting", "held_out", "recordings", "shown", "stagger", "ticks")
+    __slots__ = ("waiting",)
+
+    def __init__(self, rule: Rule, ticks: Ticks) -> None:
+        super().__init__(rule, ticks)
+        # The first tick that it has not seen, and what the ticks carried along before it.
+        self.waiting: tuple[int, dict[int, tuple[float, float]]] | None = None
+
+
+class RuledTicks:
+    """Ticks and the states of the rules on them."""
+
+    __slots__ = ("held_out", "recordings", "shown", "stagger", "ticks")
 
     def __init__(self, ticks: Ticks, held_out: bool, stagger: int, rules: Rules) -> None:
         self.ticks = ticks
         self.held_out = held_out
         self.stagger = stagger
         self.shown = [RuleState(rule, ticks) for rule in rules.shown]
-        self.recordings = [RuleState(rule, ticks) for rule in rules.recordings]
-        # The first tick that recordings have not seen, and what the ticks carried along before it.
-        self._waiting: tuple[int, dict[int, tuple[float, float]]] | None = None
+        self.recordings = [Recording(rule, ticks) for rule in rules.recordings]
 
     def feed(self, steps: Ints, values: Floats) -> None:
         """Take points in, on the canonical scale, in order of arrival."""
         self.ticks.feed(steps, values, self._evaluate)
 
-    def settle(self) -> None:
-        """Evaluate the recordings at all ticks that are there."""
-        if self._waiting is not None:
-            (begun, before), self._waiting = self._waiting, None
-            carried, self.ticks.marks = self.ticks.marks, dict(before)
-            self._judge(self.recordings, begun)
-            self.ticks.marks = {**carried, **dict(self.ticks.marks.items() - before.items())}
+    def settle(self, recording: Recording) -> None:
+        """Evaluate a recording at all ticks that are there."""
+        if recording.waiting is None:
+            return
+        (begun, before), recording.waiting = recording.waiting, None
+        carried, self.ticks.marks = self.ticks.marks, dict(before)
+        self._judge((recording,), begun)
+        self.ticks.marks = {**carried, **dict(self.ticks.marks.items() - before.items())}
 
     def _evaluate(self, begun: int) -> None:
         """Evaluate the rules at the ticks from `begun` on."""
-        joins = self.ticks.n == CAP
-        if joins and self._waiting is None:
-            self._judge((*self.shown, *self.recordings), begun)
+        ready = [recording for recording in self.recordings if recording.waiting is None]
+        if self.ticks.n == CAP:  # which are about to be joined
+            self._judge((*self.shown, *ready), begun)
+            for recording in self.recordings:
+                self.settle(recording)
             return
-        if self.recordings and self._waiting is None:
-            self._waiting = begun, dict(self.ticks.marks)
+        if ready:
+            waiting = begun, dict(self.ticks.marks)
+            for recording in ready:
+                recording.waiting = waiting
         self._judge(self.shown, begun)
-        if joins:
-            self.settle()
 
     def _judge(self, states: Sequence[RuleState], begun: int) -> None:
         at = self._moments(begun) if states else None
@@ -89,7 +100,8 @@ class RuledTicks:
 
         What was over by then stays as it was told: it was judged when its ticks were finer.
         """
-        self.settle()
+        for recording in self.recordings:
+            self.settle(recording)
         if not self.ticks.rewind(step):  # a ratio goes back once for each of its sides
             return
         states = (*self.shown, *self.recordings)
@@ -97,7 +109,8 @@ class RuledTicks:
             state.rewind(step)
         over = [state.past for state in states]
         self._evaluate(0)
-        self.settle()
+        for recording in self.recordings:
+            self.settle(recording)
         for state, past in zip(states, over, strict=True):
             state.past = past
 
@@ -113,30 +126,39 @@ def _evaluated(stagger: int) -> Ints:
 class RatioState:
     """One series divided by another, judged by one rule."""
 
-    __slots__ = ("_joined", "_parts", "ruled")
+    __slots__ = ("_held_out", "_joined", "_parts", "_stagger", "rule", "ruled")
 
     def __init__(self, rule: Rule, held_out: bool, stagger: int) -> None:
-        self.ruled = RuledTicks(Ticks(rule.id, None), held_out, stagger, Rules.of((rule,)))
+        self.rule = rule
+        self.ruled: RuledTicks | None = None  # None until both sides have points: most never have
+        self._held_out, self._stagger = held_out, stagger
         self._joined = Ratio()
-        self._parts: list[Ticks | None] = [None, None]  # numerator, denominator
+        self._parts: list[RulePlan | None] = [None, None]  # numerator, denominator
 
     def join(self, series: SeriesState, side: int) -> None:
         """Let a series be numerator (0) or denominator (1); the first of each counts."""
-        if self._parts[side] is not None:
-            return
-        self._parts[side] = series.ruled.ticks
-        series.ratios = (*series.ratios, (self, side))
-        if side == 0:
-            self.ruled.ticks.canonical = series.plan.canonical
-        self.ruled.ticks.tag = _DERIVED.join(part.tag for part in self._parts if part is not None)
+        if self._parts[side] is None:
+            self._parts[side] = series.plan
+            series.ratios = (*series.ratios, (self, side))
 
     def feed(self, side: int, steps: Ints, values: Floats) -> None:
         """New points of one side."""
-        self.ruled.feed(*self._joined.feed(side, steps, values))
+        steps, values = self._joined.feed(side, steps, values)
+        if len(steps):
+            self._judged().feed(steps, values)
+
+    def _judged(self) -> RuledTicks:
+        if self.ruled is None:
+            above, below = self._parts
+            assert above is not None and below is not None
+            ticks = Ticks(f"{above.tag}{_DERIVED}{below.tag}", above.canonical)
+            self.ruled = RuledTicks(ticks, self._held_out, self._stagger, Rules.of((self.rule,)))
+        return self.ruled
 
     def rewind(self, side: int, step: int) -> None:
         """Forget what is at or above a step of one side, and what came of it."""
-        self.ruled.rewind(step)
+        if self.ruled is not None:
+            self.ruled.rewind(step)
         self._joined.rewind(side, step)
 
 

@@ -73,9 +73,12 @@ def _base_range(window: RollingWindow, of: str, length: int, absolute: bool) -> 
     """The lowest and highest that `_base` is at any moment, or less and more; NaN where not known."""
     if of == "usual":
         return window.range(BEFORE + length)
-    base = _base(window, of, length, absolute)
-    begin, end = float(base[0]), float(base[-1])  # it only rises, or only falls
-    return (begin, end) if begin <= end else (end, begin)
+    if of in ("best", "lowest"):
+        base = _base(window, of, length, absolute)
+        begin, end = float(base[0]), float(base[-1])  # it only rises, or only falls
+        return (begin, end) if begin <= end else (end, begin)
+    start = _start(window, of, absolute)
+    return start, start
 
 
 def _column(limit: Floats | None) -> Floats | None:
@@ -148,14 +151,19 @@ def _limits(rule: Rule, window: RollingWindow, length: int) -> tuple[Floats | No
 
 def _base(window: RollingWindow, of: str, length: int, absolute: bool) -> Floats:
     """(m,) what the limit is a multiple of."""
+    if of == "usual":
+        return window.usual(length)
+    if of == "best":
+        return np.fmax(window.extremes(length)[0], _start(window, "start-high", absolute))
+    if of == "lowest":
+        return window.extremes(length)[1]
+    return np.full(len(window), _start(window, of, absolute))
+
+
+def _start(window: RollingWindow, of: str, absolute: bool) -> float:
+    """The level at the start, the highest or the lowest of the first ticks."""
     middle, lowest, highest = window.start()
     if absolute:
         lowest, highest = sorted((abs(lowest), abs(highest)))
         middle = abs(middle)
-    if of == "usual":
-        return window.usual(length)
-    if of == "best":
-        return np.fmax(window.extremes(length)[0], highest)
-    if of == "lowest":
-        return window.extremes(length)[1]
-    return np.full(len(window), {"start": middle, "start-high": highest, "start-low": lowest}[of])
+    return {"start": middle, "start-high": highest, "start-low": lowest}[of]

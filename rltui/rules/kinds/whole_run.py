@@ -29,7 +29,7 @@ from rltui.rules.kinds.condition_states import Bools, ConditionStates, nowhere
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import median
 from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.run_means import BINNED, LENGTHS, MOST, NOW, RunMeans
+from rltui.rules.series.run_means import BINNED, LENGTHS, MOST, RunMeans
 from rltui.rules.series.ticks import Floats, Ints
 from rltui.rules.series.unimodal import unimodal
 
@@ -64,7 +64,7 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
     found = _Fall(window, means)
     if means is not None:
         fell, sigmas = means.falls(), rule.number("sigmas", SIGMAS)
-        rows = np.flatnonzero(fell.max(axis=1) > sigmas * means.least)
+        rows = np.flatnonzero(means.deepest > sigmas * means.least)
         if idle and not len(rows):
             return None
         for row, error in zip(rows.tolist(), means.deviation(rows).tolist(), strict=True):
@@ -72,7 +72,7 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
                 continue
             significant = means.significant(row)
             sure = significant > sigmas
-            for length in distinct(NOW[sure]).tolist():
+            for length in distinct(means.pairs.now[sure]).tolist():
                 levels = _lost(rule, window, means, row, length, error)
                 if levels is not None and found.add(row, length, *levels):
                     break
@@ -80,7 +80,7 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
                 multiple = float(significant.max())
                 if multiple <= 0 or means.ticks[row] < BINNED:
                     continue
-                for length in distinct(NOW[(fell[row] > sigmas * error) & ~sure]).tolist():
+                for length in distinct(means.pairs.now[(fell[row] > sigmas * error) & ~sure]).tolist():
                     levels = _lost(rule, window, means, row, length, error)
                     if levels is None or not _clear(window, means, row, length, multiple):
                         continue
@@ -237,13 +237,10 @@ class _Fall:
     """What is said of the moments of a window: the fall, if there is one, or the mean of the newest ticks."""
 
     def __init__(self, window: RollingWindow, means: RunMeans | None) -> None:
-        m = len(window)
         self._window = window
         self._means = means
-        self._on = np.zeros(m, np.bool_)
-        self._off = np.zeros(m, np.bool_)
-        self._value, self._limit, self._before, self._recovery = (np.full(m, np.nan) for _ in range(4))
-        self._began = np.zeros(m, np.int64)
+        # By moment: the newest mean, the limit, the level before, that of a recovery, where it began.
+        self._falls: dict[int, tuple[float, float, float, float, int]] = {}
 
     def add(self, row: int, length: int, before: float, limit: float) -> bool:
         """A moment's newest ticks below a limit: taken when it is not only their mean that lies below."""
@@ -254,26 +251,28 @@ class _Fall:
         if not (newest.max() < limit if length < FEW else median(newest) < limit):
             return False  # one outlier makes a mean
         now = float(newest.mean())
-        self._on[moment] = True
-        self._value[moment], self._limit[moment], self._before[moment] = now, limit, before
-        self._recovery[moment] = now + BACK * (before - now)
-        self._began[moment] = _began(values, length, limit)
+        began = _began(values, length, limit)
+        self._falls[moment] = now, limit, before, now + BACK * (before - now), began
         return True
 
     def states(self, idle: bool) -> ConditionStates | None:
         """All moments together."""
-        if nowhere(idle, self._on):
+        if idle and not self._falls:
             return None
-        surely = np.full(len(self._on), np.nan)
+        m = len(self._window)
+        on, off, began = np.zeros(m, np.bool_), np.zeros(m, np.bool_), np.zeros(m, np.int64)
+        value, limit, before, recovery, surely = np.full((5, m), np.nan)
         if self._means is not None:
             moments = self._means.moments
             now, error = self._means.newest(RECENT, int(LENGTHS[0]))
             surely[moments] = now - BACK_SURE * error
-            self._value[moments] = np.where(self._on[moments], self._value[moments], now)
+            value[moments] = now
+        for moment, fall in self._falls.items():
+            on[moment] = True
+            value[moment], limit[moment], before[moment], recovery[moment], began[moment] = fall
         return ConditionStates(
-            self._on, self._off, self._value, self._limit, self._began, upward=False,
-            recovery=self._recovery, surely=surely, before=self._before,
-        )  # fmt: skip
+            on, off, value, limit, began, upward=False, recovery=recovery, surely=surely, before=before
+        )
 
 
 def _began(values: Floats, length: int, limit: float) -> int:

@@ -23,8 +23,9 @@ class Moments:
 
     def __init__(self, at: Ints) -> None:
         self.at = at  # (m,) positions among the ticks held, from 0, rising
+        self.begin = int(at[0])
         self.end = int(at[-1]) + 1  # ticks that the last moment sees
-        self.every = self.end - int(at[0]) == len(at)  # no tick is left out between two moments
+        self.every = self.end - self.begin == len(at)  # no tick is left out between two moments
         self._have: dict[tuple[int, int], Ints] = {}
         self._first: dict[int, int] = {}
 

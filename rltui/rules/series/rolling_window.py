@@ -64,13 +64,14 @@ class RollingWindow:
 
     __slots__ = (
         "_cache", "_course", "_judged", "_means", "_moments", "_padded", "_parts", "_ranges", "_start",
-        "at", "end", "every", "ticks",
+        "at", "begin", "end", "every", "ticks",
     )  # fmt: skip
 
     def __init__(self, ticks: Ticks, at: Ints) -> None:
         self.ticks = ticks
         self._moments = moments = moments_at(at)
-        self.at, self.end, self.every = moments.at, moments.end, moments.every
+        self.at, self.begin, self.end = moments.at, moments.begin, moments.end
+        self.every = moments.every
         self._cache: dict[Key, Floats] = {}
         self._ranges: dict[int, tuple[float, float]] = {}
         self._padded: Floats | None = None
@@ -123,11 +124,11 @@ class RollingWindow:
 
         A median lies within: from these two numbers most rules tell at once that they hold nowhere.
         """
-        found = self._ranges.get(length)
+        begin = max(self.begin + 1 - length, 0)  # of a log that is read whole mostly the first tick
+        found = self._ranges.get(begin)
         if found is None:
-            held = self.ticks.value[max(int(self.at[0]) + 1 - length, 0) : self.end]
-            found = float(np.minimum.reduce(held)), float(np.maximum.reduce(held))
-            self._ranges[length] = found
+            held = self.ticks.value[begin : self.end]
+            found = self._ranges[begin] = float(np.minimum.reduce(held)), float(np.maximum.reduce(held))
         return found
 
     def level(self, length: int) -> Floats:

@@ -26,9 +26,10 @@ them, and beyond by the growth seen so far, which is at most that of a random wa
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rltui.distinct import distinct
 from rltui.rules.series.robust_statistics import NORMAL, median
@@ -74,16 +75,37 @@ _ONE, _NONE = np.zeros(1, np.int64), np.zeros(0, np.int64)  # the one moment, or
 LENGTHS = np.array((4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 128, 160, 192))
 _LOGS = np.log2(LENGTHS)
 MOST = 0.4  # share of the run that the newest window may be
-# Every newest window beside one before it that is no shorter, and what a difference of their means errs by.
-_NOW_AT, _BEFORE_AT = np.triu_indices(len(LENGTHS))
-NOW, BEFORE = LENGTHS[_NOW_AT], LENGTHS[_BEFORE_AT]
-_ERRORS = np.sqrt(1 / NOW + 1 / BEFORE)
+
+
+class Pairs:
+    """Newest windows, each beside one before it that is no shorter; p pairs that fit into so many ticks."""
+
+    def __init__(self, ticks: int) -> None:
+        now, before = np.triu_indices(len(LENGTHS))
+        fits = (LENGTHS[now] + LENGTHS[before] <= ticks) & _is_newest(LENGTHS[now], ticks)
+        self.now_at, self.before_at = now[fits], before[fits]  # (p,) of LENGTHS
+        self.now, self.before = LENGTHS[self.now_at], LENGTHS[self.before_at]
+        self.error = np.sqrt(1 / self.now + 1 / self.before)  # of a difference of their means
+
+
+def _is_newest(length: Ints, ticks: Ints | int) -> NDArray[np.bool_]:
+    """Whether a window is short enough to be the newest one of a run."""
+    found: NDArray[np.bool_] = (MOST * ticks >= length) | (LENGTHS[0] == length)
+    return found
+
+
+@cache
+def _pairs_of(ticks: int) -> Pairs:
+    return Pairs(ticks)
+
+
+def pairs_within(ticks: int) -> Pairs:
+    """All pairs that fit, and perhaps a few more: they are found once for about as many ticks."""
+    return _pairs_of(int(_SCALES_AT[_SCALES_AT.searchsorted(ticks)]))
 
 
 class RunMeans:
     """What means of a run's ticks are at k moments, and what they may err by."""
-
-    __slots__ = ("_deviation", "_falls", "_smooth", "_values", "least", "moments", "sums", "ticks")
 
     def __init__(self, values: Floats, moments: Ints, ticks: Ints) -> None:
         """`values` (n,) are the ticks, `moments` (k,) those of the rolling window that are judged."""
@@ -96,6 +118,7 @@ class RunMeans:
             np.cumsum(second)[ticks - 3] / (ticks - 2)
         )  # the deviation is no smaller
         self._deviation = np.full(len(ticks), np.nan)
+        self.pairs = pairs_within(int(ticks[-1]))
         self._falls: Floats | None = None
         self._smooth: dict[int, Floats] = {}
 
@@ -128,23 +151,28 @@ class RunMeans:
 
     def significant(self, row: int) -> Floats:
         """(pairs,) errors by which the newest ticks lie below those before, at one of the moments."""
-        square = np.square(self.smooth_deviation(row))
-        found: Floats = (
-            self.falls()[row] * _ERRORS / np.sqrt(square[_NOW_AT] / NOW + square[_BEFORE_AT] / BEFORE)
-        )
+        square, pairs = np.square(self.smooth_deviation(row)), self.pairs
+        error = np.sqrt(square[pairs.now_at] / pairs.now + square[pairs.before_at] / pairs.before)
+        found: Floats = self.falls()[row] * pairs.error / error
         return found
 
     def falls(self) -> Floats:
         """(k, pairs) how far the newest ticks lie below those before, by the error of a deviation of one."""
         if self._falls is None:
-            begin = self.ticks[:, None] - NOW
-            before = begin - BEFORE
-            there = (before >= 0) & ((MOST * self.ticks[:, None] >= NOW) | (LENGTHS[0] == NOW))
-            sums, until = self.sums, self.sums[self.ticks][:, None]
+            pairs, ticks, sums = self.pairs, self.ticks[:, None], self.sums
+            begin = ticks - pairs.now
+            before = begin - pairs.before
+            there = (before >= 0) & _is_newest(pairs.now, ticks)
             middle = sums[np.maximum(begin, 0)]
-            fell = (middle - sums[np.maximum(before, 0)]) / BEFORE - (until - middle) / NOW
-            self._falls = np.where(there, fell / _ERRORS, -np.inf)
+            fell = (middle - sums[np.maximum(before, 0)]) / pairs.before - (sums[ticks] - middle) / pairs.now
+            self._falls = np.where(there, fell / pairs.error, -np.inf)
         return self._falls
+
+    @cached_property
+    def deepest(self) -> Floats:
+        """(k,) the largest of `falls` at each moment."""
+        found: Floats = self.falls().max(axis=1)
+        return found
 
     def newest(self, parts: int, fewest: int) -> tuple[Floats, Floats]:
         """(k,) the mean of the last of so many equal parts of the run, at least `fewest` ticks; its error."""
