@@ -23,6 +23,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "frozen": ("window", "within"),
     "first": ("above", "below", "usual", "multiple_of", "within"),
     "constant": ("window", "within", "above", "below", "steps"),
+    "was-constant": ("window", "within", "above", "below"),
     "logged": (),
     "flat": ("window", "sigmas"),
     "best": ("fraction", "window", "sigmas"),

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rltui.logs.formats.console import holds_metrics
 from rltui.logs.records.trainer_lines import TrainerLines
 from tests.support.shared import SHARED
 
@@ -137,3 +138,9 @@ def test_consoles_agree_with_their_oracles(name: str) -> None:
         ), tag
         if not expected.get("any_step"):
             assert [step for step, _ in found[tag]] in (expected["steps"], expected.get("steps_also")), tag
+
+
+def test_consoles_of_trl_ppo_begin_with_episodes_per_second() -> None:
+    """TRL's PPO and RLOO trainers print dictionaries without a loss in front; each is a step."""
+    text = "\n".join(f"{{'eps': 4, 'objective/kl': 0.{k}, 'epoch': 0.{k}}}" for k in range(1, 6))
+    assert holds_metrics(text.encode()) and steps(read(text)) == [1, 2, 3, 4, 5]

@@ -102,7 +102,7 @@ def odd_series(n: int, seed: int) -> list[np.ndarray]:
         0.5 + 0.1 * steady, steady.cumsum() - 3, np.round(steady.cumsum() / 3), jump, spikes,
         np.full(n, 0.5), np.where(place < n // 2, np.abs(steady), 0.0), (-1.0) ** place + 0.01 * steady,
         np.linspace(0, 1, n) + 0.02 * steady, np.linspace(1.4189, -1, n), np.exp(-place / 9),
-        50 * steady - 900, np.clip(0.9 + 0.3 * steady, 0, 1),
+        50 * steady - 900, np.clip(0.9 + 0.3 * steady, 0, 1), np.where(place < n // 2, 0.5, 5.0),
     ]  # fmt: skip
 
 

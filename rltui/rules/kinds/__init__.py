@@ -44,6 +44,7 @@ KINDS: dict[str, Kind] = {
     "first": threshold.first,
     "logged": threshold.logged,
     "constant": plateau.constant,
+    "was-constant": plateau.was_constant,
     "flat": plateau.flat,
     "best": plateau.best,
     "gained": plateau.gained,

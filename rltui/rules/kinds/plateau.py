@@ -1,4 +1,4 @@
-"""Where a score stands: constant from the start, flat where it began, or at its best.
+"""Where a score stands: constant from the start or no longer so, flat where it began, or at its best.
 
 The scale is the run's own range; noise is the robust deviation of recent ticks.
 """
@@ -16,6 +16,7 @@ from rltui.rules.series.rolling_window import RollingWindow
 from rltui.rules.series.ticks import Floats
 
 GAIN = 0.15  # share of its size that a reward must have gained to excuse anything
+LEFT = 5  # ticks of the level that a series went to which had been constant
 ONE_WAY = 2.2  # deviations; six values in strict order are 2.8
 
 
@@ -39,6 +40,31 @@ def constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     if nowhere(idle, on):
         return None
     return ConditionStates(on, ~same, lowest, highest, np.zeros(len(window), np.int64))
+
+
+def was_constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
+    """One value for the first `window` ticks at least, `within` a share of it, and now another level.
+
+    The level, a median of five ticks, is `above` or `below` so many times that value, which is positive.
+    What was exactly the same was set, not measured: a change of it needs no test of noise.
+    """
+    held = window.ticks.value[: window.end]
+    value = float(window.ticks.start[0]) if window.ticks.start else math.nan
+    if not value > 0:
+        return None
+    other = np.abs(held - value) > rule.number("within", 0.001) * value
+    first = int(other.argmax()) if other.any() else window.end
+    if idle and (first < rule.number("window", 10) or first == window.end):
+        return None
+    level = window.level(LEFT)
+    low, high = rule.number("below", 0.0) * value, rule.number("above", math.inf) * value
+    on = ((level < low) | (level > high)) & (first >= rule.number("window", 10))
+    if nowhere(idle, on):
+        return None
+    m = len(window)
+    limit = np.full(m, value)
+    off = (level >= low) & (level <= high)
+    return ConditionStates(on, off, level, limit, np.full(m, first), before=limit)
 
 
 def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
