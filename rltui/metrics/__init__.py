@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 from rltui.metrics.catalogue import Catalogue, catalogue, recognise
-from rltui.metrics.config_snippet import snippet
-from rltui.metrics.explain_key import Explanation, explain, nearest
 from rltui.metrics.frameworks.recognise import UNKNOWN, FrameworkMatch, FrameworkRecogniser
 from rltui.metrics.metric_name import MetricName
 from rltui.metrics.resolve import MetricNames
@@ -15,14 +13,10 @@ from rltui.metrics.resolve import MetricNames
 __all__ = [
     "UNKNOWN",
     "Catalogue",
-    "Explanation",
     "FrameworkMatch",
     "FrameworkRecogniser",
     "MetricName",
     "MetricNames",
     "catalogue",
-    "explain",
-    "nearest",
     "recognise",
-    "snippet",
 ]

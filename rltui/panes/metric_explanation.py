@@ -10,11 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from rltui import metrics as resolver
 from rltui.config import Config
 from rltui.data.metric import Metric
 from rltui.metrics import MetricName
 from rltui.metrics.definitions import plain, with_title
+from rltui.metrics.explain_key import explain
 from rltui.metrics.frameworks.load import frameworks
 from rltui.metrics.glossary_entry import GlossaryEntry, JudgedBy
 from rltui.metrics.glossary_files import glossary
@@ -55,7 +55,7 @@ def metric_cards(key: str, framework: str | None = None, config: Config | None =
             older=found.older,
             caveat=found.caveat,
         )
-        for found in resolver.explain(key, framework, config=config)
+        for found in explain(key, framework, config=config)
     ]
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rltui.panes.answers.accelerators.gpus import inside_words
-from rltui.panes.answers.model import NOTHING, Answer, Beside
+from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.comparison import Difference, slower_than_baseline
@@ -19,6 +18,7 @@ from rltui.session.time_travel import span_of
 from rltui.text import count_of
 
 if TYPE_CHECKING:
+    from rltui.panes.answers.model import Answer
     from rltui.rules.finding import Finding
     from rltui.session.run_view import RunView
 
@@ -129,9 +129,14 @@ def _tags_of(view: RunView, pane: str) -> list[str]:
 
 def _why_empty(view: RunView, pane: str) -> str:
     """What the pane's data says of a run without any of its metrics; else which panes the run has."""
+    if pane == "system":
+        from rltui.panes.answers.accelerators.gpus import inside_words  # as in `pane_answers`
+
+        inside = inside_words(view)
+        if inside:
+            return f"{inside[:1].upper()}{inside[1:]}"
     if pane in PANES and PANES[pane].empty:
-        inside = inside_words(view) if pane == "system" else ""
-        return f"{inside[:1].upper()}{inside[1:]}" if inside else PANES[pane].empty
+        return PANES[pane].empty
     there = [one for one in FIXED if view.tag_index.panes.get(one)]
     others = f" It has {', '.join(there)}." if there else ""
     return f"This run reports nothing for the pane {pane}.{others}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rltui.panes.answers.model import NOTHING, Beside
+from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.header import Header, header
 from rltui.panes.overview import overview
 from rltui.panes.pane import PaneView, pane_view

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
-from rltui.panes.answers.model import Answer, StepPhase
 from rltui.panes.row import Row
+
+if TYPE_CHECKING:
+    from rltui.panes.answers.model import Answer, StepPhase
 
 LEAST_ROWS = 2  # of a folder that becomes a branch
 MOST_OF_ALL = 0.5  # share of the rows; a folder with more is where the pane's keys lie, and nests nothing

@@ -275,7 +275,11 @@ class Monitor(CellDiffApp, inherit_bindings=False):
         """Once values are shown: import what keys need, so that the first one need not wait for it."""
         if self.updates.shown and not self._input_loaded:
             self._input_loaded = True
+            from rltui.panes.answers.pane_answers import load_answers
             from rltui.screen.input import dispatch  # noqa: F401 (the modules are what is wanted)
+            from rltui.screen.pages import findings_page, pane_page  # noqa: F401
+
+            load_answers()
 
     def _release_memory(self) -> None:
         """When all that was there has been read and evaluated, release what that needed."""

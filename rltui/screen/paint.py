@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rltui.panes.answers.model import USE_SAMPLES
-from rltui.panes.baseline_findings import baseline_findings
+from rltui.panes.answers.beside import USE_SAMPLES
 from rltui.panes.pane_list import WITHOUT_METRICS
 from rltui.screen import shown
 from rltui.screen.pages.frame import frame
@@ -74,6 +73,8 @@ def judge_beside_baseline(session: Session, state: AppState) -> None:
     if cache.value is not None and cache.value in session.runs:
         session.runs[cache.value].set_baseline_findings(())
     if key is not None and base is not None:
+        from rltui.panes.baseline_findings import baseline_findings  # as in `frame`
+
         view.set_baseline_findings(baseline_findings(view, base))
     cache.key, cache.time, cache.value = key, now, None if key is None else view.name
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from rltui.draw.numbers import short_step
 from rltui.hparams.hparams import NONE
 from rltui.panes import header as run_header
-from rltui.panes.answers.model import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
+from rltui.panes.answers.beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.header import Header
 from rltui.panes.pane_list import PaneTab, panes_of
 from rltui.panes.runs.names import short_run_names, with_given_names

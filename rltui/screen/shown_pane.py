@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from rltui.panes.answers.model import NOTHING
+from rltui.panes.answers.beside import NOTHING
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.comparison import Difference, compare

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rltui.metrics import explain, nearest
 from rltui.metrics.definitions import definitions, plain
+from rltui.metrics.explain_key import explain, nearest
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.metric_explanation import finding_card
 from rltui.rules.load import rulebook

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rltui.metrics import MetricNames, catalogue, explain, nearest, recognise
+from rltui.metrics import MetricNames, catalogue, recognise
+from rltui.metrics.explain_key import explain, nearest
 from tests.support import catalogue as shared
 from tests.support.catalogue import needs_catalogue
 from tests.support.shared import needs_shared

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from rltui.batch import QUANTILES, Histogram
 from rltui.config import Config
 from rltui.logs.samples.model import RunSamples, Sample, head_of
+from rltui.panes.answers.beside import Beside
 from rltui.panes.answers.distributions import BINS, band, quantile_ridge, sample_ridge
-from rltui.panes.answers.model import Answer, Beside, Ridge
+from rltui.panes.answers.model import Answer, Ridge
 from rltui.panes.answers.pane_answers import answer_of
 from rltui.panes.render.answer_pictures import band_lines, ridge_lines
 from rltui.panes.render.lines.answer_lines import answer_lines

@@ -9,8 +9,8 @@ from rltui.cli.completions import complete_metric
 from rltui.cli.file_problems import note_problems
 from rltui.cli.output import FOUND, emit, emit_json, leave, note
 from rltui.config import load_config
-from rltui.metrics import nearest
 from rltui.metrics.definitions import Definition, as_lines, definitions
+from rltui.metrics.explain_key import nearest
 from rltui.metrics.glossary_entry import GlossaryEntry
 from rltui.metrics.glossary_files import glossary, pane_id
 from rltui.panes.metric_explanation import finding_card, metric_cards

@@ -19,7 +19,7 @@ from rltui.draw.themes import DEFAULT, Theme, load_themes
 from rltui.hparams.hparam_files import hparams_beside
 from rltui.hparams.hparams import NONE
 from rltui.metrics.glossary_files import pane_id
-from rltui.panes.answers.model import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
+from rltui.panes.answers.beside import NOTHING, USE_HPARAMS, USE_SAMPLES, USE_SPANS, Beside
 from rltui.panes.chart_picture import metric_pictures
 from rltui.panes.other_runs import sister_runs
 from rltui.panes.pane_list import FIXED, panes_of

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
+from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.distributions import band, logged_ridges, quantile_ridge, sample_ridge
-from rltui.panes.answers.model import NOTHING, Amount, Answer, Beside
+from rltui.panes.answers.model import Amount, Answer
 from rltui.panes.answers.recent_steps import binned, change_words, fact, find
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from rltui.draw.numbers import format_share, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.answers.model import NOTHING, Answer, Beside
+from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.model import Answer
 from rltui.panes.answers.recent_steps import Values, fact, find, values_of
 from rltui.panes.answers.since_start import since_start
 from rltui.rules.finding import unexplained

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from rltui.draw.numbers import format_plain, format_share
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.answers.model import NOTHING, Answer, Beside, Fact, Range
+from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_steps import LAST, Values, find, first_steps_of
 

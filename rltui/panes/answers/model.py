@@ -5,10 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from rltui.hparams.hparams import NONE, HParams
-from rltui.logs.samples.model import RunSamples
-from rltui.spans.model import NO_SPANS, LoggedSpans
-
 
 @dataclass(frozen=True, slots=True)
 class Fact:
@@ -226,19 +222,3 @@ class Answer:
     devices: DeviceTable | None = None
     notes: tuple[str, ...] = ()
     formulas: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """What files beside the logs of a run say. Nothing is known of what was not read."""
-
-    hparams: HParams = NONE
-    samples: RunSamples | None = None
-    spans: LoggedSpans = NO_SPANS
-
-
-NOTHING = Beside()
-# Panes whose answer uses settings or samples: of others nobody reads the files.
-USE_HPARAMS = frozenset({"perf", "rollout"})
-USE_SPANS = frozenset({"timing"})
-USE_SAMPLES = frozenset({"reward", "lengths"})

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import importlib
+from collections.abc import Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING
 
-from rltui.panes.answers.accelerators.gpus import gpu_answer
-from rltui.panes.answers.accelerators.utilisation import utilisation_answer
-from rltui.panes.answers.lengths import length_answer
-from rltui.panes.answers.levels import critic_answer, policy_answer, validation_answer
-from rltui.panes.answers.load_balance import load_answer
-from rltui.panes.answers.model import NOTHING, Answer, Beside
-from rltui.panes.answers.reward import reward_answer
-from rltui.panes.answers.rollouts.rollout_use import rollout_answer
-from rltui.panes.answers.step_time.step_time import step_time_answer
+from rltui.panes.answers.beside import NOTHING, Beside
 
 if TYPE_CHECKING:
+    from rltui.panes.answers.model import Answer
     from rltui.session.run_view import RunView
 
-ANSWERS: Mapping[str, Callable[[RunView, int | None, Beside], Answer | None]] = {
-    "timing": step_time_answer,
-    "load": load_answer,
-    "perf": utilisation_answer,
-    "rollout": rollout_answer,
-    "lengths": length_answer,
-    "reward": reward_answer,
-    "policy": policy_answer,
-    "critic": critic_answer,
-    "validation": validation_answer,
-    "system": gpu_answer,
+# A module of this package and its function of view, step and what is beside. The first frame of the monitor
+# does not wait for them.
+ANSWERS: Mapping[str, tuple[str, str]] = {
+    "timing": ("step_time.step_time", "step_time_answer"),
+    "load": ("load_balance", "load_answer"),
+    "perf": ("accelerators.utilisation", "utilisation_answer"),
+    "rollout": ("rollouts.rollout_use", "rollout_answer"),
+    "lengths": ("lengths", "length_answer"),
+    "reward": ("reward", "reward_answer"),
+    "policy": ("levels", "policy_answer"),
+    "critic": ("levels", "critic_answer"),
+    "validation": ("levels", "validation_answer"),
+    "system": ("accelerators.gpus", "gpu_answer"),
 }
 
 
@@ -41,12 +38,28 @@ UNANSWERED: Mapping[str, str] = {
 }
 
 
+def load_answers() -> None:
+    """Import what makes the answers, so that no pane waits for it."""
+    for module, _ in ANSWERS.values():
+        _module(module)
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"rltui.panes.answers.{name}")
+
+
 def answer_of(
     view: RunView, pane: str, at_step: int | None = None, beside: Beside = NOTHING
 ) -> Answer | None:
     """The answer of a pane, now or as of a step; None where the pane has none, or the log nothing of it."""
-    make = ANSWERS.get(pane)
-    found = make(view, at_step, beside) if make is not None and view.run.series else None
+    if pane not in ANSWERS:
+        return None
+    from rltui.panes.answers.model import Answer
+
+    found: Answer | None = None
+    if view.run.series:
+        module, name = ANSWERS[pane]
+        found = getattr(_module(module), name)(view, at_step, beside)
     if found is None and pane in UNANSWERED and view.tag_index.panes.get(pane):
         return Answer("", UNANSWERED[pane])
     return found

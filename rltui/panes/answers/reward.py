@@ -10,8 +10,9 @@ import numpy as np
 
 from rltui.draw.numbers import format_share, format_short, format_value
 from rltui.metrics.glossary_files import glossary
+from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.answers.distributions import band, logged_ridges, sample_ridge
-from rltui.panes.answers.model import NOTHING, Amount, Answer, Band, Beside, Fact
+from rltui.panes.answers.model import Amount, Answer, Band, Fact
 from rltui.panes.answers.recent_steps import LAST, Values, binned, fact, find, values_of
 from rltui.panes.answers.since_start import since_start
 

@@ -6,11 +6,9 @@ from rltui.draw.cells import BLANK, Span, crop, line
 from rltui.panes.render.lines.header_lines import header_lines, tab_bar
 from rltui.screen import shown
 from rltui.screen.pages.chart.overlaid_runs import names_line
-from rltui.screen.pages.findings_page import findings_page
 from rltui.screen.pages.footer import filter_counts, footer
 from rltui.screen.pages.overview_page import overview_page
 from rltui.screen.pages.page import SMALLEST, Page, Spot, too_small
-from rltui.screen.pages.pane_page import pane_page
 from rltui.screen.shown_pane import pane
 from rltui.screen.state import PINNED, AppState, Drawn
 from rltui.session.run_view import RunView
@@ -98,12 +96,16 @@ def _body(session: Session, state: AppState, view: RunView, width: int, height: 
         if name == "overview":
             return overview_page(session, state, view, width, height)
         if name == "findings":
+            from rltui.screen.pages.findings_page import findings_page  # as above
+
             return findings_page(session, state, width, height)
     made = pane(session, state)
     if made is not None and name == "system":
         from rltui.screen.pages.system_page import system_page  # as above
 
         return system_page(session, state, made, width, height)
+    from rltui.screen.pages.pane_page import pane_page  # as above
+
     return pane_page(session, state, made, width, height) if made is not None else Page()
 
 

@@ -18,7 +18,6 @@ from rltui.rules.finding import unexplained
 from rltui.screen import shown
 from rltui.screen.pages.chart.overlaid_runs import others
 from rltui.screen.pages.page import Page, Spot
-from rltui.screen.pages.pane_page import pane_page
 from rltui.screen.shown_pane import KEY_METRICS, differences
 from rltui.screen.state import AppState, PaneDrawn
 from rltui.session.run_view import RunView
@@ -43,6 +42,8 @@ def overview_page(session: Session, state: AppState, view: RunView, width: int, 
             else []
         )
         top = _with_file_warnings(session, state, data, top, width)
+        from rltui.screen.pages.pane_page import pane_page  # as in `frame`
+
         return top.below(pane_page(session, state, made, width, height - len(top.lines), column_words=False))
     room = height - len(runs.lines)
     tag = state.selection.rows.get("overview", "")

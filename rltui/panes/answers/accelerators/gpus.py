@@ -12,7 +12,8 @@ import numpy as np
 from rltui.distinct import distinct
 from rltui.draw.numbers import format_duration, format_value
 from rltui.jobs.scheduler import look_inside
-from rltui.panes.answers.model import NOTHING, Answer, Beside, Device, DeviceCell, DeviceTable, Fact
+from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.model import Answer, Device, DeviceCell, DeviceTable, Fact
 from rltui.panes.answers.recent_steps import F64
 from rltui.panes.answers.step_time.phase_spans import PhaseSpans, phase_spans
 from rltui.rules.series.robust_statistics import median

@@ -14,7 +14,7 @@ from rltui.hparams.hparams import HParam, HParams, merge
 from rltui.hparams.logged_text import logged_hparams
 
 if TYPE_CHECKING:
-    from rltui.panes.answers.model import Beside
+    from rltui.panes.answers.beside import Beside
     from rltui.session.run_view import RunView
 
 # `7B`, `0.5b`, `30B-A3B`, `8x7B`: billions of parameters in a model's name, active ones behind an A.

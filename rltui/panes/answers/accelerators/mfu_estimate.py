@@ -18,7 +18,7 @@ from rltui.panes.answers.accelerators.resources import TOKENS, accelerators
 from rltui.panes.answers.recent_steps import F64, I64, Values, find, first_steps_of
 
 if TYPE_CHECKING:
-    from rltui.panes.answers.model import Beside
+    from rltui.panes.answers.beside import Beside
     from rltui.session.run_view import RunView
 
 PARAMETERS = "optimizer.param_count"

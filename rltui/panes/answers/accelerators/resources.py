@@ -16,7 +16,7 @@ from rltui.rules.series.robust_statistics import median
 from rltui.session.time_travel import span_of
 
 if TYPE_CHECKING:
-    from rltui.panes.answers.model import Beside
+    from rltui.panes.answers.beside import Beside
     from rltui.session.run_view import RunView
 
 STEP = "timing.step"

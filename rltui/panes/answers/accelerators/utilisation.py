@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from rltui.draw.numbers import format_si, format_value
 from rltui.metrics.glossary_files import glossary
 from rltui.panes.answers.accelerators.mfu_estimate import mfu_estimate
-from rltui.panes.answers.model import NOTHING, Answer, Beside, Fact, Range
+from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.model import Answer, Fact, Range
 from rltui.panes.answers.per_rank import per_rank
 from rltui.panes.answers.recent_steps import LAST, fact, find, first_steps_of
 from rltui.panes.answers.step_time.step_time import TOKENS, step_time, token_rate

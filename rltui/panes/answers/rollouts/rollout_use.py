@@ -13,7 +13,8 @@ import numpy as np
 
 from rltui.draw.numbers import format_duration, format_share, format_short
 from rltui.panes.answers.accelerators.resources import accelerators, format_hours, hours, resource_facts
-from rltui.panes.answers.model import NOTHING, Amount, Answer, Beside, Fact, Share
+from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.model import Amount, Answer, Fact, Share
 from rltui.panes.answers.recent_steps import F64, I64, LAST, Values, binned, fact, find
 from rltui.panes.answers.rollouts.rollout_losses import (
     Loss,

@@ -15,7 +15,8 @@ import numpy as np
 
 from rltui.draw.numbers import format_seconds, format_share, format_step
 from rltui.metrics.glossary_files import glossary
-from rltui.panes.answers.model import NOTHING, Answer, Beside, Fact, Share, StepPhase
+from rltui.panes.answers.beside import NOTHING, Beside
+from rltui.panes.answers.model import Answer, Fact, Share, StepPhase
 from rltui.panes.answers.recent_steps import (
     F64,
     I64,

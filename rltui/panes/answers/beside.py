@@ -1,0 +1,28 @@
+"""What files beside the logs say to the answer of a pane, and which panes ask for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rltui.hparams.hparams import NONE, HParams
+from rltui.spans.model import NO_SPANS, LoggedSpans
+
+if TYPE_CHECKING:
+    from rltui.logs.samples.model import RunSamples
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What files beside the logs of a run say. Nothing is known of what was not read."""
+
+    hparams: HParams = NONE
+    samples: RunSamples | None = None
+    spans: LoggedSpans = NO_SPANS
+
+
+NOTHING = Beside()
+# Panes whose answer uses settings or samples: of others nobody reads the files.
+USE_HPARAMS = frozenset({"perf", "rollout"})
+USE_SPANS = frozenset({"timing"})
+USE_SAMPLES = frozenset({"reward", "lengths"})
