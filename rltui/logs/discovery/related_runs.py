@@ -53,6 +53,7 @@ class RelatedRuns:
         self._below: dict[str, list[LogFile]] = {}  # folder: logs in it and below
         self._parts: dict[str, list[LogFile]] = {}  # by key: logs in containers
         self._called: dict[str, list[LogFile]] = {}  # name of a file or folder: logs
+        self._copied: set[str] = set()  # folders and names of logs that have copies of their own format
         self._placed: set[LogFile] = set()  # whose run is known for good
         self._beginnings: dict[LogFile, _Beginning] = {}
         self._samples: dict[LogFile, Place] = {}
@@ -69,10 +70,14 @@ class RelatedRuns:
             return
         self._others.append(log)
         self._recount = True
-        for folder in (found.folder, *folders_above(found.folder)):
+        folders = (found.folder, *folders_above(found.folder))
+        called = duplicate_logs.names_of(found.folder, found.name)
+        for folder in folders:
             self._below.setdefault(folder, []).append(log)
-        for name in duplicate_logs.names_of(found.folder, found.name):
+        for name in called:
             self._called.setdefault(name, []).append(log)
+        if found.name == TRAINER_STATE or stem_of(found.name) in names().partial_copies - {"metrics"}:
+            self._copied.update(folders, called)
         if found.part is not None and found.part.key:
             self._parts.setdefault(found.part.key, []).append(log)
         base = f"{found.folder}/{rotated_from(found.name) or found.name}"
@@ -264,13 +269,14 @@ class RelatedRuns:
         near: list[LogFile] = []
         for name in duplicate_logs.names_of(found.folder, found.name):
             crowd = self._called.get(name, ())[:CROWD]
-            if _may_differ(crowd, known):
+            if self._may_differ(name, crowd, known):
                 near += filter(rival, crowd)
         for folder in (found.folder, *folders_above(found.folder)):
             crowd = self._below.get(folder, ())
             if len(crowd) > CROWD:
                 break
-            beside = [log for log in crowd if rival(log)] if _may_differ(crowd, known) else []
+            differ = self._may_differ(folder, crowd, known)
+            beside = [log for log in crowd if rival(log)] if differ else []
             near += beside
             # One that only prints goes on until it finds a log that it may be the console of.
             if beside and not (
@@ -278,6 +284,12 @@ class RelatedRuns:
             ):
                 break
         return list(dict.fromkeys(near))
+
+    def _may_differ(self, place: str, logs: Iterable[LogFile], known: Format) -> bool:
+        """Whether any of the logs of a folder or name may be a rival of one of a format: mostly none is."""
+        if place in self._copied or known.name in names().copied_formats:
+            return True
+        return any(log.aside or (log.format is not None and log.format is not known) for log in logs)
 
     def _join(self, duplicate: LogFile, main: LogFile) -> list[tuple[LogFile, str]]:
         """Make a log and its own duplicates duplicates of `main`."""
@@ -307,16 +319,6 @@ class RelatedRuns:
             known.size = log.size
             known.sample = _ask(log, duplicate_logs.sample, calls) or known.sample
         return known.sample
-
-
-def _may_differ(logs: Iterable[LogFile], known: Format) -> bool:
-    """Whether any of these logs may be a rival of one of a format: mostly all are of one and the same."""
-    if known.name in names().copied_formats or any(
-        log.found.name == TRAINER_STATE or stem_of(log.found.name) in names().partial_copies - {"metrics"}
-        for log in logs
-    ):
-        return True
-    return any(log.aside or (log.format is not None and log.format.name != known.name) for log in logs)
 
 
 def _distance(one: FoundFile, other: FoundFile) -> tuple[int, int, str, str]:
