@@ -34,7 +34,7 @@ NUMBERS: dict[str, tuple[str, ...]] = {
     "gain-lost": ("fraction", "sigmas", "least", "young", "effect"),
     "below-start": ("fraction", "sigmas", "least", "young"),
     "no-gain": ("effect", "points", "steps"),
-    "non-finite": ("after", "least"),
+    "non-finite": ("after", "least", "lasting", "passing"),
 }
 WORDS: dict[str, dict[str, tuple[str, ...]]] = {
     "threshold": {

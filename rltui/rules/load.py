@@ -78,7 +78,7 @@ def _rules_named(entry: RuleEntry) -> Iterator[str]:
     if isinstance(entry, Rule):
         yield from chain(entry.holds_while, entry.inhibited_by, entry.info_when, entry.requires)
     elif isinstance(entry, Symptom):
-        yield from chain(entry.none, entry.explains, *entry.all)
+        yield from chain(entry.none, entry.explains, *entry.all, *entry.or_all)
 
 
 def _metrics_named(entry: RuleEntry) -> Iterator[str]:

@@ -127,6 +127,7 @@ class Symptom(NamedTuple):
     title: str
     message: str
     all: tuple[tuple[str, ...], ...]  # every group must have one that fires
+    or_all: tuple[tuple[str, ...], ...] = ()  # or every one of these
     explains: tuple[str, ...] = ()  # ids of findings that are gathered below it, `*` allowed
     none: tuple[str, ...] = ()  # none of these may fire
     advice: str = ""

@@ -162,7 +162,7 @@ def rule_file() -> TableField[RuleFile]:
         {
             "id": _ID,
             "severity": TextField(choices=tuple(RANK)),
-            "all": ListField(ListField(_TEXT, single=True)),
+            **dict.fromkeys(("all", "or_all"), ListField(ListField(_TEXT, single=True))),
             **dict.fromkeys(("none", "explains", "check_next"), _TEXTS),
             **dict.fromkeys(("title", "message", "advice", "source"), _TEXT),
             "pane": _pane_field(),

@@ -23,9 +23,10 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     """
     found: list[tuple[Symptom, list[Firing]]] = []
     for symptom in state.book.symptoms:
-        parts = _holds(symptom, state) if all(map(state.may, symptom.all)) else []
-        if parts:
-            found.append((symptom, parts))
+        for groups in filter(None, (symptom.all, symptom.or_all)):
+            if all(map(state.may, groups)) and (parts := _holds(symptom, groups, state)):
+                found.append((symptom, parts))
+                break
     found.sort(key=lambda item: -RANK[item[0].severity])
     owner: dict[str, str] = {}
     gathered: list[Finding] = []
@@ -52,7 +53,7 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
         dated = [firing for firing in evidence if firing.rule.dates] if dates else parts
         since = min(firing.since_step for firing in dated)
         gathered.append(symptom_finding(symptom, evidence, since))
-        if len(ids) == 1 and all(part.rule.kind == NON_FINITE for part in parts):
+        if all(part.rule.kind == NON_FINITE for part in parts):
             same |= {rule_id for rule_id in ids if owner.get(rule_id) == symptom.id}
     return [
         replace(finding, explained_by=owner[finding.id]) if finding.id in owner else finding
@@ -61,21 +62,21 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     ] + gathered
 
 
-def _holds(symptom: Symptom, state: FiringState) -> list[Firing]:
-    """The firings that make the symptom; none when it does not hold."""
-    groups = []
-    for group in symptom.all:
-        groups.append(state.applying(group))
-        if not groups[-1]:
+def _holds(symptom: Symptom, groups: tuple[tuple[str, ...], ...], state: FiringState) -> list[Firing]:
+    """The firings that make the symptom, of groups of rules; none when it does not hold."""
+    parts = []
+    for group in groups:
+        parts.append(state.applying(group))
+        if not parts[-1]:
             return []
     if state.any(symptom.none):
         return []
     if symptom.together:
-        onsets = [min(firing.since_step for firing in group) for group in groups]
+        onsets = [min(firing.since_step for firing in part) for part in parts]
         first, last = _span(state)
         if max(onsets) - min(onsets) > symptom.together * max(last - first, 1):
             return []
-    return [firing for group in groups for firing in group]
+    return [firing for part in parts for firing in part]
 
 
 def _span(state: FiringState) -> tuple[int, int]:

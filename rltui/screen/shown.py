@@ -36,7 +36,8 @@ def run(session: Session, state: AppState) -> RunView | None:
 def newest_run(session: Session, state: AppState) -> RunView | None:
     """The run written last, unless that shown is about as new: equal ages must not make the screen jump.
 
-    The baseline is what others are compared with: it is shown only where there is no other.
+    Of several that are about as new, one that has points. The baseline is what others are compared with: it
+    is shown only where there is no other.
     """
     base = baseline(session, state)
     ordered = session.ordered()
@@ -50,7 +51,8 @@ def newest_run(session: Session, state: AppState) -> RunView | None:
         or current not in ordered
         or ordered[0].modified > current.modified + NEWER
     ):
-        return ordered[0]
+        newest = [view for view in ordered if view.modified >= ordered[0].modified - NEWER]
+        return next((view for view in newest if view.run.points), ordered[0])
     return current
 
 

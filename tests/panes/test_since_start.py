@@ -25,11 +25,12 @@ def noisy(course: Sequence[float], noise: float) -> list[float]:
         (noisy(np.linspace(-2, -1, 200), 0.1), "up from -1.9"),
         (noisy([1.0] * 200, 0.01), ", steady."),
         ([*noisy(np.linspace(0, 8, 100), 0.1), *noisy(np.linspace(8, 1, 100), 0.1)], "below its best of 7."),
+        ([8.0] * 3 + [0.0] * 197, "down from"),
         ([0.0, 1.0] * 100, "Reward is 0.500, steady."),
     ],
 )
 def test_reward_is_told_beside_its_start_and_its_best(values: list[float], said: str) -> None:
-    """A rise below zero, none, a fall after the best, and outcomes of which a median tells nothing."""
+    """A rise below zero, none, a fall after the best, one at the start, outcomes that are 0 or 1."""
     assert said in answer("reward", {"critic/rewards/mean": values}, steps=200).sentence
 
 

@@ -183,6 +183,31 @@ def test_what_has_no_beginning_dates_no_symptom(
     assert abs(found[symptom].since_step - began) <= 4
 
 
+@pytest.mark.parametrize(
+    ("series", "told"),
+    [
+        ({"optimizer.grad_norm": [*flat(0.5, 20), np.nan, *flat(0.5, 9)]}, {"grad-non-finite-once": "info"}),
+        ({"policy.loss": [*flat(0.5, 20), np.nan, *flat(0.5, 9)]}, {"non-finite-once": "warning"}),
+        ({"policy.loss": [*flat(0.5, 20), np.nan]}, {"numerical-breakdown": "critical"}),
+        ({"optimizer.grad_norm": [*[np.inf] * 4]}, {}),
+        ({"optimizer.grad_norm": [*[np.inf] * 9]}, {"numerical-breakdown": "critical"}),
+        (
+            {
+                "optimizer.grad_norm": [*flat(0.5, 20), np.nan],
+                "policy.kl_ref": [*flat(0.01, 20), np.inf],
+            },
+            {"numerical-breakdown": "critical"},
+        ),
+    ],
+)
+def test_a_run_is_lost_only_where_numbers_do_not_come_back(
+    series: dict[str, list[float]], told: dict[str, str]
+) -> None:
+    """A NaN that passes is a remark of gradients, a warning of losses; in the policy it ends the run."""
+    judge = judge_of({name: np.asarray(values) for name, values in series.items()})
+    assert {finding.id: finding.severity for finding in judge.findings()} == told
+
+
 def test_a_value_that_is_no_number_is_one_finding() -> None:
     """NaN is told by the symptom alone, and once in the header."""
     judge = judge_of({"optimizer.loss": np.concatenate((flat(0.5, 50), np.full(10, np.nan)))})

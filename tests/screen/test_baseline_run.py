@@ -52,6 +52,13 @@ def test_what_is_compared_with_is_not_shown_first() -> None:
     assert alone.view is not None and alone.view.name == "good"
 
 
+def test_of_runs_as_new_one_with_points_is_shown() -> None:
+    """A run without a value, a second newer than one with values, does not open as an empty screen."""
+    some = believable(50, seed=1, name="with_values", modified=NOW - 1)
+    none = MadeRun("without", modified=NOW)
+    assert (view := opened(none, some).view) is not None and view.name == "with_values"
+
+
 def test_a_name_may_be_meant_for_several() -> None:
     """The run of just that name is meant; else all that go by it."""
     runs = ["a/good", "good", "b/good/tb", "goods"]

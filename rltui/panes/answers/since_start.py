@@ -27,7 +27,8 @@ STEADY = 0.1  # times the level: smaller noise than that hides no change worth a
 class SinceStart:
     """Means of the first and of the last tenth of a run's steps, in canonical units.
 
-    highest: the highest mean of a twentieth; highest_step: where that begins, rounded to the length of one.
+    highest: the highest mean of a twentieth behind the first tenth; highest_step: where that begins,
+    rounded to the length of one.
     noise: the standard deviation of a mean of a twentieth, from the differences of neighbours, which a slow
     change does not widen.
     """
@@ -91,7 +92,7 @@ def _since_start(view: RunView, tag: str, at_step: int | None) -> SinceStart | N
     mean = cut.mean * scale + offset
     there = mean[known]
     noise = median(np.abs(np.diff(there))) / (0.6745 * math.sqrt(2))
-    at = int(np.argmax(np.where(known, mean, -math.inf)))
+    at = int(known.nonzero()[0][ENDS + int(np.argmax(there[ENDS:]))])
     width = (last + 1 - first) / parts
     digits = -max(int(math.log10(width)), 0)
     return SinceStart(

@@ -47,18 +47,12 @@ class FiringState:
         self._unasked: dict[str, list[tuple[RuledTicks, Recording]]] = {}
         held: list[RuleState | UserRuleState] = []
         for state in self._states():
-            found = None
             if state.rule.holds_while and state.past and state.episode is None:
                 held.append(state)
-            if state.episode is not None:
-                found = _firing(state, state.episode)
-            elif state.rule.kind == NON_FINITE:
-                found = _nonfinite(state)
-            if found is not None:
-                self.firing.setdefault(found.rule.id, []).append(found)
+            self._take(state)
         for each in self.judged:
             for recording in each.recordings:
-                if self._counts(recording):
+                if self._is_about(recording):
                     self._unasked.setdefault(recording.rule.id, []).append((each, recording))
         self._hold_causes(held)
         known = {each.ticks.canonical for each in self.judged}
@@ -71,9 +65,18 @@ class FiringState:
         """Where a rule fires."""
         for each, state in self._unasked.pop(rule_id, ()):
             each.settle(state)
-            if state.episode is not None and (found := _firing(state, state.episode)) is not None:
-                self.firing.setdefault(rule_id, []).append(found)
+            self._take(state)
         return self.firing.get(rule_id, ())
+
+    def _take(self, state: RuleState | UserRuleState) -> None:
+        """Note where a rule fires, if it does."""
+        found = None
+        if state.episode is not None:
+            found = _firing(state, state.episode)
+        elif state.rule.kind == NON_FINITE:
+            found = _nonfinite(state)
+        if found is not None:
+            self.firing.setdefault(found.rule.id, []).append(found)
 
     def _hold_causes(self, states: Sequence[RuleState | UserRuleState]) -> None:
         """Let causes that are over fire on while what they brought about does."""
@@ -90,10 +93,10 @@ class FiringState:
         yield from self._user_states
         for each in self.judged:
             for state in each.shown:
-                if (state.episode is not None or state.past or state.kind is None) and self._counts(state):
+                if (state.episode is not None or state.past or state.kind is None) and self._is_about(state):
                     yield state
 
-    def _counts(self, state: RuleState) -> bool:
+    def _is_about(self, state: RuleState) -> bool:
         """Whether it counts: that no other metric of the run is judged in place of its own."""
         instead = state.rule.unless_logged.get(state.ticks.canonical or "")
         return instead is None or instead not in self._logged
@@ -154,14 +157,14 @@ def _firing(state: RuleState | UserRuleState, episode: Episode) -> Firing | None
 
 
 def _nonfinite(state: RuleState | UserRuleState) -> Firing | None:
-    """A spell of non-finite values that goes on; a single one that was followed by numbers is a warning."""
+    """A spell of non-finite values that is not over."""
     rule, ticks = state.rule, state.ticks
     spell = ticks.nonfinite
-    if spell is None or not _long_enough(rule, spell) or ticks.points - 1 - spell.last_index >= NONFINITE_GAP:
+    if spell is None or ticks.points - 1 - spell.last_index >= NONFINITE_GAP:
         return None
-    lasting = spell.count >= 3 or spell.last_index == ticks.points - 1
-    severity = rule.severity if lasting else "warning"
-    return Firing(rule, ticks, spell.since_step, spell.value, np.nan, ticks.level(), severity)
+    if not _fits(rule, spell, ticks.points):
+        return None
+    return Firing(rule, ticks, spell.since_step, spell.value, np.nan, ticks.level(), rule.severity)
 
 
 def _over(state: RuleState | UserRuleState) -> Sequence[Episode | NonFiniteEpisode]:
@@ -172,12 +175,21 @@ def _over(state: RuleState | UserRuleState) -> Sequence[Episode | NonFiniteEpiso
     spells = list(ticks.nonfinite_before)
     if ticks.nonfinite is not None and ticks.points - 1 - ticks.nonfinite.last_index >= NONFINITE_GAP:
         spells.append(ticks.nonfinite)
-    return [spell for spell in spells if _long_enough(state.rule, spell)]
+    return [spell for spell in spells if _fits(state.rule, spell, spell.last_index + 2)]
 
 
-def _long_enough(rule: Rule, spell: NonFiniteEpisode) -> bool:
-    """Whether a spell of non-finite values is long enough for a rule, and came after enough numbers."""
-    return spell.count >= rule.number("least", 1) and spell.after >= rule.number("after", 0)
+def _fits(rule: Rule, spell: NonFiniteEpisode, points: int) -> bool:
+    """Whether a rule is about a spell of non-finite values, of a series of so many points.
+
+    A spell lasts while more than half of the points since its first value are no numbers: a gradient that
+    overflowed once lost an update, weights that are NaN make every value NaN.
+    """
+    if spell.count < rule.number("least", 1) or spell.after < rule.number("after", 0):
+        return False
+    lasts = spell.count > 0.5 * (points - spell.after - spell.before)
+    if rule.number("passing", 0):
+        return not lasts
+    return not rule.number("lasting", 0) or (lasts and spell.count >= rule.number("lasting", 0))
 
 
 def _gap(gap: Gap, judged: Sequence[RuledTicks]) -> Firing | None:
