@@ -35,6 +35,8 @@ def rows(batch: Batch) -> list[tuple[str, int, float | None]]:
         "time/total_timesteps,a,b\n1024,0.5,\n2048,,2\n",
         "time/total_timesteps\ta\tb\n1024\t0.5\t\n2048\t\t2\n",
         "time/total_timesteps;a;b\r\n1024;0.5;\r\n2048;;2\r\n",
+        "time/total_timesteps;a;b;note\n1024;0,5;;a,b\n2048;;2;\n",
+        "time/total_timesteps;a;b\n1024; 5,0e-1;\n2048;;2,0\n",
         "\ufefftime/total_timesteps,a,b\n\n1024,0.5,\n2048,,2\n",
         '"time/total_timesteps","a","b"\n1024,"0.5",\n2048,,2\n',
         ",time/total_timesteps,a,b\n0,1024,0.5,\n1,2048,,2\n",
@@ -42,7 +44,7 @@ def rows(batch: Batch) -> list[tuple[str, int, float | None]]:
     ],
 )
 def test_tables(text: str) -> None:
-    """Separators, quotes, CRLF, an index column, text columns and empty cells change no number."""
+    """Separators, decimal commas, quotes, CRLF, an index or text column, empty cells change no number."""
     assert rows(read(text)) == [("a", 1024, 0.5), ("b", 2048, 2.0)]
 
 

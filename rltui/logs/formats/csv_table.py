@@ -28,6 +28,7 @@ _HEADER_CAP = 4 << 20
 _LENGTH_CAP = 1 << 40  # steps of an episode; a damaged number must not carry the sum beyond 64 bits
 _DELIMITERS = ",\t;"
 _NUMBERS = {int, float}
+_DECIMAL = re.compile(r"\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*")
 
 
 class TableHeader:
@@ -50,8 +51,11 @@ class TableHeader:
         return cls(line, names, delimiter)
 
     def cells(self, line: bytes) -> list[str]:
-        """The cells of a row."""
-        return _split(line.decode("utf-8", "replace"), self.delimiter)
+        """The cells of a row; between semicolons a comma is that of a decimal, as spreadsheets write it."""
+        cells = _split(line.decode("utf-8", "replace"), self.delimiter)
+        if self.delimiter == ";" and b"," in line:
+            return [cell.replace(",", ".") if _DECIMAL.fullmatch(cell) else cell for cell in cells]
+        return cells
 
     def numeric_record(self, line: bytes) -> dict[str, object] | None:
         """What `record` gives of a row of nothing but numbers as JSON spells them; None of any other.
@@ -60,7 +64,9 @@ class TableHeader:
         """
         if self.delimiter != ",":
             if b"," in line:
-                return None
+                if self.delimiter != ";":
+                    return None
+                line = line.replace(b",", b".")
             line = line.replace(self.delimiter.encode(), b",")
         if b"-0," in line or line.endswith(b"-0"):  # a sign that a whole number cannot keep
             return None
