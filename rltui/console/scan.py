@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from rltui.console.console_file import ConsoleFile
 from rltui.console.failures import EVERYTHING, Failure, console_facts
@@ -57,9 +58,9 @@ def scan(file: ConsoleFile) -> ConsoleReport:
                 break  # seconds of reading for a line number: the place is said in bytes
         found = [replace(each, line=file.line_number(each.offset)) for each in found]
     early = bool(found) and begin == 0 and _is_before_training(data)
-    last_error = found[-1].text if found else _last_error(data[-LAST:])
-    lines = (line.text for line in reversed(console_lines(data[-LAST:])))
-    last_line = next((text for text in lines if text.strip()), "")
+    lines = console_lines(data[-LAST:])
+    last_error = found[-1].text if found else _last_error(lines)
+    last_line = next((line.text for line in reversed(lines) if line.text.strip()), "")
     if _is_metrics(last_line, TrainerLines()):
         last_line = ""
     return ConsoleReport(
@@ -75,10 +76,10 @@ def _is_before_training(data: bytes) -> bool:
     return not any(_is_metrics(line.text, trainer) for line in console_lines(data))
 
 
-def _last_error(data: bytes) -> str:
+def _last_error(lines: Sequence[ConsoleLine]) -> str:
     """The last line of an error in the end of a console; empty where metrics or other pages follow it."""
     trainer = TrainerLines()
-    for line in reversed(console_lines(data)[-LAST_LINES:]):
+    for line in reversed(lines[-LAST_LINES:]):
         if line.level == "error" and not line.folded:
             return line.text
         if line.folded or _is_metrics(line.text, trainer):
@@ -92,7 +93,9 @@ def find_failures(data: bytes, offset: int = 0, path: str = "") -> list[FoundFai
     offset: where the piece begins in its file.
     """
     found: list[FoundFailure] = []
-    progress = _last_progress(data) if any(word.encode() in data for word in _all_words()) else 0
+    if not any(word in data for word in _all_words()):
+        return found
+    progress = _last_progress(data)
     for failure in console_facts().failure:
         hits = [hit for hit in _hits(data, failure) if not failure.general or hit[0] >= progress]
         if not hits:
@@ -125,8 +128,9 @@ def unexplained(found: Sequence[FoundFailure]) -> list[FoundFailure]:
     return kept
 
 
-def _all_words() -> Iterator[str]:
-    return (word for failure in console_facts().failure for word in failure.words)
+@cache
+def _all_words() -> frozenset[bytes]:
+    return frozenset(word.encode() for failure in console_facts().failure for word in failure.words)
 
 
 def _hits(data: bytes, failure: Failure) -> list[tuple[int, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -14,7 +15,7 @@ from rltui.rules.load import scenario_of
 from rltui.session.tag_index import TagIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rltui.panes.comparison import Difference
     from rltui.rules.finding import Finding
@@ -57,7 +58,7 @@ def _rows_and_constants(
     constants: list[Row] = []
     shown: set[str] = set()
     findings = view.evaluator.findings() if findings is None else findings
-    for tag in _key_tags(view):
+    for tag in _order(view) if count == 1 else _key_tags(view):  # one is found among the first
         if len(rows) >= count:
             break
         if tag in shown:
@@ -112,11 +113,11 @@ def _key_tags(view: RunView) -> list[str]:
     key = (view.tag_index, view.run.points.bit_length())
     known = _ORDERS.get(view)
     if known is None or known[0][0] is not key[0] or known[0][1] != key[1]:
-        known = _ORDERS[view] = (key, _order(view))
+        known = _ORDERS[view] = (key, list(dict.fromkeys(_order(view))))
     return known[1]
 
 
-def _order(view: RunView) -> list[str]:
+def _order(view: RunView) -> Iterator[str]:
     """Tags in the order of what to look at: the outcome, the core of any run, the rest of the scenario."""
     outcome, others = _wanted(view.tag_index, view.framework)
     # What is logged once, at the end of a run, is no curve.
@@ -126,9 +127,8 @@ def _order(view: RunView) -> list[str]:
     def first(tags: tuple[str, ...]) -> str | None:
         return next((t for t in tags if series[t].count >= least and not _says_nothing(view, t)), None)
 
-    chosen = [tag for tags in outcome if (tag := first(tags)) is not None][:2]
-    chosen += [tag for tags in others if (tag := first(tags)) is not None]
-    return list(dict.fromkeys(chosen))
+    yield from islice(filter(None, map(first, outcome)), 2)
+    yield from filter(None, map(first, others))
 
 
 _Wanted = tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], ...]]

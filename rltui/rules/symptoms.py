@@ -22,9 +22,12 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
     beside the symptom could add no level.
     """
     found: list[tuple[Symptom, list[Firing]]] = []
+    possible = state.possible()
     for symptom in state.book.symptoms:
         for groups in filter(None, (symptom.all, symptom.or_all)):
-            if all(map(state.may, groups)) and (parts := _holds(symptom, groups, state)):
+            if any(map(possible.isdisjoint, groups)):  # most of the time, of most symptoms
+                continue
+            if parts := _holds(symptom, groups, state):
                 found.append((symptom, parts))
                 break
     found.sort(key=lambda item: -RANK[item[0].severity])

@@ -112,7 +112,7 @@ def life_of(run: Run) -> Life | None:
         if series.first_step is not None:
             tags.append(tag)
             first.append(series.first_step)
-    strides = np.diff(np.array([step for step, _ in walls], np.int64))
+    strides = np.diff(walls[:, 0].astype(np.int64))
     forward = strides[strides > 0]
     if len(tags) < FEWEST or not len(forward):
         return None

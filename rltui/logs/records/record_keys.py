@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from rltui.data.fields import Field, ListField, MapField, TableField, TextField, as_dict
 from rltui.data.toml_files import read_table
@@ -91,6 +91,7 @@ def log_keys() -> LogKeys:
     return read_table("log_keys", FIELD)
 
 
+@lru_cache(maxsize=4096)  # the records of a log have the same keys, and so have most logs
 def compared(key: str) -> str:
     """The key as it is compared."""
     return key.strip().lower().replace(" ", "_").replace("-", "_")

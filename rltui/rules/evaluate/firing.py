@@ -105,9 +105,9 @@ class FiringState:
         """Whether one of them fires."""
         return not self.firing.keys().isdisjoint(rule_ids) or any(map(self.of, rule_ids))
 
-    def may(self, rule_ids: Sequence[str]) -> bool:
-        """Whether one of them fires, as far as is known without asking for recordings."""
-        return not (self.firing.keys().isdisjoint(rule_ids) and self._unasked.keys().isdisjoint(rule_ids))
+    def possible(self) -> set[str]:
+        """The rules that fire, and the recordings that may when they are asked for."""
+        return {*self.firing, *self._unasked}
 
     def applying(self, rule_ids: Sequence[str]) -> list[Firing]:
         """What fires of them, without rules that do not apply here: inhibited by a rule that is no finding.
