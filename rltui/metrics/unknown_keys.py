@@ -14,6 +14,7 @@ from rltui.metrics.glossary_files import GENERAL, general_panes
 
 _HUMP = re.compile(r"([a-z0-9])([A-Z])")
 _BETWEEN = re.compile(r"[\s_.-]+")
+_PLAIN = re.compile(r"[a-z0-9]+(?:[_/][a-z0-9]+)*")
 _SLUG = re.compile(r"[^a-z0-9]+")
 _BRACKETED = re.compile(r"\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}|<[^<>]*>")
 
@@ -83,5 +84,7 @@ def humanise(word: str) -> str:
 
 def plainly_spelled(tag: str) -> str:
     """A key in the spelling of most trainers: `Avg Reward`, `AvgReward` and `AVG-REWARD` are `avg_reward`."""
+    if _PLAIN.fullmatch(tag):  # most are
+        return tag
     words = tag if tag.isupper() else _HUMP.sub(r"\1_\2", tag)
     return "/".join(_BETWEEN.sub("_", part).strip("_") for part in words.lower().split("/"))
