@@ -21,7 +21,7 @@ class Failure:
     id: str
     title: str
     words: tuple[str, ...]  # literal; one of them stands in the line
-    pattern: re.Pattern[str]
+    pattern: str
     severity: Severity
     message: str
     advice: str
@@ -34,7 +34,16 @@ class Failure:
 
     def matches(self, line: str) -> bool:
         """Whether a line tells of this failure, by itself."""
-        return any(word in line for word in self.words) and self.pattern.search(line) is not None
+        return any(word in line for word in self.words) and self.found(line)
+
+    def found(self, text: str) -> bool:
+        """Whether its pattern is in a text. It is compiled when a console has one of its words: few have."""
+        return _compiled(self.pattern).search(text) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 class ConsoleFacts(NamedTuple):
@@ -62,7 +71,6 @@ _FAILURE: dict[str, Field[object]] = {
     **dict.fromkeys(_NEEDED, _TEXT),
     # Clean text alone: examples hold the tabs of real lines, which are compared as they are shown.
     **dict.fromkeys(("words", "examples", "quiet", "check_next"), _TEXTS),
-    "pattern": _PATTERN,
     "severity": TextField(choices=SEVERITIES),
     "caused_by": ConvertedField(ListField(_TEXT, single=True, description="ids, or '*'"), frozenset),
     "general": BoolField(),

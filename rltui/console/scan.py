@@ -146,7 +146,7 @@ def _hits(data: bytes, failure: Failure) -> list[tuple[int, str]]:
             last = data.find(b"\n", hit)
             raw = data[first : last if last >= 0 else None]
             text = plain_text(raw.split(b"\r", 1)[0] if b"\r" in raw.rstrip(b"\r") else raw)
-            if failure.pattern.search(text) or failure.pattern.search(body_of(text)):
+            if failure.found(text) or failure.found(body_of(text)):
                 places[first] = text
             end = first
             if end <= 0:

@@ -56,7 +56,7 @@ def _found(value: object) -> str:
     return f"{word} ({clean(repr(value), 40)})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BoolField:
     """True or false."""
 
@@ -74,7 +74,7 @@ class BoolField:
         return _described({"type": "boolean"}, self.description)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NumberField:
     """A finite number, ends allowed; with `integer` a whole one."""
 
@@ -111,7 +111,7 @@ class NumberField:
         return _described(made, self.description)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TextField:
     """A text: one of `choices` if there are any, of the form of `pattern` if there is one."""
 
@@ -149,7 +149,7 @@ class TextField:
         return _described(made, self.description)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IntervalField:
     """`[low, high]`, low below high; both finite unless `infinite` permits -inf and inf."""
 
@@ -173,7 +173,7 @@ class IntervalField:
         return _described(made, self.description)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ListField(Generic[T]):
     """A list of one kind; a single value alone is taken for a list of one where `single` says so."""
 
@@ -199,7 +199,7 @@ class ListField(Generic[T]):
         return _described({"anyOf": [item, made]} if self.single else made, self.description)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MapField(Generic[T]):
     """A table with any keys and values of one kind."""
 
@@ -221,7 +221,7 @@ class MapField(Generic[T]):
         return _described(made, self.description)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ConvertedField(Generic[S, T]):
     """A field whose value is made into something else; a ValueError or re.error of `make` is its fault."""
 
@@ -250,7 +250,7 @@ def as_dict(**values: object) -> dict[str, Any]:
     return values
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TableField(Generic[T]):
     """A table with known keys, given to `make` as keyword arguments (a Python keyword with `_` behind it).
 
@@ -333,7 +333,7 @@ class TableField(Generic[T]):
         return _described(made, self.description)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AnyOfField(Generic[T]):
     """A value that suits one of several fields, the first that fits."""
 

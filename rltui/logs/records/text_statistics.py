@@ -22,13 +22,17 @@ _LEAST_WORDS = 20  # a text of fewer words repeats nothing
 _OPENING = 300  # characters in which a refusal is looked for
 _FOREIGN = 0.1  # share of letters of a script that the prompt has none of
 
-# Letters beyond ASCII by script. Greek is left out, for formulas are full of it; Han stands with kana.
-_SCRIPTS = re.compile(
-    r"(?P<cyrillic>[\u0400-\u052f])|(?P<han>[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])|(?P<hangul>[\uac00-\ud7af])"
-    r"|(?P<arabic>[\u0600-\u06ff])|(?P<hebrew>[\u0590-\u05ff])|(?P<devanagari>[\u0900-\u097f])"
-    r"|(?P<thai>[\u0e00-\u0e7f])"
-)
 _LATIN = re.compile(r"[A-Za-z]")
+
+
+@cache
+def _scripts() -> re.Pattern[str]:
+    """Letters beyond ASCII by script. Greek is left out: formulas are full of it; Han stands with kana."""
+    return re.compile(
+        r"(?P<cyrillic>[\u0400-\u052f])|(?P<han>[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff])"
+        r"|(?P<hangul>[\uac00-\ud7af])|(?P<arabic>[\u0600-\u06ff])|(?P<hebrew>[\u0590-\u05ff])|(?P<devanagari>[\u0900-\u097f])"
+        r"|(?P<thai>[\u0e00-\u0e7f])"
+    )
 
 
 @cache
@@ -68,13 +72,13 @@ def other_script(text: str, prompt: str) -> bool | None:
     if text.isascii():
         return False if latin else None
     counts: dict[str, int] = {}
-    for match in _SCRIPTS.finditer(text):
+    for match in _scripts().finditer(text):
         script = match.lastgroup or ""
         counts[script] = counts.get(script, 0) + 1
     letters = latin + sum(counts.values())
     if not letters:
         return None
-    known = {match.lastgroup for match in _SCRIPTS.finditer(prompt)}
+    known = {match.lastgroup for match in _scripts().finditer(prompt)}
     return any(count >= _FOREIGN * letters for script, count in counts.items() if script not in known)
 
 
