@@ -34,6 +34,13 @@ def test_reward_is_told_beside_its_start_and_its_best(values: list[float], said:
     assert said in answer("reward", {"critic/rewards/mean": values}, steps=200).sentence
 
 
+def test_return_is_told_where_the_reward_of_a_step_is_always_the_same() -> None:
+    """RLinf logs a reward of one for each step beside the return of episodes."""
+    rise = np.linspace(20, 200, 100).tolist()
+    found = answer("reward", {"critic/rewards/mean": 1.0, "rollout/ep_rew_mean": rise}, steps=100)
+    assert found.sentence.startswith("Episode return is 182.7, up from 2")
+
+
 def test_noise_tells_no_change() -> None:
     """Of a level that noise hides neither a change nor that there is none is told."""
     found = answer("reward", {"critic/rewards/mean": noisy([0.1] * 200, 1.0)}, steps=200)
@@ -51,6 +58,14 @@ def test_start_is_that_of_the_run_not_of_the_recent_window() -> None:
     then = since_start(view, "critic/rewards/mean", 10_000)
     assert then is not None
     assert (then.start, then.end) == pytest.approx((2.5, 47.5), rel=0.1)
+
+
+def test_outliers_turn_no_change_around() -> None:
+    """A mean of the end that a few values carried off is not told beside a median that says the opposite."""
+    values = [*[0.5] * 100, *[0.9] * 100]
+    values[185::5] = [-90.0] * 3
+    found = answer("critic", {"critic/vf_explained_var": values}, steps=200)
+    assert found.sentence == "The critic explains 90 % of the variance of the returns."
 
 
 def test_few_steps_have_no_start() -> None:

@@ -123,7 +123,7 @@ def _said(view: RunView, canonical: str, word: str, values: Values, at_step: int
     if canonical == EXPLAINED:
         said = f"the critic explains {text(values.now)} of the variance of the returns"
     whole = since_start(view, values.tag, at_step)
-    moved = whole.words(text) if whole is not None else ""
+    moved = whole.words(values.now, text) if whole is not None else ""
     return f"{said}, {moved}" if moved else said
 
 

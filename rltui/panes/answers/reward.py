@@ -34,8 +34,10 @@ _PARAMETER = re.compile(r"weight|bias|grad|param|layer", re.IGNORECASE)
 
 def reward_answer(view: RunView, at_step: int | None = None, beside: Beside = NOTHING) -> Answer | None:
     """The answer of the pane reward; None for a run that logs no rewards."""
-    base = next((one for one in TOTAL if find(view, f"{one}.mean", at_step) is not None), None)
-    total = find(view, f"{base}.mean", at_step) if base is not None else None
+    totals = {one: found for one in TOTAL if (found := find(view, f"{one}.mean", at_step)) is not None}
+    # A reward of one for each step is always the same: the return tells how many steps there were.
+    base = next((one for one, values in totals.items() if np.ptp(values.value)), next(iter(totals), None))
+    total = totals[base] if base is not None else None
     score = find(view, f"{SCORE}.mean", at_step, near=total.tag if total is not None else "")
     if base is None and score is not None:
         base, total, score = SCORE, score, None
@@ -50,7 +52,7 @@ def reward_answer(view: RunView, at_step: int | None = None, beside: Beside = NO
         head = replace(fact(title.lower(), total, "score"), value=now, text=_text(now), told=True)
         facts.append(head)
         whole = since_start(view, total.tag, at_step)
-        moved = whole.words(_text, more_is_better=True) if whole is not None else ""
+        moved = whole.words(now, _text, more_is_better=True) if whole is not None else ""
         said.append(f"{title} is {head.text}" + (f", {moved}" if moved else ""))
         if score is not None:
             facts += _apart(score, total)

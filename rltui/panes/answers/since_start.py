@@ -55,19 +55,21 @@ class SinceStart:
         gap, gained = self.highest - self.end, self.highest - self.start
         return gap > max(BEYOND * self.noise, 0.1 * gained, 0.0)
 
-    def words(self, text: Callable[[float], str], *, more_is_better: bool = False) -> str:
+    def words(self, now: float, text: Callable[[float], str], *, more_is_better: bool = False) -> str:
         """`up from 12.3 at the start`; `steady`; empty where noise hides what it does.
 
-        text: how its values are written. more_is_better: `below its best of 890 around step 410,000`, where
-        it fell since.
+        now: the value that is said before these words; where outliers carried the mean of the end to the
+        other side of the start than it, nothing is said. text: how values are written. more_is_better: `below
+        its best of 890 around step 410,000`, where it fell since.
         """
         if more_is_better and self.fallen and self.highest > self.start + BEYOND * self.noise:
             best = f"below its best of {text(self.highest)} around step {format_step(self.highest_step)}"
             return f"{best} ({text(self.start)} at the start)"
         if not self.moved:
             return "steady" if self.steady else ""
-        way = "up" if self.end > self.start else "down"
-        return f"{way} from {text(self.start)} at the start"
+        if (now > self.start) != (self.end > self.start) or text(now) == text(self.start):
+            return ""
+        return f"{'up' if now > self.start else 'down'} from {text(self.start)} at the start"
 
 
 def since_start(view: RunView, tag: str, at_step: int | None = None) -> SinceStart | None:
