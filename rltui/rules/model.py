@@ -78,7 +78,7 @@ class Rule(NamedTuple):
     per: str = ""  # canonical id that divides the metric, point by point
     for_ticks: int = 1  # `for`: ticks that the condition must hold until the rule fires
     keep_firing_for: int = 4  # ticks that it must have ceased until the rule is resolved
-    warmup: int = 0  # points that are not judged
+    warmup: int = 0  # points before which it does not fire
     latch: bool = False  # compare with the limit as it was at the onset, until the value comes back
     skip_zeros: bool = False  # values of exactly zero are no measurements and make no ticks
     applies: Applies = Applies()
@@ -103,6 +103,11 @@ class Rule(NamedTuple):
     def dates(self) -> bool:
         """Whether it began at a step: that a score goes on rising, or stands still, has no beginning."""
         return self.kind != "no-gain" and (self.shown or self.kind not in _COURSES)
+
+    @property
+    def fixed(self) -> bool:
+        """Whether its limit does not depend on the run's past: then it may be pending while it warms up."""
+        return self.kind == "threshold" and not self.words.get("of")
 
     def number(self, name: str, default: float) -> float:
         """One of its numbers."""

@@ -61,8 +61,8 @@ class RuleState:
     def advance(self, states: ConditionStates, window: RollingWindow) -> None:
         """Take the states on the window's moments into the state."""
         on: list[bool] = states.on.tolist()
-        if self.rule.warmup:
-            early = self.rule.warmup // self.ticks.stride  # ticks whose points are not judged
+        early = self.rule.warmup // self.ticks.stride  # ticks whose points make no rule fire
+        if early and not self.rule.fixed:
             on = [holds and at >= early for holds, at in zip(on, window.at.tolist(), strict=True)]
         if self.episode is None and not any(on):
             return
@@ -100,7 +100,7 @@ class RuleState:
             )
         if not rule.latch:
             episode.limit = float(states.limit[last])
-        if serial - episode.begun + 1 >= rule.for_ticks:
+        if serial - episode.begun + 1 >= rule.for_ticks and window.at[last] >= rule.warmup // ticks.stride:
             episode.firing = True
 
     def _cease(
