@@ -129,6 +129,15 @@ def test_a_solved_task_is_no_collapse() -> None:
     assert "no-reward-spread" in ids(judge)
 
 
+def test_what_holds_from_the_start_is_dated_from_the_start() -> None:
+    """A rule that gives a model 36 points to learn to stop says afterwards since when it has not."""
+    judge = judge_of({"lengths.response_clip_fraction": 0.8 + 0.05 * NOISE.random(60)})
+    found = next(finding for finding in judge.findings() if finding.id == "truncation-lasting")
+    assert found.since_step == 1
+    late = judge_of({"lengths.response_clip_fraction": 0.8 + 0.05 * NOISE.random(30)})
+    assert not ids(late, "warning")
+
+
 def test_the_end_of_a_console_does_not_tell_where_the_reward_began() -> None:
     """A deterministic policy whose reward stands still is no collapse where training began long before."""
     series = {

@@ -140,6 +140,22 @@ def test_a_fall_after_a_rise_is_found_in_running_means(size: int, wide: int, epi
     assert sum(found) >= 9
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_run_that_was_quiet_before_it_earned_hides_no_noise(lost: bool) -> None:
+    """Returns of 10, then of 250 that vary as much: stretches of bad luck are no loss while that goes on."""
+    told = 0
+    for seed in range(20):
+        rng, late = np.random.default_rng([4 if lost else 3, seed]), 270
+        level = 250 * np.minimum(np.arange(late) / 27, 1)
+        if lost:
+            level[162:] = 0.0
+        values = 10 + np.concatenate((5 * rng.normal(size=630), level * rng.exponential(size=late)))
+        judge = evaluator()
+        judge.feed([fresh(RETURN, values)])
+        told += bool(FALLS & ({finding.id for finding in judge.history()} | ids(judge)))
+    assert told >= 18 if lost else told <= 1
+
+
 def test_a_short_dip_is_no_loss() -> None:
     """Three points far below a high level that comes back are no loss of what was gained."""
     judge = evaluator()

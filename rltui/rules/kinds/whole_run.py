@@ -41,6 +41,8 @@ CLEAR = 12.0  # geometric mean of the multiples by which a fall of a smooth seri
 LIKE, FAR, LONG = 0.72, 6.0, 120
 REAL = 3.0  # errors of a gain that can be lost: it must not be noise itself, where the fall already is not
 SURE = 1.0  # errors by which a gain may be larger than it looks, being the largest of nine means already
+# Errors of a fall by the noise of its two windows alone, which so few ticks tell less surely.
+LOCAL = 4.0
 FEW = 8  # ticks of a window all of which must lie below the limit: a dip of three is none
 YOUNG = 100  # ticks in which small ups and downs are exploration, and means of 100 episodes are one wave
 BACK = 0.5  # share of the loss that must come back for it to be over
@@ -74,7 +76,9 @@ def gain_lost(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates 
             sure = significant > sigmas
             for length in distinct(means.pairs.now[sure]).tolist():
                 levels = _lost(rule, window, means, row, length, error)
-                if levels is not None and found.add(row, length, *levels):
+                if levels is None or not _beyond_local(window, means, row, length, significant):
+                    continue
+                if found.add(row, length, *levels):
                     break
             else:
                 multiple = float(significant.max())
@@ -118,6 +122,24 @@ def _lost(
     if not (now < limit and _large(rule, ticks, top - now, size)):
         return None
     return top, limit
+
+
+def _beyond_local(window: RollingWindow, means: RunMeans, row: int, length: int, significant: Floats) -> bool:
+    """Whether a fall is large beside the noise of its own two windows, by differences of neighbours.
+
+    Returns often differ many times as much once a policy begins to earn: a run that was quiet before tells
+    little of that. The largest difference is left out, which may be the fall itself.
+    """
+    ticks, sums = int(means.ticks[row]), means.sums
+    pairs = means.pairs
+    before = int(pairs.before[np.where(pairs.now == length, significant, -np.inf).argmax()])
+    begin, middle = ticks - length - before, ticks - length
+    step = np.abs(np.diff(window.ticks.value[begin:ticks]))
+    square = max(float(step @ step) - float(step.max()) ** 2, 0.0) / (2 * (len(step) - 1))
+    fall = (float(sums[middle]) - float(sums[begin])) / before - (
+        float(sums[ticks]) - float(sums[middle])
+    ) / length
+    return bool(fall > LOCAL * np.sqrt(square * (1 / length + 1 / before)))
 
 
 def _clear(window: RollingWindow, means: RunMeans, row: int, length: int, multiple: float) -> bool:
