@@ -157,7 +157,7 @@ def header(view: RunView, now: float, at_step: int | None = None, then: PastFind
     return replace(
         found,
         health=health_of(then.findings),
-        sentence=("" if then.whole else "as far as remembered: ") + sentence_of(then.findings),
+        sentence=sentence_of(then.findings) + ("" if then.whole else " (as far as remembered)"),
         progress=step / total if step is not None and total else None,
         age=None,  # nobody knew when the next point would come
         eta=None,

@@ -178,8 +178,9 @@ def test_a_moment_that_is_not_fully_remembered_says_so(folder: Path, monkeypatch
     screen.go("findings")
     for size in ((140, 45), (80, 24)):
         page = text_of(screen, *size)
-        assert "as far as remembered" in page and "Told as far as this moment is remembered" in page
+        assert "critical   Values became NaN" in page and "Told as far as this moment is remembered" in page
         assert "-7.0" not in page
+    assert "(as far as remembered)" in text_of(screen, 140, 45)
     assert all(one.state == "firing" and one.value is None for one in screen.findings())
     assert screen.findings()
     assert MOST_POINTS > 60 * 1024  # metrics of a rich run, and what is held of each
