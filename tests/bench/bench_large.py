@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from rltui.logs.delivery import Delivery, Source
-from rltui.logs.formats.tfevents.event_file import FORMAT
+from rltui.logs.formats.tfevents.event_format import FORMAT
 from rltui.session.session import Session
 from rltui.store import Store
 from tests.bench import bench_tfevents as peers

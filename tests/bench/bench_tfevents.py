@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from rltui.logs.formats.tfevents.bulk import bulk_reader
-from rltui.logs.formats.tfevents.event_file import FORMAT
+from rltui.logs.formats.tfevents.event_format import FORMAT
 from rltui.logs.formats.tfevents.event_tags import EventTags
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
 from tests.support import tfwriter as w

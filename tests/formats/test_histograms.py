@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.batch import QUANTILES, Batch, Histogram
-from rltui.logs.formats.tfevents.event_file import FORMAT
+from rltui.logs.formats.tfevents.event_format import FORMAT
 from rltui.logs.formats.trackers import wandb
 from rltui.logs.records.histogram_quantiles import quantiles_of
 from rltui.store.histograms import KEPT, HistogramSeries

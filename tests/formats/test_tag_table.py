@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rltui.batch import Batch, concat
 from rltui.logs.formats import jsonl
-from rltui.logs.formats.tfevents import event_file
+from rltui.logs.formats.tfevents import event_format
 from rltui.logs.formats.tfevents.templates.record_template import ALL_TEMPLATES
 from rltui.logs.records.tag_table import NAME_CAP, TagNames, name_of
 from rltui.text import clean
@@ -35,7 +35,7 @@ def _events(tags: Sequence[str], steps: Sequence[int], value: float = 0.5) -> by
 def _read(data: bytes, budget: int) -> Batch:
     """Everything of an event file, read in pieces."""
     file = MemFile("events.out.tfevents.1.host", data)
-    log = event_file.FORMAT.open(file.path)
+    log = event_format.FORMAT.open(file.path)
     batches = []
     while log.offset < len(data):
         batches.append(log.read(file, budget))
@@ -61,7 +61,7 @@ def test_the_end_of_an_event_file_names_no_more_tags(few: None) -> None:
     tags = [f"tag{number}" for number in range(80)]
     data = w.version() + _events(tags, range(3))
     file = MemFile("events.out.tfevents.1.host", data)
-    batch = event_file.FORMAT.open(file.path).newest(file, 1 << 16)
+    batch = event_format.FORMAT.open(file.path).newest(file, 1 << 16)
     assert len(batch.tags) == 50 and int(batch.tag.max()) < 50
 
 
@@ -100,7 +100,7 @@ def test_a_name_of_megabytes_is_not_kept() -> None:
     tags = ["x" * 200_000 + str(number) for number in range(5)]
     data = w.version() + _events(tags, range(3))
     file = MemFile("events.out.tfevents.1.host", data)
-    log = event_file.FORMAT.open(file.path)
+    log = event_format.FORMAT.open(file.path)
     while log.offset < len(data):
         log.read(file)
     assert max(map(len, _held(log))) <= 4 * NAME_CAP

@@ -13,7 +13,7 @@ import pytest
 
 from rltui.batch import Batch, SessionStart
 from rltui.logs.formats.interface import RECORD_CAP
-from rltui.logs.formats.tfevents.event_file import FORMAT
+from rltui.logs.formats.tfevents.event_format import FORMAT
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, SparseFile, read_on, read_whole
 from tests.support.shared import BUNDLED, LOGS, needs_shared, oracles

@@ -11,7 +11,7 @@ from rltui.batch import Batch, concat
 from rltui.logs.formats.interface import LogReader
 from rltui.logs.formats.tfevents.bulk import block_framing
 from rltui.logs.formats.tfevents.bulk.block import Block
-from rltui.logs.formats.tfevents.event_file import FORMAT
+from rltui.logs.formats.tfevents.event_format import FORMAT
 from rltui.logs.formats.tfevents.framing.tf_record import FOOTER, HEADER
 from rltui.logs.formats.tfevents.torn_and_damaged import MOST_CHECKS
 from rltui.problem import Problem

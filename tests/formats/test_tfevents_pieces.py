@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from rltui.batch import Batch, concat
 from rltui.logs.formats.tfevents.bulk.small_logs import decode_together
-from rltui.logs.formats.tfevents.event_file import FORMAT
+from rltui.logs.formats.tfevents.event_format import FORMAT
 from tests.fuzz.cases import case
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, cut, read_on

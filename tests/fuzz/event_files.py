@@ -10,7 +10,7 @@ import pytest
 
 from rltui.batch import Batch, concat
 from rltui.logs.formats.tfevents.bulk import bulk_reader
-from rltui.logs.formats.tfevents.event_file import FORMAT as EVENTS
+from rltui.logs.formats.tfevents.event_format import FORMAT as EVENTS
 from tests.fuzz.damage import damaged
 from tests.support import tfwriter as w
 from tests.support.memfile import MemFile, cut, read_on

@@ -28,11 +28,11 @@ class FormatRegistry:
             utf16_log,
         )
         from rltui.logs.formats.documents import evaluation_arrays, json_document
-        from rltui.logs.formats.tfevents import event_file
+        from rltui.logs.formats.tfevents import event_format
         from rltui.logs.formats.trackers import clearml, swanlab, wandb
 
         plain: tuple[Format, ...] = (
-            event_file.FORMAT,
+            event_format.FORMAT,
             wandb.FORMAT,
             swanlab.FORMAT,
             clearml.FORMAT,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rltui.batch import EMPTY, Batch, concat
 from rltui.logs.formats import protobuf
-from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, Format, LogReader
+from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File, LogReader
 from rltui.logs.formats.tfevents import oversized_record, record_decoder
 from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.bulk.small_logs import FirstBytes, decode_together
@@ -18,10 +18,8 @@ from rltui.logs.formats.tfevents.message import event
 from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
 from rltui.logs.formats.tfevents.torn_and_damaged import Damage
-from rltui.logs.log_file_names import is_events
 from rltui.logs.records.tag_table import too_many
 
-_PACKED = (".gz", ".zst", ".xz", ".bz2", ".zip", ".tar", ".tgz")
 _SEARCHED = 16 << 20  # bytes of damage that one look searches for the next good record
 
 
@@ -244,27 +242,10 @@ class EventFileReader:
         return True
 
 
-def _matches(name: str, head: bytes) -> bool:
-    """Whether the base name says so; content does not decide, a first record may be damaged.
-
-    Hidden files are the unfinished copies that rsync makes; `.profile-empty` is an empty marker.
-    """
-    return (
-        is_events(name)
-        and not name.startswith(".")
-        and not name.endswith((".profile-empty", *_PACKED))
-        and not head.startswith(b"\x1f\x8b")
-    )
-
-
-def _expect(readers: Sequence[LogReader], contents: Sequence[bytes]) -> bool:
+def expect(readers: Sequence[LogReader], contents: Sequence[bytes]) -> bool:
+    """See `Format.expect`."""
     given = decode_together(contents)
     for reader, first in zip(readers, given, strict=False):
         assert isinstance(reader, EventFileReader)
         reader.expect(first)
     return bool(given)
-
-
-FORMAT = Format(
-    "tfevents", _matches, lambda path, verify: EventFileReader(path, verify=verify), expect=_expect
-)
