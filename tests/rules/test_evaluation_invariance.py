@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rltui.rules.evaluator import Evaluator
-from rltui.rules.kinds import KINDS, ConditionStates
+from rltui.rules.kinds import EXCLUDED, KINDS, ConditionStates
 from rltui.rules.load import rulebook
 from rltui.rules.series.robust_statistics import medians, quantile
 from rltui.rules.series.rolling_window import RollingWindow
@@ -108,13 +108,13 @@ def odd_series(n: int, seed: int) -> list[np.ndarray]:
 
 @pytest.mark.parametrize(("n", "every"), [(17, 1), (60, 1), (140, 3)])
 def test_a_kind_says_the_same_of_one_moment_and_of_many(n: int, every: int) -> None:
-    """Every rule's verdict on all moments at once is that on each alone; an idle watch misses nothing."""
+    """What a rule says of all moments at once it says of each alone; what is idle or waits misses nothing."""
     different = {
         repr((rule.kind, rule.numbers, rule.words)): rule
         for rule in rulebook().rules.values()
         if rule.kind in KINDS
     }
-    at, held = np.arange(2, n, every), set()
+    at, held, waits = np.arange(2, n, every), set(), set()
 
     def ticks(values: np.ndarray) -> Ticks:
         made = Ticks("x", None)
@@ -145,9 +145,14 @@ def test_a_kind_says_the_same_of_one_moment_and_of_many(n: int, every: int) -> N
                         assert each.began[0] == begun[k], (rule.id, k)
                     assert judge(rule, moments[k], True) is not None or not on[k], (rule.id, k)
                 assert judge(rule, window, True) is not None or not any(on), rule.id
+                if (excluded := EXCLUDED.get(rule.kind)) is not None:
+                    assert not (any(on) and excluded(rule, window)), rule.id
+                    assert not any(on[k] and excluded(rule, each) for k, each in enumerate(moments)), rule.id
+                    waits |= {rule.kind} if excluded(rule, window) else set()
                 held |= {rule.kind} if any(on) else set()
             assert repr(sorted(many.marks.items())) == repr(sorted(single.marks.items()))
     assert n < 60 or held == set(KINDS)
+    assert waits == set(EXCLUDED)
 
 
 def test_a_quantile_is_numpys() -> None:

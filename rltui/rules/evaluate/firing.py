@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rltui.rules.evaluate.rule_state import Episode, RuleState
-from rltui.rules.evaluate.series_state import Recording, RuledTicks, SeriesState
+from rltui.rules.evaluate.series_state import RuledTicks, SeriesState
 from rltui.rules.evaluate.user_rule_state import UserRuleState
 from rltui.rules.load import Rulebook
 from rltui.rules.model import NON_FINITE, RECORDING, Gap, Rule
@@ -44,7 +44,7 @@ class FiringState:
             each.ticks.canonical for each in self.judged if each.ticks.n >= START and not each.held_out
         }
         self.firing: dict[str, list[Firing]] = {}  # recordings are among them once they were asked for
-        self._unasked: dict[str, list[tuple[RuledTicks, Recording]]] = {}
+        self._unasked: dict[str, list[tuple[RuledTicks, RuleState]]] = {}
         held: list[RuleState | UserRuleState] = []
         for state in self._states():
             if state.rule.holds_while and state.past and state.episode is None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rltui.rules.kinds import KINDS
+from rltui.rules.kinds import EXCLUDED, KINDS
 from rltui.rules.kinds.condition_states import ConditionStates
 from rltui.rules.model import Rule
 from rltui.rules.series.robust_statistics import median
@@ -37,19 +37,26 @@ class Episode:
 class RuleState:
     """Carries a rule over the moments of a ticks."""
 
-    __slots__ = ("episode", "kind", "past", "rule", "ticks")
+    __slots__ = ("episode", "excluded", "kind", "past", "rule", "ticks", "waiting")
 
     def __init__(self, rule: Rule, ticks: Ticks) -> None:
         self.rule = rule
         self.kind = KINDS.get(rule.kind)  # None: judged from what the ticks counts, or by the watch itself
+        self.excluded = EXCLUDED.get(rule.kind)
         self.ticks = ticks
         self.episode: Episode | None = None
         self.past: tuple[Episode, ...] = ()
+        # The first tick that it has not seen, and what the ticks carried along before it; None: it saw all.
+        self.waiting: tuple[int, dict[int, tuple[float, float]]] | None = None
 
     @property
     def firing(self) -> bool:
         """Whether it is neither idle nor pending."""
         return self.episode is not None and self.episode.firing
+
+    def may_wait(self, window: RollingWindow) -> bool:
+        """Whether the condition surely holds at no moment, and nobody asks whether it has ceased."""
+        return self.excluded is not None and self.episode is None and self.excluded(self.rule, window)
 
     def evaluate(self, window: RollingWindow) -> None:
         """Evaluate the rule at the window's moments."""

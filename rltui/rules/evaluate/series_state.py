@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
@@ -22,23 +21,14 @@ from rltui.rules.special_metrics import special_metrics
 _DERIVED = " / "  # joins the tags of a ratio
 
 
-class Recording(RuleState):
-    """The state of a rule that is no finding: it is evaluated when somebody asks for it.
-
-    Recordings are most of the work. In a run in which nothing fires that they would explain or excuse, nobody
-    asks. They wait at most until ticks are joined, and then see what they would have seen.
-    """
-
-    __slots__ = ("waiting",)
-
-    def __init__(self, rule: Rule, ticks: Ticks) -> None:
-        super().__init__(rule, ticks)
-        # The first tick that it has not seen, and what the ticks carried along before it.
-        self.waiting: tuple[int, dict[int, tuple[float, float]]] | None = None
-
-
 class RuledTicks:
-    """Ticks and the states of the rules on them."""
+    """Ticks and the states of the rules on them.
+
+    Recordings, rules that are no findings, are most of the work. They wait until somebody asks for them: in a
+    run in which nothing fires that they would explain or excuse, nobody does. So do rules that surely hold at
+    none of the new ticks, until they may. All wait at most until ticks are joined, and then see what they
+    would have seen.
+    """
 
     __slots__ = ("held_out", "recordings", "shown", "stagger", "ticks")
 
@@ -47,41 +37,51 @@ class RuledTicks:
         self.held_out = held_out
         self.stagger = stagger
         self.shown = [RuleState(rule, ticks) for rule in rules.shown]
-        self.recordings = [Recording(rule, ticks) for rule in rules.recordings]
+        self.recordings = [RuleState(rule, ticks) for rule in rules.recordings]
 
     def feed(self, steps: Ints, values: Floats) -> None:
         """Take points in, on the canonical scale, in order of arrival."""
         self.ticks.feed(steps, values, self._evaluate)
 
-    def settle(self, recording: Recording) -> None:
-        """Evaluate a recording at all ticks that are there."""
-        if recording.waiting is None:
+    def settle(self, state: RuleState) -> None:
+        """Evaluate a rule at the ticks that it has not seen."""
+        if state.waiting is None:
             return
-        (begun, before), recording.waiting = recording.waiting, None
+        (begun, before), state.waiting = state.waiting, None
         carried, self.ticks.marks = self.ticks.marks, dict(before)
-        self._judge((recording,), begun)
+        if (at := self._moments(begun)) is not None:
+            state.evaluate(RollingWindow(self.ticks, at))
         self.ticks.marks = {**carried, **dict(self.ticks.marks.items() - before.items())}
+
+    def _settle_all(self) -> None:
+        for state in (*self.shown, *self.recordings):
+            self.settle(state)
 
     def _evaluate(self, begun: int) -> None:
         """Evaluate the rules at the ticks from `begun` on."""
-        ready = [recording for recording in self.recordings if recording.waiting is None]
-        if self.ticks.n == CAP:  # which are about to be joined
-            self._judge((*self.shown, *ready), begun)
-            for recording in self.recordings:
-                self.settle(recording)
+        at = self._moments(begun) if self.shown or self.recordings else None
+        if at is None:
             return
-        if ready:
-            waiting = begun, dict(self.ticks.marks)
-            for recording in ready:
-                recording.waiting = waiting
-        self._judge(self.shown, begun)
+        window = RollingWindow(self.ticks, at)
+        joins = self.ticks.n == CAP  # these ticks are about to be joined: nothing can wait
+        waiting = begun, dict(self.ticks.marks)
+        for state in self.shown:
+            if not joins and state.may_wait(window):
+                state.waiting = state.waiting or waiting
+            else:
+                self._see(state, window)
+        for state in self.recordings:
+            if joins:
+                self._see(state, window)
+            else:
+                state.waiting = state.waiting or waiting
 
-    def _judge(self, states: Sequence[RuleState], begun: int) -> None:
-        at = self._moments(begun) if states else None
-        if at is not None:
-            window = RollingWindow(self.ticks, at)
-            for state in states:
-                state.evaluate(window)
+    def _see(self, state: RuleState, window: RollingWindow) -> None:
+        """Evaluate a rule on the newest ticks, and on those that it has not seen."""
+        if state.waiting is None:
+            state.evaluate(window)
+        else:
+            self.settle(state)
 
     def _moments(self, begun: int) -> Ints | None:
         """The new ticks at which rules are evaluated. None before the start of the series is known."""
@@ -100,8 +100,7 @@ class RuledTicks:
 
         What was over by then stays as it was told: it was judged when its ticks were finer.
         """
-        for recording in self.recordings:
-            self.settle(recording)
+        self._settle_all()
         if not self.ticks.rewind(step):  # a ratio goes back once for each of its sides
             return
         states = (*self.shown, *self.recordings)
@@ -109,8 +108,7 @@ class RuledTicks:
             state.rewind(step)
         over = [state.past for state in states]
         self._evaluate(0)
-        for recording in self.recordings:
-            self.settle(recording)
+        self._settle_all()
         for state, past in zip(states, over, strict=True):
             state.past = past
 

@@ -1,5 +1,8 @@
 """The kinds of conditions, one small module each: `KINDS[name](rule, window, idle) -> Verdict | None`.
 
+`EXCLUDED[name](rule, window)`, of kinds that ask what a series carries along: whether the condition surely
+holds at no moment. It asks for nothing that is carried, so that the kind itself can wait.
+
 `idle`: the rule is neither pending nor firing on the series, so nobody asks whether its condition has
 ceased. Most are, most of the time: then a kind gives None as soon as it knows that its condition holds at no
 moment. None may also mean that it never can for this series. What a series carries along
@@ -56,4 +59,11 @@ KINDS: dict[str, Kind] = {
     "no-gain": whole_run.no_gain,
 }
 
-__all__ = ["KINDS", "ConditionStates", "Kind"]
+EXCLUDED: dict[str, Callable[[Rule, RollingWindow], bool]] = {
+    "threshold": threshold.excluded,
+    "collapse": collapse.excluded,
+    "frozen": frozen.excluded,
+    "constant": plateau.constant_excluded,
+}
+
+__all__ = ["EXCLUDED", "KINDS", "ConditionStates", "Kind"]

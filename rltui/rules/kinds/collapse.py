@@ -17,6 +17,13 @@ from rltui.rules.series.robust_statistics import trend_length
 from rltui.rules.series.rolling_window import RollingWindow
 
 
+def excluded(rule: Rule, window: RollingWindow) -> bool:
+    """Whether it holds at no moment, by the lowest of the recent ticks."""
+    start = window.start()[2]
+    below = (0.5 if rule.number("arrival", 0.0) else rule.number("fraction", 0.1)) * start
+    return not start > rule.number("least", 0.0) or window.range(int(rule.number("window", 5)))[0] >= below
+
+
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """Level against a share of the highest of the first ticks."""
     start = window.start()[2]

@@ -11,6 +11,14 @@ from rltui.rules.series.rolling_window import RollingWindow
 HIGHER = 1e-3  # share of its size by which a series must have been above its lowest to be called dead
 
 
+def excluded(rule: Rule, window: RollingWindow) -> bool:
+    """Whether it holds at no moment, because too few neighbours are equal."""
+    length, within = int(rule.number("window", 30)), rule.number("within", 0.0)
+    size = max(*map(abs, window.bounds(1)), 1e-12)
+    held = window.recent(length)
+    return int(np.count_nonzero(np.abs(held[1:] - held[:-1]) <= within * size)) < length - 1
+
+
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
     """The last `window` ticks are equal, `within` a share of their size, and the series was not always so.
 

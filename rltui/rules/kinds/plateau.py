@@ -11,13 +11,25 @@ import numpy as np
 
 from rltui.rules.kinds.condition_states import ConditionStates, nowhere
 from rltui.rules.model import Rule
+from rltui.rules.series.judged_moments import ALL
 from rltui.rules.series.robust_statistics import NORMAL, concordance, medians
 from rltui.rules.series.rolling_window import RollingWindow
-from rltui.rules.series.ticks import Floats
+from rltui.rules.series.ticks import START, Floats
 
 GAIN = 0.15  # share of its size that a reward must have gained to excuse anything
 LEFT = 5  # ticks of the level that a series went to which had been constant
 ONE_WAY = 2.2  # deviations; six values in strict order are 2.8
+
+
+def constant_excluded(rule: Rule, window: RollingWindow) -> bool:
+    """Whether the first ticks differ already: then it holds never again."""
+    ticks, within = int(rule.number("window", 24)), rule.number("within", 1e-7)
+    if window.end < ticks:
+        return True
+    first = window.ticks.value[START - 1 : min(ticks, ALL)]  # at each of which rules are evaluated
+    lowest, highest = float(np.minimum.reduce(first)), float(np.maximum.reduce(first))
+    differ = highest - lowest > 2 * within * max(abs(highest), abs(lowest))
+    return differ and within < 0.5 and window.ticks.stride == 1
 
 
 def constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:

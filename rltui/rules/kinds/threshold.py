@@ -16,7 +16,15 @@ from rltui.rules.model import Rule
 from rltui.rules.series.rolling_window import BEFORE, RollingWindow
 from rltui.rules.series.ticks import Floats
 
+CARRIED = ("best", "lowest")  # levels so far, which the series carries along
 MOST = 0.1  # of a unit that a multiple of it may be off
+
+
+def excluded(rule: Rule, window: RollingWindow) -> bool:
+    """Whether it holds at no moment, where the limit is a multiple of what is carried along."""
+    if rule.words.get("of") not in CARRIED:
+        return False  # which `judge` finds out itself
+    return not _may_hold(rule, window, int(rule.number("window", 5)), rule.words.get("sign") == "abs")
 
 
 def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
@@ -25,6 +33,8 @@ def judge(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | No
         return _near(rule, window, idle)
     length = int(rule.number("window", 5))
     absolute = rule.words.get("sign") == "abs"
+    if rule.words.get("of") in CARRIED:
+        window.extremes(length)
     if idle and not _may_hold(rule, window, length, absolute):
         return None
     low, high = _limits(rule, window, length)
@@ -73,10 +83,11 @@ def _base_range(window: RollingWindow, of: str, length: int, absolute: bool) -> 
     """The lowest and highest that `_base` is at any moment, or less and more; NaN where not known."""
     if of == "usual":
         return window.range(BEFORE + length)
-    if of in ("best", "lowest"):
-        base = _base(window, of, length, absolute)
-        begin, end = float(base[0]), float(base[-1])  # it only rises, or only falls
-        return (begin, end) if begin <= end else (end, begin)
+    if of == "best":
+        start = _start(window, "start-high", absolute)
+        return start, max(start, window.bounds(length)[1])
+    if of == "lowest":
+        return window.bounds(length)[0], window.start()[0]
     start = _start(window, of, absolute)
     return start, start
 

@@ -131,6 +131,16 @@ class RollingWindow:
             found = self._ranges[begin] = float(np.minimum.reduce(held)), float(np.maximum.reduce(held))
         return found
 
+    def recent(self, length: int) -> Floats:
+        """All ticks that the moments see among their last `length`."""
+        return self.ticks.value[max(self.begin + 1 - length, 0) : self.end]
+
+    def bounds(self, length: int) -> tuple[float, float]:
+        """Lowest and highest that `extremes` can be at any moment, whatever it has been asked before."""
+        held = self.range(self.end)
+        carried = self.ticks.marks.get(length, held)
+        return min(*held, *carried, *self.ticks.start), max(*held, *carried, *self.ticks.start)
+
     def level(self, length: int) -> Floats:
         """(m,) median of the last `length` ticks; NaN until there are as many."""
         key = ("level", length, 0)
