@@ -39,8 +39,10 @@ def constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates |
     zeros may be lost in the median of a tick: its step is known.
     """
     held, seen = window.ticks, window.ticks.value[: window.end]
+    ticks, within = int(rule.number("window", 24)), rule.number("within", 1e-7)
+    if idle and not _may_be_constant(seen[:ticks], ticks, within):
+        return None
     highest, lowest = np.maximum.accumulate(seen)[window.at], np.minimum.accumulate(seen)[window.at]
-    ticks, within = rule.number("window", 24), rule.number("within", 1e-7)
     size = np.maximum(np.abs(highest), np.abs(lowest))
     same = highest - lowest <= within * size
     if held.nonzero_from is not None:
@@ -77,6 +79,14 @@ def was_constant(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStat
     limit = np.full(m, value)
     off = (level >= low) & (level <= high)
     return ConditionStates(on, off, level, limit, np.full(m, first), before=limit)
+
+
+def _may_be_constant(first: Floats, ticks: int, within: float) -> bool:
+    """Whether so many first ticks are there and alike: most series differ by then."""
+    if len(first) < ticks:
+        return False
+    high, low = float(first.max()), float(first.min())
+    return high - low <= within * max(abs(high), abs(low))
 
 
 def flat(rule: Rule, window: RollingWindow, idle: bool) -> ConditionStates | None:
