@@ -12,6 +12,7 @@ from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.labelled_console import FORMAT, holds_metrics
 from rltui.logs.formats.registry import REGISTRY
 from rltui.logs.records.labelled_lines import LabelledLines, items
+from rltui.metrics import MetricNames, recognise
 from tests.support.livelogs import Heard
 from tests.support.memfile import MemFile, cut, points, read_in_pieces, read_whole
 
@@ -139,6 +140,52 @@ def test_any_cut_gives_the_same_points(cuts: list[int]) -> None:
     """However the bytes arrive."""
     whole = read_whole(FORMAT, MemFile("a.log", CONSOLE))
     assert points(read_in_pieces(FORMAT, "a.log", cut(CONSOLE, cuts))) == points(whole)
+
+
+REPORT = (
+    "[2023-01-15 12:05:31,110][00305] Fps is (10 sec: {}, 60 sec: 50.5, 300 sec: nan). Total num frames: {}. "
+)
+REPORT += "Throughput: 0: {}, 1: 12.5. Samples: {}. Policy #0 lag: (min: {}, avg: {}, max: {})\n"
+RETURN = "[2023-01-15 12:05:31,111][00305] Avg episode reward: [(0, '{}'), (1, '4.127')]\n"
+SAMPLE_FACTORY = "\x1b[36m" + REPORT.format("nan", 0, "nan", 0, *3 * ["-1.0"])
+for k in range(1, 12):
+    lag = 3 * ["-1.0"] if k < 5 else ["0.0", "0.5", "2.0"]
+    SAMPLE_FACTORY += REPORT.format(f"{k}00.5", k * 4096, "20.5", k * 1024, *lag) + RETURN.format(f"-{k}.5")
+    SAMPLE_FACTORY += (
+        "[2023-01-15 12:05:32,000][00390] Updated weights for policy 0, policy_version 9 (0.0015)\n"
+    )
+
+
+def test_reports_of_sample_factory_are_rewritten_as_labelled_numbers() -> None:
+    """The shortest period and the first policy count; what is not known yet, nan and -1.0, is no value."""
+    rows = read(SAMPLE_FACTORY)
+    assert sorted((step, row) for step, row in rows if "Fps" not in row) == [
+        (k * 4096, {"Avg episode reward": -k - 0.5}) for k in range(1, 12)
+    ]
+    reports = [(step, row) for step, row in rows if "Fps" in row]
+    rates = [
+        (k * 4096, {"Fps": 100 * k + 0.5, "Throughput": 20.5, "Samples": 1024.0 * k}) for k in range(1, 12)
+    ]
+    lag = {"Policy lag min": 0.0, "Policy lag avg": 0.5, "Policy lag max": 2.0}
+    assert reports == [*rates[:4], *((step, row | lag) for step, row in rates[4:])]
+
+
+@given(st.lists(st.integers(0, len(SAMPLE_FACTORY)), max_size=6))
+def test_any_cut_of_such_reports_gives_the_same_points(cuts: list[int]) -> None:
+    """However the bytes arrive."""
+    data = SAMPLE_FACTORY.encode()
+    whole = points(read_whole(FORMAT, MemFile("sf_log.txt", data)))
+    assert len(whole) == 65 and points(read_in_pieces(FORMAT, "sf_log.txt", cut(data, cuts))) == whole
+
+
+def test_keys_of_such_reports_tell_their_framework_and_their_metrics() -> None:
+    """As those of its event files do, before the first update of weights as well."""
+    early = {key for _, row in read(SAMPLE_FACTORY) if "Policy lag avg" not in row for key in row}
+    for keys in (early, {key for _, row in read(SAMPLE_FACTORY) for key in row}):
+        label = recognise(keys).label
+        names = MetricNames(label)
+        assert label == "sample-factory"
+        assert all(names.name(key).recognised for key in keys)
 
 
 def test_a_line_without_its_end_is_not_read() -> None:

@@ -42,6 +42,9 @@ _LABELLED_ROWS = (
     "2024-05-06 07:08:09,123 INFO Episode {0}/9 | Reward: {0}.5 ± 0.1 | Loss: 1,{0} | eps 0.{0}%\n",
     "###\n Learning iteration {0}/9\n  Mean reward: {0}.5\n  Total steps: {0}00\n  ETA: 00:01:0{0}\n---\n",
     "Epoch: [1][{0}/9] loss=tensor(0.{0}) kl: nan\rbest score: {0}\n",
+    "[2023-01-15 12:05:31,110][00305] Fps is (10 sec: {0}.5, 60 sec: nan). Total num frames: {0}0. "
+    "Throughput: 0: {0}.5, 1: nan. Samples: {0}. Policy #0 lag: (min: 0.0, avg: 0.{0}, max: {0}.0)\n"
+    "[2023-01-15 12:05:31,111][00305] Avg episode reward: [(0, '{0}.382')]\n",
 )
 
 

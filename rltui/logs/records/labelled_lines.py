@@ -2,7 +2,8 @@
 
 `Episode 12 | Avg Reward: 3.5`, `iter 5: loss=0.3, kl=0.01`, or a line with the counter and one name and value
 on each line below it. Nothing marks such a line as one of metrics, so what is taken needs evidence: lines of
-the same names, again and again, one of which a training prints (`rltui/data/labelled_lines.toml`).
+the same names, again and again, one of which a training prints (`rltui/data/labelled_lines.toml`). Sentences
+and lists of one program are first rewritten as labelled numbers, by the same table.
 """
 
 from __future__ import annotations
@@ -46,6 +47,15 @@ _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
 
 
 @dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A piece of a line that is written anew. holds: plain text that such a line has."""
+
+    holds: str
+    pattern: re.Pattern[str]
+    becomes: str = ""  # as in `re.sub`
+
+
+@dataclass(frozen=True, slots=True)
 class Words:
     """The tables of `labelled_lines.toml`. counters: the rank of each."""
 
@@ -54,17 +64,24 @@ class Words:
     unnamed: frozenset[str]
     telling: re.Pattern[str]
     prefixes: re.Pattern[str]
+    rewrite: tuple[Rewrite, ...]
 
 
 def words_field() -> TableField[Words]:
     """What the table must hold."""
     texts = ListField(TextField())
+    rewrite: dict[str, Field[object]] = {
+        "holds": TextField(),
+        "pattern": ConvertedField(TextField(), re.compile),
+        "becomes": TextField(),
+    }
     fields: dict[str, Field[object]] = {
         "counters": ConvertedField(texts, lambda names: {name: rank for rank, name in enumerate(names)}),
         "leading": ConvertedField(texts, frozenset),
         "unnamed": ConvertedField(texts, frozenset),
         "telling": ConvertedField(texts, lambda words: re.compile("|".join(words), re.IGNORECASE)),
         "prefixes": ConvertedField(texts, lambda each: re.compile(f"(?:{'|'.join(each)}){{1,4}}")),
+        "rewrite": ListField(TableField(rewrite, Rewrite, required=("holds", "pattern"))),
     }
     return TableField(fields, Words, required=tuple(fields), description="Lines of labelled numbers.")
 
@@ -187,6 +204,9 @@ def items(text: str) -> tuple[list[_Counter], dict[str, object], bool]:
         text = RAY.sub("", text, count=1)
     if found := words().prefixes.match(text):
         text = text[found.end() :]
+    for rewrite in words().rewrite:
+        if rewrite.holds in text:
+            text = rewrite.pattern.sub(rewrite.becomes, text)
     if "(" in text:
         text = _WRAPPED.sub(r"\1", text)
     counters: dict[str, int] = {}
