@@ -37,6 +37,7 @@ class LogFileNames:
     ambiguous_endings: tuple[str, ...]
     data_set_keys: frozenset[str]
     skipped_folders: tuple[str, ...]
+    entered_folders: tuple[str, ...]
     rotated: re.Pattern[str]
     rotated_joints: str
     compressed: tuple[str, ...]
@@ -76,6 +77,7 @@ def log_files_field() -> TableField[LogFileNames]:
         "ambiguous_endings": texts,
         "data_set_keys": stems,
         "skipped_folders": texts,
+        "entered_folders": texts,
         "rotated": pattern,
         "rotated_joints": text,
         "compressed": texts,
@@ -97,6 +99,12 @@ def log_files_field() -> TableField[LogFileNames]:
 def names() -> LogFileNames:
     """The tables, read when the first name is looked at."""
     return read_table("log_files", log_files_field())
+
+
+def is_entered(folder: str) -> bool:
+    """Whether logs are looked for in folders of that base name."""
+    known = names()
+    return not folder.startswith(known.skipped_folders) or folder in known.entered_folders
 
 
 def is_events(name: str) -> bool:

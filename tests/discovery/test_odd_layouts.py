@@ -122,3 +122,12 @@ def test_the_monitor_of_the_only_worker_belongs_to_the_run_of_its_folder(tmp_pat
     write(tmp_path / "a/progress.csv", "time/total_timesteps,loss\n5,0.5\n11,0.25\n")
     write(tmp_path / "b/0.monitor.csv", monitor)
     assert set(_heard(tmp_path).runs()) == {"a", "b/0.monitor"}
+
+
+def test_event_files_in_a_hidden_folder_of_their_trainer(tmp_path: Path) -> None:
+    """Sample-Factory writes `.summary/<policy>`; other hidden folders stay closed."""
+    logs = Path(__file__).parents[1] / "logs"
+    events = next(path for path in sorted(logs.rglob("*tfevents*")) if path.is_file())
+    for folder in ("doom/.summary/0", "doom/.git/0", ".trash/0"):
+        write(tmp_path / folder / "events.out.tfevents.1700000000.node.1.0", events.read_bytes())
+    assert set(_heard(tmp_path).runs()) == {"doom/.summary/0"}

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from rltui.logs.formats.container import Part, Parts
 from rltui.logs.local_file import Calls, FoundFile
-from rltui.logs.log_file_names import CHECKPOINT, TRAINER_STATE, is_metrics_log, names
+from rltui.logs.log_file_names import CHECKPOINT, TRAINER_STATE, is_entered, is_metrics_log, names
 from rltui.logs.run_names import run_name
 from rltui.paths import local
 from rltui.problem import Problem
@@ -138,10 +138,10 @@ class _WalkState:
         for name in reversed(folder.folders):
             if name in folder.contained:
                 continue
-            if name.startswith(names().skipped_folders):
-                self.pruned += 1
-            else:
+            if is_entered(name):
                 self.stack.append(_below(folder, name, f"{folder.real}/{name}"))
+            else:
+                self.pruned += 1
 
 
 class FolderWalker:
@@ -274,7 +274,7 @@ class FolderWalker:
                     return False
                 for entry in batch:
                     name = entry.name
-                    if (only is not None and name != only) or name.startswith("."):
+                    if (only is not None and name != only) or (name[:1] == "." and not is_entered(name)):
                         continue
                     if not entry.is_symlink() and (yield from self._list_parts(folder, name, found, calls)):
                         continue
@@ -431,7 +431,7 @@ class FolderWalker:
                 yield from self._failed(place, _shown(parent, name), error)
             return None
         if stat.S_ISDIR(mode):
-            return None if name.startswith(names().skipped_folders) else _below(parent, name, real)
+            return _below(parent, name, real) if is_entered(name) else None
         if self._wanted(parent, name) and real not in reals:
             reals.add(real)
             if stat.S_ISREG(mode):

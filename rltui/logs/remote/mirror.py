@@ -20,7 +20,7 @@ from pathlib import Path
 from rltui import paths
 from rltui.logs import local_file
 from rltui.logs.formats.registry import REGISTRY
-from rltui.logs.log_file_names import names
+from rltui.logs.log_file_names import is_entered, names
 from rltui.logs.remote.manifest import Copied, Manifest
 from rltui.logs.remote.object_store import MissingObjectError, ObjectStore, StoredObject, StoreError
 from rltui.logs.samples.layouts import place_of, unread_reason
@@ -484,7 +484,7 @@ def is_read(key: str, size: int) -> bool:
     known = names()
     if any(part in ("", ".", "..") for part in (*folders, name)) or name.startswith("."):
         return False
-    if any(folder.startswith(known.skipped_folders) for folder in folders):
+    if not all(map(is_entered, folders)):
         return False
     if REGISTRY.could_be_log(name) or REGISTRY.could_be_container(key):
         return True

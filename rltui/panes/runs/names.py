@@ -10,7 +10,18 @@ from rltui.text import cell_width, fit, head
 
 # Folders that frameworks put between an experiment and its files.
 _PLAIN = frozenset(
-    {"runs", "logs", "log", "tb", "tb_logs", "tensorboard", "tensorboard_log", "tensorboard_logs", "events"}
+    {
+        "runs",
+        "logs",
+        "log",
+        "tb",
+        "tb_logs",
+        "tensorboard",
+        "tensorboard_log",
+        "tensorboard_logs",
+        "events",
+        ".summary",
+    }
 )
 _SEPARATOR = re.compile(r"[/_.,=\- ]")
 LEAST_SHARED = 4  # letters that all names begin with before they are worth an ellipsis
