@@ -30,7 +30,7 @@ def loads(text: str) -> dict[str, Any]:
 class _TomlLoader(SourceFileLoader):
     """Makes code of a file that evaluates to its marshalled table."""
 
-    def source_to_code(self, data: Any, path: Any, **_: Any) -> CodeType:  # type: ignore[override]
+    def source_to_code(self, data: bytes, path: str, **_: int) -> CodeType:  # type: ignore[override]
         return compile(repr(marshal.dumps(loads(bytes(data).decode()))), path, "eval")
 
 

@@ -175,12 +175,20 @@ def test_ctrl_l_mends_what_other_programs_wrote(home: dict[str, str]) -> None:
 
 
 def test_nothing_is_sent_while_nothing_changes(home: dict[str, str]) -> None:
-    """An idle screen sends no byte and uses next to no processor time."""
+    """An idle screen sends no byte, and uses next to no processor time once the start is over.
+
+    What panes need is imported after the first frame, which takes as long as the machine lets it.
+    """
     with started(home) as terminal:
         terminal.quiet(0.5)
-        before = terminal.cpu_seconds()
-        assert terminal.quiet(2.5) == 0
-        assert terminal.cpu_seconds() - before < 0.15
+        used = 1.0
+        for _ in range(8):
+            before = terminal.cpu_seconds()
+            assert terminal.quiet(2.5) == 0
+            used = terminal.cpu_seconds() - before
+            if used < 0.15:
+                break
+        assert used < 0.15
 
 
 def test_colours_can_be_switched_off(home: dict[str, str]) -> None:
