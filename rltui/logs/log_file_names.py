@@ -25,6 +25,7 @@ class LogFileNames:
     """The tables of `log_files.toml`; see there for what each says. Lists of patterns are one pattern."""
 
     plain_stems: frozenset[str]
+    plain_folders: frozenset[str]
     rank_folder: re.Pattern[str]
     rank_file: re.Pattern[str]
     tracker_endings: tuple[str, ...]
@@ -65,6 +66,7 @@ def log_files_field() -> TableField[LogFileNames]:
     patterns = ConvertedField(texts, _any_of)
     fields: dict[str, Field[object]] = {
         "plain_stems": stems,
+        "plain_folders": stems,
         "rank_folder": pattern,
         "rank_file": pattern,
         "tracker_endings": texts,

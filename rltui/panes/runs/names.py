@@ -6,23 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from rltui.logs import log_file_names
 from rltui.text import cell_width, fit, head
 
-# Folders that frameworks put between an experiment and its files.
-_PLAIN = frozenset(
-    {
-        "runs",
-        "logs",
-        "log",
-        "tb",
-        "tb_logs",
-        "tensorboard",
-        "tensorboard_log",
-        "tensorboard_logs",
-        "events",
-        ".summary",
-    }
-)
 _SEPARATOR = re.compile(r"[/_.,=\- ]")
 LEAST_SHARED = 4  # letters that all names begin with before they are worth an ellipsis
 
@@ -66,7 +52,8 @@ def with_given_names(shown: Mapping[str, str], given: Mapping[str, str]) -> dict
 
 def _joined(path: Sequence[str]) -> str:
     """Folders as a name, each once, without those that say nothing."""
-    return "/".join(dict.fromkeys(part for part in path if part.lower() not in _PLAIN))
+    plain = log_file_names.names().plain_folders
+    return "/".join(dict.fromkeys(part for part in path if part.lower() not in plain))
 
 
 def _shared_folders(paths: Sequence[Sequence[str]]) -> int:
