@@ -16,15 +16,16 @@ from rltui.logs.records.record_batcher import RecordBatcher
 from rltui.problem import Problem
 
 Records = list[dict[str, object]]
+# The records of a document and the planned steps, where it says them. Raises ValueError or RecursionError for
+# one that is not whole.
+Whole = Callable[[bytes], tuple[Records, int | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentKind:
     """How the bytes of one kind of document become records."""
 
-    whole: Callable[
-        [bytes], tuple[Records, int | None]
-    ]  # and planned steps; raises ValueError, RecursionError
+    whole: Whole
     complete: Callable[[bytes], Records]  # the complete records of a document that was cut
 
 
