@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 
 from rltui.logs.follow.read_all import read_all
 from rltui.logs.formats.documents.evaluation_arrays import FORMAT
@@ -17,10 +18,10 @@ from tests.support.memfile import MemFile, points, read_on, read_whole
 NAME = "evaluations.npz"
 
 
-def written(count: int, *, successes: bool = False, **more: object) -> bytes:
+def written(count: int, *, successes: bool = False, **more: ArrayLike) -> bytes:
     """What the callback has written after so many evaluations of three episodes."""
     steps = np.arange(1, count + 1) * 1000
-    arrays = {
+    arrays: dict[str, ArrayLike] = {
         "timesteps": steps,
         "results": np.stack([steps / 1000.0, steps / 1000.0 + 1, steps / 1000.0 + 2], axis=1),
         "ep_lengths": np.full((count, 3), 20),
@@ -28,7 +29,7 @@ def written(count: int, *, successes: bool = False, **more: object) -> bytes:
         **more,
     }
     file = io.BytesIO()
-    np.savez(file, **arrays)  # type: ignore[arg-type]  # its stub names `allow_pickle` first
+    np.savez(file, allow_pickle=True, **arrays)
     return file.getvalue()
 
 
