@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
 
-from rltui.data.fields import BoolField, ConvertedField, Field, ListField, TableField, TextField
+from rltui.data.fields import ConvertedField, ListField, TextField, table_of
 from rltui.data.toml_files import read_table
 from rltui.problem import SEVERITIES, Severity
 
@@ -46,7 +45,8 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-class ConsoleFacts(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ConsoleFacts:
     """The failures in the order of the file, and how consoles are named and written."""
 
     failure: tuple[Failure, ...]
@@ -63,29 +63,12 @@ class ConsoleFacts(NamedTuple):
     warning_words: tuple[str, ...]
 
 
-_TEXT = TextField()
-_TEXTS = ListField(_TEXT)
-_PATTERN = ConvertedField(_TEXT, re.compile)
-_NEEDED = ("id", "title", "words", "pattern", "severity", "message", "advice", "source", "examples", "quiet")
-_FAILURE: dict[str, Field[object]] = {
-    **dict.fromkeys(_NEEDED, _TEXT),
-    # Clean text alone: examples hold the tabs of real lines, which are compared as they are shown.
-    **dict.fromkeys(("words", "examples", "quiet", "check_next"), _TEXTS),
-    "severity": TextField(choices=SEVERITIES),
-    "caused_by": ConvertedField(ListField(_TEXT, single=True, description="ids, or '*'"), frozenset),
-    "general": BoolField(),
-}
-_FACTS: dict[str, Field[object]] = {
-    **dict.fromkeys(ConsoleFacts._fields, _PATTERN),
-    "failure": ListField(TableField(_FAILURE, Failure, required=_NEEDED)),
-    **dict.fromkeys(("error_words", "warning_words"), _TEXTS),
-}
-
-
 @cache
 def console_facts() -> ConsoleFacts:
     """The shipped table."""
-    return read_table("failures", TableField(_FACTS, ConsoleFacts, required=ConsoleFacts._fields))
+    causes = ConvertedField(ListField(TextField(), single=True), frozenset)  # ids, or "*"
+    failure = table_of(Failure, severity=TextField(choices=SEVERITIES), caused_by=causes)
+    return read_table("failures", table_of(ConsoleFacts, failure=ListField(failure)))
 
 
 def is_console(name: str) -> bool:

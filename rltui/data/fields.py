@@ -11,7 +11,8 @@ import keyword
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import MISSING, dataclass, field
+from dataclasses import fields as attributes_of
 from enum import Enum
 from functools import cached_property
 from typing import Any, Final, Generic, Protocol, TypeVar
@@ -331,6 +332,32 @@ class TableField(Generic[T]):
         if self.one_of:
             made["anyOf"] = [{"required": [key]} for key in self.one_of]
         return _described(made, self.description)
+
+
+_TEXTS = ListField(TextField())
+# What may stand in a table where the attribute that it becomes is of a type.
+_BY_TYPE: Mapping[str, Field[object]] = {
+    "str": TextField(),
+    "bool": BoolField(),
+    "float": NumberField(),
+    "tuple[str, ...]": _TEXTS,
+    "frozenset[str]": ConvertedField(_TEXTS, frozenset),
+    "re.Pattern[str]": ConvertedField(TextField(), re.compile),
+    "Mapping[str, str]": MapField(TextField()),
+    "Mapping[str, float]": MapField(NumberField()),
+    "Mapping[str, tuple[str, ...]]": MapField(_TEXTS),
+}
+
+
+def table_of(make: type[T], **special: Field[object]) -> TableField[T]:
+    """The table that becomes a dataclass: its keys are the attributes, those without a default required.
+
+    special: the fields of attributes that say more than their type, or are of another type than those above.
+    """
+    known = attributes_of(make)  # type: ignore[arg-type]
+    needed = [each.name for each in known if each.default is MISSING and each.default_factory is MISSING]
+    made = {each.name: special.get(each.name) or _BY_TYPE[str(each.type)] for each in known}
+    return TableField(made, make, required=needed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from rltui.data.fields import ListField, NumberField, TableField, TextField
+from rltui.data.fields import ListField, table_of
 from rltui.data.toml_files import read_table
 
 KEY = "Key settings"
@@ -28,37 +27,24 @@ class Topic:
 class KnownHParams:
     """`rltui/data/hparams.toml`."""
 
-    files: Sequence[str]
-    trainer_state_keys: Sequence[str]
-    text_names: Sequence[str]
-    text_patterns: Sequence[str]
-    secret_keys: Sequence[str]
-    secret_values: Sequence[str]
-    key_hparams: Sequence[str]
-    project_keys: Sequence[str]
-    other_models: Sequence[str]
-    identity_words: Sequence[str]
-    same_settings: Sequence[str]
-    topics: Sequence[Topic]
-
-
-_TOPIC = TableField(
-    {"title": TextField(), "rank": NumberField(integer=True), "words": TextField()},
-    Topic,
-    required=("title", "rank", "words"),
-)
-_TEXTS = tuple(name for name in KnownHParams.__slots__ if name != "topics")
-_TABLE = TableField(
-    {**{name: ListField(TextField()) for name in _TEXTS}, "topics": ListField(_TOPIC)},
-    KnownHParams,
-    required=(*_TEXTS, "topics"),
-)
+    files: tuple[str, ...]
+    trainer_state_keys: tuple[str, ...]
+    text_names: tuple[str, ...]
+    text_patterns: tuple[str, ...]
+    secret_keys: tuple[str, ...]
+    secret_values: tuple[str, ...]
+    key_hparams: tuple[str, ...]
+    project_keys: tuple[str, ...]
+    other_models: tuple[str, ...]
+    identity_words: tuple[str, ...]
+    same_settings: tuple[str, ...]
+    topics: tuple[Topic, ...]
 
 
 @cache
 def known_hparams() -> KnownHParams:
     """What is known of hyperparameters, read once."""
-    return read_table("hparams", _TABLE)
+    return read_table("hparams", table_of(KnownHParams, topics=ListField(table_of(Topic))))
 
 
 @cache

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
-from rltui.data.fields import ConvertedField, Field, ListField, TableField, TextField
+from rltui.data.fields import ConvertedField, Field, ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
 
 TRAINER_STATE = "trainer_state.json"  # of transformers' Trainer: all that it logged so far
@@ -60,41 +60,16 @@ def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
 
 def log_files_field() -> TableField[LogFileNames]:
     """What the table must hold."""
-    text, texts = TextField(), ListField(TextField())
-    stems = ConvertedField(texts, frozenset)
-    pattern = ConvertedField(text, lambda each: re.compile(each, re.IGNORECASE))
+    texts = ListField(TextField())
+    pattern = ConvertedField(TextField(), lambda each: re.compile(each, re.IGNORECASE))
     patterns = ConvertedField(texts, _any_of)
-    fields: dict[str, Field[object]] = {
-        "plain_stems": stems,
-        "plain_folders": stems,
-        "rank_folder": pattern,
-        "rank_file": pattern,
-        "tracker_endings": texts,
-        "tracker_folder": pattern,
-        "step_files": patterns,
+    one = ("rank_folder", "rank_file", "tracker_folder", "console", "rotated", "subrun_folder", "writer")
+    special: dict[str, Field[object]] = {
+        **dict.fromkeys(one, pattern),
+        **dict.fromkeys(("step_files", "no_runs", "telling"), patterns),
         "not_logs": ConvertedField(texts, lambda globs: _any_of(map(fnmatch.translate, globs))),
-        "no_runs": patterns,
-        "console": pattern,
-        "telling": patterns,
-        "ambiguous_endings": texts,
-        "data_set_keys": stems,
-        "skipped_folders": texts,
-        "entered_folders": texts,
-        "rotated": pattern,
-        "rotated_joints": text,
-        "compressed": texts,
-        "growing_endings": texts,
-        "unread_endings": texts,
-        "subrun_folder": pattern,
-        "writer": pattern,
-        "richest_formats": texts,
-        "richest_stems": stems,
-        "poorer_formats": stems,
-        "copied_formats": stems,
-        "printed_formats": stems,
-        "partial_copies": stems,
     }
-    return TableField(fields, LogFileNames, required=tuple(fields))
+    return table_of(LogFileNames, **special)
 
 
 @cache

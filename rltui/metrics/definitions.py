@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
-from rltui.data.fields import Field, ListField, MapField, TableField, TextField
-from rltui.data.metric import TEXTS
+from rltui.data.fields import ListField, TextField, table_of
 from rltui.data.toml_files import read_table
 from rltui.metrics.glossary_entry import labelled
 from rltui.metrics.glossary_files import glossary
@@ -50,10 +49,10 @@ class Term:
     id: str
     title: str
     meaning: str
+    sources: tuple[str, ...]
     aliases: tuple[str, ...] = ()
     see: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """One object, told from a metric by `kind`."""
@@ -95,11 +94,11 @@ class TrainingProblem:
     means: str
     look: str
     do: str
+    sources: tuple[str, ...]
     aliases: tuple[str, ...] = ()
     first: tuple[str, ...] = ()
     next: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, object]:
         """One object, told from a metric by `kind`."""
@@ -133,8 +132,8 @@ class TrainingProblem:
 class Definitions:
     """All terms and problems, in the order of the file, and words for metrics: phrase -> canonical ids."""
 
-    term: tuple[Term, ...] = ()
-    problem: tuple[TrainingProblem, ...] = ()
+    term: tuple[Term, ...]
+    problem: tuple[TrainingProblem, ...]
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def find(self, words: str) -> Term | TrainingProblem | None:
@@ -178,26 +177,8 @@ def as_lines(entry: Definition, width: int = 80) -> list[str]:
     return lines
 
 
-_TERM: dict[str, Field[Any]] = {
-    "id": _ID,
-    **dict.fromkeys(("title", "meaning"), TextField()),
-    **dict.fromkeys(("aliases", "see", "metrics", "sources"), TEXTS),
-}
-_PROBLEM: dict[str, Field[Any]] = {
-    "id": _ID,
-    **dict.fromkeys(("title", "means", "look", "do"), TextField()),
-    **dict.fromkeys(("aliases", "first", "next", "rules", "sources"), TEXTS),
-}
-
-
 @cache
 def definitions() -> Definitions:
     """The shipped table."""
-    fields: dict[str, Field[Any]] = {
-        "term": ListField(TableField(_TERM, Term, required=("id", "title", "meaning", "sources"))),
-        "problem": ListField(
-            TableField(_PROBLEM, TrainingProblem, required=("id", "title", "means", "look", "do", "sources"))
-        ),
-        "words": MapField(TEXTS),
-    }
-    return read_table("definitions", TableField(fields, Definitions, required=("term", "problem")))
+    term, problem = table_of(Term, id=_ID), table_of(TrainingProblem, id=_ID)
+    return read_table("definitions", table_of(Definitions, term=ListField(term), problem=ListField(problem)))

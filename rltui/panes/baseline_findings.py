@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rltui.data.fields import ListField, NumberField, TableField, TextField
+from rltui.data.fields import ListField, NumberField, TableField, TextField, as_dict, table_of
 from rltui.data.toml_files import read_table
 from rltui.draw.numbers import format_share, format_value
 from rltui.metrics.glossary_files import glossary
@@ -48,34 +48,12 @@ class BaselineRule:
     quiet: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineRules:
-    """The table."""
-
-    rule: tuple[BaselineRule, ...]
-
-
-_TEXTS = ListField(TextField())
-_SENTENCES = ("id", "title", "message", "advice", "source")
-_LIMITS = ("times", "warning_times")
-_RULE = TableField(
-    {
-        **dict.fromkeys(_SENTENCES, TextField()),
-        **dict.fromkeys(("metric", "check_next", "explained_by", "unless", "fires", "quiet"), _TEXTS),
-        "worse": TextField(choices=("above", "below")),
-        **dict.fromkeys(_LIMITS, NumberField(minimum=1)),
-    },
-    BaselineRule,
-    required=(*_SENTENCES, *_LIMITS, "metric", "worse", "check_next"),
-    strict=True,
-)
-_FIELD = TableField({"rule": ListField(_RULE)}, BaselineRules, required=("rule",), strict=True)
-
-
 @cache
 def baseline_rules() -> tuple[BaselineRule, ...]:
     """The rules of the file, read at the first call."""
-    return read_table("baseline_rules", _FIELD).rule
+    times, worse = NumberField(minimum=1), TextField(choices=("above", "below"))
+    rule = table_of(BaselineRule, times=times, warning_times=times, worse=worse)
+    return tuple(read_table("baseline_rules", TableField({"rule": ListField(rule)}, as_dict))["rule"])
 
 
 def baseline_findings(view: RunView, baseline: RunView) -> tuple[Finding, ...]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from rltui.data.fields import ListField, TableField, TextField
+from rltui.data.fields import ListField, table_of
 from rltui.data.metric import METRIC_ID
 from rltui.data.toml_files import read_table
 from rltui.metrics.glossary_files import Pane, general_panes, glossary
@@ -127,23 +127,9 @@ class PaneTables:
     counter: tuple[RunCounter, ...]
 
 
-_LINES = ListField(ListField(TextField()))
-_COUNTER = TableField(
-    {"metric": TextField(), "unit": TextField()}, RunCounter, required=("metric", "unit"), strict=True
-)
-_FIELD = TableField(
-    {
-        "core": _LINES,
-        "key_metrics": _LINES,
-        "no_cards": ListField(METRIC_ID),
-        "counter": ListField(_COUNTER),
-    },
-    PaneTables,
-    required=("core", "key_metrics", "no_cards", "counter"),
-)
-
-
 @cache
 def pane_tables() -> PaneTables:
     """The tables of the file, read at the first call."""
-    return read_table("panes", _FIELD)
+    lines = ListField(ListField(METRIC_ID))
+    counters = ListField(table_of(RunCounter))
+    return read_table("panes", table_of(PaneTables, core=lines, key_metrics=lines, counter=counters))

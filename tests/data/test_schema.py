@@ -17,6 +17,7 @@ from rltui.data.fields import (
     TableField,
     TextField,
     as_dict,
+    table_of,
 )
 from rltui.data.toml_files import read_file, read_table, statements
 from rltui.problem import Problem
@@ -139,3 +140,21 @@ def test_lines_of_keys_are_found() -> None:
 def test_looking_for_lines_takes_bounded_time() -> None:
     """A value over tens of thousands of lines is not read again and again."""
     assert statements("a = 1\nb = [\n" + "1,\n" * 30_000 + "]\nc = 2") == {("a",): (1, 0)}
+
+
+def test_a_dataclass_says_what_its_table_holds() -> None:
+    """Attributes without a default are required, types are checked, and a given field says more than a type."""
+    faults: list[str] = []
+
+    def report(_: object, message: str) -> None:
+        faults.append(message)
+
+    lamp = table_of(Lamp, for_=NumberField(1, integer=True))
+    assert lamp.check({"name": "oil", "for_": 2, "lit": True}, (), report) == Lamp("oil", 2, True)
+    assert not faults
+    lamp.check({"lit": "yes", "for_": 0}, (), report)
+    assert faults == [
+        "must be true or false, not a text ('yes')",
+        "must be a whole number of at least 1, not a number (0)",
+        "needs 'name'",
+    ]

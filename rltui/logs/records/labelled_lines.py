@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from rltui.data.fields import ConvertedField, Field, ListField, TableField, TextField
+from rltui.data.fields import ConvertedField, ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
 from rltui.logs.records.record_keys import compared
 from rltui.logs.records.trainer_lines import ANSI, RAY, Step
@@ -70,20 +70,13 @@ class Words:
 def words_field() -> TableField[Words]:
     """What the table must hold."""
     texts = ListField(TextField())
-    rewrite: dict[str, Field[object]] = {
-        "holds": TextField(),
-        "pattern": ConvertedField(TextField(), re.compile),
-        "becomes": TextField(),
-    }
-    fields: dict[str, Field[object]] = {
-        "counters": ConvertedField(texts, lambda names: {name: rank for rank, name in enumerate(names)}),
-        "leading": ConvertedField(texts, frozenset),
-        "unnamed": ConvertedField(texts, frozenset),
-        "telling": ConvertedField(texts, lambda words: re.compile("|".join(words), re.IGNORECASE)),
-        "prefixes": ConvertedField(texts, lambda each: re.compile(f"(?:{'|'.join(each)}){{1,4}}")),
-        "rewrite": ListField(TableField(rewrite, Rewrite, required=("holds", "pattern"))),
-    }
-    return TableField(fields, Words, required=tuple(fields), description="Lines of labelled numbers.")
+    return table_of(
+        Words,
+        counters=ConvertedField(texts, lambda names: {name: rank for rank, name in enumerate(names)}),
+        telling=ConvertedField(texts, lambda words: re.compile("|".join(words), re.IGNORECASE)),
+        prefixes=ConvertedField(texts, lambda each: re.compile(f"(?:{'|'.join(each)}){{1,4}}")),
+        rewrite=ListField(table_of(Rewrite)),
+    )
 
 
 @cache

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from rltui.data.fields import Field, ListField, MapField, TableField, TextField, as_dict
+from rltui.data.fields import Field, ListField, MapField, TableField, TextField, as_dict, table_of
 from rltui.data.toml_files import read_table
 
 # Begins the tags of what rltui makes of samples: a trainer may write `reward/mean` itself.
@@ -73,22 +73,20 @@ def _lists(*names: str) -> TableField[dict[str, tuple[str, ...]]]:
     return TableField(dict.fromkeys(names, _KEYS), as_dict, required=names)
 
 
-_SAMPLES = tuple(SampleKeys.__dataclass_fields__)
 _TABLES: dict[str, Field[object]] = {
     "step": _lists("keys", "integers"),
     "wall_time": _lists("keys", "axes"),
     "planned_steps": MapField(TextField()),
     "settings": _lists("names", "kinds", "prefixes"),
     "summary": _lists("keys"),
-    "samples": TableField(dict.fromkeys(_SAMPLES, _KEYS), SampleKeys, required=_SAMPLES),
+    "samples": table_of(SampleKeys),
 }
-FIELD = TableField(_TABLES, _log_keys, required=tuple(_TABLES), description="Keys of the records of logs.")
 
 
 @cache
 def log_keys() -> LogKeys:
     """The keys, read when the first record is looked at."""
-    return read_table("log_keys", FIELD)
+    return read_table("log_keys", TableField(_TABLES, _log_keys, required=tuple(_TABLES)))
 
 
 @lru_cache(maxsize=4096)  # the records of a log have the same keys, and so have most logs

@@ -8,18 +8,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal
+from typing import Literal, get_args
 
 import orjson
 
-from rltui.data.fields import BoolField, ConvertedField, ListField, MapField, TableField, TextField
+from rltui.data.fields import ConvertedField, ListField, TextField, table_of
 from rltui.data.toml_files import read_table
 from rltui.logs.samples.model import Message, Sample
 
 Kind = Literal[
     "rows", "columns", "episodes", "summaries", "metrics", "table", "parquet", "traces", "database"
 ]
-_KINDS = ("rows", "columns", "episodes", "summaries", "metrics", "table", "parquet", "traces", "database")
 LINES = frozenset({"rows", "columns", "episodes", "summaries", "metrics"})  # kinds that are JSON lines
 _SPLITS = {"rollout": "train", "validation": "val", "eval-rollout": "eval", "generated": "train"}
 _OTHER_CAP = 64  # further keys that are kept with a sample
@@ -50,49 +49,34 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """Files that may hold samples and are never opened."""
+
+    path: re.Pattern[str]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Layouts:
     """All layouts, keys by their meaning, reasons of stopping by theirs, and what is never opened and why."""
 
     layout: tuple[Layout, ...]
     columns: Mapping[str, tuple[str, ...]]
     stops: Mapping[str, tuple[str, ...]]
-    unread: tuple[tuple[re.Pattern[str], str], ...]
+    unread: tuple[Unread, ...]
 
 
 _UNKNOWN = Layout("rows", "rows", re.compile(r"\Z"))
 _HELD_OUT = re.compile(r"(?:^|[_.-])(?:eval|val|valid|validation|test)(?:[_.-]|$)", re.IGNORECASE)
-_PATH = ConvertedField(TextField(), lambda pattern: re.compile(rf"(?:{pattern})\Z"))
-_LAYOUT = TableField(
-    {
-        "name": TextField(),
-        "kind": TextField(_KINDS),
-        "path": _PATH,
-        "split": TextField(),
-        "components": TextField(("sum", "first")),
-        "statistics": BoolField(),
-        "copies": BoolField(),
-    },
-    Layout,
-    required=("name", "kind", "path"),
-)
-_UNREAD = TableField(
-    {"path": _PATH, "why": TextField()}, lambda path, why: (path, why), required=("path", "why")
-)
-_FILE = TableField(
-    {
-        "columns": MapField(ListField(TextField())),
-        "stops": MapField(ListField(TextField())),
-        "layout": ListField(_LAYOUT),
-        "unread": ListField(_UNREAD),
-    },
-    Layouts,
-)
 
 
 @cache
 def layouts() -> Layouts:
     """The shipped table."""
-    return read_table("samples", _FILE)
+    pattern = ConvertedField(TextField(), lambda pattern: re.compile(rf"(?:{pattern})\Z"))
+    layout = table_of(Layout, kind=TextField(get_args(Kind)), path=pattern)
+    unread = table_of(Unread, path=pattern)
+    return read_table("samples", table_of(Layouts, layout=ListField(layout), unread=ListField(unread)))
 
 
 def place_of(path: str) -> Place | None:
@@ -127,7 +111,7 @@ def log_place(path: str) -> Place | None:
 
 def unread_reason(path: str) -> str | None:
     """Why a file of samples is never opened, None where it may be."""
-    return next((why for pattern, why in layouts().unread if pattern.search(path)), None)
+    return next((each.why for each in layouts().unread if each.path.search(path)), None)
 
 
 def samples_of(record: Mapping[str, object], place: Place) -> Iterator[Sample]:

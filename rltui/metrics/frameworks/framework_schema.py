@@ -45,7 +45,6 @@ from dataclasses import dataclass, field
 from rltui.data.fields import (
     BoolField,
     ConvertedField,
-    Field,
     KeyPath,
     ListField,
     MapField,
@@ -53,6 +52,7 @@ from rltui.data.fields import (
     Report,
     TableField,
     TextField,
+    table_of,
 )
 from rltui.data.metric import STATISTICS, TEXTS, NameTarget, Statistic, entry_field
 from rltui.metrics.frameworks.patterns import PatternError, expand
@@ -125,50 +125,22 @@ def _by_word(**words: tuple[str, ...]) -> dict[str, Statistic]:
 
 
 _NAMES = MapField(entry_field(shared=BoolField()))
-_FIELDS: dict[str, Field[object]] = {
-    "title": TextField(),
-    "source": TextField(),
-    "caveat": TextField(),
-    "popularity": NumberField(1, integer=True),
-    "aliases": TEXTS,
-    "prefixes": ListField(TextField(empty=True)),
-    "held_out": TEXTS,
-    "silent": TEXTS,
-    "domains": BoolField(),
-    "held_out_sets": BoolField(),
-    "beside": BoolField(),
-    "extends": TEXTS,
-    "recognise": TableField(
-        {
-            "must": ListField(ListField(TextField(), single=True)),
-            "without": TEXTS,
-            "signs": MapField(NumberField(0.01, description="points of a name")),
-        },
-        Signs,
-    ),
-    "variant": ListField(
-        TableField(
-            {"id": TextField(), "title": TextField(), "any": TEXTS, "without": TEXTS, "names": _NAMES},
-            VariantTable,
-            required=("id",),
-        )
-    ),
-    "names": _NAMES,
-    "older": _NAMES,
-}
-FRAMEWORK = TableField(_FIELDS, FrameworkFile)
-CONVENTIONS = TableField(
-    {
-        "held_out": TEXTS,
-        "training": TEXTS,
-        "fallback": TEXTS,
-        "validation": ConvertedField(MapField(TextField()), _expanded),
-        "units": MapField(NumberField()),
-        "kinds": ConvertedField(TEXTS, frozenset),
-        "statistics": TableField(dict.fromkeys(STATISTICS, TEXTS), _by_word),
-        "sections": MapField(TextField()),
-    },
+_SIGNS = table_of(
+    Signs, must=ListField(ListField(TextField(), single=True)), signs=MapField(NumberField(0.01))
+)
+FRAMEWORK = table_of(
+    FrameworkFile,
+    popularity=NumberField(1, integer=True),
+    prefixes=ListField(TextField(empty=True)),
+    recognise=_SIGNS,
+    variant=ListField(table_of(VariantTable, names=_NAMES)),
+    names=_NAMES,
+    older=_NAMES,
+)
+CONVENTIONS = table_of(
     Conventions,
+    validation=ConvertedField(MapField(TextField()), _expanded),
+    statistics=TableField(dict.fromkeys(STATISTICS, TEXTS), _by_word),
 )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from rltui.data.fields import ListField, MapField, NumberField, TableField, TextField
+from rltui.data.fields import ListField, table_of
 from rltui.data.toml_files import read_table
 from rltui.hparams.hparams import HParam, HParams, merge
 from rltui.hparams.logged_text import logged_hparams
@@ -61,25 +61,10 @@ class Hardware:
     hidden_size: Told | None = None
 
 
-_TEXTS = ListField(TextField())
-_ACCELERATOR = TableField(
-    {"name": TextField(), "words": _TEXTS, "tflops": NumberField(minimum=0)},
-    Accelerator,
-    required=("name", "words", "tflops"),
-    strict=True,
-)
-_FIELD = TableField(
-    {"settings": MapField(_TEXTS), "accelerator": ListField(_ACCELERATOR)},
-    HardwareKeys,
-    required=("settings", "accelerator"),
-    strict=True,
-)
-
-
 @cache
 def hardware_keys() -> HardwareKeys:
     """The table of the file, read at the first call."""
-    return read_table("hardware", _FIELD)
+    return read_table("hardware", table_of(HardwareKeys, accelerator=ListField(table_of(Accelerator))))
 
 
 def hardware_of(view: RunView, beside: Beside) -> Hardware:

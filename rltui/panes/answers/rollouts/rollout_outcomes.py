@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from rltui.data.fields import BoolField, ListField, TableField, TextField
+from rltui.data.fields import ListField, table_of
 from rltui.data.toml_files import read_table
 
 
@@ -41,27 +41,9 @@ class RolloutOutcomes:
     without_signal: tuple[Reason, ...]
 
 
-_TEXTS = ListField(TextField())
-_REASON = TableField(
-    {
-        "title": TextField(),
-        **dict.fromkeys(("metrics", "inverted", "part_of"), _TEXTS),
-        **dict.fromkeys(("named", "total", "signal"), BoolField()),
-    },
-    Reason,
-    required=("title", "metrics"),
-    strict=True,
-)
-_LISTS = ("generated", "used", "groups", "lag", "words_of_groups", "words_of_evaluation")
-_FIELD = TableField(
-    {**dict.fromkeys(_LISTS, _TEXTS), **dict.fromkeys(("lost", "without_signal"), ListField(_REASON))},
-    RolloutOutcomes,
-    required=(*_LISTS, "lost", "without_signal"),
-    strict=True,
-)
-
-
 @cache
 def rollout_outcomes() -> RolloutOutcomes:
     """The table of the file, read at the first call."""
-    return read_table("rollout_outcomes", _FIELD)
+    reasons = ListField(table_of(Reason))
+    field = table_of(RolloutOutcomes, lost=reasons, without_signal=reasons)
+    return read_table("rollout_outcomes", field)
