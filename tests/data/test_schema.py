@@ -143,7 +143,7 @@ def test_looking_for_lines_takes_bounded_time() -> None:
 
 
 def test_a_dataclass_says_what_its_table_holds() -> None:
-    """Attributes without a default are required, types are checked, and a given field says more than a type."""
+    """Attributes without a default are required, types are checked, a given field says more than a type."""
     faults: list[str] = []
 
     def report(_: object, message: str) -> None:
