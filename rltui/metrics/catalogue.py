@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
 
 from rltui.data.metric import Metric
 from rltui.metrics.frameworks.framework_schema import Conventions
 from rltui.metrics.frameworks.load import Frameworks, frameworks
 from rltui.metrics.frameworks.recognise import FrameworkMatch, FrameworkRecogniser, configured_framework
 from rltui.metrics.glossary_files import Glossary, glossary
-from rltui.metrics.glossary_files import load as load_glossary
 from rltui.problem import Problem
 
 
@@ -61,11 +59,6 @@ class Catalogue:
             if entry.canonical not in self.metrics
         ]
         return (*self.glossary.problems, *self.frameworks.problems, *lost)
-
-
-def load_catalogue(folder: Path) -> Catalogue:
-    """The catalogue of a folder with the folders `metrics` and `frameworks`."""
-    return Catalogue(load_glossary(folder / "metrics"), Frameworks(folder / "frameworks"))
 
 
 @cache

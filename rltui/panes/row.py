@@ -129,11 +129,6 @@ class Row:
             return False
         return self.main.count >= 5 and self.main.extent() == (0.0, 0.0)
 
-    @property
-    def negated(self) -> bool:
-        """Whether the key is written with the opposite sign of its metric, which findings speak of."""
-        return self.name is not None and self.name.scale < 0
-
     def as_written(self, value: float | None) -> float | None:
         """A value on the metric's canonical scale, such as a finding's, on the scale of the curve."""
         name = self.name

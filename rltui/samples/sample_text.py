@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 
 from rltui.draw.numbers import format_plain, json_value
-from rltui.logs.samples.model import Sample, SampleHead, SampleSummary
-from rltui.text import clean, fit, in_markdown, pad
+from rltui.logs.samples.model import Sample, SampleSummary
+from rltui.text import clean, in_markdown
 
 _REASONED = re.compile(r"</(?:think|thinking|reasoning|reflection)>", re.IGNORECASE)
 _BEGINNING = 400  # characters of an answer that a list may show
@@ -19,26 +19,6 @@ _LISTED = 8  # numbers of a list that are shown
 def clean_lines(text: str) -> list[str]:
     """Untrusted text as lines: newlines and tabs keep their meaning, all else unsafe is spelled out."""
     return [clean(line.expandtabs(4)) for line in text.replace("\r\n", "\n").split("\n")]
-
-
-def head_line(head: SampleHead, number: int, width: int = 100) -> str:
-    """One line of a list."""
-    parts = [
-        f"{number:>4}",
-        pad(str(head.step), 8, right=True),
-        pad(_plain(head.reward), 9, right=True),
-        pad(_plain(head.advantage), 9, right=True),
-        pad("" if head.length is None else str(head.length), 7, right=True),
-        pad(clean(head.stop), 10),
-        pad(clean(head.split), 10),
-        clean(head.group or ""),
-    ]
-    return fit(" ".join(parts), width)
-
-
-LIST_HEADING = (
-    f"{'#':>4} {'step':>8} {'reward':>9} {'advantage':>9} {'length':>7} {'stop':<10} {'split':<10} group"
-)
 
 
 def facts(sample: Sample) -> list[tuple[str, str]]:

@@ -71,11 +71,11 @@ def judge_beside_baseline(session: Session, state: AppState) -> None:
     if cache.key == key and (key is None or 0 <= now - cache.time <= BASELINE_SECONDS):
         return
     if cache.value is not None and cache.value in session.runs:
-        session.runs[cache.value].set_baseline_findings(())
+        session.runs[cache.value].tell("baseline", ())
     if key is not None and base is not None:
         from rltui.panes.baseline_findings import baseline_findings  # as in `frame`
 
-        view.set_baseline_findings(baseline_findings(view, base))
+        view.tell("baseline", baseline_findings(view, base))
     cache.key, cache.time, cache.value = key, now, None if key is None else view.name
 
 

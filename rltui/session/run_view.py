@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import Literal, get_args
 
 from rltui.config.model import UserHardware
 from rltui.console.scan import ConsoleReport
@@ -35,6 +36,11 @@ SILENT = 60.0  # seconds without a line after which a console that ends with an 
 SAME_FRAME = 0.02  # seconds within which a frame asks several times for the liveness of a run
 
 
+# Who tells of a run what its rules cannot know: consoles, the job, that it writes no more, sister runs,
+# the baseline that the user chose.
+Outside = Literal["consoles", "job", "state", "sisters", "baseline"]
+
+
 class HeldPoints:
     """How many points all runs together hold back before they are evaluated, and which runs do."""
 
@@ -61,11 +67,7 @@ class RunView:
         self.consoles: tuple[ConsoleReport, ...] = ()  # what the run's consoles told last
         self.settings: HParams = NONE  # of files beside the log, as far as somebody has read them
         self.job: Job | None = None  # of a scheduler that writes it, as it was asked for last
-        self._console_findings: tuple[Finding, ...] = ()
-        self._too_short: Finding | None = None  # the time of its job
-        self._state_finding: Finding | None = None  # that it writes no more
-        self._sister_findings: tuple[Finding, ...] = ()
-        self._baseline_findings: tuple[Finding, ...] = ()
+        self._told: dict[Outside, tuple[Finding, ...]] = {}  # what its rules cannot know, by who tells it
 
     @property
     def given_name(self) -> str:
@@ -98,7 +100,7 @@ class RunView:
         if self._evaluator is None:
             label = self.recognition.label
             self._evaluator = Evaluator(self.run, self.names, selection=self._shared.selection(label))
-            self._evaluator.set_job_findings(self._outside_findings)
+            self._evaluator.set_job_findings(self._told_by(*get_args(Outside)))
         return self._evaluator
 
     @property
@@ -159,47 +161,34 @@ class RunView:
         state = self.liveness(now).state
         if not self.run.series and all(now - one.modified > SILENT for one in self.consoles):
             state = "ended"  # of a run without points nothing but its consoles can tell
-        self._console_findings = console_findings(self.run, self.consoles, state)
-        return self.evaluator.set_job_findings(self._outside_findings)
+        return self.tell("consoles", console_findings(self.run, self.consoles, state))
 
-    def set_sister_findings(self, findings: Sequence[Finding]) -> bool:
-        """Take in what the comparison with its sister runs says. True when findings changed."""
-        self._sister_findings = tuple(findings)
-        return self.evaluator.set_job_findings(self._outside_findings)
+    def tell(self, of: Outside, findings: Iterable[Finding | None]) -> bool:
+        """Take in what its rules cannot know, in place of what it said before. True when findings changed."""
+        self._told[of] = tuple(one for one in findings if one is not None)
+        return self.evaluator.set_job_findings(self._told_by(*get_args(Outside)))
 
-    def set_baseline_findings(self, findings: Sequence[Finding]) -> bool:
-        """Take in what the comparison with the user's baseline says. True when findings changed."""
-        self._baseline_findings = tuple(findings)
-        return self.evaluator.set_job_findings(self._outside_findings)
+    def _told_by(self, *every: Outside) -> tuple[Finding, ...]:
+        return tuple(one for of in every for one in self._told.get(of, ()))
 
     def set_job(self, job: Job | None, now: float) -> bool:
         """Take in which job writes it, None for none; now: seconds since 1970. True when findings changed."""
         self.job = job
-        self._too_short = time_limit_finding(
-            job, self.liveness(now), now, len(self.run.step_walls), self.run.last_step, self._too_short
+        alive, before = self.liveness(now), next(iter(self._told_by("job")), None)
+        run = self.run
+        return self.tell(
+            "job", [time_limit_finding(job, alive, now, len(run.step_walls), run.last_step, before)]
         )
-        return self.evaluator.set_job_findings(self._outside_findings)
 
     def tell_state(self, now: float) -> bool:
         """Let a remark say that it writes no more; now: seconds since 1970. True when findings changed."""
-        self._state_finding = state_finding(self.liveness(now), self.run.last_step, self.last_line)
-        return self.evaluator.set_job_findings(self._outside_findings)
+        return self.tell("state", [state_finding(self.liveness(now), self.run.last_step, self.last_line)])
 
     @property
     def last_line(self) -> str:
         """The last line of the console that was written to last; empty without one."""
         newest = max(self.consoles, key=lambda report: report.modified, default=None)
         return "" if newest is None else newest.last_line
-
-    @property
-    def _job_findings(self) -> tuple[Finding, ...]:
-        others = (self._too_short, self._state_finding)
-        return (*self._console_findings, *(one for one in others if one is not None))
-
-    @property
-    def _outside_findings(self) -> tuple[Finding, ...]:
-        """What its rules cannot know: of its job and consoles, of its sister runs and the baseline."""
-        return (*self._job_findings, *self._sister_findings, *self._baseline_findings)
 
     def job_traces(self) -> RunTraces:
         """What tells which job writes it."""
@@ -215,7 +204,11 @@ class RunView:
         """
         alive = self.liveness(now)
         complete = self.run.exit_code == 0 or (alive.progress or 0.0) >= 1.0
-        if alive.state == "live" or complete or any(one.rank for one in self._job_findings):
+        if (
+            alive.state == "live"
+            or complete
+            or any(one.rank for one in self._told_by("consoles", "job", "state"))
+        ):
             return ""
         return next((one.last_error for one in self.consoles if one.last_error), "")
 

@@ -257,11 +257,11 @@ class Session:
             if standing.since_step is not None and name in self.runs:
                 view = self.runs[name]
                 own = without_sisters(view.evaluator.findings())
-                view.set_sister_findings([one for one in with_sisters(own, standing) if one.id == ID])
+                view.tell("sisters", [one for one in with_sisters(own, standing) if one.id == ID])
                 self._told_of_sisters.add(name)
         for name in told_before - self._told_of_sisters:
             if name in self.runs:
-                self.runs[name].set_sister_findings(())
+                self.runs[name].tell("sisters", ())
 
     def predecessor(self, view: RunView) -> tuple[RunView, int] | None:
         """The run that another one continues, and the step from which on; None where it continues none."""

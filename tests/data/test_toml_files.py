@@ -11,7 +11,8 @@ import pytest
 
 from rltui.data.toml_files import DATA, read_folder
 from rltui.metrics import glossary_files
-from rltui.metrics.catalogue import load_catalogue
+from rltui.metrics.catalogue import Catalogue
+from rltui.metrics.frameworks.load import Frameworks
 from rltui.problem import Problem
 from rltui.rules import load as rules
 
@@ -63,17 +64,23 @@ def test_a_pipe_is_not_waited_for(folder: Path) -> None:
     assert [problem.message for problem in problems] == ["cannot be read: it is no regular file"]
 
 
+def _problems(data: Path) -> list[str]:
+    """What is wrong with the metrics and frameworks of a folder."""
+    found = Catalogue(glossary_files.load(data / "metrics"), Frameworks(data / "frameworks"))
+    return [problem.message for problem in found.problems]
+
+
 def test_a_reference_to_nowhere_is_told_at_every_start(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A metric renamed in the glossary alone: frameworks, metrics and rules that name it, each time."""
     copy = tmp_path / "data"
     shutil.copytree(DATA, copy)
-    assert load_catalogue(copy).problems == ()
+    assert _problems(copy) == []
     path = copy / "metrics" / "policy.toml"
     path.write_text(path.read_text().replace('id = "policy.entropy"', 'id = "policy.entropie"'))
     for _ in range(2):
-        messages = [problem.message for problem in load_catalogue(copy).problems]
+        messages = _problems(copy)
         assert any("leads to no metric: policy.entropy" in message for message in messages)
         assert any("check_next names no metric: policy.entropy" in message for message in messages)
     renamed = glossary_files.load(copy / "metrics")

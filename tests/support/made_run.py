@@ -111,7 +111,7 @@ class MadeRun(RunView):
 
     @found.setter
     def found(self, findings: Sequence[Finding]) -> None:
-        self.set_sister_findings(findings)
+        self.tell("sisters", findings)
 
 
 def made_series(tag: str, values: Any, step: Any = None) -> Series:
