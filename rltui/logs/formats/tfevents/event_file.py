@@ -1,4 +1,4 @@
-"""One event file being read: blocks in, batches out, and what to do where a block does not go on."""
+"""One event file being read: blocks in, batches out."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from rltui.logs.formats.tfevents.bulk import bulk_reader
 from rltui.logs.formats.tfevents.bulk.small_logs import FirstBytes, decode_together
 from rltui.logs.formats.tfevents.event_tags import EventTags
 from rltui.logs.formats.tfevents.framing import tf_record
-from rltui.logs.formats.tfevents.framing.tf_record import FRAME, HEADER, NO_HEADER, UNCONFIRMED
+from rltui.logs.formats.tfevents.framing.tf_record import FRAME, HEADER, UNCONFIRMED
 from rltui.logs.formats.tfevents.message import event
 from rltui.logs.formats.tfevents.scalar_rows import ScalarRows
 from rltui.logs.formats.tfevents.templates.template_cache import TemplateCache
-from rltui.logs.formats.tfevents.torn_and_damaged import Damage
+from rltui.logs.formats.tfevents.torn_and_damaged import TornAndDamaged
 from rltui.logs.records.tag_table import too_many
-
-_SEARCHED = 16 << 20  # bytes of damage that one look searches for the next good record
 
 
 class EventFileReader:
@@ -31,7 +29,7 @@ class EventFileReader:
         self._offset = 0
         self._records = 0  # read so far, to estimate what a damaged stretch held
         self._templates = TemplateCache(EventTags())
-        self._damage = Damage(path)
+        self._damage = TornAndDamaged(path)
         self._path = path
         self._full = False  # whether tags have been left out
         self._first: FirstBytes | None = None  # decoded with those of other logs
@@ -78,7 +76,9 @@ class EventFileReader:
         if not decoded.end and decoded.needed > len(data):
             size = file.size()
             if self._offset + decoded.needed > size:
-                self._handle_torn(file, size, decoded.needed, final)
+                self._offset = self._damage.after_torn(
+                    file, self._offset, decoded.needed, self._records, final
+                )
                 return self._with_problems(EMPTY)
             if decoded.needed > BLOCK:
                 return self._read_oversized(file, size, decoded.needed, final)
@@ -87,8 +87,7 @@ class EventFileReader:
         if decoded.end:
             self._advance(decoded)
             return self._with_problems(decoded.batch)
-        self._handle_damage(file, data, decoded.needed, final)
-        return self._with_problems(EMPTY)
+        return self._after_damage(file, data, decoded.needed, final)
 
     def expect(self, first: FirstBytes) -> None:
         """The first bytes were decoded before: that counts if the first `read` finds just these."""
@@ -108,6 +107,10 @@ class EventFileReader:
         self._offset += decoded.end
         self._records += len(decoded.batch) + len(decoded.skipped)
 
+    def _after_damage(self, file: File, data: bytes, needed: int, final: bool) -> Batch:
+        self._offset = self._damage.after_damage(file, self._offset, data, needed, self._records, final)
+        return self._with_problems(EMPTY)
+
     def _with_problems(self, batch: Batch) -> Batch:
         """The batch with the problems that came up since the last one."""
         named = self._templates.tags.named(batch)
@@ -121,26 +124,6 @@ class EventFileReader:
             return batch
         return replace(batch, tags=batch.tags or self._templates.tags.names, problems=problems)
 
-    def _handle_torn(self, file: File, size: int, needed: int, final: bool) -> None:
-        """The file ends within a record. Wait for the rest, unless a new writer has gone on behind."""
-        damage = self._damage
-        waited = damage.recheck(self._offset) or final
-        if needed - FRAME > RECORD_CAP:
-            message = f"the record at byte {self._offset} claims {needed - FRAME} bytes"
-            message += "; waiting for a plausible one"
-            damage.report("warning", "implausible-length", message, self._offset)
-        if waited and self._skip_to_next(file, size, final):
-            return
-        if final and needed - FRAME <= RECORD_CAP:
-            left = size - self._offset
-            damage.report(
-                "info",
-                "torn-tail",
-                f"the last record is incomplete ({left} bytes): the writer stopped or has not flushed",
-                self._offset,
-                left,
-            )
-
     def _read_oversized(self, file: File, size: int, needed: int, final: bool) -> Batch:
         """A record longer than a block: take what matters in it, and step over the rest."""
         start, stop = self._offset + HEADER, self._offset + needed - tf_record.FOOTER
@@ -149,8 +132,7 @@ class EventFileReader:
         confirmed = tf_record.record_length(behind, 0) >= 0 or at_end
         if not confirmed and not tf_record.data_intact_in_file(file, start, stop):
             # Perhaps it was torn, and another writer went on within it.
-            self._handle_damage(file, behind, UNCONFIRMED, final)
-            return self._with_problems(EMPTY)
+            return self._after_damage(file, behind, UNCONFIRMED, final)
         if needed - FRAME > RECORD_CAP:
             self._damage.resolved()
             self._damage.report_bad_record(
@@ -176,70 +158,6 @@ class EventFileReader:
         skipped = [record_decoder.SkippedRecord(*wrong, 0, needed)] if wrong else []
         self._advance(record_decoder.Decoded(batch, needed, HEADER, skipped))
         return self._with_problems(batch)
-
-    def _handle_damage(self, file: File, data: bytes, needed: int, final: bool) -> None:
-        """There is no sound record at the offset. Wait, or go on behind it."""
-        damage = self._damage
-        waited = damage.recheck(self._offset) or final
-        size = file.size()
-        rest = data
-        if needed == UNCONFIRMED:
-            frame = tf_record.record_length(file.read_at(self._offset, HEADER), 0) + FRAME
-            behind = file.read_at(self._offset + frame, HEADER)
-            rest = data[frame:]
-            confirmed = tf_record.record_length(behind, 0) >= 0
-            if (
-                confirmed
-                and (waited or not record_decoder.may_be_late(data[HEADER : frame - tf_record.FOOTER]))
-            ) or (final and not behind):
-                damage.report_bad_record(*record_decoder.CORRUPT, self._offset, self._offset + frame)
-                self._offset += frame
-                return
-            if not behind:
-                return  # the last record of the file: it may not have arrived whole
-        if waited and self._skip_to_next(file, size, final):
-            return
-        blank = rest.count(0) == len(rest)
-        if not final and (blank or damage.checks < 2):
-            return
-        if needed == NO_HEADER and not blank and not self._offset and not self._records:
-            damage.report("warning", "not-an-event-file", "it does not begin like an event file", 0)
-        elif blank:
-            damage.report(
-                "info",
-                "torn-tail",
-                f"zeros from byte {self._offset} to the end: they may not have arrived yet",
-                self._offset,
-                size - self._offset,
-            )
-        else:
-            damage.report(
-                "warning" if final else "info",
-                "damaged-stretch",
-                f"no readable record from byte {self._offset} on; waiting for the next",
-                self._offset,
-                size - self._offset,
-            )
-
-    def _skip_to_next(self, file: File, size: int, final: bool) -> bool:
-        """Move to the next good record behind the damage, if there is one already."""
-        damage = self._damage
-        start = self._offset + 1 if final else damage.tested
-        found, damage.tested = tf_record.find_record(
-            file, start, size if final else min(size, start + _SEARCHED)
-        )
-        if found is None:
-            return False
-        if start > self._offset + 1:
-            # Bytes that were tested before may have arrived since.
-            found = tf_record.find_record(file, self._offset + 1, found)[0] or found
-        gap = found - self._offset
-        message = f"skipped {gap} damaged bytes at byte {self._offset}"
-        if self._records and self._offset:
-            message += f", about {max(1, round(gap * self._records / self._offset))} records"
-        damage.report_skipped("damaged-stretch", message, self._offset, gap)
-        self._offset = found
-        return True
 
 
 def expect(readers: Sequence[LogReader], contents: Sequence[bytes]) -> bool:
