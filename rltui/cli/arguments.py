@@ -147,14 +147,16 @@ def whole_run_name(logdirs: Sequence[str], text: str | None, *, fetch: bool = Tr
     if any(_exists(Path(local(logdir))) is not True for logdir in logdirs):
         return text
     from rltui.logs.follow.read_all import place_all
-    from rltui.logs.run_names import called
+    from rltui.logs.run_names import called, shown_name
     from rltui.panes.runs.names import short_run_names
 
     logs = [log for log in place_all(logdirs)[0] if log.also_of is None]
     names = {log.run for log in logs}
     if text in names:
         return text
-    shown = {name for name, short in short_run_names(names).items() if short == text}
+    shown = {
+        name for name, short in short_run_names(names).items() if text in (short, shown_name(name, logdirs))
+    }
     found = sorted(shown or {name for name in names if called(name, text)} or _given(logs, names, text))
     if len(found) > 1:
         more = f" and {len(found) - _NAMED:,} more" if len(found) > _NAMED else ""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
 from rltui import paths
 from rltui.logs.log_file_names import is_events, names, rotated_from, stem_of
@@ -24,6 +25,13 @@ class RunName:
 
     run: str  # with `/`; `.` for LOGDIR itself
     rank: int | None  # the worker that wrote it
+
+
+def shown_name(run: str, logdirs: Sequence[str | Path]) -> str:
+    """The name of a run for people: LOGDIR itself has no name below itself, so the folder's own is taken."""
+    if run != "." or len(logdirs) != 1:
+        return run
+    return clean(Path(logdirs[0]).absolute().name) or run
 
 
 def called(run: str, name: str) -> bool:

@@ -103,7 +103,8 @@ def metric_pictures(
     window = window_for(view, live=view.liveness(now).state == "live", at_step=at_step)
     rows = rows_of(view, tags, at_step=at_step, merge=False)
     pictures = (
-        chart_picture(row, view.name, window, sisters=sister_series(view, row.tag, sisters)) for row in rows
+        chart_picture(row, view.shown_name, window, sisters=sister_series(view, row.tag, sisters))
+        for row in rows
     )
     return [one for one in pictures if one is not None]
 

@@ -38,6 +38,7 @@ class Header:
     points: int
     loading: float | None  # share of known bytes read, None when all is read
     counter: tuple[float, str] | None = None  # tokens, environment steps or episodes so far, and their name
+    shown_name: str = ""  # the run's name for people
     given_name: str = ""  # what a person called the run; `run` is then its id
     short_name: str = ""  # a shorter name of the run, for where the name does not fit
     gap: float | None = None  # usual time between steps, s
@@ -174,6 +175,7 @@ def _header(view: RunView, now: float, at_step: int | None) -> Header:
     read = sum(source.read for source in run.sources.values() if source.also_of is None and not source.gone)
     return Header(
         run=run.name,
+        shown_name=view.shown_name,
         given_name=view.given_name,
         framework=view.framework,
         state=alive.state,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from rltui.draw.numbers import short_step
 from rltui.hparams.hparams import NONE
@@ -20,7 +19,6 @@ from rltui.session.run_view import RunView
 from rltui.session.session import Session
 from rltui.session.time_travel import PastFindings
 from rltui.spans.model import NO_SPANS
-from rltui.text import clean
 
 NEWER = 30.0  # seconds by which another run has to be newer before it is shown instead
 
@@ -71,14 +69,6 @@ def compared_runs(session: Session, state: AppState, view: RunView) -> list[RunV
     return [session.runs[name] for name in others if name in session.runs]
 
 
-def title(state: AppState, name: str) -> str:
-    """The name of a run as shown: LOGDIR itself has no name below itself, so the folder's own is taken."""
-    logdirs = state.options.logdirs
-    if name != "." or len(logdirs) != 1:
-        return name
-    return clean(Path(logdirs[0]).absolute().name) or name
-
-
 def short_name(session: Session, state: AppState, name: str) -> str:
     """A short name of a run that tells it from the others."""
     cache = state.caches.short_names
@@ -86,7 +76,8 @@ def short_name(session: Session, state: AppState, name: str) -> str:
     key = (len(session.runs), next(reversed(session.runs), ""), len(given))  # new ones come last
     if cache.value is None or cache.key != key:
         cache.key, cache.value = key, with_given_names(short_run_names(session.runs), given)
-    return title(state, cache.value.get(name, name))
+    short = cache.value.get(name, name)
+    return session.runs[name].shown_name if short == "." and name in session.runs else short
 
 
 def beside(state: AppState, view: RunView, pane: str) -> Beside:
@@ -198,8 +189,8 @@ def header(session: Session, state: AppState, view: RunView) -> Header:
         head = replace(head, state=moment_word(state), state_word="", reached=time.reached)
     head = state.acknowledgements.header(head, findings(session, state), state.options.clock())
     short = short_name(session, state, view.name)
-    whole = short if view.name in session.given_names else title(state, view.name)
-    return replace(head, run=whole, given_name="", short_name=short)
+    whole = short if view.name in session.given_names else view.shown_name
+    return replace(head, shown_name=whole, given_name="", short_name=short)
 
 
 def step_text(state: AppState, view: RunView, width: int) -> str:

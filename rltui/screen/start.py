@@ -117,7 +117,7 @@ def run(
     if reset and layout_path is not None:
         delete_layout(layout_path)
     selection = RunSelection(run_glob)
-    session = Session(config, run_glob=selection.glob, also=baseline)
+    session = Session(config, run_glob=selection.glob, also=baseline, logdirs=logdirs)
     app = build(
         session, [str(one) for one in logdirs], pane=pane, baseline=baseline, theme=theme, at_step=at_step,
         ascii_only=ascii_only, color=color, config=config, layout_path=layout_path,

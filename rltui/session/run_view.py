@@ -52,8 +52,11 @@ class HeldPoints:
 class RunView:
     """One run with the names of its metrics and what its rules found."""
 
-    def __init__(self, run: Run, shared: SharedNames, held: HeldPoints | None = None) -> None:
+    def __init__(
+        self, run: Run, shared: SharedNames, held: HeldPoints | None = None, shown_name: str = ""
+    ) -> None:
         self.run = run
+        self.shown_name = shown_name or run.name  # its name for people
         self._shared = shared
         self._all_held = held if held is not None else HeldPoints()
         self._held: list[tuple[list[NewPoints], int]] = []  # by delivery, and how many points they are

@@ -21,7 +21,7 @@ from rltui.jobs.scheduler import Job
 from rltui.logs.delivery import Delivery, Source
 from rltui.logs.follow.follower import Follower
 from rltui.logs.follow.read_all import Deliveries
-from rltui.logs.run_names import RunFilter, named, with_namesakes
+from rltui.logs.run_names import RunFilter, named, shown_name, with_namesakes
 from rltui.problem import Problem, Problems
 from rltui.session.run_view import HeldPoints, RunView
 from rltui.session.shared_metric_names import SharedNames
@@ -45,6 +45,7 @@ class Session:
     """All runs below the given folders; with `run_glob` those of such names, and the one called `also`.
 
     part: of these, as `RunFilter` has it. shared: what other sessions of this configuration have found out.
+    logdirs: the folders, which name a run that is a whole folder.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Session:
         also: str | None = None,
         part: tuple[int, int] | None = None,
         shared: SharedNames | None = None,
+        logdirs: Sequence[str | Path] = (),
     ) -> None:
         self.config = config if config is not None else Config()
         self._shared = shared if shared is not None else SharedNames(self.config)
@@ -68,6 +70,7 @@ class Session:
         self._chosen: Callable[[RunView], bool] | None = None
         self._looked_at: list[str] = []
         self._held = HeldPoints()
+        self._logdirs = logdirs
         self._lineage: tuple[tuple[int, ...], dict[str, Lineage]] = ((), {})
         self._told_of_sisters: set[str] = set()
         self._told_until = 0  # place of the run whose state is told next
@@ -103,7 +106,9 @@ class Session:
             run, fresh = self.store.apply(delivery)
             view = self.runs.get(name)
             if view is None:
-                view = self.runs[name] = RunView(run, self._shared, self._held)
+                view = self.runs[name] = RunView(
+                    run, self._shared, self._held, shown_name(name, self._logdirs)
+                )
             view.hold(fresh)
             changed.add(name)
             if delivery.batch.texts and (given := view.given_name):
@@ -289,7 +294,7 @@ class Session:
 
         charts: False holds little of each run: enough for the rules and lists, too little to draw.
         """
-        session = cls(config, run_glob=run_glob)
+        session = cls(config, run_glob=run_glob, logdirs=logdirs)
         follower = Follower(logdirs, run_glob=run_glob, verify=verify, once=True)
         deliveries = chain.from_iterable(Deliveries(follower))
         session.take_all(deliveries, at_step=at_step, progress=progress, charts=charts)

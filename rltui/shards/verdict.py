@@ -9,6 +9,7 @@ from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any, NamedTuple
 
 from rltui.draw.numbers import json_value
+from rltui.logs.run_names import shown_name
 from rltui.panes.runs.facts import Outcome, RunFacts, RunSettings
 from rltui.problem import Problem
 from rltui.rules.finding import Finding, RunHealth, as_json, from_json, health_of, order
@@ -65,10 +66,9 @@ class Verdict:
         """The run's folder relative to LOGDIR."""
         return self.run
 
-    @property
-    def title(self) -> str:
-        """The same after the name that a person gave it."""
-        return f"{self.given_name} {self.run}".lstrip()
+    def title(self, logdirs: Sequence[str]) -> str:
+        """Its name for people, after the one that a person gave it."""
+        return f"{self.given_name} {shown_name(self.run, logdirs)}".lstrip()
 
     @property
     def order(self) -> tuple[float, str]:

@@ -53,6 +53,15 @@ def test_a_text_that_chooses_none_says_so(logs: Path, text: str) -> None:
     assert done.code == 2 and text in done.err
 
 
+def test_a_logdir_that_is_a_run_is_called_by_its_folder(tmp_path: Path) -> None:
+    """What people read and share names the folder, `--run` takes that name, and JSON keeps the dot."""
+    run = write(tmp_path / "sick", SICK)
+    for command in ("check", "report", "snapshot", "runs"):
+        first, *rest = rltui(command, run, "--run", "sick").out.splitlines()
+        assert "sick" in first or (command == "runs" and rest[0].startswith(". ")), command
+    assert rltui("check", "--json", run).json()["runs"][0]["run"] == "."
+
+
 def test_every_command_takes_expressions(logs: Path) -> None:
     """The same text chooses the same runs whoever reads it."""
     chosen = ["--run", "lr>1e-4 critical"]

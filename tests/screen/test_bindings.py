@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,6 +11,7 @@ import pytest
 from textual._xterm_parser import XTermParser
 from textual.events import Key
 
+from rltui.logs.run_names import shown_name
 from rltui.panes.pane_list import PaneTab
 from rltui.screen.input.bindings import BINDINGS, Bind, key_name, shown
 from rltui.screen.pages.lists.overlay_page import list_content
@@ -410,9 +410,8 @@ def test_tabs_hold_still_while_they_can() -> None:
 def test_a_folder_that_is_a_run_shows_its_own_name() -> None:
     """When LOGDIR itself is the run, the header names the folder, not a dot."""
     run = believable(name=".")
-    screen = opened(run)
-    screen.state.options = replace(screen.state.options, logdirs=("/data/my-run",))
-    assert text(screen).lstrip().startswith("my-run")
+    run.shown_name = shown_name(run.name, ("/data/my-run",))
+    assert text(opened(run)).lstrip().startswith("my-run")
 
 
 def test_three_hundred_runs_cost_what_is_in_sight(monkeypatch: pytest.MonkeyPatch) -> None:

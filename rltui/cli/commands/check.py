@@ -100,5 +100,5 @@ def command(
         emit_json({**check_document.streamed_report(judged, logdirs, at_step), **part})
     else:
         lines = markdown_lines if form == "markdown" else text_lines
-        emit("\n".join(lines(judged.verdicts, judged.diagnostics(), at_step)))
+        emit("\n".join(lines(judged.verdicts, judged.diagnostics(), at_step, logdirs)))
     leave(check_document.exit_code(judged, fail_on or "critical", at_step))

@@ -53,14 +53,15 @@ def grouped(verdict: Verdict) -> list[tuple[Finding, list[Finding]]]:
 
 
 def text_lines(
-    verdicts: Sequence[Verdict], problems: Sequence[Problem], at_step: int | None
+    verdicts: Sequence[Verdict], problems: Sequence[Problem], at_step: int | None, logdirs: Sequence[str]
 ) -> Iterator[str]:
     """The verdict as lines of text, in colour where standard output wants it."""
     roles = {**SEVERITY_ROLE, **HEALTH_ROLE}
     marks = {name: colored(glyph, roles.get(name, "text")) for name, glyph in symbols().items()}
     for verdict in sorted(verdicts, key=lambda verdict: _WORSE.index(verdict.health)):
         found = grouped(verdict)
-        yield f"{marks[verdict.health]} {colored(verdict.title, 'strong')}   {_facts(verdict, at_step)}"
+        name = colored(verdict.title(logdirs), "strong")
+        yield f"{marks[verdict.health]} {name}   {_facts(verdict, at_step)}"
         if verdict.unjudged:
             yield from (f"      {one}" for one in wrap(_unjudged(verdict), WIDTH - 6))
         for finding, below in found:
@@ -162,7 +163,7 @@ def _summary(verdicts: Sequence[Verdict], at_step: int | None) -> str:
 
 
 def markdown_lines(
-    verdicts: Sequence[Verdict], problems: Sequence[Problem], at_step: int | None
+    verdicts: Sequence[Verdict], problems: Sequence[Problem], at_step: int | None, logdirs: Sequence[str]
 ) -> Iterator[str]:
     """The verdict as Markdown: one table, for a chat or the summary of a CI job."""
     yield f"**{in_markdown(_summary(verdicts, at_step))}**"
@@ -172,7 +173,7 @@ def markdown_lines(
     for verdict in sorted(verdicts, key=lambda verdict: _WORSE.index(verdict.health)):
         live = verdict.liveness
         step = "" if verdict.last_step is None else format_step(verdict.last_step)
-        head = (SYMBOLS[verdict.health], verdict.title, verdict.framework, live.word, step)
+        head = (SYMBOLS[verdict.health], verdict.title(logdirs), verdict.framework, live.word, step)
         rows = [
             (f"{SYMBOLS[one.severity]} {one.message}{_courses(one)}", format_step(one.since_step), one.advice)
             for one, _ in grouped(verdict)

@@ -34,7 +34,7 @@ def charts_text(
     tags = [metric] if metric in view.run.series else view.tag_index.canonical.get(metric, [])
     window = window_for(view, live=view.liveness(now).state == "live", at_step=at_step)
     return [
-        chart_text(row, view.name, window, width, height, sister_series(view, row.tag, sisters))
+        chart_text(row, view.shown_name, window, width, height, sister_series(view, row.tag, sisters))
         for row in rows_of(view, tags, at_step=at_step, merge=False)
     ]
 

@@ -29,7 +29,7 @@ def as_markdown(report: PaneReport) -> str:
     head, shown = report.header, report.pane
     facts = [head.framework, head.state_word or head.state, head.step_text, head.age_text, head.points_text]
     out = [
-        f"### {in_markdown(head.run)}: {shown.title}",
+        f"### {in_markdown(head.shown_name)}: {shown.title}",
         "",
         " · ".join(in_markdown(fact) for fact in facts if fact),
         "",

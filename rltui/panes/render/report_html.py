@@ -36,7 +36,7 @@ svg{max-width:100%;height:auto;display:block;margin:.6em 0}
 
 def reports_html(reports: Sequence[RunReport], theme: Theme) -> str:
     """The document; the policy in its head forbids whatever could load or run."""
-    title = reports[0].header.run if len(reports) == 1 else f"{len(reports)} runs"
+    title = reports[0].header.shown_name if len(reports) == 1 else f"{len(reports)} runs"
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     lines = [
         "<!DOCTYPE html>",
@@ -53,7 +53,7 @@ def reports_html(reports: Sequence[RunReport], theme: Theme) -> str:
 def _report(report: RunReport, theme: Theme) -> Iterator[str]:
     head = report.header
     facts = [head.framework, head.state_word or head.state, head.step_text, head.age_text, head.points_text]
-    yield f"<h1>{escape(head.run)}</h1>"
+    yield f"<h1>{escape(head.shown_name)}</h1>"
     yield f'<p class="dim">{escape(" · ".join(fact for fact in facts if fact))}</p>'
     glyph = HEALTH_GLYPH.get(head.health, "?")
     verdict = f"{glyph} <b>{escape(head.health)}</b>: {escape(head.sentence)}"
@@ -113,7 +113,7 @@ def _finding(one: ReportedFinding, report: RunReport, theme: Theme) -> Iterator[
 
 def _chart(row: Row, report: RunReport, theme: Theme, size: tuple[int, int]) -> str:
     sisters = report.sisters.get(row.tag, ())
-    picture = chart_picture(row, report.header.run, report.window, sisters=sisters)
+    picture = chart_picture(row, report.header.shown_name, report.window, sisters=sisters)
     return "" if picture is None else pictures_svg([picture], theme, *size)
 
 

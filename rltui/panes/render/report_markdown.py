@@ -28,7 +28,7 @@ def reports_markdown(reports: Sequence[RunReport]) -> str:
 def _report(report: RunReport) -> Iterator[str]:
     head = report.header
     facts = [head.framework, head.state_word or head.state, head.step_text, head.age_text, head.points_text]
-    yield f"# {in_markdown(head.run)}"
+    yield f"# {in_markdown(head.shown_name)}"
     yield ""
     yield " · ".join(in_markdown(fact) for fact in facts if fact)
     yield ""

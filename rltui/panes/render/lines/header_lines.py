@@ -51,7 +51,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
         used = cell_width(state) + sum(cell_width(fact) + 3 for fact, _ in ranked) + (6 if alone else 4)
         return width - used - (cell_width(frame) + 3 if frame else 0)
 
-    short = head.short_name or head.given_name or head.run
+    short = head.short_name or head.given_name or head.shown_name
     name_cells = min(max(cell_width(short), 8), 28)  # for less the two sides of a line do not share it
     while room() < name_cells and (len(ranked) > 1 or frame):
         if len(ranked) > 2 or not frame:
@@ -64,7 +64,7 @@ def header_lines(head: Header, width: int, *, right: Sequence[Span] = (), alone:
     for index, (fact, _) in enumerate(ranked):
         past = head.state in ("paused", "past") and not index
         tail.append(("   " + fact, STATE_ROLE[head.state] if past else "dim" if index else "text"))
-    long = f"{head.given_name} {head.run}".lstrip()
+    long = f"{head.given_name} {head.shown_name}".lstrip()
     whole = cell_width(long) <= min(room(), NAME_MOST)
     name = long if whole else fit(short, max(room(), 6))
     who: list[Span] = [(f" {name}", "strong"), ("   " + frame if frame else "", "dim")]

@@ -152,7 +152,7 @@ def _selected(session: Session, state: AppState, name: str, width: int) -> Line:
     if run.alive.age is not None:
         facts.append(f"last point {format_age(run.alive.age)}")
     left: list[Span] = [
-        (f" {shown.title(state, name)}", "strong"),
+        (f" {run.view.shown_name}", "strong"),
         (f"  {' · '.join(facts)}", "dim"),
         (f"  {run.why or 'nothing is wrong'}", HEALTH_ROLE.get(run.health, "text")),
     ]
