@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from rltui.draw.numbers import json_value
 from rltui.rules.finding import Finding, as_json
@@ -13,8 +12,7 @@ from rltui.text import clean
 Event = Literal["firing", "resolved", "test"]
 
 
-@dataclass(frozen=True, slots=True)
-class Alert:
+class Alert(NamedTuple):
     """A finding that receivers are told of.
 
     `sent_rank` is the severity rank at which the same episode was sent before, -1 when it is new: each

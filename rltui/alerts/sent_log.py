@@ -7,9 +7,8 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rltui import paths
 
@@ -18,8 +17,7 @@ MAX_AGE = 30 * 86400.0  # seconds after which an entry is dropped
 _LIMIT = 1 << 20  # bytes; a larger file is not ours
 
 
-@dataclass(frozen=True, slots=True)
-class SentAlert:
+class SentAlert(NamedTuple):
     """The latest alert of one finding id in one run."""
 
     since_step: int  # of the episode

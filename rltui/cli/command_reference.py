@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import click
 
@@ -25,8 +25,7 @@ FILES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CommandText:
+class CommandText(NamedTuple):
     """One command. text: paragraphs; examples: lines of shell; options: how each is written, and its help."""
 
     name: str  # with `rltui`, and the name of a group before that of a command of it

@@ -6,7 +6,6 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from rltui.cli.output import note
@@ -80,6 +79,6 @@ def with_time_limits(verdicts: Sequence[Verdict], logdirs: Sequence[str], now: f
         told = time_limit_finding(jobs.get(each.name), each.liveness, now, steps, each.last_step)
         if told is not None:  # behind the others: `notes` are places among them
             findings = (*each.findings, told)
-            each = replace(each, findings=findings, health=health_of(findings))
+            each = each._replace(findings=findings, health=health_of(findings))
         found.append(each)
     return found

@@ -76,7 +76,7 @@ def read_file(path: Path, problems: list[Problem], *, own: bool, needed: bool = 
         message = "holds the address or a header of a webhook; chmod 600 it, or name a variable: $NAME"
         problems.append(Problem("warning", "config-readable-by-others", report.path, message))
     facts["thresholds"] = tuple(
-        replace(threshold, where=f"{report.path}: thresholds {number}")
+        threshold._replace(where=f"{report.path}: thresholds {number}")
         for number, threshold in enumerate(facts.get("thresholds", ()), 1)
     )
     return facts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from rltui.data.metric import Metric, NameTarget
 from rltui.problem import SEVERITIES, Problem, Severity
@@ -19,8 +19,7 @@ WEBHOOK = "webhook"
 RECEIVERS = (TERMINAL, COMMAND, WEBHOOK)
 
 
-@dataclass(frozen=True, slots=True)
-class Threshold:
+class Threshold(NamedTuple):
     """A user's own rule: a metric beyond a limit for a number of points.
 
     `metric` is a canonical id or a tag, `*` allowed. The limit is on the canonical scale for an id, as
@@ -46,8 +45,7 @@ class Environment:
     metrics_ranges: Mapping[str, Range] = field(default_factory=dict)  # sample metric -> low, high
 
 
-@dataclass(frozen=True, slots=True)
-class UserHardware:
+class UserHardware(NamedTuple):
     """What a run trains on, and its model, for estimates of utilisation and hours."""
 
     gpus: int | None = None
@@ -57,16 +55,14 @@ class UserHardware:
     active_parameters: float | None = None  # of a mixture of experts, for a token
 
 
-@dataclass(frozen=True, slots=True)
-class UserPane:
+class UserPane(NamedTuple):
     """A pane of the user's making, or more metrics for a known one."""
 
     title: str = ""
     metrics: tuple[str, ...] = ()  # canonical ids or tags, `*` allowed
 
 
-@dataclass(frozen=True, slots=True)
-class UserMetric:
+class UserMetric(NamedTuple):
     """A metric of the user's making and the names that lead to it."""
 
     metric: Metric

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from rltui.data.fields import ConvertedField, ListField, TextField, table_of
 from rltui.data.toml_files import read_table
@@ -13,8 +13,7 @@ from rltui.problem import SEVERITIES, Severity
 EVERYTHING = "*"  # as `caused_by`: any other failure explains this one
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(NamedTuple):
     """A failure that is known by a line of a console."""
 
     id: str
@@ -45,8 +44,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleFacts:
+class ConsoleFacts(NamedTuple):
     """The failures in the order of the file, and how consoles are named and written."""
 
     failure: tuple[Failure, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rltui.console.console_file import ConsoleFile
 from rltui.console.lines import ConsoleLine, console_lines, step_of, wall_time_of
@@ -12,8 +12,7 @@ SPAN = 64 << 10  # bytes that are read line by line at the end of the search
 AHEAD = 1 << 20  # bytes behind a place in which a line that says a moment is looked for
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(NamedTuple):
     """A wall time in seconds since 1970 and a step, each where it is known; `total` steps are planned."""
 
     wall_time: float | None = None

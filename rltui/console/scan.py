@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import NamedTuple
 
 from rltui.console.console_file import ConsoleFile
 from rltui.console.failures import EVERYTHING, Failure, console_facts
@@ -34,8 +35,7 @@ class FoundFailure:
     over: bool = False  # the training went on after it
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleReport:
+class ConsoleReport(NamedTuple):
     """What the last `TAIL` bytes of a console tell."""
 
     place: str  # of the console, as the system spells it

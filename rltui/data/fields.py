@@ -11,11 +11,11 @@ import keyword
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, field
-from dataclasses import fields as attributes_of
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import Any, Final, Generic, Protocol, TypeVar
+from inspect import Parameter, signature
+from typing import Any, Final, ForwardRef, Generic, Protocol, TypeVar
 
 from rltui.text import clean
 
@@ -350,14 +350,21 @@ _BY_TYPE: Mapping[str, Field[object]] = {
 
 
 def table_of(make: type[T], **special: Field[object]) -> TableField[T]:
-    """The table that becomes a dataclass: its keys are the attributes, those without a default required.
+    """The table that becomes a dataclass or a named tuple: its keys are the attributes.
 
+    Those without a default are required.
     special: the fields of attributes that say more than their type, or are of another type than those above.
     """
-    known = attributes_of(make)  # type: ignore[arg-type]
-    needed = [each.name for each in known if each.default is MISSING and each.default_factory is MISSING]
-    made = {each.name: special.get(each.name) or _BY_TYPE[str(each.type)] for each in known}
+    known = signature(make).parameters.values()
+    needed = [each.name for each in known if each.default is Parameter.empty]
+    made = {each.name: special.get(each.name) or _BY_TYPE[_written(each)] for each in known}
     return TableField(made, make, required=needed)
+
+
+def _written(attribute: Parameter) -> str:
+    """The type of an attribute as its class writes it: named tuples keep it in a forward reference."""
+    kind = attribute.annotation
+    return kind.__forward_arg__ if isinstance(kind, ForwardRef) else str(kind)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ import gzip
 import json
 import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rltui.logs.follow.read_all import read_all
 from rltui.metrics import recognise
@@ -26,8 +26,7 @@ HEALTHY = "verl-ppo"
 Row = tuple[int, float, dict[str, float]]
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(NamedTuple):
     """A run to replay. rows: (step, seconds since the first row, values by tag), as they were written."""
 
     name: str

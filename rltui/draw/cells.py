@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rltui.text import cell_width, fit, head
 
@@ -29,8 +29,7 @@ BACKS = ("select", "bar", "panel")  # backgrounds of whole lines or boxes
 Span = tuple[str, str]  # text, role
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line. `back` is the background of all of it, to the right edge as well."""
 
     spans: tuple[Span, ...] = ()

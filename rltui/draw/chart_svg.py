@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +46,7 @@ class PictureCurve:
     dotted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ChartPicture:
+class ChartPicture(NamedTuple):
     """What a picture shows. y: values, logarithms where `log`; limits and marks: place, role, words."""
 
     title: str
@@ -63,8 +62,7 @@ class ChartPicture:
     log: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(NamedTuple):
     """A line through points, or with `fill` the area inside them."""
 
     points: Sequence[Point]
@@ -75,8 +73,7 @@ class Path:
     opacity: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
+class Label(NamedTuple):
     """Words at a place on their base line."""
 
     x: float

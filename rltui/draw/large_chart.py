@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,7 @@ LABEL = 8  # cells of the y labels: constant, so that the plot does not move whe
 SIGNS_APART = 32  # cells between two signs on a curve
 
 
-@dataclass(frozen=True, slots=True)
-class Stroke:
+class Stroke(NamedTuple):
     """One curve: (n,) x and y in order; NaN in y breaks the line. `role` names its colour.
 
     `sign` is stamped on it here and there, so that curves over each other are told apart without colours.
@@ -32,8 +32,7 @@ class Stroke:
     dotted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Area:
+class Area(NamedTuple):
     """A spread behind the curves: (n,) x in order and the ends of y there; NaN breaks it."""
 
     x: NDArray[np.float64]
@@ -42,8 +41,7 @@ class Area:
     role: str = "band"
 
 
-@dataclass(frozen=True, slots=True)
-class Plot:
+class Plot(NamedTuple):
     """What to draw. `x` and `y` are the ranges of the axes; y values are transformed already when `log`."""
 
     x: tuple[float, float]

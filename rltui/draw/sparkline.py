@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +17,7 @@ _BLANK = ord(" ")
 NON_FINITE = {"blocks": "×", "braille": "×", "ascii": "!"}  # a NaN or infinity was logged in this column
 
 
-@dataclass(frozen=True, slots=True)
-class Spark:
+class Spark(NamedTuple):
     """A drawn sparkline: `text` is exactly as wide as asked; `marks` are the cells with non-finite values."""
 
     text: str

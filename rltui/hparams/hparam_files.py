@@ -6,8 +6,8 @@ import errno
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from rltui.hparams.hparams import NONE, HParams, hparams_of, merge, parse_json, parse_value, parse_yaml
 from rltui.hparams.topics import known_hparams
@@ -27,8 +27,7 @@ _HPARAMS_FOLDER = re.compile(r"\d{9,}\.\d+$")
 _ABSENT = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.ENOTSUP, errno.EISDIR)
 
 
-@dataclass(frozen=True, slots=True)
-class Folder:
+class Folder(NamedTuple):
     """A folder to look into: where it is, and how messages call it."""
 
     place: Path

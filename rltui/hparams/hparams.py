@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import NamedTuple
 
 from rltui import paths
 from rltui.hparams.topics import known_hparams, names_of_setting, plain_key, rank, secret_patterns
@@ -36,8 +37,7 @@ _WORDS: dict[str, Value] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class HParam:
+class HParam(NamedTuple):
     """One hyperparameter. `source`: a record of an event file, or a file relative to LOGDIR; both cleaned."""
 
     key: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from rltui.data.fields import ListField, table_of
 from rltui.data.toml_files import read_table
@@ -14,8 +14,7 @@ OTHER = "Other"
 UNSET = "Not set"
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(NamedTuple):
     """Keys with a part that begins with one of `words` belong to it, unless to a topic of a lower rank."""
 
     title: str
@@ -23,8 +22,7 @@ class Topic:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
-class KnownHParams:
+class KnownHParams(NamedTuple):
     """`rltui/data/hparams.toml`."""
 
     files: tuple[str, ...]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 
@@ -20,8 +20,7 @@ _METADATA = Path("files", "wandb-metadata.json")
 _SETTING = re.compile(r"(?i)(?:^|[/._])slurm(?:[/._]|_)?(?:array_)?job_?id$")
 
 
-@dataclass(frozen=True, slots=True)
-class RunTraces:
+class RunTraces(NamedTuple):
     """What tells the job of a run: paths of its logs and consoles, and job numbers in its settings."""
 
     paths: tuple[str, ...]

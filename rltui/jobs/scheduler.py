@@ -5,15 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 # Consoles that carry the number of their job: slurm-4711.out, train-4711_3.err, 4711.log.
 _CONSOLE = re.compile(r"(?:^|[/._-])(?P<job>\d{2,12})(?:_\d{1,6})?\.(?:out|err|log)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """A job that is queued or runs. Texts are cleaned."""
 
     id: str

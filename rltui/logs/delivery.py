@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rltui.batch import EMPTY, Batch
 
 Kind = Literal["points", "newest", "rewritten", "restarted", "gone", "state"]
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """One log file of a run.
 
     `run` is where its points belong; empty for problems of folders, and of files that are no logs.
@@ -32,8 +30,7 @@ class Source:
     caught_up: bool = False  # all that was there has been read, except for a torn tail or damage
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(NamedTuple):
     """One message about one source.
 
     points: the source goes on.

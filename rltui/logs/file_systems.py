@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class FileSystem:
+class FileSystem(NamedTuple):
     """What may be expected of a file system."""
 
     name: str  # as the kernel calls it

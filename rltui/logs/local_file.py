@@ -12,9 +12,8 @@ import os
 import stat
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import ParamSpec, TypeVar
+from typing import NamedTuple, ParamSpec, TypeVar
 
 from rltui.logs.formats.container import Part
 from rltui.logs.formats.interface import HEAD, File
@@ -31,8 +30,7 @@ MARKER = 64  # bytes before the offset that are compared at every look
 ENDS: dict[str, tuple[int, bytes]] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class FoundFile:
+class FoundFile(NamedTuple):
     """A file named like a log."""
 
     place: str  # absolute, as the system spells it
@@ -254,8 +252,7 @@ def marker(file: File, offset: int) -> bytes:
     return file.read_at(offset - length, length) if length else b""
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedLog:
+class PlacedLog(NamedTuple):
     """A found file with its place among the runs (`LogFile` says what the fields mean)."""
 
     found: FoundFile
@@ -270,7 +267,7 @@ class PlacedLog:
         part = self.found.part
         if part is None:
             return self
-        return replace(self, found=replace(self.found, part=None), part_of=(part.place, part.key))
+        return self._replace(found=self.found._replace(part=None), part_of=(part.place, part.key))
 
     def arrived(self, formats: FormatRegistry) -> PlacedLog:
         """The same with its part, which is looked up again. Raises OSError, ENOENT where it is gone."""
@@ -281,4 +278,4 @@ class PlacedLog:
         part = next((each for each in listed.parts if each.key == key), None) if listed else None
         if part is None:
             raise FileNotFoundError(2, "No such run in it any more", place)
-        return replace(self, found=replace(self.found, part=part), part_of=None)
+        return self._replace(found=self.found._replace(part=part), part_of=None)

@@ -6,9 +6,9 @@ import fnmatch
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from rltui import paths
 from rltui.logs.log_file_names import is_events, names, rotated_from, stem_of
@@ -19,8 +19,7 @@ _NAMESAKES = 3  # other runs that must be there: fewer sisters have no spread
 _NUMBERS = re.compile(r"\d+")
 
 
-@dataclass(frozen=True, slots=True)
-class RunName:
+class RunName(NamedTuple):
     """What a path says about the log there."""
 
     run: str  # with `/`; `.` for LOGDIR itself
@@ -112,8 +111,7 @@ def part_of(run: str, parts: int) -> int:
     return int(paths.digest(run, 12), 16) % parts + 1
 
 
-@dataclass(frozen=True, slots=True)
-class RunFilter:
+class RunFilter(NamedTuple):
     """Runs whose names match `glob`, and what is called `also`; all where there is no glob.
 
     part: index from 1, and of how many: only such a part of the runs.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rltui.data.fields import ListField, TextField, table_of
 from rltui.data.toml_files import read_table
@@ -42,8 +42,7 @@ class Definition(Protocol):
         """One object, told from a metric by `kind`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """A word of the field. `see` are ids of other terms, `metrics` canonical ids that show it."""
 
     id: str
@@ -82,8 +81,7 @@ class Term:
         yield "sources", "; ".join(self.sources)
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingProblem:
+class TrainingProblem(NamedTuple):
     """A symptom that people see: what it means, what to look at first and next, what to do.
 
     `first` and `next` are canonical ids, `rules` the ids of rules and symptoms that tell it.

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
+from typing import NamedTuple
 
 from rltui.config import Config
 from rltui.data.metric import Metric
@@ -21,8 +21,7 @@ MIN_LAST_PART = 5  # characters of a bare name that is looked for behind section
 NEAREST = 5  # names that are offered for one that is not known
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(NamedTuple):
     """One meaning of a key.
 
     `framework` is the label of the only framework that means this by it, None where several do (`frameworks`
@@ -86,7 +85,7 @@ def explain(
         names = MetricNames(framework, shipped=known)
         for sample in (_sample(key), key):
             if (found := _explained_by(chosen, sample, names)) is not None:
-                return [replace(found, key=key, framework=chosen.label)]
+                return [found._replace(key=key, framework=chosen.label)]
     if metric is not None or framework is not None:
         return [Explanation(key, metric)] if metric is not None else []
     meanings = [
@@ -96,7 +95,7 @@ def explain(
     ]
     if not meanings and "*" in key:
         members = [name for name in known.frameworks.spelled if fnmatchcase(name, key)]
-        found_by_pattern = [replace(each, key=key) for each in explain(_sample(key), None, known)]
+        found_by_pattern = [each._replace(key=key) for each in explain(_sample(key), None, known)]
         found_members = [each for name in members for each in explain(name, None, known)]
         by_metric: dict[str, Explanation] = {}
         for each in (*found_by_pattern, *found_members):
@@ -117,7 +116,7 @@ def _by_last_part(key: str, known: Catalogue) -> list[Explanation]:
     if len({each.canonical for each in found}) != 1:
         return []
     labels = tuple(dict.fromkeys(label for each in found for label in each.frameworks))
-    return [replace(found[0], key=key, framework=None, frameworks=labels, caveat="")]
+    return [found[0]._replace(key=key, framework=None, frameworks=labels, caveat="")]
 
 
 def _by_words(key: str, known: Catalogue) -> list[Explanation]:
@@ -126,7 +125,7 @@ def _by_words(key: str, known: Catalogue) -> list[Explanation]:
     if named:
         return [Explanation(key, metric) for metric in named]
     written = plain(key).replace(" ", "_")
-    return [replace(each, key=key) for each in explain(written, None, known)] if written != key else []
+    return [each._replace(key=key) for each in explain(written, None, known)] if written != key else []
 
 
 def _sample(key: str) -> str:
@@ -177,8 +176,7 @@ def _grouped(found: Sequence[Explanation], known: Frameworks) -> list[Explanatio
         whose = "{0}: {1}" if len(labels) > 1 else "{1}"
         caveats = [whose.format(each.frameworks[0], each.caveat) for each in group if each.caveat]
         grouped.append(
-            replace(
-                group[0],
+            group[0]._replace(
                 framework=labels[0] if len(labels) == 1 else None,
                 frameworks=labels,
                 caveat=" ".join(caveats),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rltui.data.metric import DIRECTIONS, UNITS, Metric
 from rltui.draw.cells import wrap
@@ -12,8 +12,7 @@ from rltui.text import cell_width
 LABEL = 12  # cells of the labels' column
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedBy:
+class JudgedBy(NamedTuple):
     """A rule that judges the metric: its id, severity and when it fires."""
 
     id: str
@@ -21,8 +20,7 @@ class JudgedBy:
     when: str
 
 
-@dataclass(frozen=True, slots=True)
-class GlossaryEntry:
+class GlossaryEntry(NamedTuple):
     """All that is known of one key: its metric, and how frameworks and rules refer to it.
 
     `framework` is the label of the only framework that means this by the key, None for a canonical id and

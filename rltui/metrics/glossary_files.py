@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from rltui.data.fields import BoolField, Field, ListField, NumberField, TableField, TextField, as_dict
 from rltui.data.metric import METRIC_FIELDS, METRIC_ID, PANE_ID, Metric
@@ -47,8 +47,7 @@ class Pane:
         object.__setattr__(self, "tab", self.tab or self.id)
 
 
-@dataclass(frozen=True, slots=True)
-class Glossary:
+class Glossary(NamedTuple):
     """All metrics by canonical id, in the order of panes and importance, and what was wrong with the data."""
 
     metrics: Mapping[str, Metric]
@@ -64,8 +63,7 @@ class Glossary:
         return [metric for metric in self.metrics.values() if metric.pane == name]
 
 
-@dataclass(frozen=True, slots=True)
-class _PaneFile:
+class _PaneFile(NamedTuple):
     """A file of the glossary."""
 
     pane: Pane

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rltui.data.metric import Metric, Statistic
 
 
-@dataclass(frozen=True, slots=True)
-class MetricName:
+class MetricName(NamedTuple):
     """A tag and what it means.
 
     `unit` is that of the value as written; `to_canonical(value)` is the value on the canonical scale, in

@@ -127,7 +127,7 @@ class MetricNames:
         table = self._known.get(SAMPLES)
         found = table.find(bare) if table is not None else None
         name = self._known_name(bare, found, None) if found is not None else self._make(bare)
-        return replace(name, tag=tag, title=f"{name.title} · samples", computed=True)
+        return name._replace(tag=tag, title=f"{name.title} · samples", computed=True)
 
     def _guess(self, tag: str) -> _Guess | None:
         """What most frameworks mean by a name. Beside a known framework only names spelled out count."""

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 # What names the GPUs of a job, the nearest to its processes first.
 GIVEN = ("CUDA_VISIBLE_DEVICES", "SLURM_STEP_GPUS", "SLURM_JOB_GPUS")
 
 
-@dataclass(frozen=True, slots=True)
-class Process:
+class Process(NamedTuple):
     """A process that uses a GPU. None: the driver or the system does not say."""
 
     pid: int
@@ -22,8 +20,7 @@ class Process:
     memory: float | None = None  # bytes, resident
 
 
-@dataclass(frozen=True, slots=True)
-class GpuReading:
+class GpuReading(NamedTuple):
     """One GPU. None: the driver does not say."""
 
     number: int  # as the driver counts
@@ -39,8 +36,7 @@ class GpuReading:
     processes: tuple[Process, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NodeReading:
+class NodeReading(NamedTuple):
     """The GPUs of the job on this machine, at a time in seconds since 1970."""
 
     host: str
@@ -85,7 +81,7 @@ def own_reading(
     for gpu in gpus:
         mine = tuple(own for each in gpu.processes if (own := processes.own(each, job)) is not None)
         if mine or (given is not None and is_given(gpu, given)) or (given is None and job is not None):
-            found.append(replace(gpu, processes=mine))
+            found.append(gpu._replace(processes=mine))
     return tuple(found)
 
 

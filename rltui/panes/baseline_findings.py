@@ -6,9 +6,8 @@ left out, which compilation makes slow. Which quantities, and from where on, is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +27,7 @@ LAST = 6  # that must be worse at the end: a quarter of the common way
 REACH = 1.5  # Tukey's fences
 
 
-@dataclass(frozen=True, slots=True)
-class BaselineRule:
+class BaselineRule(NamedTuple):
     """One entry of the table; `times` is worse by baseline or baseline by run, above one."""
 
     id: str

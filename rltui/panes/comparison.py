@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +35,7 @@ FLOOR = 0.02  # of the baseline's own level: quartiles of a near-constant window
 TOKEN_COUNTERS = ("progress.tokens",)
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """One quantity of a run against the baseline; `spread` are the baseline's quartiles around that place."""
 
     canonical: str | None
@@ -64,8 +62,7 @@ class Difference:
         return 100 * self.difference / abs(self.baseline) if self.baseline and not self.signs else None
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """A run against the baseline. `matched` is in units of `axis`: a step, seconds since start, or tokens."""
 
     run: str

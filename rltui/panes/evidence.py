@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rltui.draw.numbers import format_step, format_value
 from rltui.panes.row import Row, rows_of, with_distinct_titles
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
 MOST_METRICS = 4  # of a finding without evidence
 
 
-@dataclass(frozen=True, slots=True)
-class EvidenceRow:
+class EvidenceRow(NamedTuple):
     """One metric of the evidence: its row where the run still has it, and its course in words."""
 
     tag: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rltui.draw.numbers import format_age, format_duration, format_si, format_step
 from rltui.panes.pane_list import RunCounter, pane_tables
@@ -20,8 +19,7 @@ if TYPE_CHECKING:
     from rltui.store import Series
 
 
-@dataclass(frozen=True, slots=True)
-class Header:
+class Header(NamedTuple):
     """Who, how, how far: the same words on the screen and in a snapshot."""
 
     run: str
@@ -155,8 +153,7 @@ def header(view: RunView, now: float, at_step: int | None = None, then: PastFind
     if then is None:
         return found
     step, total = found.step, found.total
-    return replace(
-        found,
+    return found._replace(
         health=health_of(then.findings),
         sentence=sentence_of(then.findings) + ("" if then.whole else " (as far as remembered)"),
         progress=step / total if step is not None and total else None,

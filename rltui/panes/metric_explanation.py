@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rltui.config import Config
 from rltui.data.metric import Metric
@@ -44,8 +44,7 @@ def metric_card(
 def metric_cards(key: str, framework: str | None = None, config: Config | None = None) -> list[GlossaryEntry]:
     """What `key` may mean, the likeliest first; empty where nobody writes such a name."""
     return [
-        replace(
-            metric_card(found.metric, key, found.framework, config),
+        metric_card(found.metric, key, found.framework, config)._replace(
             frameworks=found.frameworks,
             pane=found.pane,
             unit=found.unit,
@@ -63,8 +62,7 @@ def metric_card_of_name(name: MetricName, config: Config | None = None) -> Gloss
     """The card of a tag of a run; None where the glossary does not know what it is."""
     if name.metric is None:
         return None
-    return replace(
-        metric_card(name.metric, name.tag, name.framework, config),
+    return metric_card(name.metric, name.tag, name.framework, config)._replace(
         pane=name.pane,
         unit=name.unit,
         scale=name.scale,
@@ -74,8 +72,7 @@ def metric_card_of_name(name: MetricName, config: Config | None = None) -> Gloss
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FindingCard:
+class FindingCard(NamedTuple):
     """What a finding says before it is found, by its rule or symptom."""
 
     rule: Rule | Symptom

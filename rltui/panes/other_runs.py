@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,7 @@ SIGNS = "●◆■▲▼★✚○"  # of curves over each other: told apart with
 MOST_SISTERS = 32
 
 
-@dataclass(frozen=True, slots=True)
-class OtherRun:
+class OtherRun(NamedTuple):
     """The same metric of another run. Sister runs have no sign: they are drawn together as one band."""
 
     sign: str

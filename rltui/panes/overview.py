@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from rltui.panes.charts.step_window import StepWindow, window_for
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from rltui.session.time_travel import PastFindings
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(NamedTuple):
     """The overview pane as data."""
 
     header: Header

@@ -6,9 +6,8 @@ What header and overview show of any run is listed in `rltui/data/panes.toml`.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rltui.data.fields import ListField, table_of
 from rltui.data.metric import METRIC_ID
@@ -32,8 +31,7 @@ _FIRST = tuple(pane for pane in PANES.values() if pane.order < 1000)  # before a
 _LAST = tuple(pane for pane in PANES.values() if pane.order >= 1000)
 
 
-@dataclass(frozen=True, slots=True)
-class PaneTab:
+class PaneTab(NamedTuple):
     """One tab. `warnings` counts findings at warning or above, `severity` is the worst of them or empty."""
 
     id: str
@@ -109,16 +107,14 @@ def worst_of(findings: list[Finding]) -> str:
 Alternatives = tuple[str, ...]  # canonical ids, of which the first that a run has is shown
 
 
-@dataclass(frozen=True, slots=True)
-class RunCounter:
+class RunCounter(NamedTuple):
     """What a run may count besides its steps: a canonical id, and what is counted."""
 
     metric: str
     unit: str
 
 
-@dataclass(frozen=True, slots=True)
-class PaneTables:
+class PaneTables(NamedTuple):
     """What is shown of any run, in order."""
 
     core: tuple[Alternatives, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rltui.panes.answers.beside import NOTHING, Beside
 from rltui.panes.header import Header, header
@@ -16,8 +16,7 @@ from rltui.session.time_travel import PastFindings
 KEY_METRICS = 16  # rows of an overview
 
 
-@dataclass(frozen=True, slots=True)
-class PaneReport:
+class PaneReport(NamedTuple):
     """A header, a pane, and the findings that belong to it: all of them on `overview` and `findings`."""
 
     header: Header

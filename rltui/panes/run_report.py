@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rltui.panes.charts.step_window import StepWindow, window_for
 from rltui.panes.evidence import EvidenceRow, evidence_of
@@ -21,8 +22,7 @@ from rltui.store import Series
 KEY_METRICS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class ReportedFinding:
+class ReportedFinding(NamedTuple):
     """A finding that nothing else explains, its evidence, and the titles of what it explains."""
 
     finding: Finding

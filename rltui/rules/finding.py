@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from rltui.problem import SEVERITIES, Severity
 
@@ -16,8 +15,7 @@ HEALTHS: tuple[Health, ...] = ("ok", "warning", "critical")  # best first
 RUN_HEALTHS: tuple[RunHealth, ...] = ("ok", "unjudged", "warning", "critical")  # best first
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
+class Evidence(NamedTuple):
     """One metric that moved: from its level before to its level now, and since when."""
 
     tag: str
@@ -28,8 +26,7 @@ class Evidence:
     word: str = ""  # what it did: "rises", "falls below 0.1", ...
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleEvidence:
+class ConsoleEvidence(NamedTuple):
     """The line of a console that tells of a failure."""
 
     path: str  # of the console, relative to LOGDIR, cleaned
@@ -39,8 +36,7 @@ class ConsoleEvidence:
     wall_time: float | None = None  # seconds since 1970, as the console says
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One thing that is wrong with the training, as long as it lasts.
 
     `since_step` is the step at which the condition began to hold, not the one at which it was told.
@@ -140,7 +136,7 @@ def as_json(finding: Finding) -> dict[str, Any]:
             }
             for item in finding.evidence
         ],
-        **({} if finding.console is None else {"console": asdict(finding.console)}),
+        **({} if finding.console is None else {"console": finding.console._asdict()}),
     }
 
 

@@ -6,11 +6,10 @@ All faults of all files are told at once, each naming file and entry; a faulty e
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from rltui.data.toml_files import DATA, FileReport, read_folder
 from rltui.metrics.glossary_files import glossary
@@ -23,8 +22,7 @@ from rltui.text import clean
 RuleEntry: TypeAlias = Rule | Symptom | Scenario | Gap
 
 
-@dataclass(frozen=True, slots=True)
-class Rulebook:
+class Rulebook(NamedTuple):
     """Everything the judge knows."""
 
     rules: Mapping[str, Rule]

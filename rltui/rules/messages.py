@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from rltui.draw.numbers import format_short
 from rltui.metrics.glossary_files import glossary
@@ -43,7 +42,7 @@ def finding_of(state: FiringState, rule_id: str) -> Finding:
     elif 0 < WORSE * first.value < worst.worst:  # what it is now says little of what it did
         more = f" (up to {_written(worst.rule, worst.worst)} at step {worst.worst_step:,})"
     if more:
-        found = replace(found, message=f"{found.message.rstrip('.')}{more}")
+        found = found._replace(message=f"{found.message.rstrip('.')}{more}")
     return found
 
 
@@ -52,10 +51,10 @@ def resolved_finding(rule: Rule, ticks: Ticks, episode: Episode | NonFiniteEpiso
     if isinstance(episode, NonFiniteEpisode):
         numbers = (episode.value, math.nan, math.nan)
         found = _finding(rule, "warning", [ticks], episode.since_step, numbers)
-        return replace(found, state="resolved", resolved_step=episode.last_step)
+        return found._replace(state="resolved", resolved_step=episode.last_step)
     numbers = (episode.value, episode.limit, episode.before)
     found = _finding(rule, SEVERITIES[RANK[rule.severity]], [ticks], episode.since_step, numbers)
-    return replace(found, state="resolved", resolved_step=episode.resolved_step)
+    return found._replace(state="resolved", resolved_step=episode.resolved_step)
 
 
 _ONE = re.compile(r"(?<![\d.,])1 (token|step|point|value|response|update|time|sample|answer|group)s\b")

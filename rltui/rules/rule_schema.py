@@ -7,10 +7,9 @@ A faulty entry is left out. A rule's own keys are those of its kind besides the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from rltui.data.fields import (
     AnyOfField,
@@ -34,8 +33,7 @@ from rltui.rules.kind_fields import NUMBERS, WORDS
 from rltui.rules.model import RECORDING, Applies, Example, Gap, Rule, Scenario, Symptom
 
 
-@dataclass(frozen=True, slots=True)
-class RuleFile:
+class RuleFile(NamedTuple):
     """The entries of one file that are without faults."""
 
     rule: tuple[Rule, ...] = ()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rltui.problem import SEVERITIES
 from rltui.rules.evaluate.firing import Firing, FiringState
 from rltui.rules.finding import RANK, Finding
@@ -59,7 +57,7 @@ def gather(state: FiringState, single: list[Finding]) -> list[Finding]:
         if all(part.rule.kind == NON_FINITE for part in parts):
             same |= {rule_id for rule_id in ids if owner.get(rule_id) == symptom.id}
     return [
-        replace(finding, explained_by=owner[finding.id]) if finding.id in owner else finding
+        finding._replace(explained_by=owner[finding.id]) if finding.id in owner else finding
         for finding in single
         if finding.id not in same
     ] + gathered

@@ -6,8 +6,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rltui.logs.samples.layouts import ended_at_limit
 from rltui.logs.samples.model import Sample, SampleHead
@@ -35,8 +34,7 @@ class FilterError(ValueError):
     """A filter expression that cannot be understood; the message says what and where."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(NamedTuple):
     """A filter expression: terms that must all hold.
 
     `reward>0.5`, `length<=200`, `stop=length`, `group=7`, `"exact text"`, `/regex/`, words; `-` before a term

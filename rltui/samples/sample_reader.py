@@ -317,13 +317,13 @@ class Catalog:
         file = self.files[head.file]
         file.samples += 1
         if file.place.layout.name in _copied():
-            head = replace(head, twin=hash((sample.step, sample.id, head.item)))
+            head = head._replace(twin=hash((sample.step, sample.id, head.item)))
             at = self._twins.get(head.twin)
             known = self.heads[at] if at is not None else None
             copy = file.place.layout.copies
             if at is not None and known is not None and copy != self.files[known.file].place.layout.copies:
                 kept, split = (known, head.split) if copy else (head, known.split)
-                self.heads[at] = replace(kept, split=split)
+                self.heads[at] = kept._replace(split=split)
                 return
         if len(self.heads) >= HEADS:
             self.left_out += 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rltui.panes.header import Header
 from rltui.rules.finding import Finding, RunHealth, health_of
@@ -63,7 +62,7 @@ class Acknowledgements:
         if len(counted) == len(found):
             return head
         left = sum(one.rank > 0 and one.explained_by is None for one in found if one not in counted)
-        return replace(head, health=health_of(counted), sentence=sentence_of(counted, left))
+        return head._replace(health=health_of(counted), sentence=sentence_of(counted, left))
 
     def acknowledge(self, run: str, finding: Finding) -> bool:
         """Acknowledge an episode, or take that back. True when it is acknowledged now."""

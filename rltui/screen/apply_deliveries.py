@@ -150,5 +150,5 @@ def delivery_parts(delivery: Delivery) -> list[Delivery]:
             problems=batch.problems if low == 0 else (),
             histograms=batch.histograms if low == 0 else (),
         )
-        parts.append(dataclasses.replace(delivery, batch=part, kind="points" if low else delivery.kind))
+        parts.append(delivery._replace(batch=part, kind="points" if low else delivery.kind))
     return parts

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from rltui.draw.numbers import short_step
 from rltui.hparams.hparams import NONE
@@ -186,11 +185,11 @@ def header(session: Session, state: AppState, view: RunView) -> Header:
     time = state.time
     head = run_header.header(view, state.now, time.at_step, past_findings(session, state))
     if time.at_step is not None:
-        head = replace(head, state=moment_word(state), state_word="", reached=time.reached)
+        head = head._replace(state=moment_word(state), state_word="", reached=time.reached)
     head = state.acknowledgements.header(head, findings(session, state), state.options.clock())
     short = short_name(session, state, view.name)
     whole = short if view.name in session.given_names else view.shown_name
-    return replace(head, shown_name=whole, given_name="", short_name=short)
+    return head._replace(shown_name=whole, given_name="", short_name=short)
 
 
 def step_text(state: AppState, view: RunView, width: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from rltui.draw.sparkline import Glyphs
 from rltui.draw.themes import DEFAULT, PLAIN, Theme
@@ -120,18 +120,15 @@ class Filters:
 # ---- overlays
 
 
-@dataclass(frozen=True, slots=True)
-class Help:
+class Help(NamedTuple):
     """All keys and signs."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProblemTable:
+class ProblemTable(NamedTuple):
     """The table of problems, and the terms of the field."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExplainOverlay:
+class ExplainOverlay(NamedTuple):
     """What the metric of a row means."""
 
     row: Row
@@ -144,28 +141,24 @@ class RunList:
     selected: str
 
 
-@dataclass(frozen=True, slots=True)
-class Palette:
+class Palette(NamedTuple):
     """Everything by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class MetricPicker:
+class MetricPicker(NamedTuple):
     """Metrics to draw beside the one that a large chart shows, or `instead` of it."""
 
     tag: str
     instead: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RunChoice:
+class RunChoice(NamedTuple):
     """What the list of runs is grouped by, or a column more for it."""
 
     of: Literal["group", "column"]
 
 
-@dataclass(frozen=True, slots=True)
-class HParamDetails:
+class HParamDetails(NamedTuple):
     """One hyperparameter in full."""
 
     key: str
@@ -229,8 +222,7 @@ class FilterPrompt:
 Spread: TypeAlias = Literal["fitted", "whole", "none"]
 
 
-@dataclass(frozen=True, slots=True)
-class ChartDrawn:
+class ChartDrawn(NamedTuple):
     """What the last frame showed of a large chart."""
 
     x: Range = (0.0, 1.0)
@@ -252,14 +244,13 @@ class ChartOverlay:
     superseded: bool = False  # whether points of earlier attempts are shown
     zoom: Range | None = None
     cursor: float | None = None
-    drawn: ChartDrawn = ChartDrawn()
+    drawn: ChartDrawn = field(default_factory=ChartDrawn)
     y_range: Range | None = None  # of the last frame; None: to be found anew
     place: str = "chart"
     typing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SampleDrawn:
+class SampleDrawn(NamedTuple):
     """What the last frame showed of a sample."""
 
     top: int = 0  # first line in sight
@@ -278,7 +269,7 @@ class SampleOverlay:
     other: SampleHead | None = None
     comparison: Literal["difference", "beside"] = "difference"
     typing: bool = False
-    drawn: SampleDrawn = SampleDrawn()
+    drawn: SampleDrawn = field(default_factory=SampleDrawn)
     place: str = "samples"
 
 
@@ -288,8 +279,7 @@ Overlay: TypeAlias = ListOverlay | FilterPrompt | ChartOverlay | SampleOverlay
 # ---- what the last frame showed, and values that are costly to compute again
 
 
-@dataclass(frozen=True, slots=True)
-class PaneDrawn:
+class PaneDrawn(NamedTuple):
     """What the last frame showed of a pane."""
 
     top: int = 0  # first line in sight

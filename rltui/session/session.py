@@ -6,7 +6,6 @@ whoever owns it applies deliveries and has the rules evaluated.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -102,7 +101,7 @@ class Session:
             if not self._filter.takes(name):
                 continue
             if up_to_step is not None:
-                delivery = dataclasses.replace(delivery, batch=points_until(delivery.batch, up_to_step))
+                delivery = delivery._replace(batch=points_until(delivery.batch, up_to_step))
             run, fresh = self.store.apply(delivery)
             view = self.runs.get(name)
             if view is None:

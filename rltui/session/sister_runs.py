@@ -10,7 +10,6 @@ at all: its sisters have gained, it has not.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -61,8 +60,7 @@ class OutcomeCurve(NamedTuple):
     levels: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """Where a run stands beside its sisters at the last step that it has in common with three of them.
 
     `below`: spreads below their middle, negative above it. `since_step`: since when it has been so without a
@@ -354,7 +352,7 @@ def with_sisters(findings: Iterable[Finding], standing: Standing | None) -> tupl
     below = next(
         (each for each in own if each.rank > found.rank), None
     )  # a cause is known: a remark beside it
-    return (*own, replace(found, severity="info") if below is not None else found)
+    return (*own, found._replace(severity="info") if below is not None else found)
 
 
 def as_plain(outcome: OutcomeCurve | None) -> list[object] | None:

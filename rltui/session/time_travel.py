@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -103,8 +103,7 @@ class RunAtStep:
         return math.nan
 
 
-@dataclass(frozen=True, slots=True)
-class PastFindings:
+class PastFindings(NamedTuple):
     """What was found by a step. Not `whole`: only as far as it is known now, without its values."""
 
     findings: tuple[Finding, ...]
@@ -113,8 +112,7 @@ class PastFindings:
     whole: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _EarlyRun:
+class _EarlyRun(NamedTuple):
     """What an evaluator reads of a run, as of a step."""
 
     name: str
@@ -155,11 +153,11 @@ def recalled_findings(findings: Iterable[Finding], history: Iterable[Finding], s
     resolved = [one for one in begun if one.resolved_step is not None and one.resolved_step <= step]
     firing = [one for one in begun if one.resolved_step is None or one.resolved_step > step]
     return PastFindings(
-        tuple(replace(_without_values(one), state="firing", resolved_step=None) for one in firing),
+        tuple(_without_values(one)._replace(state="firing", resolved_step=None) for one in firing),
         tuple(_without_values(one) for one in resolved),
     )
 
 
 def _without_values(finding: Finding) -> Finding:
     message = finding.message if finding.symptom or not finding.title else finding.title
-    return replace(finding, value=None, message=message, evidence=())
+    return finding._replace(value=None, message=message, evidence=())

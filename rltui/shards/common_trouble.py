@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rltui.logs.log_file_names import names
 from rltui.rules.finding import RANK
@@ -13,8 +13,7 @@ TOGETHER = 300.0  # seconds between last points: writers buffer up to two minute
 FEWEST = 2  # runs
 
 
-@dataclass(frozen=True, slots=True)
-class CommonTrouble:
+class CommonTrouble(NamedTuple):
     """A trouble and the names of its runs."""
 
     kind: str  # the id of a finding, or `stalled`

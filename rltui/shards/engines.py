@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rltui.shards import plan
 
@@ -17,8 +17,7 @@ class EngineError(Exception):
     """An engine cannot be used: one line that says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Engine:
+class Engine(NamedTuple):
     """An engine and its argument: the count of processes, an address, a partition."""
 
     name: str = "local"

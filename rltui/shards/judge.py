@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import chain
+from typing import NamedTuple
 
 import orjson
 
@@ -20,8 +21,7 @@ from rltui.shards.plan import Shard
 from rltui.shards.verdict import TagSets, Verdict, as_plain, from_plain, verdict_of
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """How runs are judged: the same for all shards. now: seconds since 1970, for how long a run is silent."""
 
     config: Config

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import astuple
 from typing import Any, NamedTuple
 
 from rltui.draw.numbers import json_value
@@ -33,8 +33,7 @@ class ListedSource(NamedTuple):
     duplicate: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """One run. `now` of `liveness` is the time at which it was judged."""
 
     run: str
@@ -150,7 +149,7 @@ def verdict_of(view: RunView, now: float, *, at_step: int | None = None, setting
         unjudged=view.evaluator.unjudged() or (view.evaluator.unknown_outcome() if healthy else ""),
         now=now,
         pace=view.pace(now),
-        findings=tuple(replace(one, look_next=view.tag_index.keys_of(one.check_next)) for one in found),
+        findings=tuple(one._replace(look_next=view.tag_index.keys_of(one.check_next)) for one in found),
         notes=_notes(found, healthy=healthy),
         problems=tuple(dict.fromkeys((*run.problems.values(), *view.evaluator.diagnostics()))),
         sources=tuple(
@@ -176,10 +175,9 @@ def beside_sisters(verdicts: Sequence[Verdict]) -> list[Verdict]:
 def _beside(verdict: Verdict, standing: Standing | None) -> Verdict:
     findings = tuple(sorted(with_sisters(verdict.findings, standing), key=order))
     if findings == verdict.findings:
-        return verdict if standing is None else replace(verdict, standing=standing)
+        return verdict if standing is None else verdict._replace(standing=standing)
     health = health_of(findings)
-    return replace(
-        verdict,
+    return verdict._replace(
         standing=standing,
         findings=findings,
         health="unjudged" if verdict.unjudged and health == "ok" else health,
@@ -234,14 +232,14 @@ def as_plain(verdict: Verdict, sets: TagSets) -> Plain:
         "health": verdict.health,
         "unjudged": verdict.unjudged,
         "now": verdict.now,
-        "pace": asdict(verdict.pace),
+        "pace": verdict.pace._asdict(),
         "findings": [json_value(as_json(one)) for one in verdict.findings],
         "notes": sorted(verdict.notes),
         "problems": [astuple(problem) for problem in verdict.problems],
         "sources": [list(source) for source in verdict.sources],
         "consoles": list(verdict.consoles),
         "life": None if life is None else [sets.number(life.tags), *life[2:]],
-        "outcome": None if verdict.outcome is None else json_value(asdict(verdict.outcome)),
+        "outcome": None if verdict.outcome is None else json_value(verdict.outcome._asdict()),
         "last_error": verdict.last_error,
         "last_line": verdict.last_line,
         "curve": sister_runs.as_plain(verdict.curve),

@@ -13,7 +13,6 @@ import contextlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -70,7 +69,7 @@ class VerdictCache:
                 continue
             verdict = known[1]
             if verdict.pace.at(now).state == verdict.liveness.state:
-                found[run.name] = replace(verdict, now=now)
+                found[run.name] = verdict._replace(now=now)
         return found
 
     def write(self, verdicts: Iterable[Verdict], plan: Plan | None, now: float) -> None:

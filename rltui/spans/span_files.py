@@ -12,8 +12,9 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from rltui.hparams.hparam_files import Folder, folders_of
 from rltui.logs.local_file import LocalFile
@@ -39,8 +40,7 @@ _RANK = re.compile(r"(?:rank|trace|worker)[-_]?(\d+)", re.IGNORECASE)
 _Parse = Callable[[LocalFile, str], LoggedSpans]
 
 
-@dataclass(frozen=True, slots=True)
-class _Trace:
+class _Trace(NamedTuple):
     """A file that may be a trace: where it is, how messages call it, when it was written."""
 
     place: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Literal, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,8 +112,7 @@ class NewPointsList(Sequence[NewPoints]):
         return self._list()[index]
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(NamedTuple):
     """A stretch of a training between two starts: a session start, a file, steps that went back."""
 
     first_step: int

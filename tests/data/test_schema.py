@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -142,15 +143,24 @@ def test_looking_for_lines_takes_bounded_time() -> None:
     assert statements("a = 1\nb = [\n" + "1,\n" * 30_000 + "]\nc = 2") == {("a",): (1, 0)}
 
 
-def test_a_dataclass_says_what_its_table_holds() -> None:
-    """Attributes without a default are required, types are checked, a given field says more than a type."""
+class NamedLamp(NamedTuple):
+    """The same as a named tuple."""
+
+    name: str
+    for_: int = 1
+    lit: bool = False
+
+
+@pytest.mark.parametrize("made", [Lamp, NamedLamp])
+def test_a_class_says_what_its_table_holds(made: type[Lamp | NamedLamp]) -> None:
+    """Attributes without a default are required, types are checked; a given field says more than a type."""
     faults: list[str] = []
 
     def report(_: object, message: str) -> None:
         faults.append(message)
 
-    lamp = table_of(Lamp, for_=NumberField(1, integer=True))
-    assert lamp.check({"name": "oil", "for_": 2, "lit": True}, (), report) == Lamp("oil", 2, True)
+    lamp = table_of(made, for_=NumberField(1, integer=True))
+    assert lamp.check({"name": "oil", "for_": 2, "lit": True}, (), report) == made("oil", 2, True)
     assert not faults
     lamp.check({"lit": "yes", "for_": 0}, (), report)
     assert faults == [

@@ -17,7 +17,7 @@ def test_shipped_keys_can_be_found() -> None:
     """Every key stands in the form in which keys are compared, and no list names one twice."""
     keys, samples = log_keys(), log_keys().samples
     lists = [list(keys.step_ranks), list(keys.wall_time_ranks)]
-    lists += [list(getattr(samples, name)) for name in type(samples).__dataclass_fields__]
+    lists += [list(getattr(samples, name)) for name in type(samples)._fields]
     for each in lists:
         assert each and len(set(each)) == len(each)
         assert [compared(key) for key in each] == each
@@ -34,7 +34,7 @@ def test_each_step_key_gives_the_step(key: str) -> None:
 def test_a_new_key_needs_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """A step key or a reward column that is added to the table is read as such."""
     table = log_keys()
-    fields = {name: getattr(table, name) for name in LogKeys.__dataclass_fields__}
+    fields = {name: getattr(table, name) for name in LogKeys._fields}
     fields["step_ranks"] = {**table.step_ranks, "gradient_update": 99}
     monkeypatch.setattr("rltui.logs.records.record_keys.log_keys", lambda: LogKeys(**fields))
     assert step_keys(["loss", "Gradient Update"]) == ["Gradient Update"]

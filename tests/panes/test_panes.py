@@ -360,15 +360,15 @@ def test_lines_are_cut_filled_and_laid_out() -> None:
 
 def test_a_stalled_run_says_so_first(view: RunView) -> None:
     """Whatever was written is well, but nothing is written: no green tick; warnings stay."""
-    head = replace(
-        header(view, NOW), state="stalled", age=2100.0, gap=64.0, quiet="rollout.jsonl", health="ok"
+    head = header(view, NOW)._replace(
+        state="stalled", age=2100.0, gap=64.0, quiet="rollout.jsonl", health="ok"
     )
     second = header_lines(head, 120)[1]
     assert second.text.strip() == "◌ stalled 35m   usual gap 1m 04s · quiet: rollout.jsonl"
     assert second.spans[0][1] == "warn"
-    sick = header_lines(replace(head, health="critical", sentence="Entropy is gone"), 120)[1].text
+    sick = header_lines(head._replace(health="critical", sentence="Entropy is gone"), 120)[1].text
     assert sick.startswith(" ✖ critical   Entropy is gone. Stalled 35m: usual gap")
-    assert "usual gap" not in header_lines(replace(head, state="live"), 120)[1].text
+    assert "usual gap" not in header_lines(head._replace(state="live"), 120)[1].text
 
 
 @pytest.mark.parametrize(

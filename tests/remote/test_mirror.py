@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -185,7 +184,7 @@ def test_the_limit_of_requests_holds_and_goes_on_with_time(memory: Any) -> None:
     for number in range(30):
         put(memory, f"{number:02}/metrics.jsonl", lines(range(3)))
     clock = [1e9]
-    limits = replace(LIMITS, requests_per_hour=20)
+    limits = LIMITS._replace(requests_per_hour=20)
     mirror = mirror_of("memory://runs", limits, lambda: clock[0])
     last = mirror.sync()
     assert last.requests <= 20
@@ -206,7 +205,7 @@ def test_the_room_on_disk_is_bounded(memory: Any, own_cache: Path) -> None:
     """Mirrors that were not used for longest make room; what does not fit is left out, and said."""
     put(memory, "metrics.jsonl", b"x" * 600_000)
     memory.pipe_file("/other/metrics.jsonl", b"y" * 600_000)
-    small = replace(LIMITS, disk=1_000_000)
+    small = LIMITS._replace(disk=1_000_000)
     first = mirror_of("memory://runs", small)
     first.sync()
     second = mirror_of("memory://other", small)
@@ -411,7 +410,7 @@ def test_looks_become_rarer_when_nothing_changes() -> None:
 
 def test_looks_that_cost_much_are_rare_enough_for_the_limit() -> None:
     """1,000 logs that grow take 2,001 requests a look: no more looks an hour than the limit allows."""
-    folder = RemoteFolder(Mirror("memory://runs", replace(LIMITS, requests_per_hour=10_000)), 30.0)
+    folder = RemoteFolder(Mirror("memory://runs", LIMITS._replace(requests_per_hour=10_000)), 30.0)
     wait = folder.next_interval(Sync(changed=True, requests=2001))
     assert 3600 / wait * 2001 == pytest.approx(10_000)
 

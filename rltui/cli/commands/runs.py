@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
 
 import click
 
@@ -131,5 +130,5 @@ def _json(run: ListedRun, verdict: Verdict, continues: Lineage | None, job: Job 
         "sources": sources,
         "also": duplicates,
         **({"continues": continues._asdict()} if continues else {}),
-        **({} if job is None else {"job": asdict(job)}),
+        **({} if job is None else {"job": job._asdict()}),
     }

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -154,8 +154,7 @@ def export_parquet(selection: PointSelection, output: str, how: Work) -> None:
     exported.finish()
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
+class _Target(NamedTuple):
     """The dataset and what is written to it: all that another process needs."""
 
     place: Path

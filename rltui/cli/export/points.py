@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,7 @@ HELD = 2_000_000  # points of one run that wait in memory, about 40 bytes each
 NamesOf = Callable[[Iterable[str], str], "MetricNames"]  # what these tags of a run mean
 
 
-@dataclass(frozen=True, slots=True)
-class PointSelection:
+class PointSelection(NamedTuple):
     """Which points are exported."""
 
     logdirs: Sequence[str]

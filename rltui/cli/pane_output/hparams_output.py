@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 
 from rltui.cli.output import emit, emit_json
@@ -41,9 +40,7 @@ def print_comparison(
 ) -> None:
     """What the others were started with differently from the baseline, all of it with `every`."""
     made = hparams_pane_of(base, logdirs, [(view, "") for view in others], only_differences=not every)
-    made = dataclasses.replace(
-        made, columns=(dataclasses.replace(made.columns[0], note="baseline"), *made.columns[1:]), history=()
-    )
+    made = made._replace(columns=(made.columns[0]._replace(note="baseline"), *made.columns[1:]), history=())
     if form == "json":
         runs = [view.name for view in others]
         head = {"schema": 1, "logdir": clean(logdirs[0]), "baseline": base.name, "runs": runs}

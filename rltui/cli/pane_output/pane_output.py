@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import click
 
@@ -42,8 +42,7 @@ WIDTH = 100  # cells
 CELL, ROW = 7.2, 15  # pixels of a cell and a line, where a picture is asked for in cells
 
 
-@dataclass(frozen=True, slots=True)
-class OutputOptions:
+class OutputOptions(NamedTuple):
     """How panes and charts are written, and of which runs: of the newest, or of `every` one.
 
     width: cells. height: lines at most, None for as many as needed. theme: its name, None for the default.
@@ -161,8 +160,7 @@ def _besides(session: Session, pane: str, views: Sequence[RunView], how: OutputO
 
     paths = [[source.path for source in view.run.sources.values()] for view in views]
     return [
-        replace(
-            beside,
+        beside._replace(
             hparams=hparams_beside(each, how.logdirs) if pane in USE_HPARAMS else NONE,
             spans=spans_beside(each, how.logdirs) if pane in USE_SPANS else NO_SPANS,
         )
@@ -178,7 +176,7 @@ def _one(
     if how.form in ("markdown", "json"):
         report = pane_report(view, pane, now, how.at_step, beside=beside)
         if content is not None:
-            report = replace(report, pane=replace(report.pane, empty=""))
+            report = report._replace(pane=replace(report.pane, empty=""))
         if how.form == "json":
             return as_record(report) | (content.record() if content is not None else {})
         text = content.markdown() if content is not None else ""

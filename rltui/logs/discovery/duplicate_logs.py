@@ -8,7 +8,7 @@ different runs too (learning rates, counters), so most of what both say at a ste
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,7 @@ ENOUGH_ROUNDED, AGREEING_ROUNDED = 8, 0.8  # the same where one of them was prin
 ENOUGH_WHOLE, AGREEING_WHOLE = 6, 0.8  # the same for logs of one folder, whole numbers included
 
 
-@dataclass(frozen=True, slots=True)
-class LogBeginning:
+class LogBeginning(NamedTuple):
     """What the beginning of a log says."""
 
     rows: dict[int, NDArray[np.float64]]  # step: sorted distinct values

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
 from rltui.logs.discovery import duplicate_logs
 from rltui.logs.discovery.nearest_run import NearestRun
@@ -25,8 +26,7 @@ NEAREST = 16  # logs that one is compared with at most
 CROWD = 256  # logs below one folder among which no duplicate is sought by place alone
 
 
-@dataclass(frozen=True, slots=True)
-class Parent:
+class Parent(NamedTuple):
     """Where a sub-run belongs."""
 
     folder: str

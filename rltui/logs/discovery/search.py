@@ -168,7 +168,7 @@ class LogSearch:
                 continue
             kind = self._given or calls.run(root.place, kind_of, root.place)
             if is_url(root.given):
-                kind = replace(kind, name=f"{root.given.partition(':')[0]} by way of {kind.name}")
+                kind = kind._replace(name=f"{root.given.partition(':')[0]} by way of {kind.name}")
             systems.append(kind)
         self.systems = tuple(systems)
         if systems:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rltui.logs.formats.container import Part, Parts
 from rltui.logs.local_file import Calls, FoundFile
@@ -26,8 +26,7 @@ PAUSE_EVERY = 256  # directory entries between two chances to stop
 YOUNG = 2.0  # seconds within which a folder's time stamp may hide a later change (ticks, 2 s on FAT)
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(NamedTuple):
     """One LOGDIR. For a single file, its folder and the one name that counts there."""
 
     given: str
@@ -48,8 +47,7 @@ class Containers(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Walked:
+class Walked(NamedTuple):
     """Absolute paths that a search has looked at: as long as none of them changes, it finds the same.
 
     containers and files that were opened are `files`. certain: nothing else could change what is found.

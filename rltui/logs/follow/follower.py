@@ -12,7 +12,6 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from rltui.batch import EMPTY, Batch
@@ -184,7 +183,7 @@ class Follower:
         files = [log.found.place for log in self.logs.values() if log.found.part is None]
         hung = any(log.hung for log in self.logs.values())
         certain = walked.certain and not (hung or self._aside or self.search.system.remote)
-        return replace(walked, files=(*walked.files, *files), certain=certain)
+        return walked._replace(files=(*walked.files, *files), certain=certain)
 
     def next_due(self, now: float | None = None) -> float:
         """Seconds until the next look is worth it; 0 when there is work now."""
@@ -555,7 +554,7 @@ class Follower:
     def _place(self, log: LogFile, calls: Calls) -> Iterator[Delivery]:
         """Find out which run the log belongs to, and whether it is a duplicate; withdraw what was wrong."""
         for other, before in self._related.place(log, calls):
-            elsewhere = replace(other.source(), run=before, also_of=other.run)
+            elsewhere = other.source()._replace(run=before, also_of=other.run)
             if other.published:
                 yield self._withdraw(other, elsewhere)
             elif other.told:
@@ -567,7 +566,7 @@ class Follower:
         for other, before in self._related.imported(log):
             if other.published:
                 mixed = self._related.mixed_with(other, self.logs.values())
-                yield self._withdraw(other, replace(other.source(), run=before, also_of=other.run))
+                yield self._withdraw(other, other.source()._replace(run=before, also_of=other.run))
                 for each in mixed:
                     yield self._withdraw(each, each.source())
 

@@ -16,8 +16,7 @@ that compressed files and files in memory (tests) are read by the same code.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rltui.batch import Batch
 
@@ -82,8 +81,7 @@ class LogReader(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """A kind of log file.
 
     name: such as `tfevents`, `jsonl`, `csv`; shown by doctor and runs. reader: makes a reader at offset 0 for

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import NamedTuple
 
 from rltui.data.fields import ConvertedField, ListField, TableField, TextField, table_of
 from rltui.data.toml_files import read_table
@@ -46,8 +47,7 @@ _DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+(?:[eE][-+]?\d+)?")
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
+class Rewrite(NamedTuple):
     """A piece of a line that is written anew. holds: plain text that such a line has."""
 
     holds: str
@@ -55,8 +55,7 @@ class Rewrite:
     becomes: str = ""  # as in `re.sub`
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """The tables of `labelled_lines.toml`. counters: the rank of each."""
 
     counters: dict[str, int]
@@ -94,8 +93,7 @@ class _Shape:
     steps: set[int] = field(default_factory=set)  # until it is accepted
 
 
-@dataclass(frozen=True, slots=True)
-class _Counter:
+class _Counter(NamedTuple):
     name: str
     value: int
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 from rltui.data.fields import Field, ListField, MapField, TableField, TextField, as_dict, table_of
 from rltui.data.toml_files import read_table
@@ -13,8 +13,7 @@ from rltui.data.toml_files import read_table
 COMPUTED = "rltui/"
 
 
-@dataclass(frozen=True, slots=True)
-class SampleKeys:
+class SampleKeys(NamedTuple):
     """Keys of records of one sample each, the best first."""
 
     group: tuple[str, ...]
@@ -28,8 +27,7 @@ class SampleKeys:
     names: tuple[str, ...]  # of numbers that measure nothing
 
 
-@dataclass(frozen=True, slots=True)
-class LogKeys:
+class LogKeys(NamedTuple):
     """All keys that have a meaning. step_ranks, wall_time_ranks: place of each, the best first."""
 
     step_ranks: Mapping[str, int]

@@ -14,8 +14,8 @@ import shutil
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from rltui import paths
 from rltui.logs import local_file
@@ -40,8 +40,7 @@ PATIENCE = 5.0  # seconds more than an answer may take until another process cou
 _SAVED = 2.0  # seconds between two manifests while much is fetched
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What a mirror may take. See `[remote]` of the configuration."""
 
     requests_per_hour: int
@@ -49,8 +48,7 @@ class Limits:
     timeout: float  # seconds for one answer
 
 
-@dataclass(frozen=True, slots=True)
-class Sync:
+class Sync(NamedTuple):
     """What one look at the store came to."""
 
     changed: bool = False  # the mirror is another one now
@@ -181,7 +179,7 @@ class Mirror:
         """The objects that are mirrored, the newest first: those worth reading, as far as there is room."""
         read = [
             # What is named and never opened is there by its name.
-            each if unread_reason(each.key) is None else replace(each, size=0)
+            each if unread_reason(each.key) is None else each._replace(size=0)
             for each in listed
             if not each.key or is_read(each.key, each.size)
         ]

@@ -12,8 +12,7 @@ import math
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from rltui.text import quote
 
@@ -53,8 +52,7 @@ class MissingObjectError(StoreError):
     """The object, or the whole remote folder, is not there."""
 
 
-@dataclass(frozen=True, slots=True)
-class StoredObject:
+class StoredObject(NamedTuple):
     """What a listing says of one object."""
 
     key: str  # below the remote folder, with `/`; empty when the URL names the object itself

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rltui.config import load_config
 from rltui.logs.remote.mirror import Limits, Mirror, Sync
@@ -16,8 +16,7 @@ SLOWER = 1.5  # factor between two such intervals
 LONGEST_AFTER_ERROR = 60.0  # a store that is well again is noticed within a minute
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteStatus:
+class RemoteStatus(NamedTuple):
     """How a remote folder is read, for doctor."""
 
     url: str

@@ -6,9 +6,9 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import orjson
 
@@ -24,8 +24,7 @@ _SPLITS = {"rollout": "train", "validation": "val", "eval-rollout": "eval", "gen
 _OTHER_CAP = 64  # further keys that are kept with a sample
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(NamedTuple):
     """How one framework lays out its samples."""
 
     name: str
@@ -37,8 +36,7 @@ class Layout:
     copies: bool = False  # its samples stand in another file, too, and only their split here is new
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """What the path of a file of samples says."""
 
     layout: Layout
@@ -48,16 +46,14 @@ class Place:
     folder: str = ""  # the one that holds all samples of the training
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(NamedTuple):
     """Files that may hold samples and are never opened."""
 
     path: re.Pattern[str]
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Layouts:
+class Layouts(NamedTuple):
     """All layouts, keys by their meaning, reasons of stopping by theirs, and what is never opened and why."""
 
     layout: tuple[Layout, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rltui.problem import Problem
 
@@ -43,8 +44,7 @@ class Sample:
     note: str = ""  # why there is no text
 
 
-@dataclass(frozen=True, slots=True)
-class SampleHead:
+class SampleHead(NamedTuple):
     """What the list shows of a sample, and where the sample lies: no text is kept."""
 
     file: int  # index of its file
@@ -69,8 +69,7 @@ class SampleHead:
         return f"{self.file}:{self.offset}:{self.item}"
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+class Evaluation(NamedTuple):
     """What the held-out samples of one data set at one step say. Shares are of 1.
 
     passed and pass_at_k are None where rewards do not tell right from wrong; k is the number of answers that
@@ -102,8 +101,7 @@ class RunSamples:
         return min(self.by_step, key=lambda each: (abs(each - step), each), default=None)
 
 
-@dataclass(frozen=True, slots=True)
-class SampleSummary:
+class SampleSummary(NamedTuple):
     """What a list shows of a sample beyond its head; the beginning of its answer is cleaned."""
 
     rewards: Mapping[str, float]

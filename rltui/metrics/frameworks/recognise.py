@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import NamedTuple
 
 from rltui.logs.records.record_keys import COMPUTED
 from rltui.metrics.frameworks.load import Frameworks
@@ -23,8 +23,7 @@ SAMPLE = 200  # tags looked at to see how many of them a framework knows
 SHORTLIST = 4  # frameworks compared in that way
 
 
-@dataclass(frozen=True, slots=True)
-class FrameworkMatch:
+class FrameworkMatch(NamedTuple):
     """Who wrote a run. `label` is for people and programs: `verl`, `trl-grpo`, `unknown`."""
 
     framework: str = UNKNOWN

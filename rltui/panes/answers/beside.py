@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rltui.hparams.hparams import NONE, HParams
 from rltui.spans.model import NO_SPANS, LoggedSpans
@@ -12,8 +11,7 @@ if TYPE_CHECKING:
     from rltui.logs.samples.model import RunSamples
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(NamedTuple):
     """What files beside the logs of a run say. Nothing is known of what was not read."""
 
     hparams: HParams = NONE

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from rltui.draw.numbers import format_share, format_step, format_value
 from rltui.draw.symbols import SEVERITY_GLYPH
@@ -23,8 +23,7 @@ PLURAL = ("values", "Q values")
 EXPLAINED = "critic.explained_variance"
 
 
-@dataclass(frozen=True, slots=True)
-class _Levels:
+class _Levels(NamedTuple):
     """The question of a pane and the quantities that answer it, most telling first, by canonical id."""
 
     question: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,8 +22,7 @@ BEYOND = 3.0  # times the noise of a mean of a stretch: a larger distance is a c
 STEADY = 0.1  # times the level: smaller noise than that hides no change worth a word
 
 
-@dataclass(frozen=True, slots=True)
-class SinceStart:
+class SinceStart(NamedTuple):
     """Means of the first and of the last tenth of a run's steps, in canonical units.
 
     highest: the highest mean of a twentieth behind the first tenth; highest_step: where that begins,

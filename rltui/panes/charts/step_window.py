@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rltui.session.time_travel import span_of
 
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
 _MANTISSAS = (4, 5, 6, 7, 8)
 
 
-@dataclass(frozen=True, slots=True)
-class StepWindow:
+class StepWindow(NamedTuple):
     """Steps `low` to `high` of a run; `growing` runs get room to grow, others end at the right edge."""
 
     low: float
@@ -78,4 +76,4 @@ def window_for(view: RunView, *, live: bool, share: float = 1.0, at_step: int | 
     first, last = span_of(view.run)
     found = window_of(first, last, share=share, growing=live, at_step=at_step)
     steps = tuple(attempt.first_step for attempt in view.run.attempts[1:])
-    return replace(found, restarts=steps) if steps else found
+    return found._replace(restarts=steps) if steps else found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,8 +66,7 @@ class Ranges:
         self.drawn.clear()
 
 
-@dataclass(frozen=True, slots=True)
-class ValueAxis:
+class ValueAxis(NamedTuple):
     """From `bottom` to `top`, decimal logarithms where `log`; `cut`: outliers lie beyond."""
 
     bottom: float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rltui.draw.cells import BLANK, Line, Span, cut, fill, line, sides
 from rltui.draw.numbers import format_bound, format_step, format_value, short_step
@@ -27,8 +27,7 @@ LEAST_FOR_CONSTANTS = 14  # rows of the overview from which a line tells what ne
 CARD_MOST = 48  # rows; taller cards say no more
 
 
-@dataclass(frozen=True, slots=True)
-class MetricCard:
+class MetricCard(NamedTuple):
     """Where a row's card stands: for clicks and for moving the selection."""
 
     x: int
@@ -171,7 +170,7 @@ def overview_lines(
         data.rows, data.window, width, height - len(lines), ranges=ranges, glyphs=glyphs, selected=selected,
         full=full, others=others, crosshair=crosshair,
     )  # fmt: skip
-    cards = [replace(card, y=card.y + len(lines)) for card in cards]
+    cards = [card._replace(y=card.y + len(lines)) for card in cards]
     lines += drawn
     return lines + [BLANK] * (height - len(lines)) * bool(quiet) + quiet, cards
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from rltui.draw.cells import Line
 from rltui.panes.render.console_lines import console_lines, console_markdown
@@ -18,8 +18,7 @@ from rltui.rules.finding import as_json
 from rltui.session.run_view import RunView
 
 
-@dataclass(frozen=True, slots=True)
-class PaneContent:
+class PaneContent(NamedTuple):
     """lines: below the header, for a width in cells; record: fields of the JSON object of the pane."""
 
     lines: Callable[[int], list[Line]]

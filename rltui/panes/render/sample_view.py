@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from rltui.draw.cells import Line, Span, line
 from rltui.logs.samples.model import Message, Sample
@@ -16,8 +17,7 @@ MOST_COMPARED = 200_000  # characters of an answer that are compared
 _OPENED = re.compile(r"<(think|thinking|reasoning|reflection)>", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class WrappedPart:
+class WrappedPart(NamedTuple):
     """A part of a line of the sample that fits in the width: `start` is its place in the whole line."""
 
     text: str
@@ -27,8 +27,7 @@ class WrappedPart:
     indent: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SampleView:
+class SampleView(NamedTuple):
     """A sample as pieces for a width, and the whole lines that a search looks through."""
 
     pieces: tuple[WrappedPart, ...]

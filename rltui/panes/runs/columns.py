@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from rltui.draw.numbers import format_age, format_duration, format_si, format_value, short_step
 from rltui.draw.symbols import HEALTH_ROLE, STATE_ROLE
@@ -31,8 +30,7 @@ def natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part.lower()) for part in _DIGITS.split(name)]
 
 
-@dataclass(frozen=True, slots=True)
-class RunColumn:
+class RunColumn(NamedTuple):
     """A column: its id, the word over it, its text, what it sorts by; a run without that (None) comes last.
 
     falling: the highest comes first by itself. width: cells on the screen. by_metric: values of one metric
@@ -200,8 +198,7 @@ def _metric(name: str) -> RunColumn:
 # ---- order
 
 
-@dataclass(frozen=True, slots=True)
-class RunOrder:
+class RunOrder(NamedTuple):
     """How runs are sorted: by a column, in its usual order or the other way round."""
 
     column: str = "age"

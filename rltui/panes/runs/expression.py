@@ -12,7 +12,7 @@ import fnmatch
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rltui.hparams.hparams import Value, parse_value, same, value_text
 from rltui.panes.runs.facts import RunFacts, tag_of
@@ -38,8 +38,7 @@ _SECONDS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _AMOUNT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)\s*([a-z%]*)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class RunExpression:
+class RunExpression(NamedTuple):
     """An expression as typed, and what it asks of a run."""
 
     text: str

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -31,8 +30,7 @@ if TYPE_CHECKING:
 COLUMNS = 256  # in which the step of an extreme is looked for; each round narrows one of them
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The metric that says most of how a run does: its last value and its best one.
 
     best_step: where the best value was reached; `exact` is False where only a range of steps is known.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ GROUPS: dict[str, Callable[[RunFacts], str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RunGroup:
+class RunGroup(NamedTuple):
     """Runs that have something in common: what its heading says of them."""
 
     name: str
@@ -92,8 +91,7 @@ def grouped_runs(runs: Sequence[RunFacts], group: str) -> list[RunGroup]:
     return [RunGroup(name, tuple(members)) for name, members in groups.items()]
 
 
-@dataclass(frozen=True, slots=True)
-class RunListing:
+class RunListing(NamedTuple):
     """The runs that are listed, in order; groups where they are grouped. total: runs there are."""
 
     runs: tuple[RunFacts, ...]
@@ -116,8 +114,7 @@ def lines_of(runs: Sequence[RunFacts], groups: Sequence[RunGroup]) -> tuple[tupl
     return tuple(items)
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(NamedTuple):
     """Settings and metrics that runs have: what filters, groups and columns are made of."""
 
     differing: tuple[str, ...] = ()  # settings that tell runs apart

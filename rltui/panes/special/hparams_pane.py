@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from rltui.hparams.hparams import NONE, HParam, HParams, merge, same
 from rltui.hparams.logged_text import logged_hparams
@@ -14,8 +13,7 @@ from rltui.session.run_view import RunView
 from rltui.session.session import Session
 
 
-@dataclass(frozen=True, slots=True)
-class HParamsColumn:
+class HParamsColumn(NamedTuple):
     """The hyperparameters of one run, or of one attempt of it."""
 
     label: str
@@ -23,8 +21,7 @@ class HParamsColumn:
     note: str = ""  # baseline, attempt 1, ...
 
 
-@dataclass(frozen=True, slots=True)
-class HParamsRow:
+class HParamsRow(NamedTuple):
     """One key, with what each column says of it; or a heading."""
 
     kind: Literal["hparam", "heading"]
@@ -51,8 +48,7 @@ class HParamsRow:
         return " ".join([self.key, *(cell.text for cell in self.cells if cell is not None)])
 
 
-@dataclass(frozen=True, slots=True)
-class HParamsPane:
+class HParamsPane(NamedTuple):
     """Hyperparameters in columns. `total` and `different` count keys before any filter."""
 
     columns: tuple[HParamsColumn, ...]

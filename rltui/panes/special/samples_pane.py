@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rltui.draw.numbers import format_plain, format_step
 from rltui.logs.samples.layouts import ended_at_limit
@@ -16,8 +16,7 @@ from rltui.text import count_of
 NO_FILES = "No samples were found beside this run's logs. Most trainers write rollouts only when told to."
 
 
-@dataclass(frozen=True, slots=True)
-class SamplesPane:
+class SamplesPane(NamedTuple):
     """The samples of a step. `rows` are those that the filter leaves, `of` counts them before it."""
 
     step: int | None = None
@@ -39,8 +38,7 @@ class SamplesPane:
         return self.steps[at] if 0 <= at < len(self.steps) else None
 
 
-@dataclass(frozen=True, slots=True)
-class TextMatches:
+class TextMatches(NamedTuple):
     """Which samples of a step hold the words of a filter, as far as they have been read."""
 
     kept: Collection[str]  # keys

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from rltui.rules.model import NON_FINITE, RECORDING, Gap, Rule
 from rltui.rules.series.ticks import NONFINITE_GAP, START, NonFiniteEpisode, Ticks
 
 
-@dataclass(frozen=True, slots=True)
-class Firing:
+class Firing(NamedTuple):
     """One rule that fires on one series."""
 
     rule: Rule

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -30,8 +29,7 @@ ENDED_SECONDS = 3600.0  # and at least this long
 RECENT = 200  # steps of the present attempt that the pace is taken from
 
 
-@dataclass(frozen=True, slots=True)
-class Liveness:
+class Liveness(NamedTuple):
     """How a run is doing in time. Seconds; None where it cannot be known."""
 
     state: Literal["live", "stalled", "ended"]
@@ -50,8 +48,7 @@ class Liveness:
         return self.state if self.known else f"{self.state}?"
 
 
-@dataclass(frozen=True, slots=True)
-class RunPace:
+class RunPace(NamedTuple):
     """What is known of one run in time, whatever the time is now. Seconds; None where it cannot be known."""
 
     last_wall: float | None  # since 1970, of the last point
@@ -103,12 +100,12 @@ def liveness(
 def liveness_by(run: Run, pace: RunPace, now: float, names: MetricNames | None) -> Liveness:
     """The same by what is known of the run in time."""
     found = pace.at(now)
-    return replace(found, quiet=_quiet(run, names)) if found.state == "stalled" else found
+    return found._replace(quiet=_quiet(run, names)) if found.state == "stalled" else found
 
 
 def with_quiet(run: Run, pace: RunPace, names: MetricNames) -> RunPace:
     """The same pace, and what goes quiet when the run stalls."""
-    return replace(pace, quiet=_quiet(run, names))
+    return pace._replace(quiet=_quiet(run, names))
 
 
 def run_pace(run: Run, total: int | None = None, settings: Mapping[str, HParam] | None = None) -> RunPace:

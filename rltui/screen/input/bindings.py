@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rltui.panes.pane_list import PANES as OF_A_RUN
 from rltui.problem import Problem
@@ -18,16 +17,14 @@ class KeyEvent(Protocol):
     character: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """An action of the table or of a clickable spot, and its argument."""
 
     action: str
     argument: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(NamedTuple):
     """One action and its keys. `where`: any, list, chart, runs, samples, console; `hint`: word in the footer.
 
     `also` are other words that the palette finds it by.
@@ -227,7 +224,7 @@ class Keys:
                 self._fault(f"keys.{action}: a key or a list of keys is needed")
             else:
                 changed[action] = tuple(str(key) for key in listed)
-        self.binds = tuple(replace(bind, keys=changed.get(bind.action, bind.keys)) for bind in BINDINGS)
+        self.binds = tuple(bind._replace(keys=changed.get(bind.action, bind.keys)) for bind in BINDINGS)
         self._by_key: dict[tuple[str, str], str] = {}
         # A user's own key wins over the same key of the table.
         for bind in sorted(self.binds, key=lambda bind: bind.action in changed):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rltui.draw.cells import BLANK, Span, line
 from rltui.draw.numbers import format_age
 from rltui.draw.symbols import HEALTH_GLYPH, STATE_GLYPH, STATE_ROLE
@@ -31,7 +29,7 @@ def overview_page(session: Session, state: AppState, view: RunView, width: int, 
         view, state.now, state.time.at_step, count=KEY_METRICS, share=state.time.share,
         against=differences(session, state), then=shown.past_findings(session, state),
     )  # fmt: skip
-    data = replace(data, findings=tuple(shown.unacknowledged(session, state)))
+    data = data._replace(findings=tuple(shown.unacknowledged(session, state)))
     most = 0 if height < 20 or len(session.runs) < 2 else 3 if height < 36 else 5
     runs = _other_runs(session, state, view, width, most)
     if height < 11 or width < 34 or state.saved.density == "compact":
@@ -64,7 +62,7 @@ def overview_page(session: Session, state: AppState, view: RunView, width: int, 
     ]
     page = _with_file_warnings(session, state, data, Page(lines, spots), width)
     page.lines = (page.lines + [BLANK] * room)[:room]
-    page.drawn = replace(state.drawn.get("overview", PaneDrawn()), card_columns=columns, cards=len(cards))
+    page.drawn = state.drawn.get("overview", PaneDrawn())._replace(card_columns=columns, cards=len(cards))
     return page.below(runs)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rltui.draw.cells import BLANK, Line, Span, crop, fill, line
 from rltui.screen.state import Drawn
@@ -12,8 +13,7 @@ from rltui.text import cell_width, fit
 SMALLEST = (20, 5)  # below this there is nothing sensible to show
 
 
-@dataclass(frozen=True, slots=True)
-class Spot:
+class Spot(NamedTuple):
     """A box of cells and what a click on it does: an action and its argument."""
 
     x: int

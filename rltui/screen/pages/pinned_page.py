@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from rltui.draw.cells import BLANK, line
 from rltui.panes.charts.step_window import window_for
 from rltui.panes.pane import PaneView
@@ -37,7 +35,7 @@ def pinned_page(session: Session, state: AppState, view: RunView, width: int, he
     )  # fmt: skip
     columns = max(sum(card.y == cards[0].y for card in cards), 1)
     page = Page(
-        lines, drawn=replace(state.drawn.get(PINNED, PaneDrawn()), card_columns=columns, cards=len(cards))
+        lines, drawn=state.drawn.get(PINNED, PaneDrawn())._replace(card_columns=columns, cards=len(cards))
     )
     page.spots = [
         Spot(c.x, c.y, c.width, c.height, "select", found[c.row].tag, (AXIS + 1, c.width - AXIS - 1))

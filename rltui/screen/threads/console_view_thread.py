@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rltui import crash
 from rltui.console.console_file import ConsoleFile
@@ -21,8 +21,7 @@ COUNTED = 64 << 20  # bytes of a console's end in which errors and warnings are 
 TELL = 0.1  # seconds between two reports of a search that goes on
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleRequest:
+class ConsoleRequest(NamedTuple):
     """What the screen wants to show. `at` is a byte offset, None for the end, which is then followed."""
 
     place: str  # of the file, as the system spells it
@@ -33,8 +32,7 @@ class ConsoleRequest:
     moment: Moment | None = None  # looked for
 
 
-@dataclass(frozen=True, slots=True)
-class FoundLines:
+class FoundLines(NamedTuple):
     """What a search has found so far, in the order of the file."""
 
     lines: tuple[ConsoleLine, ...] = ()
@@ -43,8 +41,7 @@ class FoundLines:
     over: bool = False  # all of it has been searched, or as much as was asked for
 
 
-@dataclass(frozen=True, slots=True)
-class ConsoleWindow:
+class ConsoleWindow(NamedTuple):
     """A part of a console as it was read last. Values only: the screen draws them when it likes."""
 
     path: str
@@ -58,8 +55,7 @@ class ConsoleWindow:
     error: str = ""  # why it cannot be read
 
 
-@dataclass(frozen=True, slots=True)
-class LocatedMoment:
+class LocatedMoment(NamedTuple):
     """Where a moment is in a console; `place` None where its lines say neither times nor steps."""
 
     path: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from posixpath import basename, dirname
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,8 +138,7 @@ class Segment:
         self.first, self.high, self.cuts = lines
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Points of one batch that belong to one segment: indices [low, high) of the batch.
 
     A negative `low` reaches back: so many of the log's points that came before the batch belong to this
@@ -150,8 +150,7 @@ class Piece:
     high: int
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(NamedTuple):
     """Points of `row` at steps in [low, high) that came before `cause` are superseded."""
 
     row: int

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from rltui.batch import EMPTY, Batch, Text
 from rltui.logs.formats.interface import BLOCK, RECORD_CAP, File
@@ -21,8 +22,7 @@ Records = list[dict[str, object]]
 Whole = Callable[[bytes], tuple[Records, int | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentKind:
+class DocumentKind(NamedTuple):
     """How the bytes of one kind of document become records."""
 
     whole: Whole

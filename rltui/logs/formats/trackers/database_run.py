@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -21,8 +20,7 @@ _FEWEST = 1000  # rows of one look
 Record = tuple[int, float, dict[str, object]]  # step, wall time, values by tag
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(NamedTuple):
     """A table of points. `columns` come behind rowid and `size`.
 
     `record` makes a record of those of a row, or None; `points` makes points of those of many rows.
@@ -39,8 +37,7 @@ class Rows:
 Cursor = tuple[int, ...]  # the last rowid of each table
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(NamedTuple):
     """How a tracker keeps its runs."""
 
     format: str

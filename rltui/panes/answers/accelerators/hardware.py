@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rltui.data.fields import ListField, table_of
 from rltui.data.toml_files import read_table
@@ -24,8 +23,7 @@ _SIZE = re.compile(
 USER = "configuration"
 
 
-@dataclass(frozen=True, slots=True)
-class Accelerator:
+class Accelerator(NamedTuple):
     """A kind of accelerator and its peak of dense 16-bit products, TFLOP/s."""
 
     name: str
@@ -33,24 +31,21 @@ class Accelerator:
     tflops: float
 
 
-@dataclass(frozen=True, slots=True)
-class HardwareKeys:
+class HardwareKeys(NamedTuple):
     """The table: last parts of keys by what they say, and the accelerators that are known."""
 
     settings: Mapping[str, tuple[str, ...]]
     accelerator: tuple[Accelerator, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(NamedTuple):
     """A number and where it is said, in words that a formula can hold."""
 
     value: float
     source: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hardware:
+class Hardware(NamedTuple):
     """What is known of a run's accelerators and model; None unknown. Parameters are counts."""
 
     gpus: Told | None = None

@@ -7,8 +7,7 @@ mixture of experts the active ones), and 12 L h T for attention over T tokens in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -28,8 +27,7 @@ PROMPT_AND_RESPONSE = ("lengths.prompt.mean", "lengths.response.mean")
 MOST = 1.0  # a larger estimate has a wrong input
 
 
-@dataclass(frozen=True, slots=True)
-class MfuEstimate:
+class MfuEstimate(NamedTuple):
     """Estimated MFU at each step, of the update where its time is logged, else of the whole step."""
 
     of: str

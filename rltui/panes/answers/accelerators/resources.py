@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,8 +25,7 @@ WHOLE = 0.02  # distance from a whole number within which a quotient is a number
 MOST_ACCELERATORS = 100_000
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
+class Used(NamedTuple):
     """A number and how it is known: empty `formula` for what the log or the settings say."""
 
     value: float

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from rltui.data.fields import ListField, table_of
 from rltui.data.toml_files import read_table
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """Why rollouts are lost. All names are canonical ids.
 
     `inverted`: metrics that are the share that is not lost. `part_of`: metrics that may count it as well.
@@ -27,8 +26,7 @@ class Reason:
     signal: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class RolloutOutcomes:
+class RolloutOutcomes(NamedTuple):
     """The table."""
 
     generated: tuple[str, ...]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -30,8 +29,7 @@ INDENT = 3
 MOST_NEXT = 4  # metrics to look at next
 
 
-@dataclass(frozen=True, slots=True)
-class FindingBlock:
+class FindingBlock(NamedTuple):
     """One finding in a few lines; `first` of its `evidence` lines of evidence."""
 
     lines: list[Line]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rltui.draw.cells import Line, Span, cut, cut_sentence, line, sides
 from rltui.draw.symbols import (
@@ -101,8 +100,7 @@ def _standing(head: Header) -> tuple[str, str, str, str]:
     return (HEALTH_GLYPH.get(head.health, "?"), word, HEALTH_ROLE.get(head.health, "text"), sentence)
 
 
-@dataclass(frozen=True, slots=True)
-class TabBar:
+class TabBar(NamedTuple):
     """A drawn tab bar and where each tab stands: (first cell, last cell + 1, pane)."""
 
     line: Line

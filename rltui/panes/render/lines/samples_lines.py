@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rltui.draw.cells import BLANK, Line, Span, cut, line, wrap
 from rltui.draw.numbers import format_plain
@@ -22,8 +22,7 @@ COMPONENTS = 4  # parts of a reward that have a column
 Summaries = Mapping[str, SampleSummary]  # by the key of the sample
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
+class _Column(NamedTuple):
     heading: str
     width: int
     text: Callable[[SampleHead], str]
@@ -48,7 +47,7 @@ class SamplesLayout:
                 continue
             more = max(map(cell_width, {column.text(head) for head in pane.rows}), default=0) - column.width
             if 0 < more <= min(_WORD - column.width, self.answer - _ANSWER_ROOM):
-                self.columns[at] = replace(column, width=column.width + more)
+                self.columns[at] = column._replace(width=column.width + more)
                 self.answer -= more
 
     def _wanted(self, rows: Sequence[SampleHead]) -> list[_Column]:

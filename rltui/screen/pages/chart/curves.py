@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -214,7 +215,7 @@ def strokes(
         )
         if not curve.own or smooth is None:  # the spread of what stands beside would hide the rest
             (front if smooth is None else behind).append(
-                replace(raw, sign=curve.sign) if smooth is None else raw
+                raw._replace(sign=curve.sign) if smooth is None else raw
             )
         if smooth is not None:
             drawn = np.isfinite(smooth) | gap
@@ -225,8 +226,7 @@ def strokes(
     return [*behind, *reversed(front)]
 
 
-@dataclass(frozen=True, slots=True)
-class Outlier:
+class Outlier(NamedTuple):
     """Where a curve leaves the chart, and the value that it has there."""
 
     x: float

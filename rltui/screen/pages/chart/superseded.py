@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
@@ -47,7 +46,7 @@ def superseded_stroke(
     none = np.zeros(columns, np.bool_)
     nan = np.full(columns, math.nan)
     low_line, high_line = np.where(known, least, nan), np.where(known, most, nan)
-    return replace(min_max_stroke(x, low_line, high_line, none, ROLE), dotted=True)
+    return min_max_stroke(x, low_line, high_line, none, ROLE)._replace(dotted=True)
 
 
 def restart_words(view: RunView, series: Series, *, shown: bool) -> list[Span]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import lru_cache
 
 from rltui.draw.cells import BLANK, Line, line, side_by_side, wrap
@@ -61,7 +60,7 @@ def by_group(keys: Keys, place: str = "") -> dict[str, list[Bind]]:
         if not bind.keys or bind.action == "interrupt":
             continue
         if place in PLACES and (bind.where == place or bind.action in over):
-            groups[PLACES[place]].append(replace(bind, words=over.get(bind.action, bind.words)))
+            groups[PLACES[place]].append(bind._replace(words=over.get(bind.action, bind.words)))
         else:
             groups.setdefault(bind.group, []).append(bind)
     return groups

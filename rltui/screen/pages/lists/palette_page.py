@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from rltui.draw.cells import BLANK, Line, Span, cut, line
 from rltui.panes.pane_list import WITHOUT_METRICS, panes_of
@@ -22,8 +22,7 @@ FEW_LETTERS = 3  # from which letters need not stand together
 MOST_ENTRIES = 200  # that are worth scrolling through; typing finds the others
 
 
-@dataclass(frozen=True, slots=True)
-class PaletteEntry:
+class PaletteEntry(NamedTuple):
     """A line of the palette. `argument` is an action and its argument."""
 
     kind: str

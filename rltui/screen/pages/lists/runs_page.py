@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rltui.draw.cells import BLANK, Line, Span, crop, cut, fill, line, sides
 from rltui.draw.cells import colored as in_roles
@@ -31,8 +31,7 @@ _FOOT = (("open", "show"), ("mark", "mark"), ("sort", "sort"), ("reverse", "reve
          ("columns", "columns"), ("filter", "filter"), ("back", "back"))  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Cells:
+class _Cells(NamedTuple):
     """A column in its place."""
 
     id: str
@@ -220,7 +219,7 @@ def _layout(session: Session, state: AppState, found: RunListing, width: int) ->
         title = max(map(cell_width, found.metrics), default=0)
         wider = min(title - known["metric"].width, room // 2)
         if wider > 0:
-            known["metric"] = replace(known["metric"], width=known["metric"].width + wider)
+            known["metric"] = known["metric"]._replace(width=known["metric"].width + wider)
             room -= wider
     if "why" not in chosen:
         name_cells += min(longest - name_cells, max(room, 0))
