@@ -107,7 +107,7 @@ class MadeRun(RunView):
     @property
     def found(self) -> list[Finding]:
         """What is wrong with it."""
-        return list(self._sister_findings)
+        return list(self._told_by("sisters"))
 
     @found.setter
     def found(self, findings: Sequence[Finding]) -> None:
