@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -403,8 +402,8 @@ def test_a_short_key_keeps_its_last_part() -> None:
 @pytest.mark.parametrize("width", [20, 24, 32, 40, 60, 80, 140])
 def test_one_line_of_a_small_screen_says_how_the_run_is(view: RunView, width: int) -> None:
     """Where there is room for one line, it begins with the sign of the run's health and names the run."""
-    head = replace(
-        header(view, NOW), shown_name="runs/sb3-ppo-late", short_name="sb3-ppo-late", health="critical"
+    head = header(view, NOW)._replace(
+        shown_name="runs/sb3-ppo-late", short_name="sb3-ppo-late", health="critical"
     )
     (only,) = header_lines(head, width, alone=True)
     assert only.width <= width
